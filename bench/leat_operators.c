@@ -7,8 +7,8 @@
  * operator's own. Every line of rewrites.def runs with the rewrite and without it, by the clock.
  * Prints a line of JSON for each. Files that sources read are written to a scratch folder. A
  * failure ends the program. */
-#include "data/dataset.h"
-#include "data/input.h"
+#include "data/plan/dataset.h"
+#include "data/run/input.h"
 #include "leat_bench.h"
 #include <jansson.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
-/* What it costs to know each row's file and byte (data/origins): records read and parsed below an
- * operator that calls a function, so that rows have origins, beside the same below one that calls
- * none. Both pass blocks on and do nothing else, on one thread; they take turns of 10 ms of the
- * processor's time, and the limit is the rate without origins. */
-#include "data/dataset.h"
-#include "data/input.h"
+/* What it costs to know each row's file and byte (data/run/origins): records read and parsed below
+ * an operator that calls a function, so that rows have origins, beside the same below one that
+ * calls none. Both pass blocks on and do nothing else, on one thread; they take turns of 10 ms of
+ * the processor's time, and the limit is the rate without origins. */
+#include "data/plan/dataset.h"
+#include "data/run/input.h"
 #include "leat_bench.h"
 
 enum { TURN_US = 10000 };

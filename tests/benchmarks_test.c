@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "data/op.h"
+#include "data/plan/op.h"
 #include <string.h>
 
 #define X(name, elements, plan) #name,

@@ -12,7 +12,7 @@
 #include "support/torture.h"
 
 #include "core/json.h"
-#include "data/op.h"
+#include "data/plan/op.h"
 #include <leat/leat.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "cli/tables.h"
 
 #include "core/json.h"
-#include "data/listing.h"
-#include "data/op.h"
+#include "data/plan/listing.h"
+#include "data/plan/op.h"
 #include "dist/strategy.h"
 #include "graph/graph.h"
 #include "graph/listing.h"

@@ -45,7 +45,7 @@ typedef struct leati_block {
     int32_t num_columns;
     int32_t capacity; /* of columns */
     leati_column *columns;
-    /* Hidden: an int64 per row that says where it came from (data/origins.h); its data is NULL
+    /* Hidden: an int64 per row that says where it came from (data/run/origins.h); its data is NULL
      * where nobody knows. Never an array of tensors. Its owner holds one table of paths, which
      * slices, strides, selections, moves and appends carry on; preparing a block drops it. */
     leati_column origins;

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "data/dataset.h"
+#include "data/plan/dataset.h"
 #include "dist/distributed.h"
 #include "dist/draws.h"
 #include "dist/strategy.h"

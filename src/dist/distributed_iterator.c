@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "data/rows.h"
+#include "data/run/rows.h"
 #include "dist/distributed.h"
 #include "dist/values.h"
 #include <string.h>

@@ -5,7 +5,7 @@
  * fails ends its place; rows gathered before it for the same piece are lost with it, as in
  * TensorFlow's kernel. Locks: `lock`, a leaf but for cancelling an iterator and for asking it where
  * its time goes. */
-#include "data/apply.h"
+#include "data/run/apply.h"
 #include "dist/feed_parts.h"
 #include <string.h>
 

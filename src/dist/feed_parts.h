@@ -2,8 +2,8 @@
 #ifndef LEATI_DIST_FEED_PARTS_H
 #define LEATI_DIST_FEED_PARTS_H
 
-#include "data/iterator.h"
-#include "data/rows.h"
+#include "data/run/iterator.h"
+#include "data/run/rows.h"
 #include "dist/feed.h"
 #include <pthread.h>
 

@@ -4,7 +4,7 @@
 #ifndef LEATI_DIST_PLANNER_H
 #define LEATI_DIST_PLANNER_H
 
-#include "data/dataset.h"
+#include "data/plan/dataset.h"
 #include <leat/dist.h>
 
 /* One of the pipelines that feed a strategy: workers have one each, and replicas with

@@ -9,7 +9,7 @@
  * cannot pass. No locks. */
 #include "dist/sharding.h"
 #include "data/functions/template.h"
-#include "data/recipe.h"
+#include "data/plan/recipe.h"
 #include "graph/graph.h"
 #include <stdio.h>
 #include <string.h>

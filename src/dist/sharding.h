@@ -2,7 +2,7 @@
 #ifndef LEATI_DIST_SHARDING_H
 #define LEATI_DIST_SHARDING_H
 
-#include "data/dataset.h"
+#include "data/plan/dataset.h"
 
 /* The share of worker `worker` (of `num_workers`) of `dataset` (borrowed) by files: the names that
  * each reader of records opens are dealt out, name i to worker i mod num_workers, and shuffles of

@@ -15,7 +15,7 @@
 
 #include "../support/golden.h"
 #include "conform.h"
-#include "data/op.h"
+#include "data/plan/op.h"
 #include <string.h>
 #include <unistd.h>
 

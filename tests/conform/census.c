@@ -13,7 +13,7 @@
 
 #include "../support/golden.h"
 #include "conform.h"
-#include "data/op.h"
+#include "data/plan/op.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>

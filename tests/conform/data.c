@@ -17,7 +17,7 @@
 
 #include "../support/golden.h"
 #include "conform.h"
-#include "data/op.h"
+#include "data/plan/op.h"
 #include "data_at.h"
 #include "data_over.h"
 #include "data_torture.h"

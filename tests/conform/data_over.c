@@ -1,6 +1,6 @@
 /* Operators over whole cases: see data_over.h. Expected are the case's own outcomes, rearranged. */
 #include "data_over.h"
-#include "data/op.h"
+#include "data/plan/op.h"
 #include <leat/leat.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "../support/golden.h"
 #include "../support/torture.h"
 #include "base/hash.h"
-#include "data/op.h"
+#include "data/plan/op.h"
 #include "data_torture.h"
 #include <string.h>
 #include <sys/stat.h>

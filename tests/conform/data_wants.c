@@ -2,8 +2,8 @@
  * than it was asked for; over others it asks for no more. What it was handed and does not hand on
  * stays in its input, as in every operator. */
 #include "data_wants.h"
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <string.h>
 
 struct wants_args {

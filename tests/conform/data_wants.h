@@ -4,7 +4,7 @@
 #ifndef DATA_WANTS_H
 #define DATA_WANTS_H
 
-#include "data/dataset.h"
+#include "data/plan/dataset.h"
 
 /* The plan with such an operator above each of its nodes (an operator that makes its own inputs
  * keeps them). `dataset` is given. Owned; NULL on failure. */

@@ -15,7 +15,7 @@
 #include "../support/limited.h"
 #include "base/hash.h"
 #include "conform.h"
-#include "data/op.h"
+#include "data/plan/op.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 /* Caches in files. The first byte of an input says what the rest is: the payload of one record of
  * PREFIX.data whose headers fit it, or the bytes of PREFIX.data, or those of PREFIX.index. */
-#include "data/cache_file.h"
+#include "data/kept/cache_file.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "core/verify.h"
-#include "data/values.h"
+#include "data/values/values.h"
 #include "fuzz.h"
 #include <stdio.h>
 #include <string.h>

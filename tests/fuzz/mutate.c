@@ -3,7 +3,7 @@
  *
  * Happy path: the text is read, one place is chosen by a seeded generator and changed, the text is
  * written again. Failure: text that is no JSON, or a result that is too long: 0. No locks. */
-#include "data/op.h"
+#include "data/plan/op.h"
 #include "fuzz.h"
 #include "graph/graph.h"
 #include <jansson.h>

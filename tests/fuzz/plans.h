@@ -2,7 +2,7 @@
 #ifndef FUZZ_PLANS_H
 #define FUZZ_PLANS_H
 
-#include "data/dataset.h"
+#include "data/plan/dataset.h"
 
 /* Does the text stay within the scratch folder: no absolute name, nothing above? */
 bool fuzz_text_is_tame(const uint8_t *data, size_t size);

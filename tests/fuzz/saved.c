@@ -4,8 +4,8 @@
  *
  * A spec that is read is written and read again as the same one; so are metadata. Records give the
  * same elements and errors in verification mode and without. */
-#include "data/saved_files.h"
-#include "data/saved_rows.h"
+#include "data/kept/saved_files.h"
+#include "data/kept/saved_rows.h"
 #include "file/tensor_proto.h"
 #include "file/tfrecord.h"
 #include "fuzz.h"

@@ -3,7 +3,7 @@
  * says, and can be saved again. */
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 #include "fuzz.h"
 #include "plans.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Blocks of elements in saved states: bytes that are read as a block of some spec are written and
  * read again as the same block. The first byte chooses the spec. */
-#include "data/values.h"
+#include "data/values/values.h"
 #include "base/error.h"
 #include "core/json.h"
 #include "core/verify.h"

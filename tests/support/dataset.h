@@ -17,7 +17,7 @@
 #define TEST_DATASET_H
 
 #include "core/json.h"
-#include "data/input.h"
+#include "data/run/input.h"
 
 #include <leat/data_ops.h>
 #include <stdatomic.h>

@@ -8,7 +8,7 @@
 #define GOLDEN_H
 
 #include "core/json.h"
-#include "data/dataset.h"
+#include "data/plan/dataset.h"
 #include <jansson.h>
 #include <leat/leat.h>
 #include <stdio.h>

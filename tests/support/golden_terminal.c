@@ -1,5 +1,5 @@
 /* The terminal operations of a case: what is asked of a dataset instead of iterating over it. */
-#include "data/fold.h"
+#include "data/run/fold.h"
 #include "golden.h"
 #include <string.h>
 

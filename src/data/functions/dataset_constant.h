@@ -2,7 +2,7 @@
 #ifndef LEATI_DATA_FUNCTIONS_DATASET_CONSTANT_H
 #define LEATI_DATA_FUNCTIONS_DATASET_CONSTANT_H
 
-#include "data/dataset.h"
+#include "data/plan/dataset.h"
 
 struct leati_dataset_constant_args {
     leat_object *dataset;

@@ -16,8 +16,8 @@
  * as in TensorFlow. No locks. */
 #include "base/hash.h"
 #include "core/spec.h"
-#include "data/dataset.h"
-#include "data/iterator.h"
+#include "data/plan/dataset.h"
+#include "data/run/iterator.h"
 #include "graph/body.h"
 #include "graph/interpret.h"
 #include "graph/kernel_host.h"

@@ -2,7 +2,7 @@
 #ifndef LEATI_DATA_FUNCTIONS_TEMPLATE_H
 #define LEATI_DATA_FUNCTIONS_TEMPLATE_H
 
-#include "data/dataset.h"
+#include "data/plan/dataset.h"
 
 /* Operators take at most so many functions. */
 #define LEATI_MOST_FUNCTIONS 4

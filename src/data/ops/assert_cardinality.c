@@ -6,8 +6,8 @@
  * further call; an infinite claim only forbids the end. What fails in place of the end says so
  * (at_end), and readers with more to do take it for the end. Errors of the input pass through and
  * do not count. No locks. */
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct assert_args {

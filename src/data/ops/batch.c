@@ -8,11 +8,11 @@
  * is complete, and then stacked. An input's error is delivered at once and the rows gathered so far
  * are lost, as in TensorFlow; rows of unequal shapes cost the whole batch. Nothing is kept between
  * pulls but the pools. */
-#include "data/access.h"
-#include "data/argument_rows.h"
-#include "data/origins.h"
-#include "data/place.h"
-#include "data/stacks.h"
+#include "data/access/access.h"
+#include "data/plan/argument_rows.h"
+#include "data/run/origins.h"
+#include "data/run/place.h"
+#include "data/values/stacks.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

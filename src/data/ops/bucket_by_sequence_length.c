@@ -9,7 +9,7 @@
  * cost the element (INVALID_ARGUMENT); with pad_to_bucket_boundary a group behind the last boundary
  * is INTERNAL, when it is full and at each call behind the end, as in TensorFlow. */
 #include "core/json.h"
-#include "data/apply.h"
+#include "data/run/apply.h"
 #include <leat/data_ops.h>
 #include <leat/ops.h>
 #include <string.h>

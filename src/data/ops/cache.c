@@ -14,12 +14,12 @@
  * Saved as a position and, where the input can be replayed, the input's state from before the first
  * element: restoring in a process that has not the cached elements computes them again. Over other
  * inputs a memory cache is saved with its elements, and a half-written file cache not at all.
- * Locks: those of data/cache_rows.c. */
-#include "data/access.h"
-#include "data/cache_file.h"
-#include "data/cache_fill.h"
-#include "data/cache_rows.h"
-#include "data/input.h"
+ * Locks: those of data/kept/cache_rows.c. */
+#include "data/access/access.h"
+#include "data/kept/cache_file.h"
+#include "data/kept/cache_fill.h"
+#include "data/kept/cache_rows.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

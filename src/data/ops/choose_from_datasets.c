@@ -2,12 +2,12 @@
  * (tf.data.Dataset.choose_from_datasets).
  *
  * The choice is the last input of the plan's node. Each number takes one element of the input it
- * names (data/directed.h); the iteration ends with the choice, with the last input, or, where
+ * names (data/run/directed.h); the iteration ends with the choice, with the last input, or, where
  * stop_on_empty_dataset is set, with the first one. Failures: a number outside of the inputs is one
  * INVALID_ARGUMENT; errors of the inputs and of the choice are handed on, one outcome each. No
  * locks. */
-#include "data/choice.h"
-#include "data/directed.h"
+#include "data/plan/choice.h"
+#include "data/run/directed.h"
 #include <leat/data_ops.h>
 
 struct choose_args {

@@ -3,8 +3,8 @@
  * Hands on views of its inputs' blocks. The second input is opened when the first has ended, as in
  * TensorFlow, because opening may draw seeds. The spec is what both are; without one the call is
  * INVALID_ARGUMENT. */
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct concatenate_args {

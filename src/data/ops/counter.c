@@ -5,7 +5,7 @@
  * sum. Failures: start or step outside of the dtype (INVALID_ARGUMENT at the call). No locks. */
 #include "core/half.h"
 #include "core/pools.h"
-#include "data/input.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <math.h>
 #include <string.h>

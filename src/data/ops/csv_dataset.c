@@ -3,15 +3,15 @@
  * A record ends at '\n', '\r' or both; fields may be quoted, and a quoted one may hold delimiters,
  * line ends and quotes written twice. Happy path: the whole record is brought into the window of
  * chunks, its fields are unquoted in place, numbers are read into the block's columns, strings are
- * views. Which file comes next, data/files.h says. Failures: a field that is missing, no number or
- * wrongly quoted, and a record of another length, are one INVALID_ARGUMENT, and the next record
- * follows; a quote that is not closed takes the rest of its file with it, as in TensorFlow. A
- * compressed file that is cut short is one DATA_LOSS, and the next file follows; any other error of
- * the file itself comes again at every call. No locks. */
+ * views. Which file comes next, data/source/files.h says. Failures: a field that is missing, no
+ * number or wrongly quoted, and a record of another length, are one INVALID_ARGUMENT, and the next
+ * record follows; a quote that is not closed takes the rest of its file with it, as in TensorFlow.
+ * A compressed file that is cut short is one DATA_LOSS, and the next file follows; any other error
+ * of the file itself comes again at every call. No locks. */
 #include "core/number.h"
-#include "data/argument_rows.h"
-#include "data/files.h"
-#include "data/origins.h"
+#include "data/plan/argument_rows.h"
+#include "data/run/origins.h"
+#include "data/source/files.h"
 #include "file/chunks.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static const leati_row csv_rows[] = {
 };
 
 struct csv_state {
-    leati_files files; /* first: the slots of data/files.h take it */
+    leati_files files; /* first: the slots of data/source/files.h take it */
     const struct csv_args *args;
     leat_compression compression;
     int num_columns;

@@ -9,8 +9,8 @@
  * TensorFlow encodes these as int64 and then refuses its own batch. A leaf of ragged rank 0 or less
  * whose shape is known, which TensorFlow takes for a tensor, is refused at the start. No locks. */
 #include "core/composite.h"
-#include "data/argument_rows.h"
-#include "data/input.h"
+#include "data/plan/argument_rows.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct dense_to_ragged_args {

@@ -4,8 +4,8 @@
  * in TensorFlow, where they come from a zipped range. Adds a column to views of its input's blocks.
  */
 #include "core/pools.h"
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct enumerate_args {

@@ -6,8 +6,8 @@
  * predicate or the input has effects. An error of the input or of the predicate is delivered at its
  * place; what the predicate kept before it comes first. */
 #include "core/pools.h"
-#include "data/apply.h"
-#include "data/input.h"
+#include "data/run/apply.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

@@ -2,12 +2,13 @@
  * (tf.data.FixedLengthRecordDataset).
  *
  * A file is a header, records of record_bytes, and a footer; header and footer are left out. Happy
- * path: records are views into the chunks that were read. Which file comes next, data/files.h says.
- * Failures, as in TensorFlow: arguments out of range are one INVALID_ARGUMENT per file; a plain
- * file whose records do not come out even is INVALID_ARGUMENT at every call, a compressed one
- * DATA_LOSS once, after its whole records; a file shorter than its header and footer is INTERNAL
- * once; a file that cannot be opened is its error at every call. No locks. */
-#include "data/files.h"
+ * path: records are views into the chunks that were read. Which file comes next,
+ * data/source/files.h says. Failures, as in TensorFlow: arguments out of range are one
+ * INVALID_ARGUMENT per file; a plain file whose records do not come out even is INVALID_ARGUMENT at
+ * every call, a compressed one DATA_LOSS once, after its whole records; a file shorter than its
+ * header and footer is INTERNAL once; a file that cannot be opened is its error at every call. No
+ * locks. */
+#include "data/source/files.h"
 #include "file/chunks.h"
 #include <leat/data_ops.h>
 
@@ -45,7 +46,7 @@ static const leati_row fixed_rows[] = {
 };
 
 struct fixed_state {
-    leati_files files; /* first: the slots of data/files.h take it */
+    leati_files files; /* first: the slots of data/source/files.h take it */
     const struct fixed_args *args;
 };
 

@@ -6,8 +6,8 @@
  * function. The inner dataset runs inline, on the thread that pulls, with a random scope of its
  * own. A failing function costs its element; an error of the inner dataset is delivered and the
  * inner iteration goes on; both as in TensorFlow. */
-#include "data/apply.h"
-#include "data/inner.h"
+#include "data/run/apply.h"
+#include "data/run/inner.h"
 #include <leat/data_ops.h>
 
 struct flat_map_args {

@@ -10,9 +10,9 @@
  * outcomes is saved, and restoring runs through them. Threads: see leat_generator. */
 #include "core/spec.h"
 #include "core/tensor.h"
-#include "data/generator.h"
-#include "data/join.h"
-#include "data/state.h"
+#include "data/plan/generator.h"
+#include "data/run/state.h"
+#include "data/values/join.h"
 #include <leat/data_ops.h>
 #include <leat/ops.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * The list is one structure, a tuple of the elements; blocks refer to their tensors. Elements
  * without a common spec and an empty list are refused when the operator is built. */
 #include "core/composite.h"
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct from_list_args {

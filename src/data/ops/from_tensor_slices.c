@@ -5,9 +5,9 @@
  * copied, ragged and sparse ones are cut, and position and advance are arithmetic. All leaves have
  * the same first dimension, which is the cardinality. Failures come at construction alone. */
 #include "core/pools.h"
-#include "data/access.h"
-#include "data/row_values.h"
-#include "data/rows.h"
+#include "data/access/access.h"
+#include "data/run/rows.h"
+#include "data/values/row_values.h"
 #include <leat/data_ops.h>
 
 struct slices_args {

@@ -1,8 +1,8 @@
 /* from_tensors: one element, the tensors themselves (tf.data.Dataset.from_tensors).
  *
  * A source without children; its block is a view. Failures come at construction alone. */
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct tensors_args {

@@ -2,15 +2,15 @@
  * tf.data operator of that name).
  *
  * Element p of an epoch is element permutation(p) of the input, asked for by number
- * (data/access.h); so every operator below must have random access, and the number of elements must
- * be known when the operator is built. The permutation is keyed by three numbers of the node's seed
- * generator, which two requests draw when an epoch begins. An element that fails costs its own
- * place. No locks. */
+ * (data/access/access.h); so every operator below must have random access, and the number of
+ * elements must be known when the operator is built. The permutation is keyed by three numbers of
+ * the node's seed generator, which two requests draw when an epoch begins. An element that fails
+ * costs its own place. No locks. */
 #include "base/hash.h"
 #include "base/permutation.h"
-#include "data/access.h"
-#include "data/argument_rows.h"
-#include "data/seed_generator.h"
+#include "data/access/access.h"
+#include "data/plan/argument_rows.h"
+#include "data/plan/seed_generator.h"
 #include <leat/data_ops.h>
 
 struct global_args {

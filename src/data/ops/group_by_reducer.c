@@ -9,11 +9,11 @@
  * (they cost the element; a key whose init_func failed is tried with its next element), of
  * reduce_func (the state stays as it was), of finalize_func (it costs the key). One that would mean
  * the end is INTERNAL. */
-#include "data/fold.h"
-#include "data/key_table.h"
-#include "data/keys.h"
-#include "data/reservoir.h"
-#include "data/values.h"
+#include "data/run/fold.h"
+#include "data/run/keys.h"
+#include "data/values/key_table.h"
+#include "data/values/reservoir.h"
+#include "data/values/values.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

@@ -6,12 +6,12 @@
  * of a function or of an inner dataset is delivered at its place; a window size below 1 costs the
  * element; a group whose function fails (INTERNAL) is kept and tried again at the end, at every
  * further call, as in TensorFlow. */
-#include "data/inner.h"
-#include "data/keys.h"
-#include "data/origins.h"
-#include "data/place.h"
-#include "data/row_values.h"
-#include "data/values.h"
+#include "data/run/inner.h"
+#include "data/run/keys.h"
+#include "data/run/origins.h"
+#include "data/run/place.h"
+#include "data/values/row_values.h"
+#include "data/values/values.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * CANCELLED, a deadline that has passed, and want of memory, which would otherwise lose elements
  * silently. */
 #include "base/log.h"
-#include "data/input.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct ignore_errors_args {

@@ -2,17 +2,16 @@
  * (tf.data.Dataset.interleave).
  *
  * cycle_length datasets are open at a time and give block_length elements each in turn; where one
- * has ended, the next element's dataset takes its place (data/cycle.h). The order is TensorFlow's,
- * whose sequential and parallel forms differ behind an error. num_parallel_calls chooses the form
- * and bounds how many datasets drivers read ahead; with deterministic=False the one that is ready
- * goes first, else nothing depends on threads.
- * cycle_length AUTOTUNE becomes a number when the plan is made, so that a written plan keeps its
- * order on other machines.
+ * has ended, the next element's dataset takes its place (data/ahead/cycle.h). The order is
+ * TensorFlow's, whose sequential and parallel forms differ behind an error. num_parallel_calls
+ * chooses the form and bounds how many datasets drivers read ahead; with deterministic=False the
+ * one that is ready goes first, else nothing depends on threads. cycle_length AUTOTUNE becomes a
+ * number when the plan is made, so that a written plan keeps its order on other machines.
  *
  * Failures: an error of the input, of the function or of an inner dataset is one outcome. No
  * locks. */
-#include "data/apply.h"
-#include "data/cycle.h"
+#include "data/ahead/cycle.h"
+#include "data/run/apply.h"
 #include <leat/data_ops.h>
 
 struct interleave_args {

@@ -4,8 +4,8 @@
  * An element of b rows gives num_replicas pieces of ceil(b / num_replicas) rows; the last ones may
  * be short or empty. Each leaf is cut by its own number of rows. The element being cut stays
  * unconsumed in `input`; the state is the number of the next piece. */
-#include "data/origins.h"
-#include "data/rows.h"
+#include "data/run/origins.h"
+#include "data/run/rows.h"
 
 struct legacy_rebatch_args {
     int64_t num_replicas;

@@ -7,10 +7,10 @@
  * changed. The seed pair is resolved at construction and kept among the arguments, so that a plan
  * that was written shuffles as before. No match is INVALID_ARGUMENT at construction. */
 #include "base/random.h"
-#include "data/argument_rows.h"
-#include "data/input.h"
-#include "data/recipe.h"
-#include "data/seed_generator.h"
+#include "data/plan/argument_rows.h"
+#include "data/plan/recipe.h"
+#include "data/plan/seed_generator.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

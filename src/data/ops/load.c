@@ -1,17 +1,17 @@
 /* load: the elements of a dataset that was saved (tf.data.Dataset.load).
  *
  * The folder's metadata and, where none is given, its spec are read when the operator is made; the
- * shards are listed when an iterator is, and read by the plan of data/saved_reader.h.
+ * shards are listed when an iterator is, and read by the plan of data/kept/saved_reader.h.
  * Failures: NOT_FOUND at the call where the folder holds no saved dataset, or one whose saving has
  * not finished; with `wait` the call waits for it instead. A given element_spec is not held against
  * the stored one: tensors that do not fit cost their elements. No locks. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/spec.h"
-#include "data/input.h"
-#include "data/row_values.h"
-#include "data/saved_reader.h"
-#include "data/saved_rows.h"
+#include "data/kept/saved_reader.h"
+#include "data/kept/saved_rows.h"
+#include "data/run/input.h"
+#include "data/values/row_values.h"
 #include "file/tensor_proto.h"
 #include <leat/data_ops.h>
 #include <string.h>

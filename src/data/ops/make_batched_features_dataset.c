@@ -3,10 +3,10 @@
  *
  * Stands for TensorFlow's pipeline: the files that match, in a random order; their TFRecords, read
  * in turns; shuffle, repeat, batch, parse_example_dataset, and prefetch. The plan is made at
- * construction (data/recipe.h) and there is nothing to run here. The files are found once. */
-#include "data/argument_rows.h"
-#include "data/files.h"
-#include "data/recipe.h"
+ * construction (data/plan/recipe.h) and there is nothing to run here. The files are found once. */
+#include "data/plan/argument_rows.h"
+#include "data/plan/recipe.h"
+#include "data/source/files.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

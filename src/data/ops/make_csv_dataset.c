@@ -3,13 +3,14 @@
  * Stands for TensorFlow's pipeline: the files that match, in a random order; their records by
  * csv_dataset, read in turns; shuffle, repeat, batch, the columns by name, and prefetch. Names that
  * are not given are the first rows of the files, which must be equal; dtypes that are not given are
- * inferred from the first rows (data/csv_probe.h), and such columns are optional. Files are looked
- * into and the plan is made at construction (data/recipe.h); there is nothing to run here. */
+ * inferred from the first rows (data/source/csv_probe.h), and such columns are optional. Files are
+ * looked into and the plan is made at construction (data/plan/recipe.h); there is nothing to run
+ * here. */
 #include "core/tensor.h"
-#include "data/argument_rows.h"
-#include "data/csv_probe.h"
-#include "data/files.h"
-#include "data/recipe.h"
+#include "data/plan/argument_rows.h"
+#include "data/plan/recipe.h"
+#include "data/source/csv_probe.h"
+#include "data/source/files.h"
 #include <leat/data_ops.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,17 +2,17 @@
  *
  * Without num_parallel_calls the rows of the input's blocks run on the consumer's thread, a block
  * at a time; the result has at most the bytes that the consumer wishes for, and where it offers
- * rows of a batch, the function writes there. With num_parallel_calls a ring (data/ring.h) runs
- * tasks on the pool, unless the function has effects (then one call at a time, in order) or the
- * dataset is inside a function.
+ * rows of a batch, the function writes there. With num_parallel_calls a ring (data/ahead/ring.h)
+ * runs tasks on the pool, unless the function has effects (then one call at a time, in order) or
+ * the dataset is inside a function.
  *
  * A row that fails costs its own place: the rows before it are delivered, then the error, and the
  * next pull goes on behind it. Calls are numbered by outcomes of the input, over all epochs; the
  * number is part of the key of random operations. */
-#include "data/access.h"
-#include "data/apply.h"
-#include "data/input.h"
-#include "data/ring.h"
+#include "data/access/access.h"
+#include "data/ahead/ring.h"
+#include "data/run/apply.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
 

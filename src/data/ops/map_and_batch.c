@@ -2,9 +2,9 @@
  *
  * Expands to a batch over a map, joined as map_and_batch_fusion joins them: an element that fails
  * costs exactly its batch, and the order is always the input's. There is nothing to run here. */
-#include "data/apply.h"
-#include "data/argument_rows.h"
-#include "data/rewrite.h"
+#include "data/plan/argument_rows.h"
+#include "data/rewrites/rewrite.h"
+#include "data/run/apply.h"
 #include <leat/data_ops.h>
 
 extern const leati_rewrite_rule leati_rewrite_map_and_batch_fusion;

@@ -3,14 +3,15 @@
  * Not in tf.data. The element's dtype and shape are those of the first file, read when the dataset
  * is made, unless output_signature gives them. Happy path: as many rows as lie in the chunk that
  * was read are one view of it, without work per row; rows whose bytes are in the other order, that
- * are booleans or stand askew in memory are copied. Which file comes next, data/files.h says.
+ * are booleans or stand askew in memory are copied. Which file comes next, data/source/files.h
+ * says.
  *
  * Failures: a file of another dtype or shape, or in Fortran order, is one INVALID_ARGUMENT, an
  * array of what leat has no dtype for one UNIMPLEMENTED; a damaged header is one DATA_LOSS with its
  * byte; a file that is cut gives its whole rows, then DATA_LOSS, and so does one that goes on
  * behind the last row. A file that cannot be opened is its error at every call. No locks. */
 #include "core/spec.h"
-#include "data/files.h"
+#include "data/source/files.h"
 #include "file/chunks.h"
 #include "file/npy.h"
 #include <leat/data_ops.h>
@@ -40,7 +41,7 @@ static const leati_row numpy_rows[] = {
 };
 
 struct numpy_state {
-    leati_files files; /* first: the slots of data/files.h take it */
+    leati_files files; /* first: the slots of data/source/files.h take it */
     leat_compression compression;
     leat_dtype dtype;
     leat_shape shape; /* of a row */

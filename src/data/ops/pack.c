@@ -14,8 +14,8 @@
  * of them is where the input stood when their window began (the anchor), or the tokens themselves
  * where the input cannot be read again. No locks. */
 #include "core/pools.h"
-#include "data/rows.h"
-#include "data/values.h"
+#include "data/run/rows.h"
+#include "data/values/values.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

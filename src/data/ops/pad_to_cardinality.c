@@ -5,7 +5,7 @@
  * input's elements of zeros whose mask is false (unknown dimensions are 0). Views of the input's
  * blocks are handed on. As TensorFlow asserts the number of all elements, an input that loses some
  * to errors ends with FAILED_PRECONDITION, at every further call. No locks. */
-#include "data/input.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

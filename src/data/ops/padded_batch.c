@@ -6,9 +6,9 @@
  * lost; a row larger than a fixed dimension (DATA_LOSS) or of another rank (INVALID_ARGUMENT) costs
  * its batch, as in TensorFlow. Nothing is kept between pulls. No locks. */
 #include "core/tensor.h"
-#include "data/argument_rows.h"
-#include "data/origins.h"
-#include "data/rows.h"
+#include "data/plan/argument_rows.h"
+#include "data/run/origins.h"
+#include "data/run/rows.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

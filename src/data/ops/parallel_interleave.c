@@ -1,17 +1,17 @@
 /* parallel_interleave: the legacy form of interleave
  * (tf.data.experimental.parallel_interleave).
  *
- * The order is that of interleave's parallel form (data/cycle.h): round robin, an element in place
- * of each dataset that has ended, errors counted as elements. One difference: where no element is
- * left for the place of a dataset that ends within its block, the next dataset gives only what the
- * block lacks. With sloppy=True the dataset that is ready goes first.
+ * The order is that of interleave's parallel form (data/ahead/cycle.h): round robin, an element in
+ * place of each dataset that has ended, errors counted as elements. One difference: where no
+ * element is left for the place of a dataset that ends within its block, the next dataset gives
+ * only what the block lacks. With sloppy=True the dataset that is ready goes first.
  * buffer_output_elements and prefetch_input_elements bound what TensorFlow's threads read ahead;
  * here they are checked and change nothing that can be seen.
  *
  * Failures: an error of the input, of the function or of an inner dataset is one outcome. No
  * locks. */
-#include "data/apply.h"
-#include "data/cycle.h"
+#include "data/ahead/cycle.h"
+#include "data/run/apply.h"
 #include <leat/data_ops.h>
 
 struct legacy_args {

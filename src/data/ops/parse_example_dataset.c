@@ -6,7 +6,7 @@
  * INVALID_ARGUMENT with its number, as file/example.h says. No locks. */
 #include "core/composite.h"
 #include "core/tensor.h"
-#include "data/dataset.h"
+#include "data/plan/dataset.h"
 #include <leat/data_ops.h>
 #include <leat/ops.h>
 #include <string.h>

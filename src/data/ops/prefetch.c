@@ -1,10 +1,10 @@
 /* prefetch: a thread of its own keeps elements ready (tf.data.Dataset.prefetch).
  *
- * The work is the ring's (data/ring.h), without a function. Order and errors are the input's. A
- * buffer of 0, and a dataset inside a function, pass the input's blocks on without a thread. */
-#include "data/access.h"
-#include "data/input.h"
-#include "data/ring.h"
+ * The work is the ring's (data/ahead/ring.h), without a function. Order and errors are the input's.
+ * A buffer of 0, and a dataset inside a function, pass the input's blocks on without a thread. */
+#include "data/access/access.h"
+#include "data/ahead/ring.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct prefetch_args {

@@ -15,8 +15,8 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "core/json.h"
-#include "data/input.h"
-#include "data/place.h"
+#include "data/run/input.h"
+#include "data/run/place.h"
 #include "file/fs.h"
 #include <leat/data_ops.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include "../../../tests/support/scratch.h"
 #include "core/json.h"
-#include "data/place.h"
+#include "data/run/place.h"
 #include <leat/leat.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * Expands to a batch over dense_to_ragged, joined as map_and_batch_fusion joins a batch and a map,
  * because in TensorFlow the encoding is a map: an element that fails costs exactly its batch. There
  * is nothing to run here. */
-#include "data/argument_rows.h"
-#include "data/dataset.h"
+#include "data/plan/argument_rows.h"
+#include "data/plan/dataset.h"
 #include <leat/data_ops.h>
 
 struct ragged_batch_args {

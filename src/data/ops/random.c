@@ -6,8 +6,8 @@
  * Failures: want of memory only. Locks: none here; the generator has its own. */
 #include "base/random.h"
 #include "core/pools.h"
-#include "data/input.h"
-#include "data/seed_generator.h"
+#include "data/plan/seed_generator.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct random_args {

@@ -4,8 +4,8 @@
  * arithmetic. Values are computed in int64 with wrapping and then cast to output_type. */
 #include "core/half.h"
 #include "core/pools.h"
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

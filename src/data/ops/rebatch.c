@@ -8,8 +8,8 @@
  * state is positions: the place in the list and the offset. An input's error loses the rows
  * gathered so far, as in TensorFlow; the next batch, of the same size, starts with the next
  * element. */
-#include "data/argument_rows.h"
-#include "data/rows.h"
+#include "data/plan/argument_rows.h"
+#include "data/run/rows.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

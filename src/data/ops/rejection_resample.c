@@ -17,8 +17,8 @@
  * class outside the distribution (INVALID_ARGUMENT). */
 #include "base/random.h"
 #include "core/tensor.h"
-#include "data/apply.h"
-#include "data/seed_generator.h"
+#include "data/plan/seed_generator.h"
+#include "data/run/apply.h"
 #include <float.h>
 #include <leat/data_ops.h>
 #include <leat/ops.h>

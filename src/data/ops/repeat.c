@@ -8,8 +8,8 @@
  * too; where the input draws from seed generators that other iterators share, they would see it,
  * and so the input is reset there. Not right over shuffle: those two TensorFlow runs as one
  * operator. */
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct repeat_args {

@@ -4,15 +4,15 @@
  * Each draw takes two words of a random stream (the operator random's) as the seeds of TensorFlow's
  * stateless multinomial: a uniform number is looked up in the running sums of the exponentials of
  * the logits, which are the logarithms of the weights in the weights' dtype. The drawn numbers
- * direct the reading (data/directed.h). Weights may come as a dataset, one vector per draw, which
- * is then the last input. Weights in float32, which is what a list of numbers is, drop the datasets
- * whose weight is not positive; a single dataset that is left is handed on without a draw.
+ * direct the reading (data/run/directed.h). Weights may come as a dataset, one vector per draw,
+ * which is then the last input. Weights in float32, which is what a list of numbers is, drop the
+ * datasets whose weight is not positive; a single dataset that is left is handed on without a draw.
  *
  * Where only datasets of weight 0 have elements left TensorFlow draws for ever; here that is the
  * end. Failures: errors of the inputs and of the weights, one outcome each. No locks of its own. */
 #include "base/random.h"
-#include "data/directed.h"
-#include "data/seed_generator.h"
+#include "data/plan/seed_generator.h"
+#include "data/run/directed.h"
 #include <leat/data_ops.h>
 #include <math.h>
 

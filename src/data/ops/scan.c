@@ -4,10 +4,10 @@
  * Rows are computed one after the other, since each needs the state that the one before left. An
  * error of the input or of the function costs its element alone: the state stays as it was. A
  * function that ends an iteration is an error, as in map. */
-#include "data/apply.h"
-#include "data/fold.h"
-#include "data/input.h"
-#include "data/values.h"
+#include "data/run/apply.h"
+#include "data/run/fold.h"
+#include "data/run/input.h"
+#include "data/values/values.h"
 #include <leat/data_ops.h>
 
 struct scan_args {

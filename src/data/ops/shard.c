@@ -4,8 +4,8 @@
  * asked one element at a time, because TensorFlow does not read what it skips either (a damaged
  * record in another shard costs nothing). As there, an error met while skipping lets the skipping
  * begin anew, and one met at an own element leaves its place to the next one. */
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct shard_args {

@@ -9,17 +9,18 @@
  *
  * With `epochs` other than 1 the node is shuffle and repeat in one: the order is the same, but the
  * next epochs are read into the places that the one being drawn from leaves free, and so their
- * errors come earlier. The ring itself is in data/shuffle_ring.c, saving in data/shuffle_state.c.
+ * errors come earlier. The ring itself is in data/kept/shuffle_ring.c, saving in
+ * data/kept/shuffle_state.c.
  *
  * Random access knows no buffer: one permutation of all indices, drawn from the node's own pair.
  * As in TensorFlow a node of several epochs permutes the indices of all of them, and those behind
  * the input's last are OUT_OF_RANGE.
  */
 #include "base/random.h"
-#include "data/access.h"
-#include "data/argument_rows.h"
-#include "data/seed_generator.h"
-#include "data/shuffle_ring.h"
+#include "data/access/access.h"
+#include "data/kept/shuffle_ring.h"
+#include "data/plan/argument_rows.h"
+#include "data/plan/seed_generator.h"
 #include <leat/data_ops.h>
 
 struct shuffle_args {

@@ -4,9 +4,9 @@
  * and the next epochs are read into the free places of the buffer. The seed generator is this
  * node's, so that all its iterators draw from one. There is nothing to run here. */
 #include "base/random.h"
-#include "data/argument_rows.h"
-#include "data/dataset.h"
-#include "data/seed_generator.h"
+#include "data/plan/argument_rows.h"
+#include "data/plan/dataset.h"
+#include "data/plan/seed_generator.h"
 #include <leat/data_ops.h>
 
 struct both_args {

@@ -11,8 +11,8 @@
 
 #include "../../../tests/support/dataset.h"
 #include "base/random.h"
-#include "data/rewrite.h"
-#include "data/seed_generator.h"
+#include "data/plan/seed_generator.h"
+#include "data/rewrites/rewrite.h"
 #include <leat/ops.h>
 
 struct repeated {

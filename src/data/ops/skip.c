@@ -4,8 +4,8 @@
  * count skips everything. After an error among them the count begins anew, as in TensorFlow: the
  * next pull skips as many elements as before. Sources that can pass elements without reading them
  * do. */
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct skip_args {

@@ -19,10 +19,10 @@
  * writing. No locks. */
 #include "base/hash.h"
 #include "core/spec.h"
-#include "data/apply.h"
-#include "data/input.h"
-#include "data/saved_reader.h"
-#include "data/saved_rows.h"
+#include "data/kept/saved_reader.h"
+#include "data/kept/saved_rows.h"
+#include "data/run/apply.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
 #include <string.h>

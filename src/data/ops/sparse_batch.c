@@ -7,9 +7,9 @@
  * an error and the input's are delivered at once and lose the rows gathered so far, as in
  * TensorFlow. Nothing is kept between pulls. No locks. */
 #include "core/tensor.h"
-#include "data/argument_rows.h"
-#include "data/input.h"
-#include "data/origins.h"
+#include "data/plan/argument_rows.h"
+#include "data/run/input.h"
+#include "data/run/origins.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * refuses is UNKNOWN, another number of columns INVALID_ARGUMENT. A missing database is made,
  * empty, as in TensorFlow. In a library without SQLite the construction is UNIMPLEMENTED. Saved as
  * the number of rows; restoring runs the query again and passes over them. No locks. */
-#include "data/input.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
 #ifdef LEATI_HAVE_SQLITE

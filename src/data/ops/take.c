@@ -3,8 +3,8 @@
  * Hands on views of its input's blocks and never asks for more than is left, so that the input
  * computes nothing beyond the last element; with a count of 0 it is not even opened. A negative
  * count takes everything. An input's error counts as nothing: TensorFlow counts elements only. */
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct take_args {

@@ -5,8 +5,8 @@
  * element at a time. What comes out is a view of the input's rows. The first false ends the
  * iteration, and nothing behind it is delivered. An error of the input or of the predicate is
  * delivered at its place and does not end anything, as in TensorFlow. */
-#include "data/apply.h"
-#include "data/input.h"
+#include "data/run/apply.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct take_while_args {

@@ -9,11 +9,11 @@
  *
  * Values are views into the bytes read. A sample that lacks a field, or has it twice, is one
  * INVALID_ARGUMENT; a damaged archive gives the samples before the damage, DATA_LOSS, and then the
- * next file. With an index (data/record_index.h) the cardinality is known, skipping is a seek that
- * does not look at what it passes, and samples are found by number; a sample that is not where the
- * index says is FAILED_PRECONDITION. Not in tf.data. No locks. */
-#include "data/dataset.h"
-#include "data/record_index.h"
+ * next file. With an index (data/source/record_index.h) the cardinality is known, skipping is a
+ * seek that does not look at what it passes, and samples are found by number; a sample that is not
+ * where the index says is FAILED_PRECONDITION. Not in tf.data. No locks. */
+#include "data/plan/dataset.h"
+#include "data/source/record_index.h"
 #include "file/tar.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static const leati_row tar_rows[] = {
 };
 
 struct tar_state {
-    leati_files files; /* first: the slots of data/files.h take it */
+    leati_files files; /* first: the slots of data/source/files.h take it */
     const struct tar_args *args;
     leat_compression compression;
     int num_columns;

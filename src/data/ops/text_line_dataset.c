@@ -2,12 +2,12 @@
  *
  * Lines end at '\n', which is left out; every '\r' in a line is taken out too, as in TensorFlow. A
  * last line without '\n' counts if anything is left of it. Happy path: lines are views into the
- * chunks that were read; '\r' is squeezed out in place. Which file comes next, data/files.h says.
- * Failures: an unknown compression_type or a negative buffer_size is one INVALID_ARGUMENT per file;
- * any error of the file itself comes again at every call, and the files behind it are not reached.
- * A compressed file that is cut short is one DATA_LOSS, instead of the line that was cut; the next
- * file follows. No locks. */
-#include "data/files.h"
+ * chunks that were read; '\r' is squeezed out in place. Which file comes next, data/source/files.h
+ * says. Failures: an unknown compression_type or a negative buffer_size is one INVALID_ARGUMENT per
+ * file; any error of the file itself comes again at every call, and the files behind it are not
+ * reached. A compressed file that is cut short is one DATA_LOSS, instead of the line that was cut;
+ * the next file follows. No locks. */
+#include "data/source/files.h"
 #include "file/chunks.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const leati_row text_rows[] = {
 };
 
 struct text_state {
-    leati_files files; /* first: the slots of data/files.h take it */
+    leati_files files; /* first: the slots of data/source/files.h take it */
     const struct text_args *args;
 };
 

@@ -2,17 +2,17 @@
  *
  * Happy path: a block is one column of views into the chunks that the reader took from a pool; the
  * column's buffer comes from a pool too, so that nothing is allocated for a record. Which file
- * comes next, data/files.h says.
+ * comes next, data/source/files.h says.
  * Failures: a damaged record is one DATA_LOSS, and the rest of its file is lost; a file that cannot
  * be opened is its error at every call, and the files behind it are not reached; a name that the
  * dataset of names failed to give is one error. Skipped elements are not read: their checksums are
  * not looked at, as in TensorFlow.
- * With an index (data/record_index.h) the cardinality is known, skipping is a seek, and records are
- * found by number.
- * Saved as the place in the list of files and a byte offset for each open file. No locks. */
+ * With an index (data/source/record_index.h) the cardinality is known, skipping is a seek, and
+ * records are found by number. Saved as the place in the list of files and a byte offset for each
+ * open file. No locks. */
 #include "base/log.h"
-#include "data/dataset.h"
-#include "data/record_index.h"
+#include "data/plan/dataset.h"
+#include "data/source/record_index.h"
 #include "file/tfrecord.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static const leati_row record_rows[] = {
 };
 
 struct record_state {
-    leati_files files; /* first: the slots of data/files.h take it */
+    leati_files files; /* first: the slots of data/source/files.h take it */
     leat_compression compression;
 };
 

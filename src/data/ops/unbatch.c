@@ -5,9 +5,9 @@
  * nothing. Components with unequal numbers of rows, scalars where the rank was not known before,
  * sparse vectors and sparse indices out of order are INVALID_ARGUMENT and cost their element. No
  * locks. */
-#include "data/access.h"
-#include "data/row_values.h"
-#include "data/rows.h"
+#include "data/access/access.h"
+#include "data/run/rows.h"
+#include "data/values/row_values.h"
 #include <leat/data_ops.h>
 
 struct unbatch_args {

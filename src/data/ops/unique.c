@@ -5,8 +5,8 @@
  * other dtypes than int32, int64 and string are refused when the operator is built. */
 #include "core/composite.h"
 #include "core/pools.h"
-#include "data/input.h"
-#include "data/seen.h"
+#include "data/run/input.h"
+#include "data/values/seen.h"
 #include <leat/data_ops.h>
 
 struct unique_args {

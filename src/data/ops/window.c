@@ -6,10 +6,10 @@
  * next one begins `shift` further; one that is passed between two windows is never seen. All as in
  * TensorFlow. Cancelling, deadlines and want of memory belong to no element and are delivered at
  * once. */
-#include "data/input.h"
-#include "data/origins.h"
-#include "data/row_values.h"
-#include "data/values.h"
+#include "data/run/input.h"
+#include "data/run/origins.h"
+#include "data/values/row_values.h"
+#include "data/values/values.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

@@ -2,10 +2,10 @@
  *
  * The options of a whole plan count, wherever they stand; of two values for one field that of the
  * node closer to the end counts. What a field does is decided where the plan is rewritten
- * (data/rewrite.c); those without effect say so once, in the log. Expands to the input: there is
- * nothing to run here. */
+ * (data/rewrites/rewrite.c); those without effect say so once, in the log. Expands to the input:
+ * there is nothing to run here. */
 #include "base/log.h"
-#include "data/options.h"
+#include "data/plan/options.h"
 #include <leat/data_ops.h>
 
 /* Flags are -1 (not set), 0 or 1; numbers LEATI_OPTION_NOT_SET. What stands from

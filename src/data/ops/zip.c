@@ -5,8 +5,8 @@
  * input that had none may be out of step), any end is the end. Over pure inputs the steps are
  * taken by blocks: views of what all inputs have ready. Elsewhere one step at a time, because the
  * inputs behind the one that ends must not be asked for more than TensorFlow asks. */
-#include "data/access.h"
-#include "data/input.h"
+#include "data/access/access.h"
+#include "data/run/input.h"
 #include <leat/data_ops.h>
 
 struct zip_args {

@@ -1,9 +1,9 @@
 /* choice_separation: each use of a choose_from_datasets node beyond the first draws the seeds of
- * its choice for itself, as in TensorFlow (data/choice.h). Behind expansion, because an
+ * its choice for itself, as in TensorFlow (data/plan/choice.h). Behind expansion, because an
  * operator made of others may use its input more than once (rejection_resample), and before the
  * rules that make new nodes of those that the program made. */
-#include "data/choice.h"
-#include "data/rewrite.h"
+#include "data/plan/choice.h"
+#include "data/rewrites/rewrite.h"
 #include <string.h>
 
 struct uses {

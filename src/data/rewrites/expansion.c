@@ -1,6 +1,6 @@
 /* expansion: an operator that is made of others becomes those, so that the rewrites after it see
  * what runs. Without it leati_node_open does the same. */
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     return node->op->expand == NULL ? NULL : node->op->expand(node, err);

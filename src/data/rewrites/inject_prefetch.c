@@ -5,7 +5,7 @@
  * TensorFlow does so with every plan. Here a plan that only passes blocks on stays on the
  * consumer's thread, where it is faster; and so does one that cannot be read again, where reading
  * ahead would be seen. */
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 #include <leat/data_ops.h>
 
 static bool wanted(const leat_dataset *plan) {

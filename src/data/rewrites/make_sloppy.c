@@ -1,6 +1,6 @@
 /* make_sloppy: with the option deterministic=False, parallel operators that leave their order open
  * give elements as they are ready. */
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 
 static bool wanted(const leat_dataset *plan) {
     return leati_plan_option(plan, "deterministic") == 0;

@@ -2,7 +2,7 @@
  * operator does: an element that fails costs exactly its batch, and the batches keep the input's
  * order whatever the map was told. The computation needs no fusing here: the map writes into the
  * batch's rows anyway. Not applied to a batch with num_parallel_calls, as in TensorFlow. */
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 #include <string.h>
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {

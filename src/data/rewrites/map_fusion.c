@@ -5,7 +5,7 @@
  * equal parallelism and order). Outcomes are one to one in both, so elements, codes of errors and
  * random numbers stay as they were: numbers of calls and of nodes are kept. Only an error's text
  * names both labels and both functions' lines. */
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * TensorFlow does so with every stateless map. Here blocks make cheap functions cheaper than
  * handing them over, so those stay where they are; so do functions with effects, maps that are
  * synchronous, and inputs that cannot be read again. */
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

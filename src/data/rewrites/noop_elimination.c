@@ -3,7 +3,7 @@
  * function returns its arguments as they are, unless that makes batches of ragged and sparse values
  * anew, which then stack whatever their sizes. list_files hands on the plan that it made, whose
  * shuffle other rewrites are then to see. */
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 #include <string.h>
 
 /* Is the integer argument `name` equal to `value`? */

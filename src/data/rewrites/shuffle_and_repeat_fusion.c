@@ -2,7 +2,7 @@
  * next epochs into the places of the buffer that are free. The order stays the same; errors of the
  * next epoch come when its elements are read, as in TensorFlow. Not applied where the buffer holds
  * the whole input (a buffer without bounds would grow with the epochs), nor to a count of 0. */
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 #include <string.h>
 
 static int64_t argument(const leat_dataset *node, const char *name) {

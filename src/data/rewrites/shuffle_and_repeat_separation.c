@@ -1,7 +1,7 @@
 /* shuffle_and_repeat_separation: where the options forbid shuffle_and_repeat_fusion, a repeat over
  * a shuffle draws seeds as TensorFlow's two operators do: once more after the last epoch. A node
  * without a run side between the two says so to repeat. */
-#include "data/rewrite.h"
+#include "data/rewrites/rewrite.h"
 #include <leat/data_ops.h>
 #include <string.h>
 

@@ -1,0 +1,332 @@
+/* Dataset.save: a whole dataset to files in a folder.
+ *
+ * Happy path: an iterator is run block by block, each element goes to its shard of a fresh run, and
+ * at the end spec and metadata are written, the metadata last: a reader finds the old dataset or
+ * the new one. Where the spec changes, the old metadata is first marked as not finished, so that no
+ * one reads one with the other's. With a checkpoint file the files so far are committed from time
+ * to time and the iterator's state is written beside what was committed; a later call goes on
+ * behind that. Failures: an element's error ends the call and removes the run, or with a checkpoint
+ * leaves what the checkpoint speaks of. No locks: one caller. */
+#include "base/hash.h"
+#include "core/spec.h"
+#include "data/kept/saved_reader.h"
+#include "data/kept/saved_rows.h"
+#include "data/run/iterator.h"
+#include "file/atomic.h"
+#include "file/tensor_proto.h"
+#include <leat/data_ops.h>
+#include <string.h>
+
+enum { INTERVAL = 100000, CHECKPOINT_VERSION = 1 };
+
+static const char checkpoint_magic[] = "leat save";
+
+struct saving {
+    leat_dataset *dataset; /* borrowed */
+    const char *path, *checkpoint;
+    leat_compression compression;
+    leati_program *shard; /* NULL: all in shard 0 */
+    leati_scratch *scratch;
+    leati_block shards;
+    leat_iterator *iterator;
+    leati_run_writer *writer;
+    leati_saved_info info;
+    int64_t interval, since; /* elements, and since the last checkpoint */
+    bool done;               /* an earlier call had come to its end but for the checkpoint */
+};
+
+/* ---- checkpoints ---- */
+
+static leat_status write_checkpoint(struct saving *s, leat_error *err) {
+    char *state = NULL;
+    size_t size = 0;
+    leati_writer out = {0};
+    leat_status status = leati_run_writer_commit(s->writer, err);
+    if (status == LEAT_OK) {
+        status = leat_iterator_save(s->iterator, &state, &size, NULL, err);
+    }
+    if (status == LEAT_OK) {
+        leati_put_bytes(&out, checkpoint_magic, sizeof(checkpoint_magic));
+        leati_put_uint(&out, CHECKPOINT_VERSION);
+        leati_put_bytes(&out, s->path, strlen(s->path));
+        leati_put_uint(&out, s->compression);
+        leati_saved_put_run(&out, s->info.run);
+        leati_put_int(&out, s->info.created_us);
+        leati_put_int(&out, s->info.num_elements);
+        leati_run_writer_save(s->writer, &out);
+        leati_put_bytes(&out, state, size);
+        leati_put_fixed64(&out, leati_hash(out.data, out.size, CHECKPOINT_VERSION));
+        status = out.failed ? leati_no_memory(err)
+                            : leati_write_file(s->checkpoint, out.data, out.size, err);
+    }
+    leati_writer_fini(&out);
+    leat_text_free(state);
+    s->since = 0;
+    return status;
+}
+
+static leat_status bad_checkpoint(const struct saving *s, const char *what, leat_error *err) {
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      "save: %.200s: %s; remove it to save from the start", s->checkpoint, what);
+}
+
+/* What the file says it is, up to the run's name. */
+static leat_status read_header(struct saving *s, leati_reader *in, leat_error *err) {
+    const void *magic = NULL, *path = NULL;
+    size_t magic_size = 0, path_size = 0;
+    uint64_t version = 0, compression = 0;
+    leat_status status = leati_get_bytes(in, &magic, &magic_size, err);
+    if (status != LEAT_OK || magic_size != sizeof(checkpoint_magic) ||
+        memcmp(magic, checkpoint_magic, magic_size) != 0) {
+        return bad_checkpoint(s, "not the checkpoint of a save", err);
+    }
+    status = leati_get_uint(in, &version, err);
+    if (status != LEAT_OK || version != CHECKPOINT_VERSION) {
+        return bad_checkpoint(s, "of another version of leat", err);
+    }
+    status = leati_get_bytes(in, &path, &path_size, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &compression, err);
+    }
+    if (status == LEAT_OK &&
+        (path_size != strlen(s->path) || memcmp(path, s->path, path_size) != 0 ||
+         compression != (uint64_t)s->compression)) {
+        return bad_checkpoint(s, "of a save to another path or with another compression", err);
+    }
+    return status == LEAT_OK ? leati_saved_get_run(in, s->info.run, err) : status;
+}
+
+/* Goes on where a checkpoint says, unless that save was finished. */
+static leat_status resume(struct saving *s, leati_reader *in, leat_error *err) {
+    leati_saved_info now;
+    bool found = false;
+    const void *state = NULL;
+    size_t size = 0;
+    leat_status status = read_header(s, in, err);
+    if (status == LEAT_OK) {
+        status = leati_saved_info_read(s->path, &now, &found, err);
+    }
+    if (status == LEAT_OK && found && now.finalized && strcmp(now.run, s->info.run) == 0) {
+        s->done = true;
+        return LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &s->info.created_us, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &s->info.num_elements, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_run_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_run_writer_restore(s->writer, in, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_bytes(in, &state, &size, err);
+    }
+    return status == LEAT_OK ? leat_iterator_restore(s->iterator, state, size, err) : status;
+}
+
+/* Reads the checkpoint, if there is one. */
+static leat_status look_for_checkpoint(struct saving *s, leat_error *err) {
+    leat_buffer *buffer = NULL;
+    leat_error local = {0};
+    uint64_t hash = 0;
+    if (s->checkpoint == NULL) {
+        return LEAT_OK;
+    }
+    leat_status status = leati_file_read_all(s->checkpoint, &buffer, &local);
+    if (status != LEAT_OK) {
+        return status == LEAT_NOT_FOUND ? LEAT_OK : leati_fail(err, status, "%s", local.text);
+    }
+    leati_reader in = {.data = leat_buffer_data(buffer), .size = leat_buffer_size(buffer)};
+    if (in.size < sizeof(hash)) {
+        status = bad_checkpoint(s, "not the checkpoint of a save", err);
+    } else {
+        in.at = in.size - sizeof(hash);
+        status = leati_get_fixed64(&in, &hash, err);
+        in = (leati_reader){.data = in.data, .size = in.size - sizeof(hash)};
+    }
+    if (status == LEAT_OK && hash != leati_hash(in.data, in.size, CHECKPOINT_VERSION)) {
+        status = bad_checkpoint(s, "a damaged checkpoint", err);
+    }
+    status = status == LEAT_OK ? resume(s, &in, err) : status;
+    leat_buffer_unref(buffer);
+    return status;
+}
+
+/* ---- the run ---- */
+
+static leat_status prepare(struct saving *s, const leat_save_options *options, leat_error *err) {
+    const leat_spec *spec = leat_dataset_spec(s->dataset);
+    leat_status status = leati_saved_check("save", spec, err);
+    if (status == LEAT_OK) {
+        status = leati_saved_compression("save", options->compression, false, &s->compression, err);
+    }
+    if (status == LEAT_OK) {
+        status =
+            leati_saved_check_shard("save", (const leat_object *)options->shard_func, spec, err);
+    }
+    if (status == LEAT_OK && options->checkpoint_interval < 0) {
+        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
+                            "save: checkpoint_interval is %lld; expected 0 or more",
+                            (long long)options->checkpoint_interval);
+    }
+    if (status == LEAT_OK && options->shard_func != NULL) {
+        s->shard = leati_program_new(options->shard_func, err);
+        s->scratch = s->shard == NULL ? NULL : leati_scratch_new(s->shard, err);
+        status = s->scratch == NULL ? err->code : LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        s->iterator = leat_iterator_new(s->dataset, NULL, err);
+        status = s->iterator == NULL ? err->code : LEAT_OK;
+    }
+    return status;
+}
+
+/* Writes up to n rows of the iterator's block; *n gets how many. */
+static leat_status write_rows(struct saving *s, int64_t *n, leat_error *err) {
+    int64_t begin = 0;
+    const leati_block *block = leati_iterator_block(s->iterator, &begin);
+    leat_status status = LEAT_OK;
+    if (s->checkpoint != NULL && *n > s->interval - s->since) {
+        *n = s->interval - s->since;
+    }
+    if (s->shard != NULL) {
+        status = leati_saved_shards(NULL, s->shard, s->scratch, block, begin, *n,
+                                    s->info.num_elements, &s->shards, err);
+        *n = s->shards.n;
+    }
+    for (int64_t i = 0; i < *n && status == LEAT_OK; i++) {
+        int64_t shard =
+            s->shard == NULL ? 0 : *(const int64_t *)leati_column_row(&s->shards.columns[0], i);
+        status = leati_run_writer_add(s->writer, shard, NULL, leat_dataset_spec(s->dataset), block,
+                                      begin + i, err);
+    }
+    return status;
+}
+
+static leat_status write_all(struct saving *s, leat_error *err) {
+    for (;;) {
+        int64_t available = 0;
+        leati_tail tail = leati_iterator_peek(s->iterator, &available, err);
+        if (available == 0) {
+            return tail == LEATI_END ? LEAT_OK : err->code;
+        }
+        leat_status status = write_rows(s, &available, err);
+        if (status == LEAT_OK) {
+            leati_iterator_consume(s->iterator, available);
+            s->info.num_elements += available;
+            s->since += available;
+        }
+        if (status == LEAT_OK && s->checkpoint != NULL && s->since >= s->interval) {
+            status = write_checkpoint(s, err);
+        }
+        if (status != LEAT_OK) {
+            return status;
+        }
+    }
+}
+
+/* ---- the folder ---- */
+
+/* Marks what the folder holds as not finished, if its spec is another than `spec`. */
+static leat_status retire(const struct saving *s, const char *path, const leati_writer *spec,
+                          leat_error *err) {
+    leati_saved_info old;
+    bool found = false;
+    leat_buffer *buffer = NULL;
+    leat_error local = {0};
+    leat_status status = leati_saved_info_read(s->path, &old, &found, &local);
+    if (status == LEAT_OK && !found) {
+        return LEAT_OK;
+    }
+    bool same = leati_file_read_all(path, &buffer, &local) == LEAT_OK &&
+                leat_buffer_size(buffer) == spec->size &&
+                memcmp(leat_buffer_data(buffer), spec->data, spec->size) == 0;
+    leat_buffer_unref(buffer);
+    if (same) {
+        return LEAT_OK;
+    }
+    leati_saved_info none = leati_saved_info_new();
+    return leati_saved_info_write(s->path, &none, leat_dataset_spec(s->dataset), err);
+}
+
+static leat_status finish(struct saving *s, leat_error *err) {
+    leati_writer spec = {0};
+    char *path = leati_saved_path(s->path, "dataset_spec.pb", err);
+    leat_status status =
+        path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_run_writer_finish(s->writer, err);
+    if (status == LEAT_OK) {
+        status = leati_put_spec_proto(&spec, leat_dataset_spec(s->dataset), err);
+    }
+    if (status == LEAT_OK) {
+        status = retire(s, path, &spec, err);
+    }
+    if (status == LEAT_OK) {
+        status = leati_write_file(path, spec.data, spec.size, err);
+    }
+    if (status == LEAT_OK) {
+        s->info.finalized = true;
+        status = leati_saved_info_write(s->path, &s->info, leat_dataset_spec(s->dataset), err);
+    }
+    leati_writer_fini(&spec);
+    leati_free(path);
+    return status;
+}
+
+static leat_status run(struct saving *s, leat_error *err) {
+    s->info = leati_saved_info_new();
+    leat_status status = look_for_checkpoint(s, err);
+    if (status == LEAT_OK && !s->done && s->writer == NULL) {
+        status = leati_run_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
+    }
+    if (status == LEAT_OK && !s->done) {
+        status = write_all(s, err);
+    }
+    if (status == LEAT_OK && !s->done) {
+        status = finish(s, err);
+    }
+    if (status == LEAT_OK && s->checkpoint != NULL) {
+        leat_error local = {0};
+        leat_status removed = leati_path_remove(s->checkpoint, &local);
+        status = removed == LEAT_OK || removed == LEAT_NOT_FOUND
+                     ? LEAT_OK
+                     : leati_fail(err, removed, "save: %s", local.text);
+    } else if (status != LEAT_OK && s->checkpoint == NULL) {
+        leati_run_writer_discard(s->writer);
+        s->writer = NULL;
+    }
+    return status;
+}
+
+leat_status leat_save(leat_dataset *dataset, const char *path, const leat_save_options *options,
+                      leat_error *err) {
+    static const leat_save_options none = {0};
+    const leat_save_options *o = options != NULL ? options : &none;
+    leat_error local = {0}, fresh = {0};
+    leat_error *e = err != NULL ? err : &local;
+    if (dataset == NULL || path == NULL) {
+        return e->code != LEAT_OK ? e->code
+                                  : leati_fail(e, LEAT_INVALID_ARGUMENT, "save: %s is NULL",
+                                               dataset == NULL ? "dataset" : "path");
+    }
+    struct saving s = {.dataset = dataset,
+                       .path = path,
+                       .checkpoint = o->checkpoint,
+                       .interval = o->checkpoint_interval == 0 ? INTERVAL : o->checkpoint_interval};
+    leat_status status = prepare(&s, o, &fresh);
+    if (status == LEAT_OK) {
+        status = run(&s, &fresh);
+    }
+    leati_run_writer_close(s.writer);
+    leat_iterator_free(s.iterator);
+    leati_block_fini(&s.shards);
+    leati_scratch_free(s.scratch);
+    leati_program_free(s.shard);
+    if (status != LEAT_OK) {
+        *e = fresh;
+    }
+    return status;
+}

@@ -1,0 +1,57 @@
+/* The seed generator that the iterators of one shuffle or random node share (reference: tf.data's
+ * SeedGenerator resource). */
+#ifndef LEATI_DATA_PLAN_SEED_GENERATOR_H
+#define LEATI_DATA_PLAN_SEED_GENERATOR_H
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "core/buffer.h"
+#include "core/row.h"
+#include <leat/base.h>
+
+/* Rows for the fields `resolved` (bool) and `pair` (int64[2]) of an argument struct, which
+ * leati_resolve_once fills. */
+#define LEATI_RESOLVED_ROWS(args)                                                                  \
+    {.name = "resolved",                                                                           \
+     .type = LEATI_ROW_BOOL,                                                                       \
+     .flags = LEATI_CONSTRUCT,                                                                     \
+     .offset = offsetof(args, resolved),                                                           \
+     .doc = "The pair was made."},                                                                 \
+        {.name = "pair_0",                                                                         \
+         .type = LEATI_ROW_INT,                                                                    \
+         .flags = LEATI_CONSTRUCT,                                                                 \
+         .offset = offsetof(args, pair[0]),                                                        \
+         .doc = "First number of the resolved seed pair."},                                        \
+    {                                                                                              \
+        .name = "pair_1", .type = LEATI_ROW_INT, .flags = LEATI_CONSTRUCT,                         \
+        .offset = offsetof(args, pair[1]), .doc = "Second number of the resolved seed pair."       \
+    }
+
+/* For an operator's check: makes the seed pair, unless it was made before (a copied node keeps its
+ * pair). */
+void leati_resolve_once(leati_seed_argument seed, bool *resolved, int64_t pair[2]);
+
+typedef struct leati_seed_generator leati_seed_generator;
+
+/* `fixed`: every request returns (seed, seed2) itself; else successive words of Philox(seed,
+ * seed2). An unseeded pair (0, 0) is replaced by fresh numbers. Owned. */
+leati_seed_generator *leati_seed_generator_new(int64_t seed, int64_t seed2, bool fixed,
+                                               leat_error *err);
+void leati_seed_generator_free(leati_seed_generator *generator);
+
+/* The next pair. Thread-safe. */
+void leati_seed_generator_next(leati_seed_generator *generator, uint64_t pair[2]);
+
+/* The permutation of 0 .. n - 1 (int64) that random access to a shuffle answers by: n swaps with
+ * words of Philox(seed, seed2); of a fixed generator (seed, seed), which is TensorFlow's quirk. The
+ * last one asked for is kept. A new reference; NULL without memory. Thread-safe. */
+leat_buffer *leati_seed_generator_order(leati_seed_generator *generator, int64_t n,
+                                        leat_error *err);
+
+/* Seeds and position; restoring rewinds it for every iterator that shares it, as in TensorFlow.
+ * Thread-safe. */
+void leati_seed_generator_save(leati_seed_generator *generator, leati_writer *out);
+LEAT_WARN_UNUSED leat_status leati_seed_generator_restore(leati_seed_generator *generator,
+                                                          leati_reader *in, leat_error *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* The table of where the time went. */
+#ifndef LEATI_DATA_RUN_EXPLAIN_H
+#define LEATI_DATA_RUN_EXPLAIN_H
+
+#include "data/run/state.h"
+
+/* One line per operator from the consumer's end: elements, elements/s, busy, waiting, depth, bytes;
+ * then the bottleneck with its headroom and autotune's decisions. `top` stands above the root.
+ * Owned text (leat_text_free). */
+char *leati_explain(const leati_iteration *iteration, const leati_node_state *top, leat_error *err);
+/* The operator that computed longest so far, in a few words; empty where none has yet. From any
+ * thread, while the iteration lives. */
+void leati_slowest_stage(const leati_iteration *iteration, const leati_node_state *top, char *text,
+                         size_t size);
+
+#endif

@@ -1,0 +1,34 @@
+/* Reading an iterator by blocks: for dist, which splits batches, and for counting without making
+ * elements. */
+#ifndef LEATI_DATA_RUN_ITERATOR_H
+#define LEATI_DATA_RUN_ITERATOR_H
+
+#include "data/plan/op.h"
+#include "graph/op.h"
+
+/* As leati_input_peek: rows *begin .. *begin + *available of leati_iterator_block are ready; with
+ * none, the tail says END or ERROR (an error is consumed as one outcome). */
+leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat_error *err);
+/* Waits for the next outcome: rows are ready (at least one), or OUT_OF_RANGE at the end, or the
+ * error of this place, which is consumed. */
+LEAT_WARN_UNUSED leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available,
+                                                  leat_error *err);
+/* For readers that save while they are in the middle of an element that they have not consumed: its
+ * place is remembered, so that the state need not hold the element. */
+void leati_iterator_keep_places(leat_iterator *iterator);
+/* Which operator computed longest so far, in a few words; empty where none did. From any thread. */
+void leati_iterator_slowest(const leat_iterator *iterator, char *text, size_t size);
+/* As leat_iterator_next, but the end is no failure (*ended), and an element that fails with
+ * OUT_OF_RANGE is an INTERNAL one. */
+LEAT_WARN_UNUSED leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out,
+                                                    bool *ended, leat_error *err);
+/* An iterator over a dataset within a function that is called in this context: one like a user's
+ * where the context may wait, else one without threads, with a random scope of the call's. `*out`
+ * is owned. */
+LEAT_WARN_UNUSED leat_status leati_iterator_inside(leat_dataset *dataset,
+                                                   const leati_call_context *context,
+                                                   leat_iterator **out, leat_error *err);
+const leati_block *leati_iterator_block(const leat_iterator *iterator, int64_t *begin);
+void leati_iterator_consume(leat_iterator *iterator, int64_t n);
+
+#endif

@@ -1,0 +1,402 @@
+/* Operator records of an iterator: opening, the protocol's calls with their bookkeeping, closing.
+ *
+ * Happy path: leati_node_open allocates record and state and calls the operator's open, which opens
+ * its inputs; leati_node_pull times the operator's pull, counts outcomes and keeps END sticky. A
+ * failure of open closes what was opened. A driver's thread may pull one subtree while another
+ * thread reads counters: those are atomics, and the lists of children change only under
+ * `tree_lock`, which is a leaf: nothing is called while it is held. */
+#include "data/run/state.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "data/plan/seed_generator.h"
+#include "data/run/origins.h"
+#include "data/run/place.h"
+#include "data/run/slots.h"
+#include "exec/program.h"
+#include "run/trace.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static pthread_mutex_t tree_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Nanoseconds that the calling thread spent in pulls of operators below the running one. */
+static _Thread_local int64_t time_below;
+
+/* Whether the error of the pull that runs on this thread came from an operator below, whose place
+ * it names. By thread, because a driver reads an input while the consumer pulls. */
+static _Thread_local bool error_is_placed;
+
+void leati_tree_lock(void) {
+    pthread_mutex_lock(&tree_lock);
+}
+
+void leati_tree_unlock(void) {
+    pthread_mutex_unlock(&tree_lock);
+}
+
+static void link_node(leati_node_state *node) {
+    if (node->parent == NULL) {
+        return;
+    }
+    leati_tree_lock();
+    leati_node_state **last = &node->parent->children;
+    while (*last != NULL) {
+        last = &(*last)->sibling;
+    }
+    *last = node;
+    leati_tree_unlock();
+}
+
+static void unlink_node(leati_node_state *node) {
+    if (node->parent == NULL) {
+        return;
+    }
+    leati_tree_lock();
+    leati_node_state **at = &node->parent->children;
+    while (*at != NULL && *at != node) {
+        at = &(*at)->sibling;
+    }
+    if (*at == node) {
+        *at = node->sibling;
+    }
+    leati_tree_unlock();
+}
+
+void leati_node_init(leati_node_state *node, const leat_dataset *dataset,
+                     leati_iteration *iteration, leati_node_state *parent) {
+    node->dataset = leat_dataset_ref((leat_dataset *)dataset);
+    node->iteration = iteration;
+    node->parent = parent;
+    node->depth = parent == NULL ? 0 : parent->depth + 1;
+    if (dataset->label != NULL) {
+        snprintf(node->name, sizeof(node->name), "%s \"%s\"", dataset->op->name, dataset->label);
+    } else {
+        snprintf(node->name, sizeof(node->name), "%s", dataset->op->name);
+    }
+    node->gives_origins = leati_origins_wanted(node);
+    leati_holder_open(&node->holder, iteration->budget, node->name);
+    link_node(node);
+}
+
+void leati_node_fini(leati_node_state *node) {
+    unlink_node(node);
+    leati_holder_close(&node->holder);
+    leat_dataset_unref((leat_dataset *)node->dataset);
+}
+
+leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *iteration,
+                                  leati_node_state *parent, leat_error *err) {
+    if (dataset->op->expand != NULL) {
+        leat_dataset *plan = dataset->op->expand(dataset, err);
+        leati_node_state *made =
+            plan == NULL ? NULL : leati_node_open(plan, iteration, parent, err);
+        leat_dataset_unref(plan);
+        return made;
+    }
+    leati_node_state *node = leati_alloc_zero(1, sizeof(*node));
+    void *state = leati_alloc_zero(1, dataset->op->state_size);
+    if (node == NULL || state == NULL) {
+        leati_free(node);
+        leati_free(state);
+        leati_no_memory(err);
+        return NULL;
+    }
+    node->state = state;
+    leati_node_init(node, dataset, iteration, parent);
+    leat_error local = {0};
+    if (leati_slots_open(node, &local) != LEAT_OK) {
+        if (err != NULL) {
+            *err = local;
+        }
+        leati_node_close(node);
+        return NULL;
+    }
+    return node;
+}
+
+void leati_node_close(leati_node_state *node) {
+    if (node == NULL) {
+        return;
+    }
+    leati_slots_close(node);
+    leati_node_fini(node);
+    leati_free(node->state);
+    leati_free(node);
+}
+
+void leati_node_passes_error(leati_node_state *node) {
+    (void)node;
+    error_is_placed = true;
+}
+
+void leati_node_owns_error(void) {
+    error_is_placed = false;
+}
+
+/* Writes the place of an error that arose here; errors from below have theirs. */
+static void place_error(leati_node_state *node, int64_t element, leat_error *err) {
+    if (!error_is_placed && err->code != LEAT_CANCELLED && err->code != LEAT_DEADLINE_EXCEEDED) {
+        leati_place_error(node->name, element, err);
+    }
+}
+
+/* Makes up for a reset that failed, for example without memory. */
+static leat_status renew(leati_node_state *node, leat_error *err) {
+    return node->stale ? leati_node_reset(node, err) : LEAT_OK;
+}
+
+leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out,
+                           leat_error *err) {
+    if (node->ended) {
+        leati_block_clear(out);
+        return LEATI_END;
+    }
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    bool outer_placed = error_is_placed;
+    error_is_placed = false;
+    if (renew(node, e) != LEAT_OK) {
+        leati_block_clear(out);
+        return LEATI_ERROR;
+    }
+    if (leati_cancel_fired(node->iteration->cancel)) {
+        leati_block_clear(out);
+        leati_fail(e, LEAT_CANCELLED, "%s: the iterator was cancelled", node->name);
+        return LEATI_ERROR;
+    }
+    int64_t outer = time_below;
+    time_below = 0;
+    int64_t waited = leati_count_get(&node->counters.waiting_ns);
+    leati_span span = leati_trace_begin();
+    int64_t start = leati_now_ns();
+    leati_count_set(&node->counters.since_ns, start);
+    leati_tail tail = node->dataset->op->pull(node, node->state, want, out, e);
+    int64_t total = leati_now_ns() - start;
+    leati_count_set(&node->counters.since_ns, 0);
+    leati_trace_end(span, "pull", node->name);
+    waited = leati_count_get(&node->counters.waiting_ns) - waited;
+    int64_t own = total - time_below - waited;
+    leati_count(&node->counters.busy_ns, own > 0 ? own : 0);
+    time_below = outer + total;
+    leati_count(&node->counters.pulls, 1);
+    leati_count(&node->counters.elements, out->n);
+    if (tail == LEATI_ERROR) {
+        leati_count(&node->counters.errors, 1);
+        place_error(node, node->position + out->n, e);
+    }
+    error_is_placed = tail == LEATI_ERROR || outer_placed;
+    node->position += out->n + (tail == LEATI_ERROR);
+    node->ended = tail == LEATI_END;
+    return tail;
+}
+
+leati_tail leati_node_pull_to_keep(leati_node_state *node, int64_t want, leati_block *out,
+                                   leat_error *err) {
+    bool outer_placed = error_is_placed;
+    leati_tail tail = leati_node_pull(node, want, out, err);
+    error_is_placed = outer_placed;
+    return tail;
+}
+
+bool leati_cannot_fail(const leat_dataset *dataset) {
+    static const char *const names[] = {"range",     "from_tensors", "from_tensor_slices",
+                                        "shuffle",   "repeat",       "prefetch",
+                                        "enumerate", "concatenate",  "zip",
+                                        "take",      "skip",         "shard"};
+    bool known = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !known; i++) {
+        known = strcmp(dataset->op->name, names[i]) == 0;
+    }
+    for (int i = 0; i < dataset->num_inputs && known; i++) {
+        known = leati_cannot_fail(dataset->inputs[i]);
+    }
+    return known;
+}
+
+leati_tail leati_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
+                                    leat_error *err) {
+    leati_block block = {.byte_target = LEATI_BYTE_TARGET};
+    leati_tail tail = LEATI_MORE;
+    while (*passed < n && tail != LEATI_END) {
+        tail = node->dataset->op->pull(node, node->state, n - *passed, &block, err);
+        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED) {
+            break;
+        }
+        *passed += block.n + (tail == LEATI_ERROR);
+    }
+    leati_block_fini(&block);
+    return tail == LEATI_ERROR && *passed >= n ? LEATI_MORE : tail;
+}
+
+leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed, leat_error *err) {
+    *passed = 0;
+    if (node->ended || n == 0) {
+        return node->ended ? LEATI_END : LEATI_MORE;
+    }
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    if (renew(node, e) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
+    leati_tail tail = node->dataset->op->advance != NULL
+                          ? node->dataset->op->advance(node, node->state, n, passed, e)
+                          : leati_advance_by_pulling(node, n, passed, e);
+    node->position += *passed;
+    node->ended = tail == LEATI_END;
+    return tail;
+}
+
+leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, leat_error *err) {
+    *skipped = 0;
+    if (node->ended) {
+        return LEATI_END;
+    }
+    leat_error local = {0};
+    leat_error *e = err != NULL ? err : &local;
+    bool outer_placed = error_is_placed;
+    error_is_placed = false;
+    if (renew(node, e) != LEAT_OK) {
+        return LEATI_ERROR;
+    }
+    leati_tail tail = node->dataset->op->skip(node, node->state, n, skipped, e);
+    if (tail == LEATI_ERROR) {
+        leati_count(&node->counters.errors, 1);
+        place_error(node, node->position + *skipped, e);
+    }
+    error_is_placed = tail == LEATI_ERROR || outer_placed;
+    node->position += *skipped + (tail == LEATI_ERROR);
+    node->ended = tail == LEATI_END;
+    return tail;
+}
+
+/* ---- seed generators of inputs that are not open ---- */
+
+/* An operator that opens an input late (shuffle) has no state of it to save; but the input will
+ * draw from generators that its other iterators share, and a restored operator must draw the same.
+ */
+static bool is_open(const leati_node_state *node, const leat_dataset *input) {
+    const leati_node_state *child = node->children;
+    while (child != NULL && child->dataset != input) {
+        child = child->sibling;
+    }
+    return child != NULL;
+}
+
+static leat_status save_generators(const leat_dataset *dataset, void *out, leat_error *err) {
+    leat_status status = LEAT_OK;
+    if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
+        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
+        if (generator == NULL) {
+            return LEAT_RESOURCE_EXHAUSTED;
+        }
+        leati_seed_generator_save(generator, out);
+    }
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+        status = save_generators(dataset->inputs[i], out, err);
+    }
+    return status == LEAT_OK ? leati_visit_captured(dataset, save_generators, out, err) : status;
+}
+
+static leat_status restore_generators(const leat_dataset *dataset, void *in, leat_error *err) {
+    leat_status status = LEAT_OK;
+    if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
+        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
+        status = generator == NULL ? LEAT_RESOURCE_EXHAUSTED
+                                   : leati_seed_generator_restore(generator, in, err);
+    }
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+        status = restore_generators(dataset->inputs[i], in, err);
+    }
+    return status == LEAT_OK ? leati_visit_captured(dataset, restore_generators, in, err) : status;
+}
+
+/* One more than the number of each such input, then its generators; 0 ends the list. */
+static leat_status save_unopened(const leati_node_state *node, leati_writer *out, leat_error *err) {
+    const leat_dataset *dataset = node->dataset;
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < dataset->num_inputs && !dataset->pure && status == LEAT_OK; i++) {
+        if (!dataset->inputs[i]->pure && !is_open(node, dataset->inputs[i])) {
+            leati_put_uint(out, (uint64_t)i + 1);
+            status = save_generators(dataset->inputs[i], out, err);
+        }
+    }
+    leati_put_uint(out, 0);
+    return status;
+}
+
+static leat_status restore_unopened(const leati_node_state *node, leati_reader *in,
+                                    leat_error *err) {
+    const leat_dataset *dataset = node->dataset;
+    for (;;) {
+        uint64_t number = 0;
+        leat_status status = leati_get_uint(in, &number, err);
+        if (status != LEAT_OK || number == 0) {
+            return status;
+        }
+        if (number > (uint64_t)dataset->num_inputs) {
+            return leati_fail(err, LEAT_DATA_LOSS, "a saved input of number %llu; there are %d",
+                              (unsigned long long)number, dataset->num_inputs);
+        }
+        status = restore_generators(dataset->inputs[number - 1], in, err);
+        if (status != LEAT_OK) {
+            return status;
+        }
+    }
+}
+
+leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_save_cost *cost,
+                            leat_error *err) {
+    leat_status status = renew(node, err);
+    if (status != LEAT_OK) {
+        return status;
+    }
+    leati_put_uint(out, node->ended ? 1 : 0);
+    leati_put_int(out, node->position);
+    status = save_unopened(node, out, err);
+    if (status == LEAT_OK) {
+        status = leati_slots_save(node, out, cost, err);
+    }
+    if (status == LEAT_OK && out->failed) {
+        return leati_no_memory(err);
+    }
+    return status;
+}
+
+leat_status leati_node_restore(leati_node_state *node, leati_reader *in, leat_error *err) {
+    uint64_t ended = 0;
+    leat_status status = leati_get_uint(in, &ended, err);
+    if (status == LEAT_OK) {
+        status = leati_get_int(in, &node->position, err);
+    }
+    if (status != LEAT_OK) {
+        return leati_prefix(err, "%s", node->name);
+    }
+    node->ended = ended != 0;
+    status = restore_unopened(node, in, err);
+    return status == LEAT_OK ? leati_slots_restore(node, in, err)
+                             : leati_prefix(err, "%s", node->name);
+}
+
+leat_status leati_node_reset(leati_node_state *node, leat_error *err) {
+    node->ended = false;
+    node->position = 0;
+    leat_status status = leati_slots_reset(node, err);
+    node->stale = status != LEAT_OK;
+    return status;
+}
+
+void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati_iteration *out) {
+    *out = *from;
+    out->inline_only = true;
+    out->root = NULL;
+    out->tuner = NULL;
+    out->scope = leati_hash(&ordinal, sizeof(ordinal), from->scope);
+}
+
+leati_call_context leati_node_context(const leati_node_state *node, int64_t ordinal) {
+    return (leati_call_context){.scope = node->iteration->scope,
+                                .ordinal = ordinal,
+                                .num_replicas = 1,
+                                .quality = node->iteration->quality};
+}

@@ -1,0 +1,107 @@
+/* The run side of the framework: one record per operator of an iterator, and what the iterator
+ * shares. */
+#ifndef LEATI_DATA_RUN_STATE_H
+#define LEATI_DATA_RUN_STATE_H
+
+#include "data/plan/dataset.h"
+#include "exec/program.h"
+
+/* What the user leaves to autotune; each LEATI_OPTION_NOT_SET, or 0 for no limit of its own. */
+typedef struct leati_tuning {
+    int64_t memory; /* bytes held beyond which no buffer grows */
+    int64_t start;  /* calls at a time to start with */
+    int64_t least;  /* calls at a time to keep at least */
+} leati_tuning;
+
+/* What one iterator shares among its operators. */
+struct leati_iteration {
+    leati_pool *pool;     /* borrowed */
+    leati_cancel *cancel; /* a reference */
+    leati_budget *budget; /* a reference */
+    int64_t deadline_ns;  /* of the running call of next; LEATI_NO_DEADLINE */
+    bool verify;
+    uint64_t verify_seed;
+    bool autotune;
+    leati_tuning tuning;
+    leati_picture_quality quality;
+    bool inline_only;          /* a dataset inside a function: no drivers, no pool (DESIGN 6) */
+    uint64_t scope;            /* random numbers: hash of the ordinals of enclosing functions */
+    leat_buffer *origins;      /* the paths of rows' origins, data/run/origins.h; borrowed */
+    struct leati_tuner *tuner; /* NULL: none; data/run/autotune.h */
+    int64_t started_ns;        /* when the iterator was made */
+    leati_node_state *root;    /* stands above the tree; children are linked from their parents */
+};
+
+struct leati_node_state {
+    const leat_dataset *dataset; /* a reference */
+    leati_iteration *iteration;
+    void *state;        /* op->state_size bytes */
+    bool gives_origins; /* rows get origins where they can; set by open */
+    bool ended;         /* END was delivered: sticky until reset */
+    bool stale;         /* a reset failed half way: the next call begins with another one */
+    leati_counters counters;
+    leati_holder holder;
+    int64_t position; /* outcomes delivered since open: kept by the framework */
+    int depth;        /* in the tree, for explain */
+    leati_node_state *parent;
+    /* Open children, linked by `sibling`; changed only by the thread that opens or closes them,
+     * under the process-wide lock that explain takes too. */
+    leati_node_state *children, *sibling;
+    struct leati_knob *knobs; /* under the same lock */
+    char name[64];            /* operator and label: map "decode" */
+};
+
+/* Guards the lists of children; a leaf. */
+void leati_tree_lock(void);
+void leati_tree_unlock(void);
+
+/* Opens an operator and, through its inputs, the tree below. Owned; NULL on failure (everything is
+ * closed again). */
+leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *iteration,
+                                  leati_node_state *parent, leat_error *err);
+void leati_node_close(leati_node_state *node);
+/* The record alone, zeroed before: names, counters, the place in the tree. */
+void leati_node_init(leati_node_state *node, const leat_dataset *dataset,
+                     leati_iteration *iteration, leati_node_state *parent);
+void leati_node_fini(leati_node_state *node);
+
+/* The protocol's calls, with counters, position and END made sticky. want >= 1. An error's text is
+ * prefixed with the operator's name and the outcome's number once, where it arises. */
+leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out, leat_error *err);
+/* The same for who keeps the outcome: an error is that of the pull that runs on this thread only
+ * when leati_node_passes_error says so. */
+leati_tail leati_node_pull_to_keep(leati_node_state *node, int64_t want, leati_block *out,
+                                   leat_error *err);
+leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed, leat_error *err);
+/* The default of an operator's advance: pulls and drops. For operators that can do better only over
+ * some inputs. */
+leati_tail leati_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
+                                    leat_error *err);
+/* Is every outcome an element, so that what is passed unseen holds no error? Only where all
+ * operators are known to be so. */
+bool leati_cannot_fail(const leat_dataset *dataset);
+/* Only where the operator has its own way to skip. */
+leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_node_save(leati_node_state *node, leati_writer *out,
+                                             leati_save_cost *cost, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_node_restore(leati_node_state *node, leati_reader *in,
+                                                leat_error *err);
+/* For operators that hand on an error which they kept from an earlier pull of an input (prefetch, a
+ * ring). */
+void leati_node_passes_error(leati_node_state *node);
+
+/* For operators that end an input's error and fail with one of their own in the same pull. */
+void leati_node_owns_error(void);
+
+/* An iteration derived for datasets inside a function: same pool, cancel and budget, inline only,
+ * its own random scope. */
+void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati_iteration *out);
+
+/* The random context of a call of `function`, argument of `node`, for its outcome number `ordinal`.
+ */
+leati_call_context leati_node_context(const leati_node_state *node, int64_t ordinal);
+
+/* A new epoch of the same operator tree. */
+LEAT_WARN_UNUSED leat_status leati_node_reset(leati_node_state *node, leat_error *err);
+
+#endif

@@ -1,0 +1,258 @@
+/* Elements, blocks and errors as bytes. A block is written column by column: dtype and rank once,
+ * then per row its dimensions (only where they may differ from row to row) and its values. Reading
+ * checks every count against the bytes that are left. */
+#include "data/values/values.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "data/kept/saved_reader.h"
+#include "data/values/row_values.h"
+#include <string.h>
+
+/* What a dataset value is. Saved; append only. */
+enum { DATASET_ROWS = 0, DATASET_SHARD };
+
+/* Datasets that are rows of a block are data themselves; shards of a saved dataset have names. */
+static leat_status put_datasets(leati_writer *out, leat_object *const *objects, int64_t count,
+                                leat_error *err) {
+    for (int64_t i = 0; i < count; i++) {
+        const leati_block *rows = leati_rows_of(objects[i]);
+        leat_status status = LEAT_OK;
+        if (leati_is_saved_shard(objects[i])) {
+            leati_put_uint(out, DATASET_SHARD);
+            leati_put_saved_shard(out, objects[i]);
+        } else if (rows != NULL) {
+            leati_put_uint(out, DATASET_ROWS);
+            status = leati_put_block(out, rows, 0, rows->n, err);
+        } else {
+            status = leati_fail(err, LEAT_FAILED_PRECONDITION,
+                                "an element that is a dataset cannot be saved as data");
+        }
+        if (status != LEAT_OK) {
+            return status;
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_status put_values(leati_writer *out, leat_dtype dtype, const void *data, int64_t count,
+                              leat_error *err) {
+    if (dtype == LEAT_OBJECT) {
+        return put_datasets(out, data, count, err);
+    }
+    if (dtype == LEAT_STRING) {
+        const leat_string *strings = data;
+        for (int64_t i = 0; i < count; i++) {
+            leati_put_bytes(out, strings[i].data, strings[i].size);
+        }
+    } else {
+        leati_put_bytes(out, data, (size_t)count * leat_dtype_size(dtype));
+    }
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
+}
+
+leat_status leati_put_tensor(leati_writer *out, const leat_tensor *tensor, leat_error *err) {
+    const char *name = leat_dtype_name(tensor->dtype);
+    leati_put_bytes(out, name, strlen(name));
+    leati_put_uint(out, (uint64_t)tensor->rank);
+    for (int i = 0; i < tensor->rank; i++) {
+        leati_put_int(out, tensor->dims[i]);
+    }
+    return put_values(out, tensor->dtype, tensor->data, leat_tensor_count(tensor), err);
+}
+
+static leat_status get_strings(leati_reader *in, leat_shape shape, int64_t count, leat_tensor *out,
+                               leat_error *err) {
+    /* Each string takes at least one byte for its length. */
+    if ((uint64_t)count > in->size - in->at) {
+        return leati_fail(err, LEAT_DATA_LOSS, "a saved tensor of %lld strings in %zu bytes",
+                          (long long)count, in->size - in->at);
+    }
+    leat_string *strings = leati_alloc((size_t)count, sizeof(*strings));
+    if (strings == NULL) {
+        return leati_no_memory(err);
+    }
+    leat_status status = LEAT_OK;
+    for (int64_t i = 0; i < count && status == LEAT_OK; i++) {
+        const void *bytes = NULL;
+        status = leati_get_bytes(in, &bytes, &strings[i].size, err);
+        strings[i].data = bytes;
+    }
+    if (status == LEAT_OK) {
+        status = leat_tensor_copy_of(LEAT_STRING, shape, strings, out, err);
+    }
+    leati_free(strings);
+    return status;
+}
+
+leat_status leati_get_tensor(leati_reader *in, leat_tensor *out, leat_error *err) {
+    const void *name = NULL, *bytes = NULL;
+    size_t size = 0;
+    uint64_t rank = 0;
+    leat_status status = leati_get_bytes(in, &name, &size, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &rank, err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    char text[32] = {0};
+    memcpy(text, name, size < sizeof(text) - 1 ? size : sizeof(text) - 1);
+    leat_dtype dtype = leat_dtype_from_name(text);
+    if (dtype == LEAT_INVALID || dtype == LEAT_OBJECT || rank > LEAT_MAX_RANK) {
+        return leati_fail(err, LEAT_DATA_LOSS, "a saved tensor of dtype \"%s\" and rank %llu", text,
+                          (unsigned long long)rank);
+    }
+    leat_shape shape = {.rank = (int32_t)rank};
+    size_t count = 1;
+    for (int i = 0; i < shape.rank && status == LEAT_OK; i++) {
+        status = leati_get_int(in, &shape.dims[i], err);
+        if (status == LEAT_OK &&
+            (shape.dims[i] < 0 || !leati_mul_size(count, (size_t)shape.dims[i], &count))) {
+            status = leati_fail(err, LEAT_DATA_LOSS, "a saved tensor with dimension %lld",
+                                (long long)shape.dims[i]);
+        }
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    if (dtype == LEAT_STRING) {
+        return get_strings(in, shape, (int64_t)count, out, err);
+    }
+    status = leati_get_bytes(in, &bytes, &size, err);
+    if (status == LEAT_OK && (count > SIZE_MAX / 16 || size != count * leat_dtype_size(dtype))) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "a saved tensor of %zu values in %zu bytes", count,
+                            size);
+    }
+    return status == LEAT_OK ? leat_tensor_copy_of(dtype, shape, bytes, out, err) : status;
+}
+
+leat_status leati_put_block(leati_writer *out, const leati_block *block, int64_t begin, int64_t n,
+                            leat_error *err) {
+    leati_put_int(out, n);
+    leati_put_uint(out, (uint64_t)block->num_columns);
+    for (int c = 0; c < block->num_columns; c++) {
+        for (int64_t i = begin; i < begin + n; i++) {
+            leat_tensor row = leati_column_tensor(&block->columns[c], i);
+            leat_status status = leati_put_tensor(out, &row, err);
+            leat_tensor_unref(&row);
+            if (status != LEAT_OK) {
+                return status;
+            }
+        }
+    }
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
+}
+
+/* A scalar of one dataset with elements of `element`, as put_datasets wrote it. */
+static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_tensor *out,
+                               leat_error *err) {
+    const void *name = NULL;
+    size_t size = 0;
+    uint64_t rank = 0, kind = 0;
+    leati_block rows = {0};
+    leat_dataset *dataset = NULL;
+    leat_status status = leati_get_bytes(in, &name, &size, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &rank, err);
+    }
+    if (status == LEAT_OK && (element == NULL || rank != 0)) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "a saved dataset of rank %llu; expected 0",
+                            (unsigned long long)rank);
+    }
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &kind, err);
+    }
+    if (status == LEAT_OK && kind == DATASET_ROWS) {
+        status = leati_get_block(in, element, &rows, err);
+    }
+    if (status == LEAT_OK) {
+        leat_error local = {0};
+        dataset = kind == DATASET_SHARD ? leati_get_saved_shard(in, element, &local)
+                                        : leati_rows_dataset(&rows, element, &local);
+        status = dataset == NULL
+                     ? leati_fail(err, local.code, "%s", local.text)
+                     : leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, out, err);
+        leat_dataset_unref(dataset);
+    }
+    leati_block_fini(&rows);
+    return status;
+}
+
+leat_status leati_get_component(leati_reader *in, const leat_spec *spec, int component,
+                                leat_tensor *out, leat_error *err) {
+    leat_status status =
+        leat_spec_component_dtype(spec, component) == LEAT_OBJECT
+            ? get_dataset(in, leati_spec_component_element(spec, component), out, err)
+            : leati_get_tensor(in, out, err);
+    return status == LEAT_OK ? leati_spec_check_tensor(spec, component, out, err) : status;
+}
+
+leat_status leati_get_block(leati_reader *in, const leat_spec *spec, leati_block *out,
+                            leat_error *err) {
+    int64_t n = 0;
+    uint64_t columns = 0;
+    leat_status status = leati_get_int(in, &n, err);
+    if (status == LEAT_OK) {
+        status = leati_get_uint(in, &columns, err);
+    }
+    if (status != LEAT_OK) {
+        return status;
+    }
+    int expected = leat_spec_num_components(spec);
+    if (n < 0 || (uint64_t)n > in->size - in->at || (n > 0 && columns != (uint64_t)expected)) {
+        return leati_fail(err, LEAT_DATA_LOSS,
+                          "a saved block of %lld rows and %llu columns; expected %d columns",
+                          (long long)n, (unsigned long long)columns, expected);
+    }
+    status = leati_block_prepare(out, expected, err);
+    for (int c = 0; c < expected && status == LEAT_OK && n > 0; c++) {
+        leat_buffer *buffer = leati_buffer_of_tensors(n, err);
+        if (buffer == NULL) {
+            status = LEAT_RESOURCE_EXHAUSTED;
+            break;
+        }
+        leat_tensor *rows = leat_buffer_data(buffer);
+        for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
+            status = leati_get_component(in, spec, c, &rows[i], err);
+        }
+        leati_column_tensors(&out->columns[c], leat_spec_component_dtype(spec, c), buffer);
+    }
+    if (status != LEAT_OK) {
+        leati_block_clear(out);
+        return status;
+    }
+    out->n = n;
+    return LEAT_OK;
+}
+
+/* Beside a saved error's code. */
+enum { SAVED_AT_END = 256 };
+
+void leati_put_error(leati_writer *out, const leat_error *error) {
+    leati_put_uint(out, (uint64_t)error->code | (error->at_end ? SAVED_AT_END : 0));
+    leati_put_bytes(out, error->text, strlen(error->text));
+}
+
+leat_status leati_get_error(leati_reader *in, leat_error *out, leat_error *err) {
+    uint64_t code = 0;
+    const void *text = NULL;
+    size_t size = 0;
+    leat_status status = leati_get_uint(in, &code, err);
+    if (status == LEAT_OK) {
+        status = leati_get_bytes(in, &text, &size, err);
+    }
+    bool at_end = (code & SAVED_AT_END) != 0;
+    code &= ~(uint64_t)SAVED_AT_END;
+    if (status == LEAT_OK &&
+        (code == LEAT_OK || code > LEAT_UNAUTHENTICATED || size >= LEAT_ERROR_TEXT)) {
+        status =
+            leati_fail(err, LEAT_DATA_LOSS, "a saved error of code %llu", (unsigned long long)code);
+    }
+    if (status == LEAT_OK) {
+        memset(out, 0, sizeof(*out));
+        out->code = (leat_status)code;
+        out->at_end = at_end;
+        memcpy(out->text, text, size);
+    }
+    return status;
+}

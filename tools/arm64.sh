@@ -39,7 +39,7 @@ export PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
 cmake -G Ninja -S "$source" -B "$build/cmake" -DCMAKE_TOOLCHAIN_FILE="$source/cmake/arm64.cmake" -DLEAT_ARM64_ROOT="$build/root" \
     -DLEAT_WERROR=ON -DLEAT_ONEDNN=OFF -DLEAT_MPI=OFF -DLEAT_NCCL=OFF -DLEAT_WITHOUT=gloo
 ninja -C "$build/cmake" image/flip_test image/resize_test image/decode_test image/encode_test image/hostile_test \
-    graph/ops/wide_test graph/ops/resize_test graph/ops/stream_test exec/chain_test tests/conform_test tests/golden
+    graph/support/math/wide_test graph/ops/picture/resize_test graph/support/picture/stream_test exec/chain_test tests/conform_test tests/golden
 ctest --test-dir "$build/cmake" --output-on-failure \
     -R '^image/|^graph/ops/(wide|resize|stream)_test|^exec/chain_test|^conform/ops'
 

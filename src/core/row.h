@@ -42,8 +42,9 @@ enum {
     LEATI_NONE = 8,      /* null is accepted and means the default */
     LEATI_REFERENCED = 32, /* ELEMENT: a tensor over the caller's memory (no owner) stays one;
                               without it, it is copied */
-    LEATI_TENSOR = 64,     /* of a tensor operation: may be computed, see graph/ops/computed.c */
-    LEATI_ABSENT = 128,    /* STRING, FLOAT: null means none (0), whatever the default is */
+    LEATI_TENSOR =
+        64, /* of a tensor operation: may be computed, see graph/ops/control/computed.c */
+    LEATI_ABSENT = 128, /* STRING, FLOAT: null means none (0), whatever the default is */
     LEATI_NODE = 16 /* a plan may give a dataset in place of the value: it becomes the last input.
                        A CONSTRUCT row NAME_is_input (BOOL) says so where inputs alone do not. */
 };

@@ -9,11 +9,11 @@
  * what mirrors. Failure: no memory. No locks. */
 #include "exec/chain.h"
 
-#include "graph/ops/augment.h"
-#include "graph/ops/computed.h"
-#include "graph/ops/pictures.h"
-#include "graph/ops/resize.h"
-#include "graph/ops/strided_slice.h"
+#include "graph/ops/array/strided_slice.h"
+#include "graph/ops/control/computed.h"
+#include "graph/support/picture/augment.h"
+#include "graph/support/picture/pictures.h"
+#include "graph/support/picture/resize.h"
 #include <string.h>
 
 /* What is known of a value that may belong to the chain. */

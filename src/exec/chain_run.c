@@ -11,9 +11,9 @@
 #include "exec/chain.h"
 
 #include "graph/kernel_host.h"
-#include "graph/ops/computed.h"
-#include "graph/ops/decode_jpeg.h"
-#include "graph/ops/stream.h"
+#include "graph/ops/control/computed.h"
+#include "graph/ops/picture/decode_jpeg.h"
+#include "graph/support/picture/stream.h"
 #include <string.h>
 
 enum { BAND_VALUES = 4096, CORNERS = 4 };

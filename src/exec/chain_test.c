@@ -11,8 +11,8 @@
 #include "core/tensor.h"
 #include "exec/program_parts.h"
 #include "graph/interpret.h"
-#include "graph/ops/computed.h"
-#include "graph/ops/resize.h"
+#include "graph/ops/control/computed.h"
+#include "graph/support/picture/resize.h"
 #include "image/codec.h"
 #include <leat/ops.h>
 #include <stdio.h>

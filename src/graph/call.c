@@ -9,7 +9,7 @@
 #include "core/json.h"
 #include "graph/body.h"
 #include "graph/node_args.h"
-#include "graph/ops/computed.h"
+#include "graph/ops/control/computed.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "train/activation.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include <string.h>
 
 static leat_value number_of(leat_value like, double number) {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "core/spec.h"
 #include "graph/graph.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 
 #define BORDER_ROWS(NAME, DOC)                                                                     \
     {.name = NAME,                                                                                 \

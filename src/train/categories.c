@@ -2,7 +2,7 @@
  * No state, no locks. */
 #include "train/categories.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include <string.h>
 
 leat_status leati_check_categories(const char *output_mode, leat_error *err) {

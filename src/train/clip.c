@@ -1,7 +1,7 @@
 /* Clipping of gradients, as Keras' optimizers do it: by the norm of each, by the norm of all
  * together, or by value. At most one of the three is set. Failures are the graph's. No state, no
  * locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
 

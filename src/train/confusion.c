@@ -6,7 +6,7 @@
 #include "train/confusion.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 #include "train/loss.h"
 #include <inttypes.h>

@@ -7,7 +7,7 @@
  * space that are unknown where they must be known. No state, no locks. */
 #include "train/convolution.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include <string.h>
 #include <strings.h>
 

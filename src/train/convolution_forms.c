@@ -3,7 +3,7 @@
  *
  * Failures: a window that does not fit; of a transposed layer sizes of space that are unknown, and
  * an output_padding that the strides do not leave. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/convolution.h"
 
 const leati_row leati_depthwise_rows[] = {

@@ -3,7 +3,7 @@
  * locks. */
 #include "train/crossentropy.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 
 leat_status leati_smoothing_check(double smoothing, leat_error *err) {
     if (smoothing >= 0 && smoothing <= 1)

@@ -5,7 +5,7 @@
  * calls of the functions are the caller's. */
 #include "base/error.h"
 #include "core/json.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 #include <string.h>
 

@@ -6,7 +6,7 @@
  */
 #include "train/f_score.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include <string.h>
 

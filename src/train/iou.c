@@ -6,7 +6,7 @@
  * that there are not, and the graph's. No state, no locks. */
 #include "train/iou.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include <leat/ops_arrays.h>
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "core/spec.h"
 #include "graph/graph.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include <string.h>
 #include <strings.h>
 

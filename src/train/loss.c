@@ -7,7 +7,7 @@
 #include "train/loss.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include <string.h>
 
 struct leati_loss {

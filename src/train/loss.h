@@ -3,7 +3,7 @@
 #ifndef LEATI_TRAIN_LOSS_H
 #define LEATI_TRAIN_LOSS_H
 
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/kind.h"
 #include <leat/train.h>
 

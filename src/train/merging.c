@@ -1,7 +1,7 @@
 /* What the merging layers share. Failures: INVALID_ARGUMENT for one input alone, and what the
  * operation reports. No state, no locks. */
 #include "train/merging.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 
 const leati_row leati_merging_rows[] = {
     LEATI_LAYER_NAME,

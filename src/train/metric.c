@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/json.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* What the layers share that mix pictures and labels (train/mixing.h).
  *
- * Happy path: the operation of graph/ops/mix mixes both; the output that is not asked for is made
- * of as little as the draws depend on. One picture is a batch of one. No gradient flows through.
- * Failures are the operation's: labels of another number than pictures. No locks. */
+ * Happy path: the operation of graph/support/picture/mix mixes both; the output that is not asked
+ * for is made of as little as the draws depend on. One picture is a batch of one. No gradient flows
+ * through. Failures are the operation's: labels of another number than pictures. No locks. */
 #include "train/mixing.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 
 /* The pictures without what weights and order do not depend on: one channel. */
 static leat_value first_channel(leat_value x) {

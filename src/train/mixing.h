@@ -2,7 +2,7 @@
 #ifndef LEATI_TRAIN_MIXING_H
 #define LEATI_TRAIN_MIXING_H
 
-#include "graph/ops/mix.h"
+#include "graph/support/picture/mix.h"
 #include "train/pictures.h"
 
 /* The call of such a layer: what `op` makes of the pictures, or, where labels are given too, of the

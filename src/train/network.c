@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "core/spec.h"
 #include "graph/graph.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/model.h"
 #include <string.h>
 

@@ -6,9 +6,9 @@
  * Failures are the graph's. No locks. */
 #include "train/noise.h"
 #include "base/error.h"
-#include "graph/ops/computed.h"
-#include "graph/ops/stateless.h"
-#include "graph/ops/support.h"
+#include "graph/ops/control/computed.h"
+#include "graph/support/random/stateless.h"
+#include "graph/support/support.h"
 
 leat_status leati_check_rate(const char *name, double rate, leat_error *err) {
     if (rate >= 0 && rate <= 1)

@@ -5,7 +5,7 @@
  * sizes are unknown. No state, no locks. */
 #include "train/normalize.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 
 static leati_moments of_all_replicas(leat_value x, const int64_t *axes, int count, bool keepdims) {
     leat_value ones = leat_ones_like(x), sums[3];

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/json.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "graph/variable.h"
 #include "train/weights.h"
 #include <string.h>

@@ -5,7 +5,7 @@
  * the same operations. Failures are the graph's, or RESOURCE_EXHAUSTED. No state, no locks. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "graph/variable.h"
 #include "train/optimizer.h"
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "core/json.h"
 #include "graph/graph.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/initializer.h"
 #include "train/layer.h"
 #include "train/loss.h"

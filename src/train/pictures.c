@@ -6,9 +6,9 @@
  * known; draws fail as in train/noise. No locks. */
 #include "train/pictures.h"
 #include "base/error.h"
-#include "graph/ops/resize.h"
-#include "graph/ops/stateless.h"
-#include "graph/ops/support.h"
+#include "graph/support/picture/resize.h"
+#include "graph/support/random/stateless.h"
+#include "graph/support/support.h"
 #include "train/convolution.h"
 #include "train/noise.h"
 #include <leat/image.h>

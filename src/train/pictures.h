@@ -113,7 +113,7 @@ leat_value leati_pictures_rows(const leati_pictures *pictures, const leat_value 
 leat_value leati_pictures_project(const leati_pictures *pictures,
                                   const struct leati_picture_args *args, leat_value table);
 /* The pictures seen through projections: the numbers a0 a1 a2 b0 b1 b2, each a scalar or [batch, 1,
- * 1, 1] (graph/ops/projective_transform). */
+ * 1, 1] (graph/ops/picture/projective_transform). */
 leat_value leati_pictures_view(const leati_pictures *pictures,
                                const struct leati_picture_args *args, const leat_value *numbers);
 

@@ -7,7 +7,7 @@
 #include "train/pooling.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include <string.h>
 
 leat_status leati_pooling_check(const void *arguments, int directions, leat_error *err) {

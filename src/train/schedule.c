@@ -3,7 +3,7 @@
  * locks. */
 #include "train/schedule.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 
 leat_status leati_schedule_check(const void *arguments, leat_error *err) {

@@ -1,7 +1,7 @@
 /* Directions of vectors, and their means and variances along some dimensions, as Keras' regression
  * metrics take them. Failures are the graph's. No state, no locks. */
 #include "train/similarity.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 
 /* Vectors of length 1 along the axis; shorter ones than 1e-7 are multiplied by 1e7. */
 static leat_value of_length_one(leat_value x, int64_t axis) {

@@ -1,7 +1,7 @@
 /* What the layers share that drop whole channels: Dropout whose draws have size 1 in space.
  * Failures: INVALID_ARGUMENT for a rate outside of 0 to 1. No locks. */
 #include "train/spatial_dropout.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/noise.h"
 
 const leati_row leati_spatial_dropout_rows[] = {

@@ -755,12 +755,12 @@ case("batch_norm_grad", "mean_length", [floats(2, 2), floats(2, 2), floats(2), f
 TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],
     "tests/conform/ops_pictures.c": ["decode_jpeg", "decode_png", "encode_png"],
-    "src/graph/ops/all_gather_test.c": ["all_gather", "all_gather_grad"],
-    "src/graph/ops/computed_test.c": ["computed_gradient"],
-    "src/graph/ops/cond_test.c": ["cond"],
-    "src/graph/ops/while_test.c": ["while", "while_gradient"],
+    "src/graph/ops/replica/all_gather_test.c": ["all_gather", "all_gather_grad"],
+    "src/graph/ops/control/computed_test.c": ["computed_gradient"],
+    "src/graph/ops/control/cond_test.c": ["cond"],
+    "src/graph/ops/control/while_test.c": ["while", "while_gradient"],
     "src/graph/callback_test.c": ["call"],
-    "src/graph/ops/files_test.c": ["matching_files", "write_file"],
+    "src/graph/ops/parse/files_test.c": ["matching_files", "write_file"],
     "src/graph/function_test.c": ["assign_add_variable", "assign_variable", "read_variable"],
 }
 

@@ -11,7 +11,7 @@
 #include "conform.h"
 #include "core/spec.h"
 #include "graph/interpret.h"
-#include "graph/ops/resize.h"
+#include "graph/support/picture/resize.h"
 #include "image/codec.h"
 
 #include "../support/arrays.h"

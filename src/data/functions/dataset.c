@@ -14,7 +14,7 @@
 #include "core/spec.h"
 #include "data/functions/captures.h"
 #include "graph/kernel_host.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include <string.h>
 
 static const leati_row dataset_rows[] = {

@@ -6,7 +6,7 @@
  * impure. JSON holds the plan; what is read back is a node of its own. Fails where the plan cannot
  * be written. No locks. */
 #include "data/functions/dataset_constant.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 
 static const leati_row dataset_constant_rows[] = {
     {.name = "dataset",

@@ -21,8 +21,8 @@
 #include "graph/body.h"
 #include "graph/interpret.h"
 #include "graph/kernel_host.h"
-#include "graph/ops/support.h"
-#include "graph/ops/while.h"
+#include "graph/ops/control/while.h"
+#include "graph/support/support.h"
 #include <string.h>
 
 struct dataset_reduce_args {

@@ -11,7 +11,7 @@
 #include "../../tests/support/dataset.h"
 #include "data/plan/options.h"
 #include "data/run/autotune.h"
-#include "graph/ops/resize.h"
+#include "graph/support/picture/resize.h"
 #include "image/codec.h"
 #include <leat/ops.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "exec/cpu/share.h"
-#include "graph/ops/adam.h"
+#include "graph/support/nn/adam.h"
 #include <string.h>
 
 #define PIECE ((int64_t)16 << 10) /* values: four vectors of them fit a core's cache */

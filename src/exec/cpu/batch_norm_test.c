@@ -11,7 +11,7 @@
 #include "core/tensor.h"
 #include "exec/cpu/batch_norm.h"
 #include "graph/interpret.h"
-#include "graph/ops/batch_norm.h"
+#include "graph/ops/nn/batch_norm.h"
 #include <math.h>
 
 enum { RESULTS = 12 };

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "graph/ops/window.h"
+#include "graph/support/picture/window.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "exec/cpu/dnnl_pool.h"
 
 #include "base/error.h"
-#include "graph/ops/window.h"
+#include "graph/support/picture/window.h"
 #include <string.h>
 
 bool leati_dnnl_pool_init(const leati_cpu_build *build, const leati_simple_node *node,

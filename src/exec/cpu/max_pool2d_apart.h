@@ -3,7 +3,7 @@
 #define LEATI_EXEC_CPU_MAX_POOL2D_APART_H
 
 #include "exec/cpu/cpu.h"
-#include "graph/ops/window.h"
+#include "graph/support/picture/window.h"
 
 typedef struct leati_pool_apart {
     leati_conv_plan plan;

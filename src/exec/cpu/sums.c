@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "graph/ops/all_reduce.h"
+#include "graph/ops/replica/all_reduce.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * Failures: a factor outside of 0 to 1, an alpha that is not above 0, pictures that are neither
  * grey nor RGB. No locks. */
 #include "base/error.h"
-#include "graph/ops/policy.h"
-#include "graph/ops/support.h"
+#include "graph/support/picture/policy.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 struct aug_mix_args {

@@ -1,7 +1,7 @@
 /* AutoContrast: each channel's values are stretched over the whole range
  * (keras.layers.AutoContrast). Channels of one value stay. No failures of its own, no state, no
  * locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row auto_contrast_rows[] = {

@@ -1,6 +1,6 @@
 /* Average: the mean of the inputs (keras.layers.Average). Failures: shapes that do not broadcast.
  * No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/merging.h"
 
 static leat_value average_call(const leati_pass *pass) {

@@ -4,7 +4,7 @@
  * synchronized: the statistics are those of all replicas' batches together. Failures: a channel
  * count that is unknown. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/batch_norm.h"
+#include "graph/ops/nn/batch_norm.h"
 #include "train/normalize.h"
 
 struct batch_normalization_args {

@@ -3,7 +3,7 @@
  * A number outside of the categories is 0 everywhere. Failures: another output_mode. No state, no
  * locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/categories.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *
  * Where sizes are unknown until the run, pictures that are smaller are padded with zeros instead.
  * No failures of its own, no state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 #include <leat/image.h>
 

@@ -9,9 +9,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "graph/graph.h"
-#include "graph/ops/computed.h"
-#include "graph/ops/segment.h"
-#include "graph/ops/support.h"
+#include "graph/ops/control/computed.h"
+#include "graph/support/math/segment.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 #include <math.h>
 

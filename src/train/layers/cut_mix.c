@@ -1,7 +1,7 @@
 /* CutMix: in training a window of each picture of a batch is cut from another one, and labels are
  * mixed by area (keras.layers.CutMix). One picture alone stays as it is. Failures: a factor
  * outside of 0 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/mixing.h"
 
 static const leati_row cut_mix_rows[] = {

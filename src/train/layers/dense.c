@@ -3,7 +3,7 @@
  * The kernel is [inputs, units]; dimensions before the last one are kept. Failures: an input whose
  * last dimension is unknown or not the one that it was built for. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct dense_args {

@@ -3,7 +3,7 @@
  * A value on a boundary belongs to the bin above it, a NaN to the last. Failures: no boundaries, or
  * some that do not rise; another output_mode. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/categories.h"
 
 struct discretization_args {

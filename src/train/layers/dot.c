@@ -3,7 +3,7 @@
  * Failures: other than two inputs, sizes that differ, more unknown sizes than a product can keep.
  * No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * The numbers come from a seed and the count of calls so far, which is the layer's state, so the
  * same seed gives the same masks as Keras; replicas after the first draw others. Failures: a rate
  * outside of 0 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/noise.h"
 
 struct dropout_args {

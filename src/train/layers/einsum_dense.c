@@ -6,7 +6,7 @@
  * text that is none of these, letters without a known size, sizes that contradict each other. No
  * state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* ELU: the input, below 0 an exponential (keras.layers.ELU). Failures: a negative number. No
  * state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct elu_args {

@@ -3,7 +3,7 @@
  *
  * As in Keras all pictures of a batch share a channel's histogram; a channel whose values fall into
  * one bin stays. Failures: an unknown number of channels. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 struct equalization_args {

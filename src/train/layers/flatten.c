@@ -3,7 +3,7 @@
  * With channels first, the values are put into the order of channels last before that, as Keras
  * does. Failures: more than one unknown dimension. No state, no locks. */
 #include "core/spec.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * (keras.layers.GaussianDropout). Draws come from a seed and the count of calls so far. Failures: a
  * number outside of its range. No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/noise.h"
 #include <math.h>
 

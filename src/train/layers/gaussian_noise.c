@@ -1,7 +1,7 @@
 /* GaussianNoise: in training normal numbers are added (keras.layers.GaussianNoise).
  * Draws come from a seed and the count of calls so far. Failures: a number outside of its range. No
  * locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/noise.h"
 
 struct gaussian_noise_args {

@@ -2,7 +2,7 @@
  * (keras.layers.GroupNormalization). Failures: channels that the groups do not divide or whose
  * number is unknown, other sizes that are unknown. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/normalize.h"
 
 struct group_normalization_args {

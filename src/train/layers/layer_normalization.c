@@ -2,7 +2,7 @@
  * (keras.layers.LayerNormalization). Failures: axes that are not there or whose sizes are unknown.
  * No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/normalize.h"
 
 struct layer_normalization_args {

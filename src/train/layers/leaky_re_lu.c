@@ -1,7 +1,7 @@
 /* LeakyReLU: the input, below 0 times a slope (keras.layers.LeakyReLU). Failures: a negative
  * number. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct leaky_re_lu_args {

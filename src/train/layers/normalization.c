@@ -4,7 +4,7 @@
  * What is given are arguments, what was found are weights, whose `count` nothing reads. Failures:
  * one of mean and variance alone, axes whose sizes are unknown. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/normalize.h"
 
 struct normalization_args {

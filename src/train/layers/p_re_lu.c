@@ -1,7 +1,7 @@
 /* PReLU: the input, below 0 times a slope that is learnt for each place (keras.layers.PReLU).
  * Failures: sizes that are unknown where slopes are not shared. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct p_re_lu_args {

@@ -1,7 +1,7 @@
 /* Permute: the dimensions of each row in another order (keras.layers.Permute). Failures: an order
  * that is none. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct permute_args {

@@ -3,8 +3,8 @@
  *
  * No gradient flows through. Pictures of a batch share the choice. Failures: a factor outside of 0
  * to 1, pictures that are neither grey nor RGB. No locks. */
-#include "graph/ops/policy.h"
-#include "graph/ops/support.h"
+#include "graph/support/picture/policy.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 struct rand_augment_args {

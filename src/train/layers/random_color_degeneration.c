@@ -1,6 +1,6 @@
 /* RandomColorDegeneration: in training colours are mixed with grey
  * (keras.layers.RandomColorDegeneration). Failures: a factor outside of -1 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_color_degeneration_rows[] = {

@@ -1,7 +1,7 @@
 /* RandomColorJitter: in training brightness, contrast, saturation and hue change, those of which a
  * factor is given (keras.layers.RandomColorJitter). Failures: factors outside of their ranges. No
  * locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 struct random_color_jitter_args {

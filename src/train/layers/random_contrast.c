@@ -1,6 +1,6 @@
 /* RandomContrast: in training the distance of values from their channel's mean is multiplied by a
  * random number (keras.layers.RandomContrast). Failures: a factor outside of 0 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_contrast_rows[] = {

@@ -6,7 +6,7 @@
  * with the largest one, whose border weighs nothing. Failures: a factor or scale outside of 0 to 1,
  * unknown sizes. No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/noise.h"
 #include "train/pictures.h"
 #include <string.h>

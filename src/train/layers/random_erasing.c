@@ -2,7 +2,7 @@
  * by chance (keras.layers.RandomErasing). Failures: factors outside of 0 to 1, a fill_value of
  * another number of values than one or three. No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 struct random_erasing_args {

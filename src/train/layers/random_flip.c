@@ -1,7 +1,7 @@
 /* RandomFlip: in training pictures are mirrored by chance, left to right, upside down or both at
  * once (keras.layers.RandomFlip). Failures: another mode. No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * (keras.layers.RandomGaussianBlur). Failures: a kernel_size that is even, factors outside of 0 to
  * 1, an unknown number of channels. No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 struct random_gaussian_blur_args {

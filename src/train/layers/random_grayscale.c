@@ -1,6 +1,6 @@
 /* RandomGrayscale: in training pictures become grey by chance (keras.layers.RandomGrayscale).
  * Failures: a factor outside of 0 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_grayscale_rows[] = {

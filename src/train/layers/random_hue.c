@@ -1,6 +1,6 @@
 /* RandomHue: in training hues are turned (keras.layers.RandomHue). Failures: a factor outside of 0
  * to 1, pictures without three channels. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_hue_rows[] = {

@@ -1,6 +1,6 @@
 /* RandomInvert: in training pictures become their negatives by chance (keras.layers.RandomInvert).
  * Failures: a factor outside of 0 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_invert_rows[] = {

@@ -5,7 +5,7 @@
  * equations. Failures: a factor or scale outside of 0 to 1; in a run, corners that fall together.
  * No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 struct random_perspective_args {

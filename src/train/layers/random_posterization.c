@@ -1,6 +1,6 @@
 /* RandomPosterization: in training values keep as many of their eight bits as is drawn for each
  * picture (keras.layers.RandomPosterization). Failures: a factor outside of 1 to 8. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_posterization_rows[] = {

@@ -1,6 +1,6 @@
 /* RandomRotation: in training each picture is turned around its middle by a random angle
  * (keras.layers.RandomRotation). Failures: a factor outside of -1 to 1 turns. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_rotation_rows[] = {

@@ -2,7 +2,7 @@
  *
  * A factor f multiplies saturations by f / (1 - f). Failures: a factor outside of -1 to 1, pictures
  * without three channels. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_saturation_rows[] = {

@@ -1,6 +1,6 @@
 /* RandomSharpness: in training pictures are smoothed or sharpened (keras.layers.RandomSharpness).
  * Failures: a factor outside of 0 to 1, an unknown number of channels. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_sharpness_rows[] = {

@@ -1,6 +1,6 @@
 /* RandomShear: in training each picture is slanted by random factors (keras.layers.RandomShear).
  * Failures: a factor outside of 0 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 struct random_shear_args {

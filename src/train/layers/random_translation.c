@@ -1,6 +1,6 @@
 /* RandomTranslation: in training each picture is moved down and to the right by random parts of its
  * size (keras.layers.RandomTranslation). Failures: a factor outside of -1 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 static const leati_row random_translation_rows[] = {

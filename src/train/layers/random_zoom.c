@@ -2,7 +2,7 @@
  * both directions where width_factor is not given (keras.layers.RandomZoom).
  *
  * A factor below 0 zooms in, one above 0 out. Failures: a factor outside of -1 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* ReLU: the larger of the input and 0, with a slope below a threshold and a bound above if asked
  * (keras.layers.ReLU). Failures: negative numbers. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct re_lu_args {

@@ -1,6 +1,6 @@
 /* Rescaling: the input times a scale, plus an offset (keras.layers.Rescaling); integers become
  * float32. Failures: as many channels as the numbers are not for. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct rescaling_args {

@@ -1,7 +1,7 @@
 /* Reshape: the values of each row under another shape (keras.layers.Reshape). Failures: a shape of
  * another number of values. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct reshape_args {

@@ -3,7 +3,7 @@
  * Integers stay integers, rounded. Failures: both ways of keeping proportions at once, or one where
  * sizes are unknown; a fill_mode other than "constant". No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/resize.h"
+#include "graph/support/picture/resize.h"
 #include "train/pictures.h"
 #include <string.h>
 

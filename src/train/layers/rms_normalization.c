@@ -1,7 +1,7 @@
 /* RMSNormalization: the input divided by the root of its mean square, times a weight
  * (keras.layers.RMSNormalization). Failures: axes that are not there, or whose sizes are unknown.
  * No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/normalize.h"
 
 struct rms_normalization_args {

@@ -1,6 +1,6 @@
 /* Softmax: positive numbers that sum to 1 along an axis (keras.layers.Softmax). Failures: an axis
  * that is not there. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct softmax_args {

@@ -1,6 +1,6 @@
 /* Solarization: in training values of a threshold and above become their negatives, after a random
  * number was added (keras.layers.Solarization). Failures: factors outside of 0 to 1. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/pictures.h"
 
 struct solarization_args {

@@ -1,6 +1,6 @@
 /* Subtract: the first of two inputs less the second (keras.layers.Subtract). Failures: another
  * number of inputs, shapes that do not broadcast. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/merging.h"
 
 static leat_value subtract_call(const leati_pass *pass) {

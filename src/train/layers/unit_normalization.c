@@ -1,6 +1,6 @@
 /* UnitNormalization: the input divided by its length along axes (keras.layers.UnitNormalization).
  * Failures: axes that are not there. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/normalize.h"
 
 struct unit_normalization_args {

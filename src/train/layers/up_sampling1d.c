@@ -1,6 +1,6 @@
 /* UpSampling1D: sequences enlarged by whole factors (keras.layers.UpSampling1D). Failures: factors
  * below 1. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct up_sampling1d_args {

@@ -2,7 +2,7 @@
  * that are unknown where values are interpolated, an interpolation that is none. No state, no
  * locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 #include <leat/image.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* UpSampling3D: volumes enlarged by whole factors (keras.layers.UpSampling3D). Failures: factors
  * below 1. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/layer.h"
 
 struct up_sampling3d_args {

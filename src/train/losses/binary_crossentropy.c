@@ -4,7 +4,7 @@
  * As Keras on TensorFlow: the logits behind a sigmoid are used in its place; other probabilities
  * are clipped to [1e-7, 1 - 1e-7]. Failures are the graph's. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/crossentropy.h"
 
 struct binary_args {

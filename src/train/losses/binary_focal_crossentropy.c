@@ -4,7 +4,7 @@
  * As Keras on TensorFlow: the logits behind a sigmoid give the cross-entropy, the probabilities the
  * factor. Failures: arguments out of their ranges, and the graph's. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/crossentropy.h"
 
 struct binary_focal_args {

@@ -6,7 +6,7 @@
  * TensorFlow's operation, probability - label, whatever the labels sum to. Failures are the
  * graph's. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/crossentropy.h"
 
 struct categorical_args {

@@ -4,7 +4,7 @@
  * Probabilities are scaled to the sum 1 and clipped to [1e-7, 1 - 1e-7], those of logits too.
  * Failures: arguments out of their ranges, and the graph's. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/crossentropy.h"
 #include "train/layer.h"
 

@@ -3,7 +3,7 @@
  * (keras.losses.CategoricalGeneralizedCrossEntropy). Rows of labels out of range have p = 0.
  * Failures: q outside of (0, 1), and the graph's. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/crossentropy.h"
 
 struct generalized_args {

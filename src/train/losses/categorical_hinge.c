@@ -1,6 +1,6 @@
 /* CategoricalHinge: max(best wrong - right + 1, 0) of a row of one-hot labels
  * (keras.losses.CategoricalHinge). Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 static leat_value categorical_hinge(leat_value labels, leat_value predictions) {

@@ -5,7 +5,7 @@
  * loss is the softplus of the sum of the two logarithms of sums of exponentials, over those of its
  * label and over the others. Rows whose loss is 0, as of labels that nobody shares, do not count in
  * a mean; their gradient is 0. Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/crossentropy.h"
 #include <math.h>
 

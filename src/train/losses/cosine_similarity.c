@@ -1,7 +1,7 @@
 /* CosineSimilarity: minus the cosine of the angle between label and prediction
  * (keras.losses.CosineSimilarity). Vectors of length 0 have similarity 0. Failures are the graph's.
  * No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/similarity.h"
 
 struct cosine_args {

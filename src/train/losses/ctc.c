@@ -8,7 +8,7 @@
  * does not fit into the steps has the loss infinity and no gradient. Failures: other shapes, and
  * the graph's. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Dice: one minus twice what label and prediction share over what both hold (keras.losses.Dice).
  * Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/overlap.h"
 
 struct dice_args {

@@ -1,7 +1,7 @@
 /* Hinge: the mean of max(1 - label * prediction, 0) of a row, labels 0 and 1 standing
  * for -1 and 1 (keras.losses.Hinge).
  * Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 static leat_value hinge(leat_value labels, leat_value predictions) {

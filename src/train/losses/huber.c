@@ -1,6 +1,6 @@
 /* Huber: half the squared difference up to `delta`, beyond it a straight line; the mean of a row
  * (keras.losses.Huber). Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 struct huber_args {

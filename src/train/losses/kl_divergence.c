@@ -1,7 +1,7 @@
 /* KLDivergence: the sum of label * log(label / prediction) of a row, both between 1e-7
  * and 1 (keras.losses.KLDivergence).
  * Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 static leat_value kl_divergence(leat_value labels, leat_value predictions) {

@@ -1,6 +1,6 @@
 /* MeanAbsoluteError: the mean of the absolute differences of a row
  * (keras.losses.MeanAbsoluteError). Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 static leat_value mean_absolute_error(leat_value labels, leat_value predictions) {

@@ -1,7 +1,7 @@
 /* MeanAbsolutePercentageError: 100 times the mean of the absolute
  * differences over the labels of a row, labels at least 1e-7
  * (keras.losses.MeanAbsolutePercentageError). Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 static leat_value mean_absolute_percentage_error(leat_value labels, leat_value predictions) {

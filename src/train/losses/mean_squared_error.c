@@ -1,6 +1,6 @@
 /* MeanSquaredError: the mean of the squared differences of a row (keras.losses.MeanSquaredError).
  * Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 static leat_value mean_squared_error(leat_value labels, leat_value predictions) {

@@ -1,7 +1,7 @@
 /* MeanSquaredLogarithmicError: the mean of the squared differences of
  * log(x + 1) of a row, x at least 1e-7 (keras.losses.MeanSquaredLogarithmicError).
  * Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 static leat_value mean_squared_logarithmic_error(leat_value labels, leat_value predictions) {

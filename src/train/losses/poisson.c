@@ -1,6 +1,6 @@
 /* Poisson: the mean of prediction - label * log(prediction + 1e-7) of a row (keras.losses.Poisson).
  * Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 static leat_value poisson(leat_value labels, leat_value predictions) {

@@ -6,7 +6,7 @@
  * logarithms are taken for logits. Failures: a label outside the classes fails the run, naming
  * label and row; shapes that do not fit fail the graph. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/crossentropy.h"
 
 struct sparse_args {

@@ -1,7 +1,7 @@
 /* SquaredHinge: the mean of max(1 - label * prediction, 0) squared of a row, labels 0
  * and 1 standing for -1 and 1 (keras.losses.SquaredHinge).
  * Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/plain_loss.h"
 
 static leat_value squared_hinge(leat_value labels, leat_value predictions) {

@@ -1,6 +1,6 @@
 /* Tversky: one minus what label and prediction share over that and the weighted rests
  * (keras.losses.Tversky). Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/overlap.h"
 
 struct tversky_args {

@@ -1,6 +1,6 @@
 /* Accuracy: how often predictions equal labels (keras.metrics.Accuracy). Failures
  * are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/metric.h"
 

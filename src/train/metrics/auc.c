@@ -6,7 +6,7 @@
  * result is the mean of the areas. Failures: a curve or a way of adding up that is none, thresholds
  * outside of 0 to 1, and the graph's. No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/confusion.h"
 #include "train/layer.h"
 #include "train/loss.h"

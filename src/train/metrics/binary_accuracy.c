@@ -1,6 +1,6 @@
 /* BinaryAccuracy: how often predictions above a threshold equal the labels 0 and 1
  * (keras.metrics.BinaryAccuracy). Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/metric.h"
 

@@ -1,7 +1,7 @@
 /* BinaryIoU: IoU of two classes, of which predictions from a threshold on are the second
  * (keras.metrics.BinaryIoU). Failures are those of its arguments, and the graph's.
  * No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/iou.h"
 #include "train/loss.h"
 

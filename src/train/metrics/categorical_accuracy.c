@@ -1,7 +1,7 @@
 /* CategoricalAccuracy: how often the largest prediction is at the place of the
  * largest label (keras.metrics.CategoricalAccuracy). Failures
  * are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/metric.h"
 

@@ -1,7 +1,7 @@
 /* ConcordanceCorrelation: the mean coefficient of agreement between labels and predictions
  * (keras.metrics.ConcordanceCorrelation). As Keras computes it, labels are taken from the mean of
  * the predictions. Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/metric.h"
 #include "train/similarity.h"
 

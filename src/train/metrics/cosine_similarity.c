@@ -1,7 +1,7 @@
 /* CosineSimilarity: the mean cosine of the angle between labels and predictions
  * (keras.metrics.CosineSimilarity). Vectors of length 0 have similarity 0. Failures are the
  * graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/metric.h"
 #include "train/similarity.h"
 

@@ -2,7 +2,7 @@
  * (keras.metrics.FBetaScore). Failures: arguments out of their ranges, and the graph's. No locks.
  */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/f_score.h"
 
 static const leati_row fbeta_score_rows[] = {

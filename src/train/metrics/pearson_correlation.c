@@ -1,7 +1,7 @@
 /* PearsonCorrelation: the mean coefficient of linear correlation between labels and predictions
  * (keras.metrics.PearsonCorrelation). Values that are all equal give NaN, as in Keras. Failures are
  * the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/metric.h"
 #include "train/similarity.h"
 

@@ -6,7 +6,7 @@
  * are more rows than they need. Failures: arguments out of their ranges, values that are not of
  * shape [batch, places], and the graph's. No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/metric.h"
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* RootMeanSquaredError: the root of the mean squared difference
  * (keras.metrics.RootMeanSquaredError). Failures are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/metric.h"
 

@@ -1,7 +1,7 @@
 /* SparseTopKCategoricalAccuracy: how often the label is among the places of the k largest
  * predictions (keras.metrics.SparseTopKCategoricalAccuracy). Failures
  * are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/metric.h"
 

@@ -1,6 +1,6 @@
 /* Sum: the sum of all values, or of values times weights (keras.metrics.Sum). Failures
  * are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/metric.h"
 

@@ -1,7 +1,7 @@
 /* TopKCategoricalAccuracy: how often the place of the largest label is among those of
  * the k largest predictions (keras.metrics.TopKCategoricalAccuracy). Failures
  * are the graph's. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/metric.h"
 

@@ -7,7 +7,7 @@
  * there or here: the rate is never above 1 / sqrt(step). Failures: arguments out of their ranges.
  * No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
 

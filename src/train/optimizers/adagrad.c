@@ -1,7 +1,7 @@
 /* Adagrad: steps divided by the root of the sum of squared gradients
  * (keras.optimizers.Adagrad). Failures: arguments out of their ranges. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
 

@@ -5,7 +5,7 @@
  * same formula from elementary operations. Failures: betas outside [0, 1). No state, no locks. */
 #include "train/adam.h"
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 
 static const leati_row adam_rows[] = {LEATI_ADAM_ROWS, LEATI_OPTIMIZER_ROWS, {0}};
 

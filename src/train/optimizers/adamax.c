@@ -1,7 +1,7 @@
 /* Adamax: steps along the mean gradient over the decaying maximum of gradients
  * (keras.optimizers.Adamax). Failures: arguments out of their ranges. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
 

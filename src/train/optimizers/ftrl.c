@@ -1,7 +1,7 @@
 /* Ftrl: "follow the regularized leader", which makes small weights zero (keras.optimizers.Ftrl).
  * Failures: arguments out of their ranges. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
 

@@ -1,6 +1,6 @@
 /* Lamb: Adam whose steps have the size of the variable they change (keras.optimizers.Lamb).
  * Failures: arguments out of their ranges. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/adam.h"
 #include "train/loss.h"
 

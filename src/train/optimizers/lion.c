@@ -1,7 +1,7 @@
 /* Lion: steps of one size along the sign of the mean gradient
  * (keras.optimizers.Lion). Failures: arguments out of their ranges. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
 

@@ -4,11 +4,11 @@
  * Whether a variable is stepped by Adam is decided where its slots are made: if it is no matrix, an
  * embedding (by its name, as in Keras), or if its name has a match of one of exclude_layers. Adam's
  * variables have a second slot. Failures: arguments out of their ranges, expressions that do not
- * parse (graph/ops/regex.h). No state, no locks. */
+ * parse (graph/support/text/regex.h). No state, no locks. */
 #include "base/error.h"
 #include "base/text.h"
-#include "graph/ops/regex.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
+#include "graph/support/text/regex.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
 #include <ctype.h>

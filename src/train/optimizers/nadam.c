@@ -2,7 +2,7 @@
  *
  * The momentum of step i is beta_1 (1 - 0.96^i / 2); the product of those of all steps so far is
  * what the variables share. Failures: arguments out of their ranges. No state, no locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/adam.h"
 #include "train/layer.h"
 #include "train/loss.h"

@@ -2,7 +2,7 @@
  * less the squared mean gradient if asked
  * (keras.optimizers.RMSprop). Failures: arguments out of their ranges. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/optimizer.h"
 

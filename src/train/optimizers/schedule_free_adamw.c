@@ -5,7 +5,7 @@
  * variable. As Keras on TensorFlow computes it, the mean is taken off the sequence after its step,
  * not before. Failures: arguments out of their ranges. No state, no locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/adam.h"
 #include "train/loss.h"
 

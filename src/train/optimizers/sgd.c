@@ -2,7 +2,7 @@
  * looking ahead along it (keras.optimizers.SGD). Failures: a momentum outside [0, 1]. No state, no
  * locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/optimizer.h"
 
 struct sgd_args {

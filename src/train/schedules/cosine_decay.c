@@ -1,7 +1,7 @@
 /* CosineDecay: half a cosine from the rate to alpha times it, with a straight rise before it if
  * there is a warmup_target (keras.optimizers.schedules.CosineDecay). Failures: decay_steps that are
  * not positive. No locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/schedule.h"
 

@@ -2,7 +2,7 @@
  * as high as the one before (keras.optimizers.schedules.CosineDecayRestarts). Failures:
  * first_decay_steps that are not positive. No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/schedule.h"
 #include <math.h>

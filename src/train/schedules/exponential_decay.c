@@ -1,7 +1,7 @@
 /* ExponentialDecay: the rate times decay_rate every decay_steps, in between or at once
  * (keras.optimizers.schedules.ExponentialDecay). Failures: decay_steps that are not positive. No
  * locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/schedule.h"
 

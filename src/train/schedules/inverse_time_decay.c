@@ -1,7 +1,7 @@
 /* InverseTimeDecay: the rate over 1 + decay_rate * step / decay_steps
  * (keras.optimizers.schedules.InverseTimeDecay). Failures: decay_steps that are not positive. No
  * locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/schedule.h"
 

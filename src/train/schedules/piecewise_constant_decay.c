@@ -2,7 +2,7 @@
  * (keras.optimizers.schedules.PiecewiseConstantDecay). Failures: another number of values than
  * boundaries and one. No locks. */
 #include "base/error.h"
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/schedule.h"
 

@@ -2,7 +2,7 @@
  * with cycle again and again, over spans as many times as long
  * (keras.optimizers.schedules.PolynomialDecay). Failures: decay_steps that are not positive. No
  * locks. */
-#include "graph/ops/support.h"
+#include "graph/support/support.h"
 #include "train/loss.h"
 #include "train/schedule.h"
 

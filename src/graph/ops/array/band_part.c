@@ -1,0 +1,104 @@
+/* band_part: matrices with zeros outside a band around the diagonal (tf.linalg.band_part).
+ *
+ * `num_lower` diagonals below the main one stay, and `num_upper` above; a negative number keeps
+ * all. Fails where a number is larger than the matrix. No state, no locks. */
+#include "graph/support/support.h"
+
+#include <string.h>
+
+struct band_part_args {
+    int64_t num_lower, num_upper;
+};
+
+static const leati_row band_part_rows[] = {
+    {.name = "num_lower",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
+     .offset = offsetof(struct band_part_args, num_lower),
+     .doc = "How many diagonals below the main one stay; negative: all."},
+    {.name = "num_upper",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
+     .offset = offsetof(struct band_part_args, num_upper),
+     .doc = "How many diagonals above the main one stay; negative: all."},
+    {0},
+};
+
+static leat_status check(const struct band_part_args *args, const leat_shape *in, leat_error *err) {
+    if (in->rank < 2)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "input must be at least 2-dim, received rank %d", (int)in->rank);
+    int64_t rows = in->dims[in->rank - 2], columns = in->dims[in->rank - 1];
+    if (rows >= 0 && args->num_lower > rows)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "num_lower must be negative or less or equal to number of rows (%lld) "
+                          "got: %lld",
+                          (long long)rows, (long long)args->num_lower);
+    if (columns >= 0 && args->num_upper > columns)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "num_upper must be negative or less or equal to number of columns (%lld) "
+                          "got: %lld",
+                          (long long)columns, (long long)args->num_upper);
+    return LEAT_OK;
+}
+
+static leat_status band_part_infer(leati_infer_call *call, leat_error *err) {
+    const leat_shape *in = &call->inputs[0].shape;
+    LEATI_TRY(leati_want_values(call, 0, err));
+    if (in->rank >= 0 && call->unknown == 0)
+        LEATI_TRY(check(call->args, in, err));
+    return leati_infer_output(call, call->inputs[0].dtype, in, NULL, err);
+}
+
+static leat_status band_part_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct band_part_args *args = call->args;
+    const leati_operand *in = &call->inputs[0];
+    leat_shape shape = leati_operand_shape(in);
+    LEATI_TRY(check(args, &shape, err));
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    int64_t rows = shape.dims[shape.rank - 2], columns = shape.dims[shape.rank - 1];
+    int64_t lower = args->num_lower < 0 ? rows : args->num_lower;
+    int64_t upper = args->num_upper < 0 ? columns : args->num_upper;
+    size_t size = leat_dtype_size(in->dtype);
+    for (int64_t row = 0; row < call->n && in->count > 0; row++) {
+        const char *from = leati_row_of(in, row);
+        char *to = leati_row_of(&call->outputs[0], row);
+        memset(to, 0, (size_t)in->count * size);
+        for (int64_t i = 0; i < in->count / columns; i++) {
+            int64_t line = i % rows;
+            int64_t first = line > lower ? line - lower : 0;
+            int64_t last = line + upper + 1 < columns ? line + upper + 1 : columns;
+            size_t at = (size_t)(i * columns + first) * size;
+            if (first < last)
+                memcpy(to + at, from + at, (size_t)(last - first) * size);
+        }
+    }
+    return leati_hold_strings(call, 0, err);
+}
+
+static leat_status band_part_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] =
+        leati_op1(&leati_tensor_op_band_part, call->args, call->output_gradients[0]);
+    return LEAT_OK;
+}
+
+leat_value leat_band_part(leat_value input, int64_t num_lower, int64_t num_upper) {
+    struct band_part_args args = {.num_lower = num_lower, .num_upper = num_upper};
+    return leati_op1(&leati_tensor_op_band_part, &args, input);
+}
+
+const leati_tensor_op leati_tensor_op_band_part = {
+    .name = "band_part",
+    .version = 1,
+    .doc = "Matrices with zeros outside a band around the diagonal (tf.linalg.band_part).",
+    .names = "linalg.band_part",
+    .inputs = "input",
+    .rows = band_part_rows,
+    .args_size = sizeof(struct band_part_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = band_part_infer,
+    .kernel = band_part_kernel,
+    .gradient = band_part_gradient,
+};

@@ -1,0 +1,115 @@
+/* boolean_mask: the slices of a tensor where a mask holds (tf.boolean_mask).
+ *
+ * The mask covers dimensions of the tensor from `axis` on; they become one. How many slices there
+ * are is data, so rows run one at a time. Fails where the mask is a scalar or has other dimensions.
+ * No gradient, no state, no locks. */
+#include "graph/support/array/positions.h"
+
+#include <string.h>
+
+struct boolean_mask_args {
+    int64_t axis;
+};
+
+static const leati_row boolean_mask_rows[] = {
+    {.name = "axis",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     .offset = offsetof(struct boolean_mask_args, axis),
+     .doc = "The first dimension that the mask covers."},
+    {0},
+};
+
+static leat_status masked(const struct boolean_mask_args *args, const leat_shape *tensor,
+                          const leat_shape *mask, int64_t count, int32_t *axis, leat_shape *out,
+                          leat_error *err) {
+    char texts[2][128];
+    if (mask->rank == 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "mask cannot be scalar; expected a vector");
+    LEATI_TRY(leati_normal_axis(args->axis, tensor->rank, axis, err));
+    bool fits = *axis + mask->rank <= tensor->rank;
+    for (int32_t d = 0; fits && d < mask->rank; d++) {
+        int64_t a = tensor->dims[*axis + d], b = mask->dims[d];
+        fits = a == b || a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM;
+    }
+    if (!fits)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "a mask of shape %s does not cover dimensions of %s from axis %d on",
+                          leati_shape_text(mask, texts[0]), leati_shape_text(tensor, texts[1]),
+                          (int)*axis);
+    *out = (leat_shape){.rank = 0};
+    for (int32_t d = 0; d < tensor->rank; d++) {
+        if (d < *axis || d >= *axis + mask->rank)
+            out->dims[out->rank++] = tensor->dims[d];
+        else if (d == *axis)
+            out->dims[out->rank++] = count;
+    }
+    return LEAT_OK;
+}
+
+static leat_status boolean_mask_infer(leati_infer_call *call, leat_error *err) {
+    const leat_shape *tensor = &call->inputs[0].shape, *mask = &call->inputs[1].shape;
+    leat_shape out = {.rank = LEAT_UNKNOWN_RANK};
+    int32_t axis = 0;
+    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_want_dtype(call, 1, LEAT_BOOL, "the mask", err));
+    if (tensor->rank >= 0 && mask->rank >= 0)
+        LEATI_TRY(masked(call->args, tensor, mask, LEAT_UNKNOWN_DIM, &axis, &out, err));
+    return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
+}
+
+static leat_status boolean_mask_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_operand *in = &call->inputs[0], *mask = &call->inputs[1];
+    const bool *holds = (const bool *)mask->data;
+    leat_shape tensor = leati_operand_shape(in), covered = leati_operand_shape(mask), out = {0};
+    int32_t axis = 0;
+    int64_t count = 0, outer = 1;
+    for (int64_t i = 0; i < mask->count; i++)
+        count += holds[i];
+    LEATI_TRY(masked(call->args, &tensor, &covered, count, &axis, &out, err));
+    LEATI_TRY(leati_output_like(call, 0, &out, err));
+    for (int32_t d = 0; d < axis; d++)
+        outer *= tensor.dims[d];
+    size_t bytes = leat_dtype_size(in->dtype);
+    for (int32_t d = axis + covered.rank; d < tensor.rank; d++)
+        bytes *= (size_t)tensor.dims[d];
+    const char *from = in->data;
+    char *to = call->outputs[0].data;
+    for (int64_t i = 0; call->outputs[0].count > 0 && i < outer * mask->count; i++) {
+        if (!holds[i % mask->count])
+            continue;
+        memcpy(to, from + (size_t)i * bytes, bytes);
+        to += bytes;
+    }
+    return leati_hold_strings(call, 0, err);
+}
+
+static leat_status boolean_mask_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value x = call->inputs[0];
+    (void)err;
+    leat_value at =
+        leati_op2(&leati_tensor_op_boolean_mask, call->args, leati_positions(x), call->inputs[1]);
+    call->input_gradients[0] = leati_add_at(call->output_gradients[0], at, x);
+    return LEAT_OK;
+}
+
+leat_value leat_boolean_mask(leat_value tensor, leat_value mask, int64_t axis) {
+    struct boolean_mask_args args = {.axis = axis};
+    return leati_op2(&leati_tensor_op_boolean_mask, &args, tensor, mask);
+}
+
+const leati_tensor_op leati_tensor_op_boolean_mask = {
+    .name = "boolean_mask",
+    .version = 1,
+    .doc = "The slices of a tensor where a mask holds (tf.boolean_mask).",
+    .names = "boolean_mask",
+    .inputs = "tensor mask",
+    .signature = "tensor mask axis=null",
+    .rows = boolean_mask_rows,
+    .args_size = sizeof(struct boolean_mask_args),
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = boolean_mask_infer,
+    .kernel = boolean_mask_kernel,
+    .gradient = boolean_mask_gradient,
+};

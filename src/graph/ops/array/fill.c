@@ -1,0 +1,101 @@
+/* fill: a tensor whose shape is data, filled with a scalar (tf.fill).
+ *
+ * Inference knows the rank where it knows the length of `dims`; the run knows the rest, one row at
+ * a time. Fails where a dimension is negative. No state, no locks. */
+#include "core/tensor.h"
+#include "graph/known.h"
+#include "graph/support/support.h"
+
+#include <string.h>
+
+static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_want_index(call, 0, "the shape", err));
+    LEATI_TRY(leati_want_rank(call, 0, 1, "the shape", err));
+    LEATI_TRY(leati_want_values(call, 1, err));
+    LEATI_TRY(leati_want_rank(call, 1, 0, "the value", err));
+    const leat_shape *dims = &call->inputs[0].shape;
+    leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
+    if (dims->rank == 1 && dims->dims[0] >= 0) {
+        if (dims->dims[0] > LEAT_MAX_RANK)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "the rank would be %lld; expected at most %d",
+                              (long long)dims->dims[0], LEAT_MAX_RANK);
+        shape.rank = (int32_t)dims->dims[0];
+        for (int32_t d = 0; d < shape.rank; d++)
+            shape.dims[d] = LEAT_UNKNOWN_DIM;
+    }
+    leati_known known;
+    if (leati_infer_known(call, 0, &known))
+        for (int32_t d = 0; d < shape.rank && d < known.count; d++)
+            if (known.values[d] >= 0) /* the run refuses others */
+                shape.dims[d] = known.values[d];
+    return leati_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
+}
+
+static leat_status fill_shape(const leati_operand *dims, leat_shape *shape, leat_error *err) {
+    if (dims->rank != 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the shape has rank %d; expected rank 1",
+                          (int)dims->rank);
+    if (dims->count > LEAT_MAX_RANK)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %lld; expected at most %d",
+                          (long long)dims->count, LEAT_MAX_RANK);
+    shape->rank = (int32_t)dims->count;
+    for (int32_t d = 0; d < shape->rank; d++) {
+        shape->dims[d] = leati_index_at(dims, 0, d);
+        if (shape->dims[d] < 0)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "dimension %d would be %lld; expected 0 or more", (int)d,
+                              (long long)shape->dims[d]);
+    }
+    return LEAT_OK;
+}
+
+/* Copies the first value over all: doubling pieces keep memcpy in its fast range. */
+static void repeat_value(char *to, const char *value, size_t size, size_t count) {
+    size_t done = size, bytes = size * count;
+    memcpy(to, value, size);
+    while (done < bytes) {
+        size_t piece = done < bytes - done ? done : bytes - done;
+        memcpy(to + done, to, piece);
+        done += piece;
+    }
+}
+
+static leat_status fill_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_operand *value = &call->inputs[1], *out = &call->outputs[0];
+    leat_shape shape = {0};
+    if (value->rank != 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the value has rank %d; expected rank 0",
+                          (int)value->rank);
+    LEATI_TRY(fill_shape(&call->inputs[0], &shape, err));
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    for (int64_t row = 0; row < call->n && out->count > 0; row++)
+        repeat_value(leati_row_of(out, row), leati_row_of(value, row), leat_dtype_size(out->dtype),
+                     (size_t)out->count);
+    return leati_hold_strings(call, 1, err);
+}
+
+static leat_status fill_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[1] = leat_reduce_sum(call->output_gradients[0], NULL, 0, false);
+    return LEAT_OK;
+}
+
+leat_value leat_fill(leat_value dims, leat_value value) {
+    return leati_op2(&leati_tensor_op_fill, NULL, dims, value);
+}
+
+const leati_tensor_op leati_tensor_op_fill = {
+    .name = "fill",
+    .version = 1,
+    .doc = "A tensor of shape dims filled with a scalar (tf.fill).",
+    .names = "fill",
+    .inputs = "dims value",
+    .signature = "dims value name layout=null",
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = fill_infer,
+    .kernel = fill_kernel,
+    .gradient = fill_gradient,
+};

@@ -1,0 +1,164 @@
+/* gather: the slices of a tensor along an axis that the indices number (tf.gather).
+ *
+ * The first batch_dims dimensions of both go together: each batch has its own indices. Fails in a
+ * run where an index is outside the axis, naming both. No state, no locks. */
+#include "graph/support/array/gather.h"
+
+#include <string.h>
+
+const leati_row leati_gather_rows[] = {
+    {.name = "axis",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE | LEATI_TENSOR,
+     .offset = offsetof(struct leati_gather_args, axis),
+     .default_number = (double)INT64_MIN,
+     .doc = "The dimension of the first input that the indices number; none: batch_dims."},
+    {.name = "batch_dims",
+     .type = LEATI_ROW_INT,
+     .offset = offsetof(struct leati_gather_args, batch_dims),
+     .doc = "How many leading dimensions both have in common; negative counts from the end of the "
+            "indices."},
+    {0},
+};
+
+/* The axis and the number of batch dimensions, from the front. */
+static leat_status resolve(const struct leati_gather_args *args, const leat_shape *params,
+                           const leat_shape *indices, int32_t *axis, int32_t *batch,
+                           leat_error *err) {
+    int64_t dims = args->batch_dims < 0 ? args->batch_dims + indices->rank : args->batch_dims;
+    if (dims < 0 || dims > indices->rank || dims >= params->rank + (dims == 0))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "batch_dims %lld; expected at most the rank of the indices, %d, and less "
+                          "than that of the tensor, %d",
+                          (long long)args->batch_dims, (int)indices->rank, (int)params->rank);
+    *batch = (int32_t)dims;
+    LEATI_TRY(
+        leati_normal_axis(args->axis == INT64_MIN ? dims : args->axis, params->rank, axis, err));
+    if (*axis < *batch)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "axis %d is one of the %d batch dimensions; expected one behind them",
+                          (int)*axis, (int)*batch);
+    for (int32_t d = 0; d < *batch; d++)
+        LEATI_TRY(
+            leati_want_equal_dims(params->dims[d], indices->dims[d], "batch dimensions", err));
+    return LEAT_OK;
+}
+
+leat_status leati_gather_plan_of(const struct leati_gather_args *args, const leati_operand *params,
+                                 const leati_operand *indices, leati_gather_plan *plan,
+                                 leat_error *err) {
+    leat_shape shape = leati_operand_shape(params), at = leati_operand_shape(indices);
+    int32_t axis = 0, batch = 0;
+    LEATI_TRY(resolve(args, &shape, &at, &axis, &batch, err));
+    *plan = (leati_gather_plan){.batch = 1, .outer = 1, .dim = params->dims[axis], .inner = 1};
+    for (int32_t d = 0; d < batch; d++)
+        plan->batch *= params->dims[d];
+    for (int32_t d = batch; d < axis; d++)
+        plan->outer *= params->dims[d];
+    for (int32_t d = axis + 1; d < params->rank; d++)
+        plan->inner *= params->dims[d];
+    plan->count = plan->batch > 0 ? indices->count / plan->batch : 0;
+    return LEAT_OK;
+}
+
+leat_status leati_gather_index(leati_kernel_call *call, const leati_operand *indices, int64_t row,
+                               int64_t i, int64_t dim, int64_t *out, leat_error *err) {
+    *out = leati_index_at(indices, row, i);
+    if (*out >= 0 && *out < dim)
+        return LEAT_OK;
+    call->failed_row = row;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "index %lld at place %lld is outside [0, %lld)",
+                      (long long)*out, (long long)i, (long long)dim);
+}
+
+/* The shape of `params` with its axis replaced by the dimensions of the indices behind the batch.
+ */
+static leat_status gathered(const struct leati_gather_args *args, const leat_shape *params,
+                            const leat_shape *indices, leat_shape *out, leat_error *err) {
+    int32_t axis = 0, batch = 0;
+    LEATI_TRY(resolve(args, params, indices, &axis, &batch, err));
+    int32_t rank = params->rank - 1 + indices->rank - batch;
+    if (rank > LEAT_MAX_RANK)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
+                          (int)rank, LEAT_MAX_RANK);
+    out->rank = 0;
+    for (int32_t d = 0; d < params->rank; d++) {
+        if (d != axis)
+            out->dims[out->rank++] = params->dims[d];
+        for (int32_t k = batch; d == axis && k < indices->rank; k++)
+            out->dims[out->rank++] = indices->dims[k];
+    }
+    return LEAT_OK;
+}
+
+/* Of an axis that the run computes. */
+static leat_shape shape_of_rank(int32_t rank) {
+    leat_shape out = {.rank = rank <= LEAT_MAX_RANK ? rank : LEAT_UNKNOWN_RANK};
+    for (int32_t d = 0; d < out.rank; d++)
+        out.dims[d] = LEAT_UNKNOWN_DIM;
+    return out;
+}
+
+static leat_status gather_infer(leati_infer_call *call, leat_error *err) {
+    const struct leati_gather_args *args = call->args;
+    const leat_shape *params = &call->inputs[0].shape, *indices = &call->inputs[1].shape;
+    leat_shape out = {.rank = LEAT_UNKNOWN_RANK};
+    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_want_index(call, 1, "the indices", err));
+    if (params->rank >= 0 && indices->rank >= 0 && call->unknown == 0)
+        LEATI_TRY(gathered(args, params, indices, &out, err));
+    else if (params->rank > 0 && indices->rank >= 0 && args->batch_dims == 0)
+        out = shape_of_rank(params->rank - 1 + indices->rank);
+    return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
+}
+
+static leat_status gather_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct leati_gather_args *args = call->args;
+    const leati_operand *params = &call->inputs[0], *indices = &call->inputs[1];
+    leat_shape from = leati_operand_shape(params), at = leati_operand_shape(indices), shape = {0};
+    leati_gather_plan plan;
+    LEATI_TRY(leati_gather_plan_of(args, params, indices, &plan, err));
+    LEATI_TRY(gathered(args, &from, &at, &shape, err));
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    size_t bytes = (size_t)plan.inner * leat_dtype_size(params->dtype);
+    for (int64_t row = 0; row < call->n; row++) {
+        for (int64_t k = 0; k < plan.batch * plan.count; k++) {
+            int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
+            LEATI_TRY(leati_gather_index(call, indices, row, k, plan.dim, &index, err));
+            char *to = leati_row_of(&call->outputs[0], row);
+            for (int64_t o = piece; o < piece + plan.outer && bytes > 0; o++)
+                memcpy(to + (size_t)(o * plan.count + i) * bytes,
+                       leati_row_of(params, row) + (size_t)(o * plan.dim + index) * bytes, bytes);
+        }
+    }
+    return leati_hold_strings(call, 0, err);
+}
+
+static leat_status gather_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] =
+        leati_op3(&leati_tensor_op_gather_grad, call->args, call->output_gradients[0],
+                  call->inputs[0], call->inputs[1]);
+    return LEAT_OK;
+}
+
+leat_value leat_gather(leat_value params, leat_value indices, int64_t axis) {
+    struct leati_gather_args args = {.axis = axis};
+    return leati_op2(&leati_tensor_op_gather, &args, params, indices);
+}
+
+const leati_tensor_op leati_tensor_op_gather = {
+    .name = "gather",
+    .version = 1,
+    .doc = "The slices of a tensor along an axis that the indices number (tf.gather).",
+    .names = "gather",
+    .inputs = "params indices",
+    .signature = "params indices validate_indices=null axis batch_dims",
+    .rows = leati_gather_rows,
+    .args_size = sizeof(struct leati_gather_args),
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = gather_infer,
+    .kernel = gather_kernel,
+    .gradient = gather_gradient,
+};

@@ -1,0 +1,140 @@
+/* searchsorted: the places where values would stand in sorted lines (tf.searchsorted).
+ *
+ * Each line of the last dimension is searched for the values of the same line, by halving. Fails
+ * where the dimensions before the last differ or dtypes do. No gradient, no state, no locks. */
+#include "graph/support/math/elementwise.h"
+
+#include <string.h>
+
+struct searchsorted_args {
+    char *side;
+    leat_dtype out_type;
+};
+
+static const leati_row searchsorted_rows[] = {
+    {.name = "side",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct searchsorted_args, side),
+     .default_text = "left",
+     .doc = "left: before values that are equal; right: behind them."},
+    {.name = "out_type",
+     .type = LEATI_ROW_DTYPE,
+     .offset = offsetof(struct searchsorted_args, out_type),
+     .default_number = LEAT_INT32,
+     .doc = "The dtype of the places: int32 or int64."},
+    {0},
+};
+
+/* How many of n sorted numbers are less than the value at `v`, or not greater. */
+#define SEARCH_TYPE(NAME, TYPE, LOAD)                                                              \
+    static int64_t NAME(const char *line, int64_t n, const char *v, bool right) {                  \
+        const TYPE *numbers = (const TYPE *)(const void *)line;                                    \
+        __typeof__(LOAD(numbers[0])) wanted = LOAD(*(const TYPE *)(const void *)v);                \
+        int64_t low = 0, high = n;                                                                 \
+        while (low < high) {                                                                       \
+            int64_t middle = low + (high - low) / 2;                                               \
+            __typeof__(wanted) found = LOAD(numbers[middle]);                                      \
+            if (right ? found <= wanted : found < wanted)                                          \
+                low = middle + 1;                                                                  \
+            else                                                                                   \
+                high = middle;                                                                     \
+        }                                                                                          \
+        return low;                                                                                \
+    }
+#define PLAIN(x) (x)
+SEARCH_TYPE(search_int8, int8_t, PLAIN)
+SEARCH_TYPE(search_int16, int16_t, PLAIN)
+SEARCH_TYPE(search_int32, int32_t, PLAIN)
+SEARCH_TYPE(search_int64, int64_t, PLAIN)
+SEARCH_TYPE(search_uint8, uint8_t, PLAIN)
+SEARCH_TYPE(search_uint16, uint16_t, PLAIN)
+SEARCH_TYPE(search_uint32, uint32_t, PLAIN)
+SEARCH_TYPE(search_uint64, uint64_t, PLAIN)
+SEARCH_TYPE(search_float16, uint16_t, leati_float_of_half)
+SEARCH_TYPE(search_bfloat16, uint16_t, leati_float_of_bfloat16)
+SEARCH_TYPE(search_float32, float, PLAIN)
+SEARCH_TYPE(search_float64, double, PLAIN)
+
+typedef int64_t (*search_function)(const char *line, int64_t n, const char *v, bool right);
+static const search_function searches[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(search)};
+
+static leat_status check_shapes(const leat_shape *lines, const leat_shape *values,
+                                leat_error *err) {
+    char texts[2][128];
+    if (lines->rank < 0 || values->rank < 0)
+        return LEAT_OK;
+    bool fits = lines->rank >= 1 && lines->rank == values->rank;
+    for (int32_t d = 0; fits && d < lines->rank - 1; d++)
+        fits = lines->dims[d] == values->dims[d] || lines->dims[d] == LEAT_UNKNOWN_DIM ||
+               values->dims[d] == LEAT_UNKNOWN_DIM;
+    if (fits)
+        return LEAT_OK;
+    return leati_fail(
+        err, LEAT_INVALID_ARGUMENT,
+        "sorted_sequence has shape %s and values %s; expected equal dimensions before "
+        "the last",
+        leati_shape_text(lines, texts[0]), leati_shape_text(values, texts[1]));
+}
+
+static leat_status searchsorted_infer(leati_infer_call *call, leat_error *err) {
+    const struct searchsorted_args *args = call->args;
+    if (searches[call->inputs[0].dtype] == NULL)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "sorted_sequence is %s; expected numbers",
+                          leat_dtype_name(call->inputs[0].dtype));
+    LEATI_TRY(leati_want_same_dtypes(call, err));
+    if (strcmp(args->side, "left") != 0 && strcmp(args->side, "right") != 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "side must be either 'right' or 'left'.  Saw: %.64s.", args->side);
+    if (args->out_type != LEAT_INT32 && args->out_type != LEAT_INT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "out_type is %s; expected int32 or int64",
+                          leat_dtype_name(args->out_type));
+    LEATI_TRY(check_shapes(&call->inputs[0].shape, &call->inputs[1].shape, err));
+    return leati_infer_output(call, args->out_type, &call->inputs[1].shape, NULL, err);
+}
+
+static leat_status searchsorted_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct searchsorted_args *args = call->args;
+    const leati_operand *lines = &call->inputs[0], *values = &call->inputs[1];
+    leat_shape from = leati_operand_shape(lines), shape = leati_operand_shape(values);
+    LEATI_TRY(check_shapes(&from, &shape, err));
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    search_function search = searches[lines->dtype];
+    size_t size = leat_dtype_size(lines->dtype);
+    int64_t n = from.dims[from.rank - 1], each = shape.dims[shape.rank - 1];
+    bool right = args->side[0] == 'r';
+    for (int64_t row = 0; row < call->n; row++) {
+        char *to = leati_row_of(&call->outputs[0], row);
+        const char *line = leati_row_of(lines, row), *v = leati_row_of(values, row);
+        for (int64_t i = 0; i < values->count; i++) {
+            int64_t place =
+                n > 0 ? search(line + (size_t)(i / each * n) * size, n, v + (size_t)i * size, right)
+                      : 0;
+            if (args->out_type == LEAT_INT32)
+                ((int32_t *)(void *)to)[i] = (int32_t)place;
+            else
+                ((int64_t *)(void *)to)[i] = place;
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_value leat_searchsorted(leat_value sorted_sequence, leat_value values, bool right,
+                             leat_dtype out_type) {
+    char before[] = "left", behind[] = "right";
+    struct searchsorted_args args = {.side = right ? behind : before, .out_type = out_type};
+    return leati_op2(&leati_tensor_op_searchsorted, &args, sorted_sequence, values);
+}
+
+const leati_tensor_op leati_tensor_op_searchsorted = {
+    .name = "searchsorted",
+    .version = 1,
+    .doc = "The places where values would stand in sorted lines (tf.searchsorted).",
+    .names = "searchsorted",
+    .inputs = "sorted_sequence values",
+    .rows = searchsorted_rows,
+    .args_size = sizeof(struct searchsorted_args),
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = searchsorted_infer,
+    .kernel = searchsorted_kernel,
+};

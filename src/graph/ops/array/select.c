@@ -1,0 +1,97 @@
+/* select: x where the condition holds, else y, all three broadcast (tf.where).
+ *
+ * Values are copied by their size, so every dtype shares five lanes; strings keep what they point
+ * into alive. Fails in inference where the condition is not bool, x and y differ in dtype, or
+ * shapes do not broadcast. No state, no locks. */
+#include "graph/support/math/elementwise.h"
+
+typedef struct sixteen_bytes {
+    uint64_t words[2];
+} sixteen_bytes;
+
+#define SELECT_LANE(NAME, TYPE)                                                                    \
+    static void NAME(leati_lane *lane) {                                                           \
+        const int64_t n = lane->n, size = (int64_t)sizeof(TYPE);                                   \
+        if (lane->in_step[0] == 1 && lane->in_step[1] == size && lane->in_step[2] == size &&       \
+            lane->out_step == size) {                                                              \
+            const bool *condition = (const bool *)lane->in[0];                                     \
+            const TYPE *x = (const TYPE *)lane->in[1], *y = (const TYPE *)lane->in[2];             \
+            TYPE *out = (TYPE *)lane->out;                                                         \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                out[i] = condition[i] ? x[i] : y[i];                                               \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            bool condition = *(const bool *)(lane->in[0] + i * lane->in_step[0]);                  \
+            int from = condition ? 1 : 2;                                                          \
+            *(TYPE *)(lane->out + i * lane->out_step) =                                            \
+                *(const TYPE *)(lane->in[from] + i * lane->in_step[from]);                         \
+        }                                                                                          \
+    }
+
+SELECT_LANE(select_1, uint8_t)
+SELECT_LANE(select_2, uint16_t)
+SELECT_LANE(select_4, uint32_t)
+SELECT_LANE(select_8, uint64_t)
+SELECT_LANE(select_16, sixteen_bytes)
+
+static leat_status select_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_want_dtype(call, 0, LEAT_BOOL, "the condition", err));
+    const leati_type *x = &call->inputs[1], *y = &call->inputs[2];
+    if (x->dtype != y->dtype || x->dtype == LEAT_OBJECT)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the choices are %s and %s; expected one dtype that is not object",
+                          leat_dtype_name(x->dtype), leat_dtype_name(y->dtype));
+    leat_shape choices, all;
+    LEATI_TRY(leati_infer_broadcast_shape(&x->shape, &y->shape, &choices, err));
+    LEATI_TRY(leati_infer_broadcast_shape(&call->inputs[0].shape, &choices, &all, err));
+    return leati_infer_output(call, x->dtype, &all, NULL, err);
+}
+
+static leat_status select_kernel(leati_kernel_call *call, leat_error *err) {
+    leati_lane_function lane;
+    switch (leat_dtype_size(call->inputs[1].dtype)) {
+    case 1: lane = select_1; break;
+    case 2: lane = select_2; break;
+    case 4: lane = select_4; break;
+    case 8: lane = select_8; break;
+    default: lane = select_16; break;
+    }
+    LEATI_TRY(leati_elementwise(call, lane, NULL, err));
+    if (call->inputs[1].dtype == LEAT_STRING) {
+        LEATI_TRY(leati_kernel_hold(call, 0, 1, err));
+        LEATI_TRY(leati_kernel_hold(call, 0, 2, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_status select_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    leat_value g = call->output_gradients[0], condition = call->inputs[0];
+    leat_value none = leat_zeros_like(g);
+    call->input_gradients[1] =
+        leati_gradient_unbroadcast(leat_select(condition, g, none), call->inputs[1]);
+    call->input_gradients[2] =
+        leati_gradient_unbroadcast(leat_select(condition, none, g), call->inputs[2]);
+    return LEAT_OK;
+}
+
+leat_value leat_select(leat_value condition, leat_value x, leat_value y) {
+    return leati_op3(&leati_tensor_op_select, NULL, condition, x, y);
+}
+
+const leati_tensor_op leati_tensor_op_select = {
+    .name = "select",
+    .version = 1,
+    .doc = "x where the condition holds, else y, broadcast (tf.where).",
+    .names = "where",
+    .inputs = "condition x y",
+    .signature = "condition x=null y=null",
+    .rows = leati_no_rows,
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = select_infer,
+    .kernel = select_kernel,
+    .gradient = select_gradient,
+};

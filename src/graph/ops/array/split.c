@@ -1,0 +1,162 @@
+/* split: a tensor cut along a dimension into equal or given sizes, each an output (tf.split).
+ *
+ * Fails where the sizes are not those of the dimension. No state, no locks. */
+#include "core/tensor.h"
+#include "graph/support/support.h"
+
+#include <string.h>
+
+struct split_args {
+    leat_element num_or_size_splits;
+    int64_t axis, num;
+};
+
+static const leati_row split_rows[] = {
+    {.name = "num_or_size_splits",
+     .type = LEATI_ROW_ELEMENT,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct split_args, num_or_size_splits),
+     .doc = "A number of equal parts, or a list of their sizes, of which one may be -1."},
+    {.name = "axis",
+     .type = LEATI_ROW_INT,
+     .offset = offsetof(struct split_args, axis),
+     .doc = "The dimension to cut; negative counts from the end."},
+    {.name = "num",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_NONE,
+     .offset = offsetof(struct split_args, num),
+     .default_number = (double)INT64_MIN,
+     .doc = "How many sizes there are; none: as many as the list says."},
+    {0},
+};
+
+typedef struct cut {
+    int64_t sizes[LEAT_MAX_OUTPUTS];
+    int count;
+} cut;
+
+static leat_status read_cut(const struct split_args *args, cut *out, bool *equal, leat_error *err) {
+    const leat_tensor *tensor = args->num_or_size_splits.tensors;
+    if (args->num_or_size_splits.num_tensors != 1 || tensor->rank > 1 ||
+        !leati_dtype_is_integer(tensor->dtype))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "num_or_size_splits: expected an integer, or a list of them");
+    *equal = tensor->rank == 0;
+    int64_t count = *equal ? leati_tensor_int_at(tensor, 0) : leat_tensor_count(tensor);
+    if (count < 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%lld parts; expected at least 1",
+                          (long long)count);
+    if (count > LEAT_MAX_OUTPUTS)
+        return leati_fail(err, LEAT_UNIMPLEMENTED, "%lld parts; at most %d outputs are possible",
+                          (long long)count, LEAT_MAX_OUTPUTS);
+    out->count = (int)count;
+    for (int i = 0; i < out->count; i++)
+        out->sizes[i] = *equal ? LEAT_UNKNOWN_DIM : leati_tensor_int_at(tensor, i);
+    return LEAT_OK;
+}
+
+/* The sizes of the parts of a dimension of `dim`, which may be unknown. */
+static leat_status cut_of(const struct split_args *args, int64_t dim, cut *out, leat_error *err) {
+    bool equal = false;
+    LEATI_TRY(read_cut(args, out, &equal, err));
+    if (dim == LEAT_UNKNOWN_DIM)
+        return LEAT_OK;
+    if (equal && dim % out->count != 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "%lld values cannot be cut into %d equal parts", (long long)dim,
+                          out->count);
+    int64_t left = dim;
+    int open = -1;
+    for (int i = 0; i < out->count; i++) {
+        if (equal)
+            out->sizes[i] = dim / out->count;
+        if (out->sizes[i] < -1 || out->sizes[i] > left || (out->sizes[i] == -1 && open >= 0))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "size %lld of part %d does not fit into %lld values",
+                              (long long)out->sizes[i], i, (long long)dim);
+        if (out->sizes[i] == -1)
+            open = i;
+        else
+            left -= out->sizes[i];
+    }
+    if (open >= 0)
+        out->sizes[open] = left;
+    else if (left != 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the sizes leave %lld of %lld values",
+                          (long long)left, (long long)dim);
+    return LEAT_OK;
+}
+
+static leat_status split_infer(leati_infer_call *call, leat_error *err) {
+    const struct split_args *args = call->args;
+    leat_shape shape = call->inputs[0].shape;
+    int32_t axis = 0;
+    cut parts;
+    LEATI_TRY(leati_want_values(call, 0, err));
+    if (shape.rank >= 0)
+        LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
+    LEATI_TRY(cut_of(args, shape.rank >= 0 ? shape.dims[axis] : LEAT_UNKNOWN_DIM, &parts, err));
+    for (int i = 0; i < parts.count; i++) {
+        if (shape.rank >= 0)
+            shape.dims[axis] = parts.sizes[i];
+        LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_status split_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct split_args *args = call->args;
+    const leati_operand *in = &call->inputs[0];
+    leat_shape shape = leati_operand_shape(in);
+    int32_t axis = 0;
+    cut parts;
+    LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
+    int64_t outer = 1, dim = shape.dims[axis];
+    LEATI_TRY(cut_of(args, dim, &parts, err));
+    for (int32_t d = 0; d < axis; d++)
+        outer *= shape.dims[d];
+    size_t value = leat_dtype_size(in->dtype), at = 0;
+    for (int32_t d = axis + 1; d < shape.rank; d++)
+        value *= (size_t)shape.dims[d];
+    for (int k = 0; k < call->num_outputs; k++) {
+        size_t piece = (size_t)parts.sizes[k] * value;
+        shape.dims[axis] = parts.sizes[k];
+        LEATI_TRY(leati_output_like(call, k, &shape, err));
+        const leati_operand *out = &call->outputs[k];
+        for (int64_t row = 0; row < call->n && out->count > 0; row++)
+            for (int64_t o = 0; o < outer; o++)
+                memcpy(leati_row_of(out, row) + (size_t)o * piece,
+                       leati_row_of(in, row) + (size_t)o * (size_t)dim * value + at, piece);
+        if (in->dtype == LEAT_STRING)
+            LEATI_TRY(leati_kernel_hold(call, k, 0, err));
+        at += piece;
+    }
+    return LEAT_OK;
+}
+
+static leat_status split_gradient(leati_gradient_call *call, leat_error *err) {
+    const struct split_args *args = call->args;
+    leat_value parts[LEAT_MAX_OUTPUTS];
+    (void)err;
+    for (int i = 0; i < call->num_outputs; i++)
+        parts[i] = call->output_gradients[i].id < 0 ? leat_zeros_like(call->outputs[i])
+                                                    : call->output_gradients[i];
+    call->input_gradients[0] = leat_concat(parts, call->num_outputs, args->axis);
+    return LEAT_OK;
+}
+
+const leati_tensor_op leati_tensor_op_split = {
+    .name = "split",
+    .version = 1,
+    .doc = "A tensor cut along a dimension into equal or given sizes, each an output "
+           "(tf.split).",
+    .names = "split",
+    .inputs = "value",
+    .rows = split_rows,
+    .args_size = sizeof(struct split_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = split_infer,
+    .kernel = split_kernel,
+    .gradient = split_gradient,
+};

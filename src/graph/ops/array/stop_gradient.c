@@ -1,0 +1,26 @@
+/* stop_gradient: the input unchanged, through which no gradient flows (tf.stop_gradient). No state,
+ * no locks. */
+#include "graph/support/support.h"
+
+static leat_status stop_gradient_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    return leati_view_as(call, &shape, err);
+}
+
+leat_value leat_stop_gradient(leat_value x) {
+    return leati_op1(&leati_tensor_op_stop_gradient, NULL, x);
+}
+
+const leati_tensor_op leati_tensor_op_stop_gradient = {
+    .name = "stop_gradient",
+    .version = 1,
+    .doc = "The input unchanged; no gradient flows through it (tf.stop_gradient).",
+    .names = "stop_gradient",
+    .inputs = "input",
+    .rows = leati_no_rows,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = leati_infer_same,
+    .kernel = stop_gradient_kernel,
+    .gradient = leati_gradient_none,
+};

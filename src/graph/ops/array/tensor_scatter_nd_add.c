@@ -1,0 +1,42 @@
+/* tensor_scatter_nd_add: a tensor with updates added to the slices that rows of indices name
+ * (tf.tensor_scatter_nd_add).
+ *
+ * Integers wrap. Fails where shapes do not fit and where an index is outside. No state, no locks.
+ */
+#include "graph/support/array/scatter.h"
+
+static leat_status scatter_add_infer(leati_infer_call *call, leat_error *err) {
+    return leati_scatter_infer(call, true, err);
+}
+
+static leat_status scatter_add_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_combine_kind kind = LEATI_COMBINE_SUM;
+    return leati_scatter_kernel(call, &kind, err);
+}
+
+static leat_status scatter_add_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] = call->output_gradients[0];
+    call->input_gradients[2] = leat_gather_nd(call->output_gradients[0], call->inputs[1]);
+    return LEAT_OK;
+}
+
+leat_value leat_tensor_scatter_nd_add(leat_value tensor, leat_value indices, leat_value updates) {
+    return leati_op3(&leati_tensor_op_tensor_scatter_nd_add, NULL, tensor, indices, updates);
+}
+
+const leati_tensor_op leati_tensor_op_tensor_scatter_nd_add = {
+    .name = "tensor_scatter_nd_add",
+    .version = 1,
+    .doc = "A tensor with updates added to the slices that rows of indices name "
+           "(tf.tensor_scatter_nd_add).",
+    .names = "tensor_scatter_nd_add",
+    .inputs = "tensor indices updates",
+    .signature = "tensor indices updates bad_indices_policy=\"\"",
+    .rows = leati_no_rows,
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .infer = scatter_add_infer,
+    .kernel = scatter_add_kernel,
+    .gradient = scatter_add_gradient,
+};

@@ -1,0 +1,39 @@
+/* tensor_scatter_nd_min: a tensor whose slices that rows of indices name are their minima with
+ * updates (tf.tensor_scatter_nd_min).
+ *
+ * Values that tie share the gradient. Fails where shapes do not fit and where an index is outside.
+ * No state, no locks. */
+#include "graph/support/array/scatter.h"
+
+static leat_status scatter_min_infer(leati_infer_call *call, leat_error *err) {
+    return leati_scatter_infer(call, true, err);
+}
+
+static leat_status scatter_min_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_combine_kind kind = LEATI_COMBINE_MINIMUM;
+    return leati_scatter_kernel(call, &kind, err);
+}
+
+static leat_status scatter_min_gradient(leati_gradient_call *call, leat_error *err) {
+    return leati_scatter_extreme_gradient(call, err);
+}
+
+leat_value leat_tensor_scatter_nd_min(leat_value tensor, leat_value indices, leat_value updates) {
+    return leati_op3(&leati_tensor_op_tensor_scatter_nd_min, NULL, tensor, indices, updates);
+}
+
+const leati_tensor_op leati_tensor_op_tensor_scatter_nd_min = {
+    .name = "tensor_scatter_nd_min",
+    .version = 1,
+    .doc = "A tensor whose slices that rows of indices name are their minima with updates "
+           "(tf.tensor_scatter_nd_min).",
+    .names = "tensor_scatter_nd_min",
+    .inputs = "tensor indices updates",
+    .signature = "tensor indices updates bad_indices_policy=\"\"",
+    .rows = leati_no_rows,
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .infer = scatter_min_infer,
+    .kernel = scatter_min_kernel,
+    .gradient = scatter_min_gradient,
+};

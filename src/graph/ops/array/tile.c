@@ -1,0 +1,128 @@
+/* tile: a tensor repeated along each dimension (tf.tile).
+ *
+ * The gradient adds up the repetitions; it needs static shapes of at most half the largest rank.
+ * Fails where there is not one number of 0 or more per dimension. No state, no locks. */
+#include "graph/known.h"
+#include "graph/support/support.h"
+
+#include <string.h>
+
+struct tile_args {
+    leati_ints multiples;
+};
+
+static const leati_row tile_rows[] = {
+    {.name = "multiples",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
+     .offset = offsetof(struct tile_args, multiples),
+     .doc = "How often each dimension stands behind itself."},
+    {0},
+};
+
+static leat_status tiled(const leati_ints *multiples, const leat_shape *in, bool unknown,
+                         leat_shape *out, leat_error *err) {
+    if (multiples->count != in->rank)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "multiples has %d entries; expected %d, one per dimension",
+                          (int)multiples->count, (int)in->rank);
+    *out = *in;
+    for (int32_t d = 0; d < in->rank; d++) {
+        int64_t by = multiples->values[d];
+        if (unknown || by == LEATI_UNKNOWN_NUMBER || (in->dims[d] == LEAT_UNKNOWN_DIM && by != 0))
+            out->dims[d] = LEAT_UNKNOWN_DIM;
+        else if (by < 0 || __builtin_mul_overflow(by ? in->dims[d] : 0, by, &out->dims[d]))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "multiples[%d] is %lld; expected 0 or more, and a product that fits",
+                              (int)d, (long long)by);
+    }
+    return LEAT_OK;
+}
+
+static leat_status tile_infer(leati_infer_call *call, leat_error *err) {
+    const struct tile_args *args = call->args;
+    leat_shape in = call->inputs[0].shape, out = {.rank = LEAT_UNKNOWN_RANK};
+    LEATI_TRY(leati_want_values(call, 0, err));
+    if (in.rank < 0)
+        LEATI_TRY(leati_unknown_dims(&args->multiples, &in, err));
+    if (in.rank >= 0 && args->multiples.values != NULL)
+        LEATI_TRY(tiled(&args->multiples, &in, false, &out, err));
+    else if (in.rank >= 0)
+        LEATI_TRY(tiled(&(leati_ints){.values = in.dims, .count = in.rank}, &in, true, &out, err));
+    return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
+}
+
+/* Writes dimension `d` on: what lies in it, then copies of that. Returns the bytes written. */
+static size_t tile_dim(char *to, const char **from, const leat_shape *in, const int64_t *multiples,
+                       int32_t d, size_t size) {
+    size_t bytes = 0;
+    if (d == in->rank) {
+        memcpy(to, *from, size);
+        *from += size;
+        return size;
+    }
+    if (d == in->rank - 1) {
+        bytes = (size_t)in->dims[d] * size;
+        memcpy(to, *from, bytes);
+        *from += bytes;
+    } else {
+        for (int64_t i = 0; i < in->dims[d]; i++)
+            bytes += tile_dim(to + bytes, from, in, multiples, d + 1, size);
+    }
+    for (int64_t i = 1; i < multiples[d]; i++)
+        memcpy(to + (size_t)i * bytes, to, bytes);
+    return bytes * (size_t)multiples[d];
+}
+
+static leat_status tile_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct tile_args *args = call->args;
+    const leati_operand *in = &call->inputs[0];
+    leat_shape from = leati_operand_shape(in), shape = {0};
+    LEATI_TRY(tiled(&args->multiples, &from, false, &shape, err));
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
+        const char *at = leati_row_of(in, row);
+        (void)tile_dim(leati_row_of(&call->outputs[0], row), &at, &from, args->multiples.values, 0,
+                       leat_dtype_size(in->dtype));
+    }
+    return leati_hold_strings(call, 0, err);
+}
+
+static leat_status tile_gradient(leati_gradient_call *call, leat_error *err) {
+    const struct tile_args *args = call->args;
+    leat_shape in = leat_value_shape(call->inputs[0]);
+    int64_t split[LEAT_MAX_RANK], axes[LEAT_MAX_RANK];
+    if (!leati_shape_is_static(&in) || 2 * in.rank > LEAT_MAX_RANK)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "the gradient of tile needs a static shape of at most %d dimensions",
+                          LEAT_MAX_RANK / 2);
+    for (int32_t d = 0; d < in.rank; d++) {
+        split[2 * d] = args->multiples.values[d];
+        split[2 * d + 1] = in.dims[d];
+        axes[d] = 2 * d;
+    }
+    leat_value g = leat_reshape(call->output_gradients[0], split, 2 * in.rank);
+    call->input_gradients[0] = in.rank == 0 ? g : leat_reduce_sum(g, axes, in.rank, false);
+    return LEAT_OK;
+}
+
+leat_value leat_tile(leat_value input, const int64_t *multiples, int rank) {
+    struct tile_args args = {
+        .multiples = {.values = (int64_t *)(uintptr_t)multiples, .count = rank}};
+    return leati_op1(&leati_tensor_op_tile, &args, input);
+}
+
+const leati_tensor_op leati_tensor_op_tile = {
+    .name = "tile",
+    .version = 1,
+    .doc = "A tensor repeated along each dimension (tf.tile).",
+    .names = "tile",
+    .inputs = "input",
+    .rows = tile_rows,
+    .args_size = sizeof(struct tile_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = tile_infer,
+    .kernel = tile_kernel,
+    .gradient = tile_gradient,
+};

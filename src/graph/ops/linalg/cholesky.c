@@ -1,0 +1,57 @@
+/* cholesky: the lower triangles L with L L^T = A of symmetric positive definite matrices A, of
+ * which the lower triangle is read (tf.linalg.cholesky).
+ *
+ * A matrix that is not positive definite has a triangle of NaN, as in TensorFlow. No failure modes
+ * in the run. No state, no locks. */
+#include "graph/support/linalg/matrices.h"
+
+#include <math.h>
+
+static leat_status cholesky_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_operand *in = &call->inputs[0];
+    leat_shape shape = leati_operand_shape(in);
+    LEATI_TRY(leati_check_matrices(&shape, true, err));
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leati_matrices m = leati_matrices_of(in);
+    int64_t values = m.rows * m.rows;
+    double *a = leati_doubles(call, values, err);
+    if (a == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    for (int64_t i = 0; i < call->n * m.count; i++) {
+        int64_t row = i / m.count, at = i % m.count;
+        leati_read_doubles(in, row, at * values, values, a);
+        bool definite = leati_factor_cholesky(a, m.rows);
+        for (int64_t k = 0; k < values && !definite; k++)
+            a[k] = k / m.rows >= k % m.rows ? NAN : 0;
+        leati_write_doubles(a, &call->outputs[0], row, at * values, values);
+    }
+    return LEAT_OK;
+}
+
+/* L^-T P L^-1, with P the lower triangle of L^T g and half of its diagonal; symmetric. */
+static leat_status cholesky_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value l = call->outputs[0];
+    (void)err;
+    leat_value inverse = leat_matrix_inverse(l, false);
+    leat_value middle = leat_matmul(l, call->output_gradients[0], true, false);
+    middle = leat_set_diag(middle, leati_times(leat_diag_part(middle, 0), 0.5), 0);
+    middle = leat_matmul(inverse, leat_band_part(middle, -1, 0), true, false);
+    leat_value whole = leat_matmul(middle, inverse, false, false);
+    call->input_gradients[0] = leati_times(leat_add(whole, leati_turned(whole)), 0.5);
+    return LEAT_OK;
+}
+
+const leati_tensor_op leati_tensor_op_cholesky = {
+    .name = "cholesky",
+    .version = 1,
+    .doc = "The lower triangles L with L L^T = A of symmetric positive definite matrices "
+           "(tf.linalg.cholesky).",
+    .names = "linalg.cholesky",
+    .inputs = "input",
+    .rows = leati_no_rows,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = leati_infer_square,
+    .kernel = cholesky_kernel,
+    .gradient = cholesky_gradient,
+};

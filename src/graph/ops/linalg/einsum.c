@@ -1,0 +1,586 @@
+/* einsum: sums of products of tensors, by a text that names dimensions (tf.einsum).
+ *
+ * The text "ij,jk->ik" has letters for the dimensions of each operand and of the result; "..."
+ * stands for further ones, which broadcast. Without "->" the result has the letters that occur
+ * once, in alphabetical order. Operands are contracted from the left, two at a time, as matrix
+ * products of dense copies in the call's arena. Fails where text and operands do not fit. No state,
+ * no locks. */
+#include "graph/support/linalg/gemm.h"
+#include "graph/support/support.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct einsum_args {
+    char *equation;
+};
+
+static const leati_row einsum_rows[] = {
+    {.name = "equation",
+     .type = LEATI_ROW_STRING,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct einsum_args, equation),
+     .doc =
+         "Letters for the dimensions of each operand, separated by commas, and after -> those of "
+         "the result."},
+    {0},
+};
+
+/* Labels 0 to 51 are letters; the d-th last dimension of an ellipsis is LAST - d. */
+enum { MAX_OPERANDS = 8, LABELS = 60, LAST = 59, ELLIPSIS = 60 };
+
+typedef struct subscript {
+    int8_t labels[2 * LEAT_MAX_RANK]; /* as written; ELLIPSIS for "..." */
+    int count;
+} subscript;
+
+typedef struct formula {
+    subscript operands[MAX_OPERANDS], result;
+    int num_operands;
+} formula;
+
+/* ---- reading ---- */
+
+static int label_of(char c) {
+    return c >= 'a' && c <= 'z' ? c - 'a' : c >= 'A' && c <= 'Z' ? 26 + c - 'A' : -1;
+}
+
+/* Reads up to `end`; false where it is no list of labels. */
+static bool read_subscript(const char **at, subscript *out) {
+    out->count = 0;
+    for (; **at != '\0' && **at != ',' && **at != '-'; (*at)++) {
+        int label = **at == '.' && strncmp(*at, "...", 3) == 0 ? ELLIPSIS : label_of(**at);
+        if (isspace((unsigned char)**at))
+            continue;
+        if (label < 0 || out->count == 2 * LEAT_MAX_RANK)
+            return false;
+        for (int i = 0; i < out->count; i++)
+            if (label == ELLIPSIS && out->labels[i] == ELLIPSIS)
+                return false;
+        out->labels[out->count++] = (int8_t)label;
+        *at += label == ELLIPSIS ? 2 : 0;
+    }
+    return true;
+}
+
+/* The result that a text without "->" means. */
+static void implied_result(formula *e) {
+    int uses[LABELS + 1] = {0};
+    for (int i = 0; i < e->num_operands; i++)
+        for (int k = 0; k < e->operands[i].count; k++)
+            uses[e->operands[i].labels[k]]++;
+    e->result.count = 0;
+    if (uses[ELLIPSIS] > 0)
+        e->result.labels[e->result.count++] = ELLIPSIS;
+    for (int i = 0; i < 52 && e->result.count < 2 * LEAT_MAX_RANK; i++) {
+        int label = i < 26 ? 26 + i : i - 26; /* upper case comes first */
+        if (uses[label] == 1)
+            e->result.labels[e->result.count++] = (int8_t)label;
+    }
+}
+
+static leat_status read_equation(const char *text, int num_inputs, formula *e, leat_error *err) {
+    const char *at = text;
+    bool reads = true;
+    e->num_operands = 0;
+    do {
+        at += e->num_operands > 0;
+        reads =
+            e->num_operands < MAX_OPERANDS && read_subscript(&at, &e->operands[e->num_operands]);
+        e->num_operands += reads;
+    } while (reads && *at == ',');
+    if (reads && *at == '-') {
+        reads = at[1] == '>';
+        at += 2;
+        reads = reads && read_subscript(&at, &e->result);
+    } else if (reads) {
+        implied_result(e);
+    }
+    if (!reads || *at != '\0')
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the equation %.64s does not read as \"ij,jk->ik\" with at most %d "
+                          "operands of letters and \"...\"",
+                          text, MAX_OPERANDS);
+    for (int i = 0; i < e->result.count; i++)
+        for (int k = 0; k < i; k++)
+            if (e->result.labels[k] == e->result.labels[i])
+                return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                  "output subscripts contain a label appearing more than once: "
+                                  "%.64s; use diag on the result",
+                                  text);
+    if (e->num_operands != num_inputs)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "Expected %d inputs for equation %.64s but got: %d", e->num_operands,
+                          text, num_inputs);
+    return LEAT_OK;
+}
+
+/* ---- the labels of values ---- */
+
+/* The labels of a tensor's dimensions, and how many bytes its values lie apart along each. */
+typedef struct view {
+    const char *data;
+    int8_t labels[LEAT_MAX_RANK];
+    int64_t dims[LEAT_MAX_RANK], steps[LEAT_MAX_RANK];
+    int rank;
+} view;
+
+/* Gives each dimension of `shape` its label. */
+static leat_status spread_labels(const subscript *s, const leat_shape *shape, view *out,
+                                 leat_error *err) {
+    char text[128];
+    bool has_rest = false;
+    for (int i = 0; i < s->count; i++)
+        has_rest = has_rest || s->labels[i] == ELLIPSIS;
+    int rest = shape->rank - (s->count - has_rest);
+    out->rank = 0;
+    if (rest < 0 || (rest > 0 && !has_rest))
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "an operand of shape %s does not have the %d dimensions that the equation "
+            "names",
+            leati_shape_text(shape, text), s->count - has_rest);
+    for (int i = 0; i < s->count; i++) {
+        if (s->labels[i] != ELLIPSIS)
+            out->labels[out->rank++] = s->labels[i];
+        for (int k = 0; k < rest && s->labels[i] == ELLIPSIS; k++)
+            out->labels[out->rank++] = (int8_t)(LAST - (rest - 1 - k));
+    }
+    for (int32_t d = 0; d < shape->rank; d++)
+        out->dims[d] = shape->dims[d];
+    return LEAT_OK;
+}
+
+/* Joins a view's dimensions into those of all labels; -2: not seen yet. */
+static leat_status join_dims(const view *v, int64_t *dims, leat_error *err) {
+    for (int d = 0; d < v->rank; d++) {
+        int64_t *dim = &dims[v->labels[d]], found = v->dims[d];
+        bool loose = v->labels[d] >= 52;
+        if (*dim == -2 || *dim == found || *dim == LEAT_UNKNOWN_DIM) {
+            if (*dim != LEAT_UNKNOWN_DIM || found != LEAT_UNKNOWN_DIM)
+                *dim = *dim == LEAT_UNKNOWN_DIM && loose && found == 1 ? *dim : found;
+        } else if (loose && *dim == 1) {
+            *dim = found;
+        } else if (found != LEAT_UNKNOWN_DIM && !(loose && found == 1)) {
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "Expected dimension %lld where operands share a label but got "
+                              "dimension %lld",
+                              (long long)*dim, (long long)found);
+        }
+    }
+    return LEAT_OK;
+}
+
+/* Views of all operands (of known ranks), the sizes of all labels, and the result's labels. */
+static leat_status lay_out(const formula *e, const leat_shape *shapes, view *views, int64_t *dims,
+                           view *result, leat_error *err) {
+    int rest = 0;
+    for (int i = 0; i < LABELS; i++)
+        dims[i] = -2;
+    for (int i = 0; i < e->num_operands; i++) {
+        LEATI_TRY(spread_labels(&e->operands[i], &shapes[i], &views[i], err));
+        LEATI_TRY(join_dims(&views[i], dims, err));
+    }
+    while (rest < LEAT_MAX_RANK && dims[LAST - rest] != -2)
+        rest++;
+    int labels[2 * LEAT_MAX_RANK + LEAT_MAX_RANK], count = 0;
+    for (int i = 0; i < e->result.count; i++) {
+        if (e->result.labels[i] != ELLIPSIS)
+            labels[count++] = e->result.labels[i];
+        for (int k = 0; k < rest && e->result.labels[i] == ELLIPSIS; k++)
+            labels[count++] = LAST - (rest - 1 - k);
+    }
+    if (count > LEAT_MAX_RANK)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
+                          count, LEAT_MAX_RANK);
+    result->rank = count;
+    for (int i = 0; i < count; i++) {
+        if (dims[labels[i]] == -2)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "the result has a label that no operand has");
+        result->labels[i] = (int8_t)labels[i];
+        result->dims[i] = dims[labels[i]];
+    }
+
+    return LEAT_OK;
+}
+
+static leat_status einsum_infer(leati_infer_call *call, leat_error *err) {
+    const struct einsum_args *args = call->args;
+    leat_dtype dtype = call->inputs[0].dtype;
+    leat_shape shapes[MAX_OPERANDS], shape = {.rank = LEAT_UNKNOWN_RANK};
+    view views[MAX_OPERANDS], result;
+    int64_t dims[LABELS];
+    formula e;
+    bool known = true;
+    if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64 && dtype != LEAT_INT32 &&
+        dtype != LEAT_INT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the operands are %s; expected float32, float64, int32 or int64",
+                          leat_dtype_name(dtype));
+    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
+    for (int i = 0; i < call->num_inputs; i++) {
+        shapes[i] = call->inputs[i].shape;
+        known = known && shapes[i].rank >= 0;
+    }
+    if (known) {
+        LEATI_TRY(lay_out(&e, shapes, views, dims, &result, err));
+        shape.rank = result.rank;
+        for (int d = 0; d < result.rank; d++)
+            shape.dims[d] = result.dims[d] < 0 ? LEAT_UNKNOWN_DIM : result.dims[d];
+    }
+    return leati_infer_output(call, dtype, &shape, NULL, err);
+}
+
+/* ---- computing ---- */
+
+typedef struct machine {
+    leati_arena *arena;
+    leat_dtype dtype;
+    size_t size;
+    const int64_t *dims; /* of all labels */
+} machine;
+
+static bool has(const view *v, int label) {
+    for (int d = 0; d < v->rank; d++)
+        if (v->labels[d] == label)
+            return true;
+    return false;
+}
+
+static void push(view *v, const machine *m, int label) {
+    v->labels[v->rank] = (int8_t)label;
+    v->dims[v->rank++] = m->dims[label];
+}
+
+static int64_t count_of(const view *v, int first) {
+    int64_t count = 1;
+    for (int d = first; d < v->rank; d++)
+        count *= v->dims[d];
+    return count;
+}
+
+/* Steps of a dense array. */
+static void set_dense(const machine *m, view *v) {
+    int64_t step = (int64_t)m->size;
+    for (int d = v->rank - 1; d >= 0; d--) {
+        v->steps[d] = step;
+        step *= v->dims[d];
+    }
+}
+
+/* Copies `from` with its dimensions as `to` has them; a label that stands twice is a diagonal. */
+static void copy_view(const machine *m, char *data, const view *to, const view *from) {
+    int64_t steps[LEAT_MAX_RANK] = {0}, out[LEAT_MAX_RANK];
+    for (int d = 0; d < to->rank; d++) {
+        out[d] = to->steps[d];
+        for (int k = 0; k < from->rank; k++)
+            if (from->labels[k] == to->labels[d] && (from->dims[k] > 1 || to->dims[d] == 1))
+                steps[d] += from->steps[k];
+    }
+    if (count_of(to, 0) > 0)
+        leati_strided_copy(data, out, from->data, steps, to->dims, to->rank, m->size);
+}
+
+/* A dense copy in the arena with the labels that `out` has. */
+static leat_status arrange(const machine *m, const view *from, view *out, leat_error *err) {
+    size_t bytes = 0;
+    if (!leati_mul_size((size_t)count_of(out, 0), m->size, &bytes))
+        return leati_no_memory(err);
+    char *data = leati_arena_alloc(m->arena, bytes > 0 ? bytes : 1);
+    if (data == NULL)
+        return leati_no_memory(err);
+    set_dense(m, out);
+    copy_view(m, data, out, from);
+    out->data = data;
+    return LEAT_OK;
+}
+
+#define MULTIPLY_INTEGERS(TYPE, WIDE)                                                              \
+    static void multiply_##TYPE(int64_t rows, int64_t columns, int64_t depth, const TYPE *a,       \
+                                const TYPE *b, TYPE *out) {                                        \
+        for (int64_t i = 0; i < rows; i++)                                                         \
+            for (int64_t j = 0; j < columns; j++) {                                                \
+                WIDE sum = 0;                                                                      \
+                for (int64_t k = 0; k < depth; k++)                                                \
+                    sum += (WIDE)a[i * depth + k] * (WIDE)b[k * columns + j];                      \
+                out[i * columns + j] = (TYPE)sum;                                                  \
+            }                                                                                      \
+    }
+MULTIPLY_INTEGERS(int32_t, uint32_t)
+MULTIPLY_INTEGERS(int64_t, uint64_t)
+
+static void multiply(const machine *m, int64_t rows, int64_t columns, int64_t depth, const char *a,
+                     const char *b, char *out) {
+    if (m->dtype == LEAT_INT32)
+        multiply_int32_t(rows, columns, depth, (const int32_t *)(const void *)a,
+                         (const int32_t *)(const void *)b, (int32_t *)(void *)out);
+    else if (m->dtype == LEAT_INT64)
+        multiply_int64_t(rows, columns, depth, (const int64_t *)(const void *)a,
+                         (const int64_t *)(const void *)b, (int64_t *)(void *)out);
+    else
+        leati_gemm(m->dtype, rows, columns, depth, a, depth, 1, b, out);
+}
+
+/* The products of a and b, each dense as [batch, rows, depth] and [batch, depth, columns]. */
+static leat_status products(const machine *m, const view *a, const view *b, view *out,
+                            int64_t batch, int64_t depth, leat_error *err) {
+    int64_t rows = batch * depth > 0 ? count_of(a, 0) / (batch * depth) : 0;
+    int64_t columns = batch * depth > 0 ? count_of(b, 0) / (batch * depth) : 0;
+    size_t bytes = (size_t)count_of(out, 0) * m->size, each = (size_t)(rows * columns) * m->size;
+    char *data = leati_arena_alloc(m->arena, bytes > 0 ? bytes : 1);
+    if (data == NULL)
+        return leati_no_memory(err);
+    memset(data, 0, bytes);
+    for (int64_t i = 0; i < batch && each > 0; i++)
+        multiply(m, rows, columns, depth, a->data + (size_t)(i * rows * depth) * m->size,
+                 b->data + (size_t)(i * depth * columns) * m->size, data + (size_t)i * each);
+    set_dense(m, out);
+    out->data = data;
+    return LEAT_OK;
+}
+
+/* Contracts two views; labels in `kept` stay. */
+static leat_status contract(const machine *m, const view *a, const view *b, const bool *kept,
+                            view *out, leat_error *err) {
+    view sides[2] = {{.rank = 0}, {.rank = 0}};
+    int64_t batch = 1, depth = 1;
+    int ranks = 0;
+    *out = (view){.rank = 0};
+    for (int kind = 0; kind < 4; kind++) { /* shared and kept; a's; summed; b's */
+        for (int label = 0; label < LABELS; label++) {
+            bool in_a = has(a, label), in_b = has(b, label);
+            int is = in_a && in_b ? (kept[label] ? 0 : 2)
+                     : in_a       ? (kept[label] ? 1 : 2)
+                     : in_b       ? (kept[label] ? 3 : 2)
+                                  : -1;
+            if (is != kind)
+                continue;
+            bool both = is == 0 || is == 2;
+            ranks = sides[0].rank > sides[1].rank ? sides[0].rank : sides[1].rank;
+            if (ranks == LEAT_MAX_RANK || (is != 2 && out->rank == LEAT_MAX_RANK))
+                return leati_fail(err, LEAT_UNIMPLEMENTED,
+                                  "a product of two operands has more than %d dimensions",
+                                  LEAT_MAX_RANK);
+            if (both || is == 1)
+                push(&sides[0], m, label);
+            if (both || is == 3)
+                push(&sides[1], m, label);
+            if (is != 2)
+                push(out, m, label);
+            batch *= is == 0 ? m->dims[label] : 1;
+            depth *= is == 2 ? m->dims[label] : 1;
+        }
+    }
+    LEATI_TRY(arrange(m, a, &sides[0], err));
+    LEATI_TRY(arrange(m, b, &sides[1], err));
+    return products(m, &sides[0], &sides[1], out, batch, depth, err);
+}
+
+/* One operand alone: a product with the number 1, which sums what does not stay. */
+static leat_status sum_alone(const machine *m, const view *a, const bool *kept, view *out,
+                             leat_error *err) {
+    static const double one_float64 = 1;
+    static const float one_float32 = 1;
+    static const int64_t one_int64 = 1;
+    static const int32_t one_int32 = 1;
+    const void *one = m->dtype == LEAT_FLOAT64   ? (const void *)&one_float64
+                      : m->dtype == LEAT_FLOAT32 ? (const void *)&one_float32
+                      : m->dtype == LEAT_INT64   ? (const void *)&one_int64
+                                                 : (const void *)&one_int32;
+    view b = {.data = one, .rank = 0};
+    return contract(m, a, &b, kept, out, err);
+}
+
+static leat_status compute_row(const machine *m, const view *views, int count, const view *result,
+                               char *to, leat_error *err) {
+    view left = views[0], out;
+    for (int i = 1; i < count || i == 1; i++) {
+        bool kept[LABELS] = {false};
+        for (int d = 0; d < result->rank; d++)
+            kept[result->labels[d]] = true;
+        for (int k = i + 1; k < count; k++)
+            for (int d = 0; d < views[k].rank; d++)
+                kept[views[k].labels[d]] = true;
+        if (count == 1)
+            LEATI_TRY(sum_alone(m, &left, kept, &out, err));
+        else
+            LEATI_TRY(contract(m, &left, &views[i], kept, &out, err));
+        left = out;
+    }
+    view dense = *result;
+    set_dense(m, &dense);
+    copy_view(m, to, &dense, &left);
+    return LEAT_OK;
+}
+
+static leat_status einsum_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct einsum_args *args = call->args;
+    leat_shape shapes[MAX_OPERANDS], shape = {.rank = 0};
+    view views[MAX_OPERANDS], result;
+    int64_t dims[LABELS];
+    formula e;
+    LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
+    for (int i = 0; i < call->num_inputs; i++)
+        shapes[i] = leati_operand_shape(&call->inputs[i]);
+    LEATI_TRY(lay_out(&e, shapes, views, dims, &result, err));
+    for (int d = 0; d < result.rank; d++)
+        shape.dims[shape.rank++] = result.dims[d];
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    machine m = {.arena = call->arena, .dtype = call->outputs[0].dtype, .dims = dims};
+    m.size = leat_dtype_size(m.dtype);
+    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
+        for (int i = 0; i < call->num_inputs; i++) {
+            set_dense(&m, &views[i]);
+            views[i].data = leati_row_of(&call->inputs[i], row);
+        }
+        LEATI_TRY(compute_row(&m, views, call->num_inputs, &result,
+                              leati_row_of(&call->outputs[0], row), err));
+    }
+    return LEAT_OK;
+}
+
+/* ---- the gradient ---- */
+
+static char *write_subscript(const subscript *s, char *to) {
+    for (int i = 0; i < s->count; i++) {
+        int label = s->labels[i];
+        if (label == ELLIPSIS)
+            memcpy(to, "...", 3);
+        else
+            *to = (char)(label < 26 ? 'a' + label : 'A' + label - 26);
+        to += label == ELLIPSIS ? 3 : 1;
+    }
+    return to;
+}
+
+static bool names(const subscript *s, int label) {
+    for (int i = 0; i < s->count; i++)
+        if (s->labels[i] == label)
+            return true;
+    return false;
+}
+
+/* Is the label of operand `index` one of the result or of another operand? */
+static bool is_elsewhere(const formula *e, int index, int label) {
+    bool found = names(&e->result, label);
+    for (int i = 0; i < e->num_operands; i++)
+        found = found || (i != index && names(&e->operands[i], label));
+    return found;
+}
+
+/* Does the label stand before place `at`, too? The place where it first does, or -1. */
+static int before(const subscript *s, int at) {
+    for (int i = 0; i < at; i++)
+        if (s->labels[i] == s->labels[at])
+            return i;
+    return -1;
+}
+
+/* The place of a label among the dimensions of an operand of `rank`. */
+static int axis_of(const subscript *s, int at, int rank) {
+    for (int i = 0; i < at; i++)
+        if (s->labels[i] == ELLIPSIS)
+            return rank + at - s->count;
+    return at;
+}
+
+/* g where its numbers along dimensions a and b are equal, zeros elsewhere. */
+static leat_value keep_diagonal(leat_value g, int rank, int a, int b) {
+    int64_t there[LEAT_MAX_RANK], back[LEAT_MAX_RANK];
+    int count = 0;
+    for (int d = 0; d < rank; d++)
+        if (d != a && d != b)
+            there[count++] = d;
+    there[count++] = a;
+    there[count++] = b;
+    for (int d = 0; d < rank; d++)
+        back[there[d]] = d;
+    g = leat_band_part(leat_transpose(g, there, rank), 0, 0);
+    return leat_transpose(g, back, rank);
+}
+
+static leat_value gradient_of(const leati_gradient_call *call, const formula *e, int index) {
+    char text[MAX_OPERANDS * 64], *at = write_subscript(&e->result, text);
+    leat_value values[MAX_OPERANDS + 1] = {call->output_gradients[0]};
+    const subscript *mine = &e->operands[index];
+    subscript found = {.count = 0};
+    int count = 1, missing[2 * LEAT_MAX_RANK], num_missing = 0;
+    bool behind = false;
+    for (int i = 0; i < e->num_operands; i++) {
+        if (i == index)
+            continue;
+        *at++ = ',';
+        at = write_subscript(&e->operands[i], at);
+        values[count++] = call->inputs[i];
+    }
+    for (int k = 0; k < mine->count; k++) {
+        behind = behind || mine->labels[k] == ELLIPSIS;
+        if (before(mine, k) < 0 && is_elsewhere(e, index, mine->labels[k]))
+            found.labels[found.count++] = mine->labels[k];
+        else
+            missing[num_missing++] = behind ? k - mine->count : k;
+    }
+    memcpy(at, "->", 2);
+    at = write_subscript(&found, at + 2);
+    *at = '\0';
+    struct einsum_args args = {.equation = text};
+    leat_value g = leati_op_many(&leati_tensor_op_einsum, &args, values, count);
+    for (int k = 0; k < num_missing; k++) /* those from the front in order, then from the end */
+        if (missing[k] >= 0)
+            g = leat_expand_dims(g, missing[k]);
+    for (int k = num_missing - 1; k >= 0; k--)
+        if (missing[k] < 0)
+            g = leat_expand_dims(g, missing[k]);
+    if (num_missing > 0)
+        g = leat_broadcast_like(g, call->inputs[index]);
+    int rank = leat_value_shape(call->inputs[index]).rank;
+    for (int k = 0; k < mine->count; k++)
+        if (before(mine, k) >= 0)
+            g = keep_diagonal(g, rank, axis_of(mine, before(mine, k), rank),
+                              axis_of(mine, k, rank));
+    return names(mine, ELLIPSIS) ? leati_gradient_unbroadcast(g, call->inputs[index]) : g;
+}
+
+static leat_status einsum_gradient(leati_gradient_call *call, leat_error *err) {
+    const struct einsum_args *args = call->args;
+    formula e;
+    LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
+    if (call->num_inputs == MAX_OPERANDS)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "no gradient of %d operands; contract some first", MAX_OPERANDS);
+    for (int i = 0; i < call->num_inputs; i++) {
+        const subscript *s = &e.operands[i];
+        for (int k = 0; k < s->count; k++) {
+            if (s->labels[k] == ELLIPSIS && !names(&e.result, ELLIPSIS))
+                return leati_fail(err, LEAT_UNIMPLEMENTED,
+                                  "no gradient where an ellipsis is summed; use reduce_sum");
+            if (before(s, k) >= 0 && leat_value_shape(call->inputs[i]).rank < 0)
+                return leati_fail(err, LEAT_UNIMPLEMENTED,
+                                  "no gradient where an operand of unknown rank has a label "
+                                  "twice; set its rank with ensure_shape");
+        }
+        call->input_gradients[i] = gradient_of(call, &e, i);
+    }
+    return LEAT_OK;
+}
+
+leat_value leat_einsum(const char *equation, const leat_value *inputs, int num_inputs) {
+    struct einsum_args args = {.equation = (char *)(uintptr_t)equation};
+    return leati_op_many(&leati_tensor_op_einsum, &args, inputs, num_inputs);
+}
+
+const leati_tensor_op leati_tensor_op_einsum = {
+    .name = "einsum",
+    .version = 1,
+    .doc = "Sums of products of tensors, by a text that names dimensions (tf.einsum).",
+    .inputs = "*inputs",
+    .rows = einsum_rows,
+    .args_size = sizeof(struct einsum_args),
+    .min_inputs = 1,
+    .max_inputs = -1,
+    .infer = einsum_infer,
+    .kernel = einsum_kernel,
+    .gradient = einsum_gradient,
+};

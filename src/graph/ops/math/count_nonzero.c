@@ -1,0 +1,131 @@
+/* count_nonzero: how many values are not 0, false or an empty string, over the named dimensions or
+ * all (tf.math.count_nonzero).
+ *
+ * NaN counts. The numbers are summed as int64 and then cast. Fails where an axis is outside the
+ * input. No gradient, no state, no locks. */
+#include "graph/support/math/reduce.h"
+#include "graph/support/text/texts.h"
+
+#include <string.h>
+
+struct count_nonzero_args {
+    struct leati_reduce_args reduce;
+    leat_dtype dtype;
+};
+
+static const leati_row count_nonzero_rows[] = {
+    {.name = "axis",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_NONE | LEATI_TENSOR,
+     .offset = offsetof(struct count_nonzero_args, reduce.axis),
+     .doc = "The dimensions to count over; none named: all."},
+    {.name = "keepdims",
+     .type = LEATI_ROW_BOOL,
+     .flags = LEATI_NONE,
+     .offset = offsetof(struct count_nonzero_args, reduce.keepdims),
+     .doc = "Leave counted dimensions as 1."},
+    {.name = "dtype",
+     .type = LEATI_ROW_DTYPE,
+     .offset = offsetof(struct count_nonzero_args, dtype),
+     .default_number = LEAT_INT64,
+     .doc = "The dtype of the result, a number."},
+    {0},
+};
+
+static leat_status count_nonzero_infer(leati_infer_call *call, leat_error *err) {
+    const struct count_nonzero_args *args = call->args;
+    LEATI_TRY(leati_want_values(call, 0, err));
+    if (args->dtype <= LEAT_BOOL || args->dtype > LEAT_FLOAT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected a number",
+                          leat_dtype_name(args->dtype));
+    return leati_reduce_infer_as(call, args->dtype, err);
+}
+
+/* Of each value of every row: is it anything? */
+static leat_status find_truth(leati_kernel_call *call, leati_operand *truth, leat_error *err) {
+    const leati_operand *in = &call->inputs[0];
+    if (in->dtype != LEAT_STRING)
+        return leati_inner_cast(call, in, LEAT_BOOL, truth, err);
+    size_t bytes = 0;
+    if (!leati_mul_size((size_t)in->count, (size_t)call->n, &bytes))
+        return leati_no_memory(err);
+    *truth = *in;
+    truth->dtype = LEAT_BOOL;
+    truth->owner = NULL;
+    truth->row_stride = in->count;
+    truth->data = leati_arena_alloc(call->arena, bytes);
+    if (truth->data == NULL)
+        return leati_no_memory(err);
+    for (int64_t row = 0; row < call->n; row++)
+        for (int64_t i = 0; i < in->count; i++)
+            leati_row_of(truth, row)[i] = leati_strings_of(in, row)[i].size > 0;
+    return LEAT_OK;
+}
+
+/* Adds a row's values to the numbers they count for. */
+static void add_row(const leati_operand *truth, const bool *mask, int64_t row, int64_t *to) {
+    const char *holds = leati_row_of(truth, row);
+    for (int64_t i = 0; i < truth->count; i++) {
+        int64_t rest = i, place = 0, step = 1;
+        if (!holds[i])
+            continue;
+        for (int32_t d = truth->rank - 1; d >= 0; d--) {
+            place += mask[d] ? 0 : rest % truth->dims[d] * step;
+            step *= mask[d] ? 1 : truth->dims[d];
+            rest /= truth->dims[d];
+        }
+        to[place]++;
+    }
+}
+
+static leat_status count_nonzero_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct count_nonzero_args *args = call->args;
+    leat_shape in = leati_operand_shape(&call->inputs[0]);
+    const leati_operand *out = &call->outputs[0];
+    leati_operand truth;
+    bool mask[LEAT_MAX_RANK];
+    size_t bytes = 0;
+    LEATI_TRY(leati_reduce_mask(&args->reduce.axis, in.rank, mask, err));
+    leat_shape shape = leati_reduced_shape(&in, mask, args->reduce.keepdims);
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(find_truth(call, &truth, err));
+    if (!leati_mul_size((size_t)out->count, sizeof(int64_t), &bytes))
+        return leati_no_memory(err);
+    int64_t *numbers = leati_arena_alloc(call->arena, bytes);
+    if (numbers == NULL)
+        return leati_no_memory(err);
+    for (int64_t row = 0; row < call->n && out->count > 0; row++) {
+        memset(numbers, 0, bytes);
+        add_row(&truth, mask, row, numbers);
+        for (int64_t i = 0; i < out->count; i++)
+            (void)leati_store_number(out->dtype, (double)numbers[i],
+                                     leati_row_of(out, row) +
+                                         (size_t)i * leat_dtype_size(out->dtype));
+    }
+    return LEAT_OK;
+}
+
+leat_value leat_count_nonzero(leat_value x, const int64_t *axes, int num_axes, bool keepdims,
+                              leat_dtype dtype) {
+    struct count_nonzero_args args = {.reduce = {.axis = {.values = (int64_t *)(uintptr_t)axes,
+                                                          .count = axes == NULL ? 0 : num_axes},
+                                                 .keepdims = keepdims},
+                                      .dtype = dtype};
+    return leati_op1(&leati_tensor_op_count_nonzero, &args, x);
+}
+
+const leati_tensor_op leati_tensor_op_count_nonzero = {
+    .name = "count_nonzero",
+    .version = 1,
+    .doc = "How many values are not 0, false or an empty string, over the named dimensions or "
+           "all (tf.math.count_nonzero).",
+    .names = "math.count_nonzero",
+    .inputs = "input",
+    .signature = "input axis keepdims=null dtype",
+    .rows = count_nonzero_rows,
+    .args_size = sizeof(struct count_nonzero_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = count_nonzero_infer,
+    .kernel = count_nonzero_kernel,
+};

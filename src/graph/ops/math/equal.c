@@ -1,0 +1,43 @@
+/* equal: x == y of numbers, booleans or strings with broadcasting (tf.math.equal).
+ *
+ * Fails in inference where the dtypes differ or the shapes do not broadcast. No state, no locks. */
+#include "graph/support/math/elementwise.h"
+
+/* Strings are equal if their bytes are. */
+static bool same_bytes(const leat_string *x, const leat_string *y) {
+    return x->size == y->size && (x->size == 0 || memcmp(x->data, y->data, x->size) == 0);
+}
+
+static void equal_string(leati_lane *lane) {
+    for (int64_t i = 0; i < lane->n; i++) {
+        const leat_string *x = (const leat_string *)(lane->in[0] + i * lane->in_step[0]);
+        const leat_string *y = (const leat_string *)(lane->in[1] + i * lane->in_step[1]);
+        *(bool *)(lane->out + i * lane->out_step) = same_bytes(x, y);
+    }
+}
+
+LEATI_LANES2_COMPARE(equal, x == y)
+LEATI_LANE2(equal_bool, bool, bool, bool, x == y)
+
+static const leati_lane_function equal_lanes[LEAT_NUM_DTYPES] = {
+    LEATI_TABLE_NUMBER(equal), [LEAT_BOOL] = equal_bool, [LEAT_STRING] = equal_string};
+
+LEATI_ELEMENTWISE_SLOTS(equal, leati_infer_compare, 0, NULL)
+
+leat_value leat_equal(leat_value x, leat_value y) {
+    return leati_op2(&leati_tensor_op_equal, NULL, x, y);
+}
+
+const leati_tensor_op leati_tensor_op_equal = {
+    .name = "equal",
+    .version = 1,
+    .doc = "x == y of numbers, booleans or strings, broadcast, as bool (tf.math.equal).",
+    .names = "math.equal equal",
+    .inputs = "x y",
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = equal_infer,
+    .kernel = equal_kernel,
+};

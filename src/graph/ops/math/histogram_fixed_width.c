@@ -1,0 +1,127 @@
+/* histogram_fixed_width: how many values lie in each of `nbins` equal parts of a range
+ * (tf.histogram_fixed_width). Inputs: values, value_range.
+ *
+ * Values below the range count for the first part, those above for the last. Fails where the
+ * range is no pair of rising numbers. No gradient, no state, no locks. */
+#include "core/tensor.h"
+#include "graph/support/support.h"
+
+#include <math.h>
+#include <string.h>
+
+struct histogram_args {
+    int64_t nbins;
+    leat_dtype dtype;
+};
+
+static const leati_row histogram_rows[] = {
+    {.name = "nbins",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_TENSOR,
+     .offset = offsetof(struct histogram_args, nbins),
+     .default_number = 100,
+     .minimum = 1,
+     .maximum = INT32_MAX,
+     .doc = "How many parts the range has."},
+    {.name = "dtype",
+     .type = LEATI_ROW_DTYPE,
+     .offset = offsetof(struct histogram_args, dtype),
+     .default_number = LEAT_INT32,
+     .doc = "The dtype of the counts: int32 or int64."},
+    {0},
+};
+
+static leat_status check_range(int64_t count, leat_error *err) {
+    if (count == 2)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "value_range should be a vector of 2 elements, but got %lld",
+                      (long long)count);
+}
+
+static leat_status histogram_infer(leati_infer_call *call, leat_error *err) {
+    const struct histogram_args *args = call->args;
+    leat_dtype dtype = call->inputs[0].dtype;
+    leat_shape shape = LEAT_SHAPE(call->unknown != 0 ? LEAT_UNKNOWN_DIM : args->nbins);
+    if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32 &&
+        dtype != LEAT_FLOAT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the values are %s; expected int32, int64, float32 or float64",
+                          leat_dtype_name(dtype));
+    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_want_rank(call, 1, 1, "value_range", err));
+    const leat_shape *range = &call->inputs[1].shape;
+    if (range->rank == 1 && range->dims[0] != LEAT_UNKNOWN_DIM)
+        LEATI_TRY(check_range(range->dims[0], err));
+    if (args->dtype != LEAT_INT32 && args->dtype != LEAT_INT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected int32 or int64",
+                          leat_dtype_name(args->dtype));
+    return leati_infer_output(call, args->dtype, &shape, NULL, err);
+}
+
+/* The number of the part in which a value lies. */
+static int64_t bin_of(double value, double low, double step, int64_t nbins) {
+    double place = (fmax(value, low) - low) / step;
+    if (!(place > 0))
+        return 0;
+    return place >= (double)nbins ? nbins - 1 : (int64_t)place;
+}
+
+static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct histogram_args *args = call->args;
+    const leati_operand *values = &call->inputs[0], *range = &call->inputs[1];
+    leat_shape shape = LEAT_SHAPE(args->nbins);
+    LEATI_TRY(check_range(range->rank == 1 ? range->count : 1, err));
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    for (int64_t row = 0; row < call->n; row++) {
+        leat_tensor bounds = {.dtype = range->dtype, .data = leati_row_of(range, row)};
+        leat_tensor all = {.dtype = values->dtype, .data = leati_row_of(values, row)};
+        double low = leati_tensor_float_at(&bounds, 0), high = leati_tensor_float_at(&bounds, 1);
+        char *to = leati_row_of(&call->outputs[0], row);
+        if (!(low < high)) {
+            call->failed_row = row;
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "value_range should satisfy value_range[0] < value_range[1], but got "
+                              "'[%g, %g]'",
+                              low, high);
+        }
+        memset(to, 0, (size_t)args->nbins * leat_dtype_size(args->dtype));
+        double step = (high - low) / (double)args->nbins;
+        for (int64_t i = 0; i < values->count; i++) {
+            double value = leati_tensor_float_at(&all, i);
+            if (value != value) {
+                call->failed_row = row;
+                return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                  "Histogram values must not contain NaN; value %lld is",
+                                  (long long)i);
+            }
+            int64_t bin = bin_of(value, low, step, args->nbins);
+            if (args->dtype == LEAT_INT32)
+                ((int32_t *)(void *)to)[bin]++;
+            else
+                ((int64_t *)(void *)to)[bin]++;
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_value leat_histogram_fixed_width(leat_value values, leat_value value_range, int64_t nbins,
+                                      leat_dtype dtype) {
+    struct histogram_args args = {.nbins = nbins, .dtype = dtype};
+    return leati_op2(&leati_tensor_op_histogram_fixed_width, &args, values, value_range);
+}
+
+const leati_tensor_op leati_tensor_op_histogram_fixed_width = {
+    .name = "histogram_fixed_width",
+    .version = 1,
+    .doc = "How many values lie in each of nbins equal parts of a range "
+           "(tf.histogram_fixed_width).",
+    .names = "histogram_fixed_width",
+    .inputs = "values value_range",
+    .rows = histogram_rows,
+    .args_size = sizeof(struct histogram_args),
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = histogram_infer,
+    .kernel = histogram_kernel,
+};

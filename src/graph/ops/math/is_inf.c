@@ -1,0 +1,30 @@
+/* is_inf: whether x is infinite, as bool (tf.math.is_inf). Fails in inference on other dtypes
+ * than floats. No state, no locks. */
+#include "graph/support/math/elementwise.h"
+
+LEATI_LANE1(is_inf_float16, uint16_t, uint16_t, bool, (x & 0x7fff) == 0x7c00)
+LEATI_LANE1(is_inf_bfloat16, uint16_t, uint16_t, bool, (x & 0x7fff) == 0x7f80)
+LEATI_LANE1(is_inf_float32, float, float, bool, isinf(x) != 0)
+LEATI_LANE1(is_inf_float64, double, double, bool, isinf(x) != 0)
+
+static const leati_lane_function is_inf_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(is_inf)};
+
+LEATI_ELEMENTWISE_SLOTS(is_inf, leati_infer_compare, 0, NULL)
+
+leat_value leat_is_inf(leat_value x) {
+    return leati_op1(&leati_tensor_op_is_inf, NULL, x);
+}
+
+const leati_tensor_op leati_tensor_op_is_inf = {
+    .name = "is_inf",
+    .version = 1,
+    .doc = "Whether x is infinite, as bool (tf.math.is_inf).",
+    .names = "math.is_inf",
+    .inputs = "x",
+    .rows = leati_no_rows,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = is_inf_infer,
+    .kernel = is_inf_kernel,
+};

@@ -1,0 +1,31 @@
+/* left_shift: x shifted left by y bits, broadcast (tf.bitwise.left_shift). A shift outside the
+ * width of the dtype is the nearest inside. Fails in inference where the dtypes differ or the
+ * shapes do not broadcast. No state, no locks. */
+#include "graph/support/math/elementwise.h"
+
+LEATI_LANES2_INTEGER(left_shift, (U)x << (y < 1                        ? 0
+                                          : y < (T)(8 * sizeof(T) - 1) ? y
+                                                                       : (T)(8 * sizeof(T) - 1)))
+
+static const leati_lane_function left_shift_lanes[LEAT_NUM_DTYPES] = {
+    LEATI_TABLE_INTEGER(left_shift)};
+
+LEATI_ELEMENTWISE_SLOTS(left_shift, leati_infer_broadcast, 0, NULL)
+
+leat_value leat_left_shift(leat_value x, leat_value y) {
+    return leati_op2(&leati_tensor_op_left_shift, NULL, x, y);
+}
+
+const leati_tensor_op leati_tensor_op_left_shift = {
+    .name = "left_shift",
+    .version = 1,
+    .doc = "X shifted left by y bits, broadcast (tf.bitwise.left_shift).",
+    .names = "bitwise.left_shift",
+    .inputs = "x y",
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = left_shift_infer,
+    .kernel = left_shift_kernel,
+};

@@ -1,0 +1,30 @@
+/* less_equal: x <= y of numbers with broadcasting (tf.math.less_equal).
+ *
+ * False where one is NaN. Fails in inference where the dtypes differ or the shapes do not
+ * broadcast. No state, no locks. */
+#include "graph/support/math/elementwise.h"
+
+LEATI_LANES2_COMPARE(less_equal, x <= y)
+
+static const leati_lane_function less_equal_lanes[LEAT_NUM_DTYPES] = {
+    LEATI_TABLE_NUMBER(less_equal)};
+
+LEATI_ELEMENTWISE_SLOTS(less_equal, leati_infer_compare, 0, NULL)
+
+leat_value leat_less_equal(leat_value x, leat_value y) {
+    return leati_op2(&leati_tensor_op_less_equal, NULL, x, y);
+}
+
+const leati_tensor_op leati_tensor_op_less_equal = {
+    .name = "less_equal",
+    .version = 1,
+    .doc = "x <= y of numbers, broadcast, as bool (tf.math.less_equal).",
+    .names = "math.less_equal less_equal",
+    .inputs = "x y",
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = less_equal_infer,
+    .kernel = less_equal_kernel,
+};

@@ -1,0 +1,40 @@
+/* maximum: the larger of x and y with broadcasting (tf.math.maximum).
+ *
+ * A NaN on either side gives NaN. The gradient goes to x where x >= y, else to y. Fails in
+ * inference where the dtypes differ or the shapes do not broadcast. No state, no locks. */
+#include "graph/support/math/elementwise.h"
+
+LEATI_LANES2_INTEGER(maximum, x > y ? x : y)
+LEATI_LANES2_FLOAT(maximum, (x > y || x != x) ? x : y, (x > y || x != x) ? x : y)
+
+static const leati_lane_function maximum_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(maximum)};
+
+LEATI_ELEMENTWISE_SLOTS(maximum, leati_infer_broadcast, 0, NULL)
+
+static leat_status maximum_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
+    leat_value mask = leat_greater_equal(x, y), none = leat_zeros_like(g);
+    call->input_gradients[0] = leati_gradient_unbroadcast(leat_select(mask, g, none), x);
+    call->input_gradients[1] = leati_gradient_unbroadcast(leat_select(mask, none, g), y);
+    return LEAT_OK;
+}
+
+leat_value leat_maximum(leat_value x, leat_value y) {
+    return leati_op2(&leati_tensor_op_maximum, NULL, x, y);
+}
+
+const leati_tensor_op leati_tensor_op_maximum = {
+    .name = "maximum",
+    .version = 1,
+    .doc = "The larger of x and y, broadcast; a NaN wins (tf.math.maximum).",
+    .names = "math.maximum maximum",
+    .inputs = "x y",
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = maximum_infer,
+    .kernel = maximum_kernel,
+    .gradient = maximum_gradient,
+};

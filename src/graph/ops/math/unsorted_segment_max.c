@@ -1,0 +1,36 @@
+/* unsorted_segment_max: the maxima of the slices of each of num_segments segments of a tensor
+ * (tf.math.unsorted_segment_max).
+ *
+ * A segment without slices is the lowest number; a negative number leaves its slice out. Fails
+ * where a number is no segment. No state, no locks. */
+#include "graph/support/math/segment.h"
+
+static leat_status unsorted_segment_max_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_unsorted_kernel(call, LEATI_COMBINE_MAXIMUM, err);
+}
+
+static leat_status unsorted_segment_max_gradient(leati_gradient_call *call, leat_error *err) {
+    return leati_segment_extreme_gradient(call, &leati_tensor_op_unsorted_segment_sum, err);
+}
+
+leat_value leat_unsorted_segment_max(leat_value data, leat_value segment_ids,
+                                     int64_t num_segments) {
+    struct leati_segment_args args = {.num_segments = num_segments};
+    return leati_op2(&leati_tensor_op_unsorted_segment_max, &args, data, segment_ids);
+}
+
+const leati_tensor_op leati_tensor_op_unsorted_segment_max = {
+    .name = "unsorted_segment_max",
+    .version = 1,
+    .doc = "The maxima of the slices of each of num_segments segments of a tensor "
+           "(tf.math.unsorted_segment_max).",
+    .names = "math.unsorted_segment_max",
+    .inputs = "data segment_ids",
+    .rows = leati_segment_rows,
+    .args_size = sizeof(struct leati_segment_args),
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = leati_unsorted_infer,
+    .kernel = unsorted_segment_max_kernel,
+    .gradient = unsorted_segment_max_gradient,
+};

@@ -1,0 +1,42 @@
+/* xlog1py: x * log(1 + y), and 0 where x is 0, elementwise (tf.math.xlog1py). Fails in inference on
+ * other dtypes than floats. No state, no locks. */
+#include "graph/support/math/elementwise.h"
+
+LEATI_LANES2_FLOAT(xlog1py, x == 0 ? 0 : x * log1pf(y), x == 0 ? 0 : x * log1p(y))
+
+static const leati_lane_function xlog1py_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(xlog1py)};
+
+LEATI_ELEMENTWISE_SLOTS(xlog1py, leati_infer_broadcast, 0, NULL)
+
+/* Where x is 0 nothing flows to y. */
+static leat_status xlog1py_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
+    leat_value zero = leati_number(x.graph, leat_value_dtype(x), 0);
+    leat_value one = leati_number(x.graph, leat_value_dtype(x), 1);
+    (void)err;
+    leat_value some = leat_cast(leat_not_equal(x, zero), leat_value_dtype(x));
+    leat_value by_x = leat_xlog1py(some, y);
+    leat_value by_y = leat_xdivy(x, leat_add(y, one));
+    call->input_gradients[0] = leati_gradient_unbroadcast(leat_multiply(g, by_x), x);
+    call->input_gradients[1] = leati_gradient_unbroadcast(leat_multiply(g, by_y), y);
+    return LEAT_OK;
+}
+
+leat_value leat_xlog1py(leat_value x, leat_value y) {
+    return leati_op2(&leati_tensor_op_xlog1py, NULL, x, y);
+}
+
+const leati_tensor_op leati_tensor_op_xlog1py = {
+    .name = "xlog1py",
+    .version = 1,
+    .doc = "x * log(1 + y), and 0 where x is 0 (tf.math.xlog1py).",
+    .names = "math.xlog1py",
+    .inputs = "x y",
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = xlog1py_infer,
+    .kernel = xlog1py_kernel,
+    .gradient = xlog1py_gradient,
+};

@@ -1,0 +1,197 @@
+/* batch_norm_grad: the gradient of batch_norm (tf.raw_ops.FusedBatchNormGradV3 in training).
+ * Inputs: the gradient of the result, x, gamma, and the mean and biased variance that batch_norm
+ * found. Outputs: the gradients of x, gamma and beta.
+ *
+ * With r = 1 / sqrt(variance + epsilon) and h = (x - mean) r: beta's is sum g, gamma's sum g h, and
+ * x's gamma r (g - sum g / n - h sum (g h) / n). Sums are of float64. Fails where shapes do not
+ * fit. Its own gradient is built of elementary operations. No state, no locks. */
+#include "graph/ops/nn/batch_norm.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const names[5] = {"the gradient", "x", "gamma", "the mean", "the variance"};
+
+static leat_status batch_norm_grad_infer(leati_infer_call *call, leat_error *err) {
+    const leat_shape *gradient = &call->inputs[0].shape, *x = &call->inputs[1].shape;
+    leat_dtype dtype = call->inputs[0].dtype;
+    leat_shape vector = {.rank = 1, .dims = {LEAT_UNKNOWN_DIM}};
+    LEATI_TRY(leati_want_float(call, 0, names[0], err));
+    LEATI_TRY(leati_want_same_dtypes(call, err));
+    if (!leati_shape_compatible(gradient, x)) {
+        char texts[2][128];
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the gradient has shape %s and x %s; expected equal shapes",
+                          leati_shape_text(gradient, texts[0]), leati_shape_text(x, texts[1]));
+    }
+    for (int i = 2; i < 5; i++) {
+        LEATI_TRY(leati_want_channels(call, i, x, names[i], err));
+        if (call->inputs[i].shape.rank == 1 && vector.dims[0] == LEAT_UNKNOWN_DIM)
+            vector = call->inputs[i].shape;
+    }
+    if (x->rank > 0 && vector.dims[0] == LEAT_UNKNOWN_DIM)
+        vector.dims[0] = x->dims[x->rank - 1];
+    LEATI_TRY(leati_infer_output(call, dtype, x->rank < 0 ? gradient : x, NULL, err));
+    LEATI_TRY(leati_infer_output(call, dtype, &vector, NULL, err));
+    return leati_infer_output(call, dtype, &vector, NULL, err);
+}
+
+/* `in` in the order of the inputs, `out` of the outputs; two vectors of float64 as scratch. */
+#define BATCH_NORM_GRAD(TYPE)                                                                      \
+    static void batch_norm_grad_##TYPE(const TYPE *const *in, TYPE *const *out, double epsilon,    \
+                                       double *scratch, int64_t n, int64_t channels) {             \
+        double *sums = scratch, *products = scratch + channels;                                    \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            for (int64_t c = 0; c < channels; c++) {                                               \
+                double g = (double)in[0][i * channels + c];                                        \
+                sums[c] += g;                                                                      \
+                products[c] += g * ((double)in[1][i * channels + c] - (double)in[3][c]);           \
+            }                                                                                      \
+        for (int64_t c = 0; c < channels; c++) {                                                   \
+            double root = 1 / sqrt((double)in[4][c] + epsilon);                                    \
+            double factor = (double)in[2][c] * root;                                               \
+            double mean = sums[c] / (double)n, slope = products[c] * root * root / (double)n;      \
+            out[1][c] = (TYPE)(products[c] * root);                                                \
+            out[2][c] = (TYPE)sums[c];                                                             \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                int64_t at = i * channels + c;                                                     \
+                double apart = (double)in[1][at] - (double)in[3][c];                               \
+                out[0][at] = (TYPE)(factor * ((double)in[0][at] - mean - apart * slope));          \
+            }                                                                                      \
+        }                                                                                          \
+    }
+BATCH_NORM_GRAD(float)
+BATCH_NORM_GRAD(double)
+
+static leat_status batch_norm_grad_rows_of(leati_kernel_call *call, int64_t channels,
+                                           leat_error *err) {
+    const struct leati_batch_norm_args *args = call->args;
+    int64_t n = call->inputs[1].count / channels;
+    size_t bytes = 2 * (size_t)channels * sizeof(double);
+    double *scratch = leati_arena_alloc(call->arena, bytes);
+    if (scratch == NULL)
+        return leati_no_memory(err);
+    for (int64_t row = 0; row < call->n; row++) {
+        const void *in[5];
+        void *out[3];
+        for (int i = 0; i < 5; i++)
+            in[i] = leati_row_of(&call->inputs[i], row);
+        for (int i = 0; i < 3; i++)
+            out[i] = leati_row_of(&call->outputs[i], row);
+        memset(scratch, 0, bytes);
+        if (call->inputs[0].dtype == LEAT_FLOAT32)
+            batch_norm_grad_float((const float *const[]){in[0], in[1], in[2], in[3], in[4]},
+                                  (float *const[]){out[0], out[1], out[2]}, args->epsilon, scratch,
+                                  n, channels);
+        else
+            batch_norm_grad_double((const double *const[]){in[0], in[1], in[2], in[3], in[4]},
+                                   (double *const[]){out[0], out[1], out[2]}, args->epsilon,
+                                   scratch, n, channels);
+    }
+    return LEAT_OK;
+}
+
+static leat_status batch_norm_grad_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape gradient = leati_operand_shape(&call->inputs[0]);
+    leat_shape x = leati_operand_shape(&call->inputs[1]), vector = {.rank = 1};
+    char texts[2][128];
+    if (x.rank < 1 || !leati_shape_equal(&gradient, &x))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the gradient has shape %s and x %s; expected equal shapes",
+                          leati_shape_text(&gradient, texts[0]), leati_shape_text(&x, texts[1]));
+    vector.dims[0] = x.dims[x.rank - 1];
+    for (int i = 2; i < 5; i++) {
+        leat_shape found = leati_operand_shape(&call->inputs[i]);
+        if (!leati_shape_equal(&found, &vector))
+            return leati_fail(
+                err, LEAT_INVALID_ARGUMENT, "%s has shape %s; expected %s, the channels of x",
+                names[i], leati_shape_text(&found, texts[0]), leati_shape_text(&vector, texts[1]));
+    }
+    LEATI_TRY(leati_output_like(call, 0, &x, err));
+    LEATI_TRY(leati_output_like(call, 1, &vector, err));
+    LEATI_TRY(leati_output_like(call, 2, &vector, err));
+    return vector.dims[0] > 0 ? batch_norm_grad_rows_of(call, vector.dims[0], err) : LEAT_OK;
+}
+
+/* ---- the second derivative ---- */
+
+/* Values that it is made of; vectors of the channels but for g, x, h and a. */
+struct second {
+    leat_value g, x, gamma, root; /* root: 1 / sqrt(variance + epsilon) */
+    leat_value apart, h;          /* x - mean, and that times root */
+    leat_value count, sum, product;
+    leat_value a, sum_a, product_a, both; /* a: what flows into x's gradient; both: sum a g */
+};
+
+static leat_value sum_of(const struct second *s, leat_value x) {
+    return leat_sum_like(x, s->gamma);
+}
+
+static void find_parts(const leati_gradient_call *call, struct second *s) {
+    const struct leati_batch_norm_args *args = call->args;
+    s->g = call->inputs[0];
+    s->x = call->inputs[1];
+    s->gamma = call->inputs[2];
+    leat_value least = leati_number(call->graph, leat_value_dtype(s->x), args->epsilon);
+    s->root = leat_rsqrt(leat_add(call->inputs[4], least));
+    s->apart = leat_subtract(s->x, call->inputs[3]);
+    s->h = leat_multiply(s->apart, s->root);
+    s->count = sum_of(s, leat_ones_like(s->x));
+    s->sum = leat_divide(sum_of(s, s->g), s->count);
+    s->product = leat_divide(sum_of(s, leat_multiply(s->g, s->h)), s->count);
+    s->a = call->output_gradients[0];
+    if (s->a.id < 0)
+        s->a = leat_zeros_like(s->x);
+    s->sum_a = leat_divide(sum_of(s, s->a), s->count);
+    s->product_a = leat_divide(sum_of(s, leat_multiply(s->a, s->h)), s->count);
+    s->both = sum_of(s, leat_multiply(s->a, s->g));
+}
+
+/* Of the sum of a times x's gradient, by gamma * root: both - n sum_a sum - n product_a product. */
+static leat_value reach_of(const struct second *s) {
+    leat_value lost =
+        leat_add(leat_multiply(s->sum_a, s->sum), leat_multiply(s->product_a, s->product));
+    return leat_subtract(s->both, leat_multiply(s->count, lost));
+}
+
+static leat_status batch_norm_grad_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    struct second s;
+    find_parts(call, &s);
+    leat_value factor = leat_multiply(s.gamma, s.root), reach = reach_of(&s);
+    leat_value to_g = leat_subtract(leat_subtract(s.a, s.sum_a), leat_multiply(s.h, s.product_a));
+    leat_value to_h =
+        leat_negate(leat_add(leat_multiply(s.a, s.product), leat_multiply(s.g, s.product_a)));
+    to_g = leat_multiply(to_g, factor);
+    to_h = leat_multiply(to_h, factor);
+    leat_value of_gamma = call->output_gradients[1], of_beta = call->output_gradients[2];
+    if (of_gamma.id >= 0) {
+        to_g = leat_add(to_g, leat_multiply(s.h, of_gamma));
+        to_h = leat_add(to_h, leat_multiply(s.g, of_gamma));
+    }
+    if (of_beta.id >= 0)
+        to_g = leat_add(to_g, of_beta);
+    leat_value to_root =
+        leat_add(sum_of(&s, leat_multiply(to_h, s.apart)), leat_multiply(s.gamma, reach));
+    leat_value cube = leat_multiply(leat_square(s.root), s.root);
+    call->input_gradients[0] = to_g;
+    call->input_gradients[1] = leat_multiply(to_h, s.root);
+    call->input_gradients[2] = leat_multiply(s.root, reach);
+    call->input_gradients[3] = leat_negate(sum_of(&s, call->input_gradients[1]));
+    call->input_gradients[4] = leati_times(leat_multiply(to_root, cube), -0.5);
+    return LEAT_OK;
+}
+
+const leati_tensor_op leati_tensor_op_batch_norm_grad = {
+    .name = "batch_norm_grad",
+    .version = 1,
+    .doc = "The gradients of batch_norm for x, gamma and beta "
+           "(tf.raw_ops.FusedBatchNormGradV3 in training, with the biased variance).",
+    .rows = leati_batch_norm_rows,
+    .args_size = sizeof(struct leati_batch_norm_args),
+    .min_inputs = 5,
+    .max_inputs = 5,
+    .infer = batch_norm_grad_infer,
+    .kernel = batch_norm_grad_kernel,
+    .gradient = batch_norm_grad_gradient,
+};

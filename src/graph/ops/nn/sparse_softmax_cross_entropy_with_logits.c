@@ -1,0 +1,117 @@
+/* sparse_softmax_cross_entropy_with_logits: the loss -log(softmax(logits))[label] of each line
+ * (tf.nn.sparse_softmax_cross_entropy_with_logits). Inputs: labels [...], logits [..., C].
+ *
+ * The second output, softmax minus the one-hot label, is the loss's gradient, computed on the way.
+ * Fails in a run where a label is outside [0, C), naming label and row. No state, no locks. */
+#include "graph/ops/nn/softmax.h"
+
+#include <math.h>
+
+/* The shape of the labels that fit the logits; unknown where those are. */
+static leat_status label_shape(const leat_shape *labels, const leat_shape *logits, leat_shape *out,
+                               leat_error *err) {
+    char texts[2][128];
+    *out = *logits;
+    if (logits->rank >= 0)
+        out->rank = logits->rank - 1;
+    if (logits->rank == 0 || !leati_shape_compatible(out, labels))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the labels have shape %s and the logits %s; expected the labels' shape "
+                          "and one more dimension",
+                          leati_shape_text(labels, texts[0]), leati_shape_text(logits, texts[1]));
+    if (out->rank < 0)
+        *out = *labels;
+    for (int32_t d = 0; d < out->rank && labels->rank >= 0; d++)
+        if (out->dims[d] == LEAT_UNKNOWN_DIM)
+            out->dims[d] = labels->dims[d];
+    return LEAT_OK;
+}
+
+static leat_status sparse_infer(leati_infer_call *call, leat_error *err) {
+    leat_shape shape;
+    LEATI_TRY(leati_want_index(call, 0, "the label", err));
+    LEATI_TRY(leati_want_float(call, 1, "logits", err));
+    LEATI_TRY(label_shape(&call->inputs[0].shape, &call->inputs[1].shape, &shape, err));
+    LEATI_TRY(leati_infer_output(call, call->inputs[1].dtype, &shape, NULL, err));
+    return leati_infer_output(call, call->inputs[1].dtype, &call->inputs[1].shape, NULL, err);
+}
+
+#define CROSS_ENTROPY(TYPE, EXP)                                                                   \
+    static TYPE cross_entropy_##TYPE(const TYPE *logits, int64_t label, TYPE *gradient,            \
+                                     int64_t n) {                                                  \
+        TYPE log_sum = leati_shift_logits_##TYPE(logits, gradient, n);                             \
+        TYPE loss = log_sum - gradient[label];                                                     \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            gradient[i] = EXP(gradient[i] - log_sum);                                              \
+        gradient[label] -= 1;                                                                      \
+        return loss;                                                                               \
+    }
+CROSS_ENTROPY(float, expf)
+CROSS_ENTROPY(double, exp)
+
+static leat_status sparse_row(leati_kernel_call *call, int64_t row, int64_t classes,
+                              leat_error *err) {
+    const leati_operand *labels = &call->inputs[0], *logits = &call->inputs[1];
+    char *loss = leati_row_of(&call->outputs[0], row),
+         *gradient = leati_row_of(&call->outputs[1], row);
+    for (int64_t i = 0; i < labels->count; i++) {
+        int64_t label = leati_index_at(labels, row, i);
+        if (label < 0 || label >= classes) {
+            call->failed_row = row;
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "label %lld of row %lld is outside [0, %lld), the classes of the "
+                              "logits",
+                              (long long)label, (long long)i, (long long)classes);
+        }
+        int64_t at = i * classes;
+        if (logits->dtype == LEAT_FLOAT32)
+            ((float *)loss)[i] = cross_entropy_float((const float *)leati_row_of(logits, row) + at,
+                                                     label, (float *)gradient + at, classes);
+        else
+            ((double *)loss)[i] =
+                cross_entropy_double((const double *)leati_row_of(logits, row) + at, label,
+                                     (double *)gradient + at, classes);
+    }
+    return LEAT_OK;
+}
+
+static leat_status sparse_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape labels = leati_operand_shape(&call->inputs[0]);
+    leat_shape logits = leati_operand_shape(&call->inputs[1]), shape;
+    LEATI_TRY(label_shape(&labels, &logits, &shape, err));
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_output_like(call, 1, &logits, err));
+    for (int64_t row = 0; row < call->n; row++)
+        LEATI_TRY(sparse_row(call, row, logits.dims[logits.rank - 1], err));
+    return LEAT_OK;
+}
+
+static leat_status sparse_gradient(leati_gradient_call *call, leat_error *err) {
+    if (call->output_gradients[1].id >= 0)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "no second derivative; build it from log_softmax and gather");
+    if (call->output_gradients[0].id >= 0)
+        call->input_gradients[1] =
+            leat_multiply(leat_expand_dims(call->output_gradients[0], -1), call->outputs[1]);
+    return LEAT_OK;
+}
+
+leat_value leat_sparse_softmax_cross_entropy_with_logits(leat_value labels, leat_value logits) {
+    return leati_op2(&leati_tensor_op_sparse_softmax_cross_entropy_with_logits, NULL, labels,
+                     logits);
+}
+
+const leati_tensor_op leati_tensor_op_sparse_softmax_cross_entropy_with_logits = {
+    .name = "sparse_softmax_cross_entropy_with_logits",
+    .version = 1,
+    .doc = "The loss of each line of logits against its label, and the loss's gradient "
+           "(tf.nn.sparse_softmax_cross_entropy_with_logits).",
+    .names = "nn.sparse_softmax_cross_entropy_with_logits",
+    .inputs = "labels logits",
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = sparse_infer,
+    .kernel = sparse_kernel,
+    .gradient = sparse_gradient,
+};

@@ -1,0 +1,274 @@
+/* decode_csv: the fields of records of comma-separated text, one output per column
+ * (tf.io.decode_csv).
+ *
+ * Input 0 are the records, the others the columns' defaults: a scalar or a vector of one value, or
+ * of none where a field must be there. Quoting is RFC 4180's, within one record; ends of lines
+ * before a field are passed over, and nothing behind the last selected column is looked at. Happy
+ * path: one walk along each record writes its fields; strings are views of the record unless a
+ * quote within was doubled. Fails at the first record that has another number of fields, a field
+ * that is no number of its column's dtype, or wrong quotes, with its number. No gradient, no locks.
+ */
+#include "core/number.h"
+#include "graph/support/text/texts.h"
+
+#include <string.h>
+
+struct decode_csv_args {
+    char *field_delim;
+    bool use_quote_delim;
+    char *na_value;
+    leati_ints select_cols;
+};
+
+#define ROW(field) .offset = offsetof(struct decode_csv_args, field)
+
+static const leati_row decode_csv_rows[] = {
+    {.name = "field_delim",
+     .type = LEATI_ROW_STRING,
+     ROW(field_delim),
+     .default_text = ",",
+     .doc = "The byte between two fields."},
+    {.name = "use_quote_delim",
+     .type = LEATI_ROW_BOOL,
+     ROW(use_quote_delim),
+     .default_number = 1,
+     .doc = "Quotes stand around fields; else they are bytes like others."},
+    {.name = "na_value",
+     .type = LEATI_ROW_STRING,
+     ROW(na_value),
+     .default_text = "",
+     .doc = "A field of this text has the default, as an empty one has."},
+    {.name = "select_cols",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_NONE,
+     ROW(select_cols),
+     .doc = "The columns that are read, rising; none: all."},
+    {0},
+};
+
+static leat_status check_columns(const struct decode_csv_args *args, int columns, leat_error *err) {
+    const leati_ints *selected = &args->select_cols;
+    if (columns == 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "no defaults; expected one for each column that is read");
+    if (selected->count > 0 && selected->count != columns)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "select_cols has %d columns for %d defaults",
+                          (int)selected->count, columns);
+    for (int32_t i = 0; i < selected->count; i++)
+        if (selected->values[i] < 0 || (i > 0 && selected->values[i] <= selected->values[i - 1]))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "select_cols is not strictly rising from 0 on");
+    return LEAT_OK;
+}
+
+static leat_status decode_csv_infer(leati_infer_call *call, leat_error *err) {
+    const struct decode_csv_args *args = call->args;
+    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the records", err));
+    if (args->field_delim == NULL || strlen(args->field_delim) != 1 ||
+        strchr("\"\n\r", args->field_delim[0]) != NULL)
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "field_delim is \"%.20s\"; expected one byte that is no quote and ends no "
+            "line",
+            args->field_delim == NULL ? "" : args->field_delim);
+    LEATI_TRY(check_columns(args, call->num_inputs - 1, err));
+    for (int i = 1; i < call->num_inputs; i++) {
+        leat_dtype dtype = call->inputs[i].dtype;
+        const leat_shape *shape = &call->inputs[i].shape;
+        if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64 && dtype != LEAT_INT32 &&
+            dtype != LEAT_INT64 && dtype != LEAT_STRING)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "the default of field %d is %s; expected float32, float64, int32, "
+                              "int64 or string",
+                              i - 1, leat_dtype_name(dtype));
+        if (shape->rank > 1 || (shape->rank == 1 && shape->dims[0] > 1))
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "there should only be 1 default per field, but field %d has more",
+                              i - 1);
+        LEATI_TRY(leati_infer_output(call, dtype, &call->inputs[0].shape, NULL, err));
+    }
+    return LEAT_OK;
+}
+
+/* ---- one record ---- */
+
+typedef struct field {
+    leat_string text; /* within its quotes */
+    bool doubled;     /* has quotes that stand for one */
+} field;
+
+/* Takes a field in quotes; NULL and the reason where they are wrong. */
+static const char *take_quoted(const char *at, const char *end, char delimiter, field *out,
+                               const char **reason) {
+    const char *begin = ++at;
+    *reason = "a quoted field has to end with a quote followed by the delimiter or the end";
+    for (; at < end; at++) {
+        if (*at != '"')
+            continue;
+        if (at + 1 < end && at[1] == '"') {
+            out->doubled = true;
+            at++;
+            continue;
+        }
+        out->text = (leat_string){.data = begin, .size = (size_t)(at - begin)};
+        if (at + 1 == end || at[1] == delimiter)
+            return at + 1;
+        *reason = "a quote inside a field has to be escaped by another quote";
+        return NULL;
+    }
+    return NULL;
+}
+
+static const char *take_field(const struct decode_csv_args *args, const char *at, const char *end,
+                              field *out, const char **reason) {
+    const char *begin = at;
+    *out = (field){.doubled = false};
+    if (args->use_quote_delim && at < end && *at == '"')
+        return take_quoted(at, end, args->field_delim[0], out, reason);
+    for (; at < end && *at != args->field_delim[0]; at++) {
+        if ((args->use_quote_delim && *at == '"') || *at == '\n' || *at == '\r') {
+            *reason = "unquoted fields cannot have quotes or ends of lines inside";
+            return NULL;
+        }
+    }
+    out->text = (leat_string){.data = begin, .size = (size_t)(at - begin)};
+    return at;
+}
+
+/* A text without the first of two quotes. */
+static leat_status undouble(leati_kernel_call *call, int output, leat_string *text,
+                            leat_error *err) {
+    char *to = leati_kernel_text(call, output, text->size, err), *at = to;
+    if (to == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    for (size_t i = 0; i < text->size; i++) {
+        *at++ = text->data[i];
+        i += text->data[i] == '"';
+    }
+    *text = (leat_string){.data = to, .size = (size_t)(at - to)};
+    return LEAT_OK;
+}
+
+/* One record's place. */
+typedef struct place {
+    int64_t row, index;
+} place;
+
+static leat_status put_default(leati_kernel_call *call, int column, place p, char *to,
+                               leat_error *err) {
+    const leati_operand *given = &call->inputs[column + 1];
+    if (given->count == 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "field %d is required but missing in record %lld", column,
+                          (long long)p.index);
+    memcpy(to, leati_row_of(given, p.row), leat_dtype_size(given->dtype));
+    return LEAT_OK;
+}
+
+static leat_status put_field(leati_kernel_call *call, int column, place p, field *f,
+                             leat_error *err) {
+    const struct decode_csv_args *args = call->args;
+    const leati_operand *out = &call->outputs[column];
+    const char *na = args->na_value == NULL ? "" : args->na_value;
+    char *to = leati_row_of(out, p.row) + (size_t)p.index * leat_dtype_size(out->dtype);
+    if (f->doubled)
+        LEATI_TRY(undouble(call, column, &f->text, err));
+    if (f->text.size == 0 ||
+        (f->text.size == strlen(na) && memcmp(f->text.data, na, f->text.size) == 0))
+        return put_default(call, column, p, to, err);
+    if (out->dtype == LEAT_STRING) {
+        *(leat_string *)(void *)to = f->text;
+        return LEAT_OK;
+    }
+    if (leati_parse_number(f->text, out->dtype, to))
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "field %d in record %lld is not a valid %s: %.*s",
+                      column, (long long)p.index, leat_dtype_name(out->dtype),
+                      (int)(f->text.size < 60 ? f->text.size : 60), f->text.data);
+}
+
+static leat_status put_record(leati_kernel_call *call, place p, leat_error *err) {
+    const struct decode_csv_args *args = call->args;
+    leat_string record = leati_strings_of(&call->inputs[0], p.row)[p.index];
+    const char *at = record.size > 0 ? record.data : "", *end = at + record.size, *reason = "";
+    bool all = args->select_cols.count == 0;
+    int columns = call->num_outputs, column = 0;
+    int64_t count = 0;
+    for (; at <= end && (all || column < columns); count++) {
+        field f = {.doubled = false};
+        while (at < end && (*at == '\n' || *at == '\r'))
+            at++;
+        if (at == end && (record.size == 0 || end[-1] != args->field_delim[0]))
+            break;
+        at = take_field(args, at, end, &f, &reason);
+        if (at == NULL)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT, "field %lld in record %lld: %s",
+                              (long long)count, (long long)p.index, reason);
+        at++; /* beyond the end: nothing follows */
+        if (column < columns && (all || args->select_cols.values[column] == count)) {
+            LEATI_TRY(put_field(call, column, p, &f, err));
+            column++;
+        }
+    }
+    if (all ? count != columns : column != columns)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "expected %d fields but found %lld in record %lld", columns,
+                          (long long)(all ? count : column), (long long)p.index);
+    return LEAT_OK;
+}
+
+static leat_status decode_csv_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    for (int i = 0; i < call->num_outputs; i++) {
+        LEATI_TRY(leati_output_like(call, i, &shape, err));
+        if (call->inputs[i + 1].count > 1)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "there should only be 1 default per field, but field %d has more", i);
+    }
+    for (int64_t row = 0; row < call->n; row++) {
+        call->failed_row = row;
+        for (int64_t i = 0; i < call->inputs[0].count; i++)
+            LEATI_TRY(put_record(call, (place){row, i}, err));
+    }
+    call->failed_row = 0;
+    for (int i = 0; i < call->num_outputs && call->n > 0; i++) {
+        if (call->outputs[i].dtype != LEAT_STRING)
+            continue;
+        LEATI_TRY(leati_kernel_hold(call, i, 0, err));
+        LEATI_TRY(leati_kernel_hold(call, i, i + 1, err));
+    }
+    return LEAT_OK;
+}
+
+int leat_decode_csv(leat_value records, const leat_value *defaults, int num_defaults,
+                    leat_value *outputs) {
+    char comma[] = ",";
+    struct decode_csv_args args = {.field_delim = comma, .use_quote_delim = true};
+    leat_value inputs[LEAT_MAX_OUTPUTS + 1] = {records};
+    if (num_defaults < 0 || num_defaults > LEAT_MAX_OUTPUTS) {
+        (void)leati_build_error(records.graph, LEAT_INVALID_ARGUMENT,
+                                "decode_csv: too many columns for one operation");
+        return -1;
+    }
+    for (int i = 0; i < num_defaults; i++)
+        inputs[i + 1] = defaults[i];
+    leat_value first = leati_op_many(&leati_tensor_op_decode_csv, &args, inputs, num_defaults + 1);
+    if (leati_value_failed(first))
+        return -1;
+    for (int i = 0; i < num_defaults; i++)
+        outputs[i] = (leat_value){.graph = first.graph, .id = first.id + i};
+    return num_defaults;
+}
+
+const leati_tensor_op leati_tensor_op_decode_csv = {
+    .name = "decode_csv",
+    .version = 1,
+    .doc = "The fields of records of comma-separated text, one output per column "
+           "(tf.io.decode_csv).",
+    .rows = decode_csv_rows,
+    .args_size = sizeof(struct decode_csv_args),
+    .min_inputs = 1,
+    .max_inputs = -1,
+    .infer = decode_csv_infer,
+    .kernel = decode_csv_kernel,
+};

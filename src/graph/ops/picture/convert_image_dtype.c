@@ -1,0 +1,133 @@
+/* convert_image_dtype: pictures of another dtype, scaled so that 1.0 is an integer's largest value
+ * (tf.image.convert_image_dtype).
+ *
+ * Integers become floats by a multiplication with 1 / maximum; floats become integers by one with
+ * maximum + 0.5 and truncation; integers change width by powers of two; floats are cast. The steps
+ * run the kernels of cast, multiply, floordiv and clip_by_value on arrays in the arena. Fails in
+ * inference on strings and bool. No gradient but between floats. No state, no locks. */
+#include "graph/support/math/saturate.h"
+#include "graph/support/picture/pictures.h"
+
+#include <math.h>
+
+static const leati_row convert_rows[] = {
+    {.name = "dtype",
+     .type = LEATI_ROW_DTYPE,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct leati_convert_args, dtype),
+     .doc = "The dtype of the result."},
+    {.name = "saturate",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct leati_convert_args, saturate),
+     .doc = "Clip what the result cannot hold."},
+    {0},
+};
+
+static bool is_float(leat_dtype dtype) {
+    return dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
+}
+
+/* Bits of an integer's magnitude: its largest value is 2^bits - 1. */
+static int magnitude_bits(leat_dtype dtype) {
+    int bits = (int)leat_dtype_size(dtype) * 8;
+    return dtype >= LEAT_INT8 && dtype <= LEAT_INT64 ? bits - 1 : bits;
+}
+
+static double largest(leat_dtype dtype) {
+    return ldexp(1, magnitude_bits(dtype)) - 1;
+}
+
+static leat_status convert_infer(leati_infer_call *call, leat_error *err) {
+    const struct leati_convert_args *args = call->args;
+    leat_dtype from = call->inputs[0].dtype;
+    if (from <= LEAT_BOOL || from > LEAT_FLOAT64 || args->dtype <= LEAT_BOOL ||
+        args->dtype > LEAT_FLOAT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "from %s to %s; expected numbers",
+                          leat_dtype_name(from), leat_dtype_name(args->dtype));
+    return leati_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
+}
+
+/* Runs an elementwise operation of a value and a scalar of its dtype. */
+static leat_status with_number(leati_kernel_call *call, const leati_tensor_op *op,
+                               const leati_operand *in, double number, leati_operand *out,
+                               leat_error *err) {
+    leati_operand operands[2] = {*in, {.dtype = in->dtype, .count = 1}};
+    operands[1].data = leati_arena_alloc(call->arena, 8);
+    if (operands[1].data == NULL)
+        return leati_no_memory(err);
+    leati_store_number(in->dtype, number, operands[1].data);
+    return leati_inner_run(call, op, NULL, operands, 2, in->dtype, out, err);
+}
+
+/* Clips to what `dtype` holds. From int64 to uint64 TensorFlow's upper bound wraps to -1, which
+ * leaves nothing but zeros. */
+static leat_status clip(leati_kernel_call *call, const leati_operand *in, leat_dtype dtype,
+                        leati_operand *out, leat_error *err) {
+    if (in->dtype == LEAT_INT64 && dtype == LEAT_UINT64)
+        return with_number(call, &leati_tensor_op_multiply, in, 0, out, err);
+    return leati_saturate(call, in, dtype, out, err);
+}
+
+/* The values before the last cast to the result's dtype. */
+static leat_status before_cast(leati_kernel_call *call, leati_operand *x, leat_error *err) {
+    const struct leati_convert_args *args = call->args;
+    leat_dtype from = call->inputs[0].dtype, to = args->dtype;
+    *x = call->inputs[0];
+    if (from == to || is_float(to))
+        return LEAT_OK;
+    int down = is_float(from) ? 0 : magnitude_bits(from) - magnitude_bits(to);
+    if (is_float(from))
+        LEATI_TRY(with_number(call, &leati_tensor_op_multiply, x, largest(to) + 0.5, x, err));
+    else if (down > 0)
+        LEATI_TRY(with_number(call, &leati_tensor_op_floordiv, x, ldexp(1, down), x, err));
+    return args->saturate ? clip(call, x, to, x, err) : LEAT_OK;
+}
+
+static leat_status convert_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct leati_convert_args *args = call->args;
+    leat_dtype from = call->inputs[0].dtype, to = args->dtype;
+    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leati_operand x, cast;
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(before_cast(call, &x, err));
+    double factor = 1;
+    if (is_float(to) && !is_float(from))
+        factor = 1 / largest(from);
+    else if (!is_float(to) && !is_float(from) && magnitude_bits(to) > magnitude_bits(from))
+        factor = ldexp(1, magnitude_bits(to) - magnitude_bits(from));
+    if (factor == 1)
+        return leati_inner_cast_into(call, &x, &call->outputs[0], err);
+    LEATI_TRY(leati_inner_cast(call, &x, to, &cast, err));
+    LEATI_TRY(with_number(call, &leati_tensor_op_multiply, &cast, factor, &cast, err));
+    return leati_inner_cast_into(call, &cast, &call->outputs[0], err);
+}
+
+static leat_status convert_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    leat_dtype from = leat_value_dtype(call->inputs[0]);
+    if (is_float(from))
+        call->input_gradients[0] = leat_cast(call->output_gradients[0], from);
+    return LEAT_OK;
+}
+
+leat_value leat_convert_image_dtype(leat_value images, leat_dtype dtype, bool saturate) {
+    struct leati_convert_args args = {.dtype = dtype, .saturate = saturate};
+    return leati_op1(&leati_tensor_op_convert_image_dtype, &args, images);
+}
+
+const leati_tensor_op leati_tensor_op_convert_image_dtype = {
+    .name = "convert_image_dtype",
+    .version = 1,
+    .doc = "Pictures of another dtype, scaled so that 1.0 is an integer's largest value "
+           "(tf.image.convert_image_dtype).",
+    .names = "image.convert_image_dtype",
+    .inputs = "image",
+    .rows = convert_rows,
+    .args_size = sizeof(struct leati_convert_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .flags = LEATI_ELEMENTWISE,
+    .infer = convert_infer,
+    .kernel = convert_kernel,
+    .gradient = convert_gradient,
+};

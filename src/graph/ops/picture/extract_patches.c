@@ -1,0 +1,152 @@
+/* extract_patches: the windows of pictures [N, H, W, C], each as one line of its pixels row by row:
+ * [N, rows, columns, height * width * C] (tf.image.extract_patches).
+ *
+ * With SAME padding what lies outside of a picture is 0. Fails where sizes, strides and rates are
+ * not four numbers of which the first and the last are 1, and where no window fits. The gradient is
+ * extract_patches_grad. No state, no locks. */
+#include "graph/support/picture/patches.h"
+
+#include <string.h>
+
+const leati_row leati_patches_rows[] = {
+    {.name = "sizes",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct leati_patches_args, sizes),
+     .doc = "Height and width of a window in pixels: [1, height, width, 1]."},
+    {.name = "strides",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct leati_patches_args, strides),
+     .doc = "Pixels from one window to the next: [1, down, right, 1]."},
+    {.name = "rates",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct leati_patches_args, rates),
+     .doc = "Pixels from one to the next inside a window: [1, down, right, 1]."},
+    {.name = "padding",
+     .type = LEATI_ROW_STRING,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct leati_patches_args, padding),
+     .doc = "VALID: windows that fit; SAME: as many as strides say, with zeros around."},
+    {0},
+};
+
+static leat_status check_four(const leati_ints *ints, const char *name, leat_error *err) {
+    if (ints->count == 4 && ints->values[0] == 1 && ints->values[3] == 1 && ints->values[1] > 0 &&
+        ints->values[2] > 0)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "%s: expected four numbers [1, rows, columns, 1] of at least 1, found %d",
+                      name, (int)ints->count);
+}
+
+leat_status leati_patches_plan(leati_conv_plan *plan, const struct leati_patches_args *args,
+                               const leat_shape *images, leat_shape *out, leat_error *err) {
+    const char *padding = args->padding != NULL ? args->padding : "";
+    bool same = strcmp(padding, "SAME") == 0;
+    LEATI_TRY(check_four(&args->sizes, "sizes", err));
+    LEATI_TRY(check_four(&args->strides, "strides", err));
+    LEATI_TRY(check_four(&args->rates, "rates", err));
+    if (!same && strcmp(padding, "VALID") != 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "padding is \"%.40s\"; expected VALID or SAME", padding);
+    if (images->rank != 4)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the pictures have rank %d; expected 4, [N, H, W, C]", (int)images->rank);
+    const int64_t *size = args->sizes.values, *stride = args->strides.values;
+    const int64_t *rate = args->rates.values, *dims = images->dims;
+    LEATI_TRY(leati_window_axis_init(&plan->y, dims[1], size[1], stride[1], rate[1], same, "height",
+                                     err));
+    LEATI_TRY(
+        leati_window_axis_init(&plan->x, dims[2], size[2], stride[2], rate[2], same, "width", err));
+    plan->batch = dims[0];
+    plan->channels = dims[3];
+    plan->filters = LEAT_UNKNOWN_DIM;
+    plan->groups = 1;
+    if (plan->channels >= 0 && plan->channels <= INT32_MAX && size[1] * size[2] <= INT32_MAX)
+        plan->filters = size[1] * size[2] * plan->channels;
+    *out = LEAT_SHAPE(plan->batch, plan->y.out, plan->x.out, plan->filters);
+    return LEAT_OK;
+}
+
+static leat_status extract_patches_infer(leati_infer_call *call, leat_error *err) {
+    leati_conv_plan plan;
+    leat_shape images, shape;
+    if (call->inputs[0].dtype <= LEAT_BOOL || call->inputs[0].dtype > LEAT_FLOAT64)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
+                          leat_dtype_name(call->inputs[0].dtype));
+    LEATI_TRY(leati_want_rank4(call, 0, "images", &images, err));
+    LEATI_TRY(leati_patches_plan(&plan, call->args, &images, &shape, err));
+    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+}
+
+/* One window as a line of pixels. */
+static void extract_window(const leati_conv_plan *plan, const char *picture, size_t pixel,
+                           int64_t y, int64_t x, char *to) {
+    for (int64_t ky = 0; ky < plan->y.kernel; ky++) {
+        int64_t row = y * plan->y.stride - plan->y.before + ky * plan->y.dilation;
+        for (int64_t kx = 0; kx < plan->x.kernel; kx++, to += pixel) {
+            int64_t column = x * plan->x.stride - plan->x.before + kx * plan->x.dilation;
+            if (row < 0 || row >= plan->y.in || column < 0 || column >= plan->x.in)
+                memset(to, 0, pixel);
+            else
+                memcpy(to, picture + (size_t)(row * plan->x.in + column) * pixel, pixel);
+        }
+    }
+}
+
+static leat_status extract_patches_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape images = leati_operand_shape(&call->inputs[0]), shape;
+    leati_conv_plan plan;
+    LEATI_TRY(leati_patches_plan(&plan, call->args, &images, &shape, err));
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    size_t pixel = (size_t)plan.channels * leat_dtype_size(call->inputs[0].dtype);
+    size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
+    size_t patch = (size_t)(plan.y.kernel * plan.x.kernel) * pixel;
+    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
+        const char *from = leati_row_of(&call->inputs[0], row);
+        char *to = leati_row_of(&call->outputs[0], row);
+        for (int64_t i = 0; i < plan.batch; i++, from += picture)
+            for (int64_t y = 0; y < plan.y.out; y++)
+                for (int64_t x = 0; x < plan.x.out; x++, to += patch)
+                    extract_window(&plan, from, pixel, y, x, to);
+    }
+    return LEAT_OK;
+}
+
+static leat_status extract_patches_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    if (leati_dtype_is_floating(leat_value_dtype(call->inputs[0])))
+        call->input_gradients[0] = leati_op2(&leati_tensor_op_extract_patches_grad, call->args,
+                                             call->output_gradients[0], call->inputs[0]);
+    return LEAT_OK;
+}
+
+leat_value leat_extract_patches(leat_value images, const int64_t *sizes, const int64_t *strides,
+                                const int64_t *rates, const char *padding) {
+    int64_t fours[3][4] = {
+        {1, sizes[0], sizes[1], 1}, {1, strides[0], strides[1], 1}, {1, 1, 1, 1}};
+    for (int i = 0; i < 2 && rates != NULL; i++)
+        fours[2][i + 1] = rates[i];
+    struct leati_patches_args args = {.sizes = {.values = fours[0], .count = 4},
+                                      .strides = {.values = fours[1], .count = 4},
+                                      .rates = {.values = fours[2], .count = 4},
+                                      .padding = (char *)(uintptr_t)padding};
+    return leati_op1(&leati_tensor_op_extract_patches, &args, images);
+}
+
+const leati_tensor_op leati_tensor_op_extract_patches = {
+    .name = "extract_patches",
+    .version = 1,
+    .doc = "The windows of pictures, each as one line of its pixels (tf.image.extract_patches).",
+    .names = "image.extract_patches",
+    .inputs = "images",
+    .rows = leati_patches_rows,
+    .args_size = sizeof(struct leati_patches_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = extract_patches_infer,
+    .kernel = extract_patches_kernel,
+    .gradient = extract_patches_gradient,
+};

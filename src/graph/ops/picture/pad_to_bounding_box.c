@@ -1,0 +1,79 @@
+/* pad_to_bounding_box: pictures at a place of larger ones that are zero elsewhere
+ * (tf.image.pad_to_bounding_box).
+ *
+ * The gradient is that part of the result's gradient. Fails where the pictures do not fit. No
+ * state, no locks. */
+#include "graph/support/picture/frames.h"
+
+static leat_status check(const struct leati_box_args *args, int64_t height, int64_t width,
+                         leat_error *err) {
+    LEATI_TRY(leati_box_check(args, err));
+    if ((height >= 0 && args->target_height - args->offset_height < height) ||
+        (width >= 0 && args->target_width - args->offset_width < width))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the picture of %lld x %lld from (%lld, %lld) on leaves the target of "
+                          "%lld x %lld; expected one that holds it",
+                          (long long)height, (long long)width, (long long)args->offset_height,
+                          (long long)args->offset_width, (long long)args->target_height,
+                          (long long)args->target_width);
+    return LEAT_OK;
+}
+
+static leat_status pad_infer(leati_infer_call *call, leat_error *err) {
+    const struct leati_box_args *args = call->args;
+    const leat_shape *shape = &call->inputs[0].shape;
+    leat_dtype dtype = call->inputs[0].dtype;
+    if (call->unknown != 0)
+        return leati_frames_infer(call, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, dtype, err);
+    bool known = shape->rank == 3 || shape->rank == 4;
+    LEATI_TRY(check(args, known ? shape->dims[shape->rank - 3] : 0,
+                    known ? shape->dims[shape->rank - 2] : 0, err));
+    return leati_frames_infer(call, args->target_height, args->target_width, dtype, err);
+}
+
+static leat_status pad_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct leati_box_args *args = call->args;
+    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leati_frames in;
+    LEATI_TRY(leati_frames_of(&shape, &in, err));
+    LEATI_TRY(check(args, in.height, in.width, err));
+    const leati_window window = {.top = -args->offset_height,
+                                 .left = -args->offset_width,
+                                 .height = args->target_height,
+                                 .width = args->target_width};
+    return leati_frames_window(call, &window, err);
+}
+
+static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {
+    const struct leati_box_args *args = call->args;
+    int64_t height = leati_frames_known(call->inputs[0], 0);
+    int64_t width = leati_frames_known(call->inputs[0], 1);
+    if (height < 0 || width < 0)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "the gradient of pad_to_bounding_box needs pictures of a known height "
+                          "and width; say them by ensure_shape");
+    call->input_gradients[0] = leat_crop_to_bounding_box(
+        call->output_gradients[0], args->offset_height, args->offset_width, height, width);
+    return LEAT_OK;
+}
+
+leat_value leat_pad_to_bounding_box(leat_value images, int64_t offset_height, int64_t offset_width,
+                                    int64_t target_height, int64_t target_width) {
+    return leati_box_build(&leati_tensor_op_pad_to_bounding_box, images, offset_height,
+                           offset_width, target_height, target_width);
+}
+
+const leati_tensor_op leati_tensor_op_pad_to_bounding_box = {
+    .name = "pad_to_bounding_box",
+    .version = 1,
+    .doc = "Pictures at a place of larger ones, zero elsewhere (tf.image.pad_to_bounding_box).",
+    .names = "image.pad_to_bounding_box",
+    .inputs = "image",
+    .rows = leati_box_rows,
+    .args_size = sizeof(struct leati_box_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = pad_infer,
+    .kernel = pad_kernel,
+    .gradient = pad_gradient,
+};

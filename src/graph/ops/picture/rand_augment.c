@@ -1,0 +1,35 @@
+/* rand_augment: a few random distortions of pictures one after the other
+ * (keras.layers.RandAugment).
+ *
+ * What is drawn goes on from call to call; see random.h. See policy.c, also for failures. No
+ * gradient. No state, no locks. */
+#include "graph/support/picture/policy.h"
+
+static const leati_row rows[] = {LEATI_POLICY_ROWS, LEATI_SEED_ROWS};
+
+static leat_status kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_policy_kernel(call, &leati_tensor_op_rand_augment, err);
+}
+
+leat_value leat_rand_augment(leat_value images, const leat_rand_augment_options *options,
+                             const int64_t *seed) {
+    return leati_policy_build(&leati_tensor_op_rand_augment, images, options, NULL, seed);
+}
+
+const leati_tensor_op leati_tensor_op_rand_augment = {
+    .name = "rand_augment",
+    .version = 1,
+    .doc = "A few random distortions of pictures one after the other, as float32 "
+           "(tf.keras.layers.RandAugment).",
+    .names = "image.rand_augment",
+    .inputs = "images",
+    .signature = "images value_range num_ops factor interpolation seed masks",
+    .rows = rows,
+    .args_size = sizeof(struct leati_policy_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .flags = LEATI_COSTLY | LEATI_RANDOM,
+    .infer = leati_policy_infer,
+    .complete = leati_random_complete,
+    .kernel = kernel,
+};

@@ -1,0 +1,18 @@
+/* random_contrast: adjust_contrast with a random factor (tf.image.random_contrast).
+ *
+ * What is drawn goes on from call to call; see random.h. No gradient. No state, no locks. */
+#include "graph/support/picture/augment.h"
+
+static const leati_row rows[] = {
+    LEATI_AUGMENT_ROW("lower", FLOAT, random.low, "The smallest factor, 0 or more."),
+    LEATI_AUGMENT_ROW("upper", FLOAT, random.high, "The end of the factors, not reached."),
+    LEATI_SEED_ROWS,
+};
+
+leat_value leat_random_contrast(leat_value image, double lower, double upper, const int64_t *seed) {
+    struct leati_augment_args args = {.random = {.low = lower, .high = upper}};
+    return leati_random_image_build(&leati_tensor_op_random_contrast, &args, image, seed);
+}
+
+LEATI_RANDOM_IMAGE_OP(random_contrast, leati_augment_contrast,
+                      "Adjust_contrast with a random factor", "image", " lower upper", 0, NULL);

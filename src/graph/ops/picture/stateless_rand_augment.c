@@ -1,0 +1,35 @@
+/* stateless_rand_augment: a few random distortions of pictures one after the other
+ * (keras.layers.RandAugment).
+ *
+ * The seed decides. See policy.c, also for failures. No gradient. No state, no
+ * locks. */
+#include "graph/support/picture/policy.h"
+
+static const leati_row rows[] = {LEATI_POLICY_ROWS, {0}};
+
+static leat_status kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_policy_kernel(call, NULL, err);
+}
+
+leat_value leat_stateless_rand_augment(leat_value images, leat_value seed,
+                                       const leat_rand_augment_options *options) {
+    return leati_policy_build(&leati_tensor_op_stateless_rand_augment, images, options, &seed,
+                              NULL);
+}
+
+const leati_tensor_op leati_tensor_op_stateless_rand_augment = {
+    .name = "stateless_rand_augment",
+    .version = 1,
+    .doc = "A few random distortions of pictures one after the other, as float32 "
+           "(tf.keras.layers.RandAugment).",
+    .names = "image.stateless_rand_augment",
+    .inputs = "images seed",
+    .signature = "images seed value_range num_ops factor interpolation masks",
+    .rows = rows,
+    .args_size = sizeof(struct leati_policy_args),
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .flags = LEATI_COSTLY,
+    .infer = leati_policy_infer,
+    .kernel = kernel,
+};

@@ -1,0 +1,23 @@
+/* stateless_random_jpeg_quality: adjust_jpeg_quality with a random quality
+ * (tf.image.stateless_random_jpeg_quality).
+ *
+ * The seed decides what is drawn. No gradient. No state, no locks. */
+#include "graph/support/picture/augment.h"
+
+static const leati_row rows[] = {
+    LEATI_AUGMENT_ROW("min_jpeg_quality", FLOAT, random.low, "The lowest quality."),
+    LEATI_AUGMENT_ROW("max_jpeg_quality", FLOAT, random.high,
+                      "The end of the qualities, not reached."),
+    {0},
+};
+
+leat_value leat_stateless_random_jpeg_quality(leat_value image, int64_t min_jpeg_quality,
+                                              int64_t max_jpeg_quality, leat_value seed) {
+    struct leati_augment_args args = {
+        .random = {.low = (double)min_jpeg_quality, .high = (double)max_jpeg_quality}};
+    return leati_op2(&leati_tensor_op_stateless_random_jpeg_quality, &args, image, seed);
+}
+
+LEATI_STATELESS_OP(stateless_random_jpeg_quality, leati_augment_quality,
+                   "Adjust_jpeg_quality with a random quality", "image",
+                   " min_jpeg_quality max_jpeg_quality seed", rows, LEATI_COSTLY, NULL);

@@ -1,0 +1,34 @@
+/* random_truncated_normal: random floats of a normal distribution without its tails
+ * (tf.random.truncated_normal).
+ *
+ * What lies two deviations or more from the mean is drawn again; see core/draw.h. Fails in
+ * inference on an unknown shape. No state, no locks. */
+#include "graph/support/random/random.h"
+
+static const leati_row random_truncated_normal_rows[] =
+    LEATI_RANDOM_ROWS("mean", "The mean.", "stddev", 1, "The standard deviation.");
+
+static leat_status random_truncated_normal_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_random_floats(call, &leati_tensor_op_random_truncated_normal,
+                               LEATI_TRUNCATED_NORMAL, err);
+}
+
+leat_value leat_random_truncated_normal(leat_graph *graph, leat_shape shape, leat_dtype dtype,
+                                        const leat_random_options *options) {
+    return leati_random_normals(graph, &leati_tensor_op_random_truncated_normal, shape, dtype,
+                                options);
+}
+
+const leati_tensor_op leati_tensor_op_random_truncated_normal = {
+    .name = "random_truncated_normal",
+    .version = 1,
+    .doc = "Random floats of a normal distribution without its tails "
+           "(tf.random.truncated_normal).",
+    .names = "random.truncated_normal",
+    .rows = random_truncated_normal_rows,
+    .args_size = sizeof(struct leati_random_args),
+    .flags = LEATI_RANDOM,
+    .infer = leati_random_infer,
+    .complete = leati_random_complete,
+    .kernel = random_truncated_normal_kernel,
+};

@@ -1,0 +1,261 @@
+/* as_string: numbers as text, "true" or "false" of booleans, strings as they are
+ * (tf.strings.as_string).
+ *
+ * Without arguments floats have six digits after the point; precision, scientific, shortest, width
+ * and fill are those of printf, and the decimal point is a point in every locale. Fails in
+ * inference where the dtype has no such argument, without memory in a run. No gradient, no locks.
+ */
+#include "core/half.h"
+#include "core/number.h"
+#include "graph/support/text/texts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct as_string_args {
+    int64_t precision;
+    bool scientific;
+    bool shortest;
+    int64_t width;
+    char *fill;
+};
+
+#define ROW(field) .offset = offsetof(struct as_string_args, field)
+#define MOST_DIGITS 100000
+
+static const leati_row as_string_rows[] = {
+    {.name = "precision",
+     .type = LEATI_ROW_INT,
+     ROW(precision),
+     .default_number = -1,
+     .minimum = INT32_MIN,
+     .maximum = MOST_DIGITS,
+     .doc = "Digits after the point of floats, or of shortest in all; negative: six."},
+    {.name = "scientific",
+     .type = LEATI_ROW_BOOL,
+     ROW(scientific),
+     .doc = "Floats with an exponent."},
+    {.name = "shortest",
+     .type = LEATI_ROW_BOOL,
+     ROW(shortest),
+     .doc = "Floats with an exponent where that is shorter, without zeros at the end."},
+    {.name = "width",
+     .type = LEATI_ROW_INT,
+     ROW(width),
+     .default_number = -1,
+     .minimum = INT32_MIN,
+     .maximum = MOST_DIGITS,
+     .doc = "The least number of bytes; negative: none."},
+    {.name = "fill",
+     .type = LEATI_ROW_STRING,
+     ROW(fill),
+     .default_text = "",
+     .doc = "What fills up to the width: nothing for blanks, or one of 0, -, +, # and a blank, "
+            "which mean what they mean to printf."},
+    {0},
+};
+
+static leat_status as_string_infer(leati_infer_call *call, leat_error *err) {
+    const struct as_string_args *args = call->args;
+    leat_dtype dtype = call->inputs[0].dtype;
+    const char *fill = args->fill == NULL ? "" : args->fill;
+    bool is_float = dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64, is_text = dtype == LEAT_STRING;
+    if ((dtype < LEAT_BOOL || dtype > LEAT_FLOAT64) && !is_text)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the input is %s; expected numbers, bool or string",
+                          leat_dtype_name(dtype));
+    if (fill[0] != '\0' && (fill[1] != '\0' || strchr(" +-0#", fill[0]) == NULL))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "fill is \"%.40s\"; expected \"\" or one of \" \", +, -, 0 and #", fill);
+    if ((args->scientific || args->shortest) && !is_float && !is_text)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "scientific and shortest are not for %s; expected floats",
+                          leat_dtype_name(dtype));
+    if (args->scientific && args->shortest)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "scientific and shortest are both set; expected one of them");
+    if (args->precision >= 0 && !is_float && !is_text)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "precision is not for %s; expected floats",
+                          leat_dtype_name(dtype));
+    return leati_infer_output(call, LEAT_STRING, &call->inputs[0].shape, NULL, err);
+}
+
+/* ---- whole numbers, which need no format ---- */
+
+static size_t write_unsigned(uint64_t value, bool negative, char *to) {
+    char digits[24];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    if (negative)
+        digits[--at] = '-';
+    if (to != NULL)
+        memcpy(to, digits + at, sizeof digits - at);
+    return sizeof digits - at;
+}
+
+static int64_t signed_of(leat_dtype dtype, const char *at) {
+    switch (dtype) {
+    case LEAT_INT8: return *(const int8_t *)at;
+    case LEAT_INT16: return *(const int16_t *)(const void *)at;
+    case LEAT_INT32: return *(const int32_t *)(const void *)at;
+    default: return *(const int64_t *)(const void *)at;
+    }
+}
+
+static uint64_t unsigned_of(leat_dtype dtype, const char *at) {
+    switch (dtype) {
+    case LEAT_UINT8: return *(const uint8_t *)at;
+    case LEAT_UINT16: return *(const uint16_t *)(const void *)at;
+    case LEAT_UINT32: return *(const uint32_t *)(const void *)at;
+    default: return *(const uint64_t *)(const void *)at;
+    }
+}
+
+static bool is_signed(leat_dtype dtype) {
+    return dtype == LEAT_INT8 || dtype == LEAT_INT16 || dtype == LEAT_INT32 || dtype == LEAT_INT64;
+}
+
+static size_t plain_text(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
+    const leati_operand *in = &call->inputs[0];
+    const char *at = leati_row_of(in, row) + (size_t)index * leat_dtype_size(in->dtype);
+    if (in->dtype == LEAT_BOOL) {
+        bool value = *(const bool *)at;
+        if (to != NULL)
+            memcpy(to, value ? "true" : "false", value ? 4 : 5);
+        return value ? 4 : 5;
+    }
+    if (!is_signed(in->dtype))
+        return write_unsigned(unsigned_of(in->dtype, at), false, to);
+    int64_t value = signed_of(in->dtype, at);
+    return write_unsigned(value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0, to);
+}
+
+/* ---- by a format of printf's ---- */
+
+static double float_of(leat_dtype dtype, const char *at) {
+    switch (dtype) {
+    case LEAT_FLOAT16: return (double)leati_float_of_half(*(const uint16_t *)(const void *)at);
+    case LEAT_BFLOAT16: return (double)leati_float_of_bfloat16(*(const uint16_t *)(const void *)at);
+    case LEAT_FLOAT32: return (double)*(const float *)(const void *)at;
+    default: return *(const double *)(const void *)at;
+    }
+}
+
+/* What printf is told; width and precision are numbers beside it. */
+typedef struct format {
+    char text[16];
+    int width, precision; /* negative: not told */
+} format;
+
+static format format_of(const struct as_string_args *args, leat_dtype dtype) {
+    const char *end = is_signed(dtype) ? "lld" : "llu";
+    format f = {.width = args->width > 0 ? (int)args->width : 0,
+                .precision = args->precision >= 0 ? (int)args->precision : -1};
+    if (dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64)
+        end = args->shortest ? "g" : args->scientific ? "e" : "f";
+    else if (dtype == LEAT_STRING && args->width <= 0)
+        f.precision = -1; /* without a width TensorFlow leaves strings as they are */
+    (void)snprintf(f.text, sizeof f.text, "%%%s*.*%s", args->fill == NULL ? "" : args->fill, end);
+    return f;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+static int print(const format *f, leat_dtype dtype, const char *at, char *to, size_t size) {
+    if (dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64)
+        return snprintf(to, size, f->text, f->width, f->precision, float_of(dtype, at));
+    if (is_signed(dtype))
+        return snprintf(to, size, f->text, f->width, f->precision, (long long)signed_of(dtype, at));
+    return snprintf(to, size, f->text, f->width, f->precision,
+                    (unsigned long long)unsigned_of(dtype, at));
+}
+
+#pragma GCC diagnostic pop
+
+/* A string as %s has it, but with bytes of any value. */
+static void put_string(const format *f, const char *fill, const leat_string *s, leati_writer *out) {
+    size_t size =
+        f->precision >= 0 && s->size > (size_t)f->precision ? (size_t)f->precision : s->size;
+    size_t blanks = (size_t)f->width > size ? (size_t)f->width - size : 0;
+    bool left = fill != NULL && fill[0] == '-';
+    for (size_t i = 0; i < blanks && !left; i++)
+        leati_put_raw(out, " ", 1);
+    leati_put_raw(out, s->data, size);
+    for (size_t i = 0; i < blanks && left; i++)
+        leati_put_raw(out, " ", 1);
+}
+
+static leat_status write_value(const leati_kernel_call *call, int64_t row, int64_t index,
+                               void *context, leati_writer *out, leat_error *err) {
+    const struct as_string_args *args = call->args;
+    const leati_operand *in = &call->inputs[0];
+    const format *f = context;
+    const char *at = leati_row_of(in, row) + (size_t)index * leat_dtype_size(in->dtype);
+    char text[512], *longer = NULL;
+    if (in->dtype == LEAT_STRING) {
+        put_string(f, args->fill, (const leat_string *)(const void *)at, out);
+        return LEAT_OK;
+    }
+    int size = print(f, in->dtype, at, text, sizeof text);
+    if (size >= (int)sizeof text) {
+        longer = leati_alloc(1, (size_t)size + 1);
+        if (longer == NULL)
+            return leati_no_memory(err);
+        (void)print(f, in->dtype, at, longer, (size_t)size + 1);
+    }
+    if (size > 0)
+        leati_put_raw(out, longer == NULL ? text : longer, (size_t)size);
+    leati_free(longer);
+    return LEAT_OK;
+}
+
+static leat_status as_string_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct as_string_args *args = call->args;
+    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_dtype dtype = call->inputs[0].dtype;
+    bool whole = (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64) && dtype != LEAT_STRING;
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    if (dtype == LEAT_BOOL ||
+        (whole && args->width <= 1 && (args->fill == NULL || args->fill[0] == '\0')))
+        return leati_write_texts(call, plain_text, err);
+    format f = format_of(args, dtype);
+    locale_t plain = leati_c_locale(), before = (locale_t)0;
+    if (plain != (locale_t)0)
+        before = uselocale(plain);
+    leat_status status = leati_collect_texts(call, write_value, &f, err);
+    if (plain != (locale_t)0)
+        (void)uselocale(before);
+    return status;
+}
+
+leat_value leat_as_string(leat_value x) {
+    struct as_string_args args = {.precision = -1, .width = -1};
+    return leati_op1(&leati_tensor_op_as_string, &args, x);
+}
+
+leat_value leat_as_string_formatted(leat_value x, const leat_as_string_options *options) {
+    struct as_string_args args = {.precision = options->precision,
+                                  .scientific = options->scientific,
+                                  .shortest = options->shortest,
+                                  .width = options->width,
+                                  .fill = (char *)(uintptr_t)options->fill};
+    return leati_op1(&leati_tensor_op_as_string, &args, x);
+}
+
+const leati_tensor_op leati_tensor_op_as_string = {
+    .name = "as_string",
+    .version = 1,
+    .doc = "Numbers as text, true or false of booleans (tf.strings.as_string).",
+    .names = "strings.as_string as_string",
+    .inputs = "input",
+    .rows = as_string_rows,
+    .args_size = sizeof(struct as_string_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = as_string_infer,
+    .kernel = as_string_kernel,
+};

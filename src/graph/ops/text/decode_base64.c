@@ -1,0 +1,89 @@
+/* decode_base64: the bytes that text of encode_base64 stands for (tf.io.decode_base64).
+ *
+ * "=" at the end may stand or be left out. Fails in a run on other letters and on lengths that no
+ * bytes have. No gradient, no locks. */
+#include "graph/support/text/texts.h"
+
+#include <string.h>
+
+static leat_status decode_base64_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    return leati_infer_same(call, err);
+}
+
+/* The six bits of a letter; -1: none. */
+static int bits_of(char c) {
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '-' ? 62 : c == '_' ? 63 : -1;
+}
+
+/* The letters before the filling at the end, of at most two. */
+static size_t letters_of(const leat_string *s) {
+    size_t size = s->size;
+    for (int i = 0; i < 2 && s->size % 4 == 0 && size > 0 && s->data[size - 1] == '='; i++)
+        size--;
+    return size;
+}
+
+static leat_status check_text(const leat_string *s, leat_error *err) {
+    size_t size = letters_of(s);
+    if (size % 4 == 1)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "base64 string length cannot be 1 modulo 4; found %zu letters", size);
+    for (size_t i = 0; i < size; i++)
+        if (bits_of(s->data[i]) < 0)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "invalid character found in base64: byte %d at place %zu",
+                              (int)(uint8_t)s->data[i], i);
+    return LEAT_OK;
+}
+
+static size_t decoded(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
+    const leat_string *s = leati_strings_of(&call->inputs[0], row) + index;
+    size_t size = letters_of(s), at = 0;
+    uint32_t bits = 0;
+    for (size_t i = 0; i < size; i++) {
+        bits = bits << 6 | (uint32_t)bits_of(s->data[i]);
+        if (i % 4 == 0)
+            continue;
+        if (to != NULL)
+            to[at] = (char)(bits >> (6 - 2 * (i % 4)) & 255);
+        at++;
+    }
+    return at;
+}
+
+static leat_status decode_base64_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_operand *in = &call->inputs[0];
+    leat_shape shape = leati_operand_shape(in);
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    for (int64_t row = 0; row < call->n; row++) {
+        call->failed_row = row;
+        for (int64_t i = 0; i < in->count; i++)
+            LEATI_TRY(check_text(leati_strings_of(in, row) + i, err));
+    }
+    call->failed_row = 0;
+    return leati_write_texts(call, decoded, err);
+}
+
+leat_value leat_decode_base64(leat_value input) {
+    return leati_op1(&leati_tensor_op_decode_base64, NULL, input);
+}
+
+const leati_tensor_op leati_tensor_op_decode_base64 = {
+    .name = "decode_base64",
+    .version = 1,
+    .doc = "The bytes that text of encode_base64 stands for (tf.io.decode_base64).",
+    .names = "io.decode_base64",
+    .inputs = "input",
+    .rows = leati_no_rows,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = decode_base64_infer,
+    .kernel = decode_base64_kernel,
+};

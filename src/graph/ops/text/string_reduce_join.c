@@ -1,0 +1,131 @@
+/* string_reduce_join: strings joined along the named dimensions, or all, with a separator between
+ * them (tf.strings.reduce_join).
+ *
+ * Of several named dimensions the first moves fastest; where none is named that is the last. Fails
+ * where an axis is outside the input or named twice. No gradient, no locks. */
+#include "graph/support/math/reduce.h"
+#include "graph/support/text/texts.h"
+
+#include <string.h>
+
+struct string_reduce_join_args {
+    struct leati_reduce_args reduce;
+    char *separator;
+};
+
+static const leati_row string_reduce_join_rows[] = {
+    {.name = "axis",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_NONE | LEATI_TENSOR,
+     .offset = offsetof(struct string_reduce_join_args, reduce.axis),
+     .doc = "The dimensions to join along; none named: all."},
+    {.name = "keepdims",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct string_reduce_join_args, reduce.keepdims),
+     .doc = "Leave joined dimensions as 1."},
+    {.name = "separator",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct string_reduce_join_args, separator),
+     .default_text = "",
+     .doc = "What stands between two strings."},
+    {0},
+};
+
+static leat_status string_reduce_join_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    return leati_reduce_infer_as(call, LEAT_STRING, err);
+}
+
+/* The place in the input of number `number` over the dimensions `order`, the first of which moves
+ * fastest. */
+static int64_t place_of(const leati_operand *in, const int32_t *order, int32_t count,
+                        int64_t number) {
+    leat_shape shape = leati_operand_shape(in);
+    int64_t steps[LEAT_MAX_RANK], place = 0;
+    leati_dense_steps(&shape, 1, steps);
+    for (int32_t i = 0; i < count; i++) {
+        place += number % in->dims[order[i]] * steps[order[i]];
+        number /= in->dims[order[i]];
+    }
+    return place;
+}
+
+/* The joined dimensions as they move, then those that stay, the last of which moves fastest. The
+ * axes have been checked. */
+static int32_t order_of(const leati_ints *axes, int32_t rank, int32_t *order) {
+    bool joined[LEAT_MAX_RANK] = {0};
+    int32_t count = 0, end;
+    for (int32_t i = 0; i < axes->count; i++) {
+        int64_t axis = axes->values[i];
+        order[count] = (int32_t)(axis < 0 ? axis + rank : axis);
+        joined[order[count++]] = true;
+    }
+    if (axes->values == NULL)
+        for (int32_t d = rank - 1; d >= 0; d--)
+            order[count++] = d;
+    end = count;
+    for (int32_t d = rank - 1; d >= 0 && axes->values != NULL; d--)
+        if (!joined[d])
+            order[end++] = d;
+    return count;
+}
+
+static size_t joined_text(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
+    const struct string_reduce_join_args *args = call->args;
+    const leati_operand *in = &call->inputs[0];
+    const char *separator = args->separator == NULL ? "" : args->separator;
+    const leat_string *strings = leati_strings_of(in, row);
+    size_t between = strlen(separator), at = 0;
+    int32_t order[LEAT_MAX_RANK];
+    int32_t joined = order_of(&args->reduce.axis, in->rank, order);
+    int64_t count = 1;
+    for (int32_t i = 0; i < joined; i++)
+        count *= in->dims[order[i]];
+    if (count == 0)
+        return 0;
+    int64_t start = place_of(in, order + joined, in->rank - joined, index);
+    for (int64_t i = 0; i < count; i++) {
+        const leat_string *s = &strings[start + place_of(in, order, joined, i)];
+        if (to != NULL && i > 0 && between > 0)
+            memcpy(to + at, separator, between);
+        at += i > 0 ? between : 0;
+        if (to != NULL && s->size > 0)
+            memcpy(to + at, s->data, s->size);
+        at += s->size;
+    }
+    return at;
+}
+
+static leat_status string_reduce_join_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct string_reduce_join_args *args = call->args;
+    leat_shape in = leati_operand_shape(&call->inputs[0]);
+    bool mask[LEAT_MAX_RANK];
+    LEATI_TRY(leati_reduce_mask(&args->reduce.axis, in.rank, mask, err));
+    leat_shape shape = leati_reduced_shape(&in, mask, args->reduce.keepdims);
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    return leati_write_texts(call, joined_text, err);
+}
+
+leat_value leat_string_reduce_join(leat_value inputs, const int64_t *axes, int num_axes,
+                                   bool keepdims, const char *separator) {
+    struct string_reduce_join_args args = {
+        .reduce = {.axis = {.values = (int64_t *)(uintptr_t)axes,
+                            .count = axes == NULL ? 0 : num_axes},
+                   .keepdims = keepdims},
+        .separator = (char *)(uintptr_t)(separator ? separator : "")};
+    return leati_op1(&leati_tensor_op_string_reduce_join, &args, inputs);
+}
+
+const leati_tensor_op leati_tensor_op_string_reduce_join = {
+    .name = "string_reduce_join",
+    .version = 1,
+    .doc = "Strings joined along the named dimensions, or all (tf.strings.reduce_join).",
+    .names = "strings.reduce_join",
+    .inputs = "inputs",
+    .rows = string_reduce_join_rows,
+    .args_size = sizeof(struct string_reduce_join_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = string_reduce_join_infer,
+    .kernel = string_reduce_join_kernel,
+};

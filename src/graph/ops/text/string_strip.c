@@ -1,0 +1,48 @@
+/* string_strip: strings without the white space at both ends (tf.strings.strip). The results are
+ * views of the input's bytes. Fails in inference on other dtypes. No gradient, no locks. */
+#include "graph/support/text/texts.h"
+
+static leat_status string_strip_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    return leati_infer_same(call, err);
+}
+
+static bool is_space(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static leat_status string_strip_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
+    leat_shape shape = leati_operand_shape(in);
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    for (int64_t row = 0; row < call->n; row++) {
+        for (int64_t i = 0; i < in->count; i++) {
+            leat_string s = leati_strings_of(in, row)[i];
+            while (s.size > 0 && is_space(s.data[0])) {
+                s.data++;
+                s.size--;
+            }
+            while (s.size > 0 && is_space(s.data[s.size - 1]))
+                s.size--;
+            leati_strings_of(out, row)[i] = s;
+        }
+    }
+    return leati_hold_strings(call, 0, err);
+}
+
+leat_value leat_string_strip(leat_value x) {
+    return leati_op1(&leati_tensor_op_string_strip, NULL, x);
+}
+
+const leati_tensor_op leati_tensor_op_string_strip = {
+    .name = "string_strip",
+    .version = 1,
+    .doc = "Strings without the white space at both ends (tf.strings.strip).",
+    .names = "strings.strip",
+    .inputs = "input",
+    .rows = leati_no_rows,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = string_strip_infer,
+    .kernel = string_strip_kernel,
+};

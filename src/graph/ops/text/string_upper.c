@@ -1,0 +1,72 @@
+/* string_upper: letters in upper case (tf.strings.upper): those of ASCII, other bytes as they are,
+ * or with the encoding utf-8 those of Unicode. Fails in inference on other dtypes and encodings. No
+ * gradient, no locks. */
+#include "graph/support/text/unicode.h"
+
+struct string_upper_args {
+    char *encoding;
+};
+
+static const leati_row string_upper_rows[] = {
+    {.name = "encoding",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct string_upper_args, encoding),
+     .default_text = "",
+     .doc = "utf-8, or nothing for ASCII."},
+    {0},
+};
+
+static leat_status string_upper_infer(leati_infer_call *call, leat_error *err) {
+    const struct string_upper_args *args = call->args;
+    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_want_case_encoding(args->encoding, err));
+    return leati_infer_same(call, err);
+}
+
+static size_t upper(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
+    const leat_string *s = leati_strings_of(&call->inputs[0], row) + index;
+    for (size_t i = 0; to != NULL && i < s->size; i++)
+        to[i] =
+            (char)(s->data[i] >= 'a' && s->data[i] <= 'z' ? s->data[i] - 'a' + 'A' : s->data[i]);
+    return s->size;
+}
+
+static leat_status unicode_upper(const leati_kernel_call *call, int64_t row, int64_t index,
+                                 void *context, leati_writer *out, leat_error *err) {
+    (void)context;
+    return leati_unicode_case(leati_strings_of(&call->inputs[0], row)[index], true, out, err);
+}
+
+static leat_status string_upper_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct string_upper_args *args = call->args;
+    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    if (args->encoding != NULL && args->encoding[0] != '\0')
+        return leati_collect_texts(call, unicode_upper, NULL, err);
+    return leati_write_texts(call, upper, err);
+}
+
+leat_value leat_string_upper(leat_value x) {
+    struct string_upper_args args = {.encoding = NULL};
+    return leati_op1(&leati_tensor_op_string_upper, &args, x);
+}
+
+leat_value leat_string_upper_utf8(leat_value x) {
+    char encoding[] = "utf-8";
+    struct string_upper_args args = {.encoding = encoding};
+    return leati_op1(&leati_tensor_op_string_upper, &args, x);
+}
+
+const leati_tensor_op leati_tensor_op_string_upper = {
+    .name = "string_upper",
+    .version = 1,
+    .doc = "Letters in upper case (tf.strings.upper).",
+    .names = "strings.upper",
+    .inputs = "input",
+    .rows = string_upper_rows,
+    .args_size = sizeof(struct string_upper_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = string_upper_infer,
+    .kernel = string_upper_kernel,
+};

@@ -1,0 +1,200 @@
+/* Elementwise kernels: the loops, written once.
+ *
+ * An operation names one expression per kind of number; the macros below make a *lane* of it for
+ * each dtype: a function over n values whose operands lie any number of bytes apart, with plain
+ * loops for operands that are dense or constant, which the compiler turns into vector code.
+ * leati_elementwise walks rows and broadcast dimensions, merged into as few loops as their strides
+ * allow, so a block of dense scalars is one call of one lane.
+ *
+ * In an expression, x, y and z are the operands (of the dtype; float for float16 and bfloat16), T
+ * is the dtype and U an unsigned type at least as wide in which integers wrap as TensorFlow's do.
+ */
+#ifndef LEATI_GRAPH_SUPPORT_MATH_ELEMENTWISE_H
+#define LEATI_GRAPH_SUPPORT_MATH_ELEMENTWISE_H
+
+#include "core/half.h"
+#include "graph/support/support.h"
+
+#include <math.h>
+
+typedef struct leati_lane {
+    char *out;
+    const char *in[3];
+    int64_t out_step; /* bytes */
+    int64_t in_step[3];
+    int64_t n;
+    int64_t failed; /* set by a lane that refuses value `failed` of its n; -1 at first */
+} leati_lane;
+
+typedef void (*leati_lane_function)(leati_lane *lane);
+
+/* Runs `function` over all rows and values with numpy's broadcasting. If a lane refuses a value,
+ * the call's failed_row is set and `refusal` is the text of the INVALID_ARGUMENT. */
+LEAT_WARN_UNUSED leat_status leati_elementwise(leati_kernel_call *call,
+                                               leati_lane_function function, const char *refusal,
+                                               leat_error *err);
+/* The same with the function for input `index`'s dtype from a table of LEAT_NUM_DTYPES. */
+LEAT_WARN_UNUSED leat_status leati_elementwise_by_dtype(leati_kernel_call *call,
+                                                        const leati_lane_function *lanes, int index,
+                                                        const char *refusal, leat_error *err);
+/* INVALID_ARGUMENT unless the table has a function for the dtype of input `index`. */
+LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *call, int index,
+                                                     const leati_lane_function *lanes,
+                                                     leat_error *err);
+
+#define LEATI_UNUSED __attribute__((unused))
+
+/* ---- one operand ---- */
+#define LEATI_LANE1(NAME, TYPE, UTYPE, OUT, EXPRESSION)                                            \
+    static void NAME(leati_lane *lane) {                                                           \
+        typedef TYPE T LEATI_UNUSED;                                                               \
+        typedef UTYPE U LEATI_UNUSED;                                                              \
+        int64_t n = lane->n;                                                                       \
+        if (lane->in_step[0] == (int64_t)sizeof(TYPE) && lane->out_step == (int64_t)sizeof(OUT)) { \
+            const TYPE *a = (const TYPE *)lane->in[0];                                             \
+            OUT *out = (OUT *)lane->out;                                                           \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                TYPE x = a[i];                                                                     \
+                out[i] = (OUT)(EXPRESSION);                                                        \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            TYPE x = *(const TYPE *)(lane->in[0] + i * lane->in_step[0]);                          \
+            *(OUT *)(lane->out + i * lane->out_step) = (OUT)(EXPRESSION);                          \
+        }                                                                                          \
+    }
+
+/* Of float16 or bfloat16 (HALF), giving HALF. */
+#define LEATI_LANE1_HALF(NAME, HALF, EXPRESSION)                                                   \
+    static void NAME(leati_lane *lane) {                                                           \
+        typedef float T LEATI_UNUSED;                                                              \
+        typedef float U LEATI_UNUSED;                                                              \
+        for (int64_t i = 0; i < lane->n; i++) {                                                    \
+            float x =                                                                              \
+                leati_float_of_##HALF(*(const uint16_t *)(lane->in[0] + i * lane->in_step[0]));    \
+            *(uint16_t *)(lane->out + i * lane->out_step) = leati_##HALF##_of_float(EXPRESSION);   \
+        }                                                                                          \
+    }
+
+/* ---- two operands ---- */
+#define LEATI_LOOP2(TYPE, OUT, X, Y, EXPRESSION)                                                   \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+        TYPE x = (X), y = (Y);                                                                     \
+        out[i] = (OUT)(EXPRESSION);                                                                \
+    }                                                                                              \
+    return
+
+#define LEATI_LANE2(NAME, TYPE, UTYPE, OUT, EXPRESSION)                                            \
+    static void NAME(leati_lane *lane) {                                                           \
+        typedef TYPE T LEATI_UNUSED;                                                               \
+        typedef UTYPE U LEATI_UNUSED;                                                              \
+        const int64_t n = lane->n, sa = lane->in_step[0], sb = lane->in_step[1];                   \
+        const int64_t dense = (int64_t)sizeof(TYPE);                                               \
+        const TYPE *a = (const TYPE *)lane->in[0], *b = (const TYPE *)lane->in[1];                 \
+        OUT *out = (OUT *)lane->out;                                                               \
+        if (lane->out_step == (int64_t)sizeof(OUT)) {                                              \
+            if (sa == dense && sb == dense) {                                                      \
+                LEATI_LOOP2(TYPE, OUT, a[i], b[i], EXPRESSION);                                    \
+            }                                                                                      \
+            if (sa == dense && sb == 0) {                                                          \
+                const TYPE c = *b;                                                                 \
+                LEATI_LOOP2(TYPE, OUT, a[i], c, EXPRESSION);                                       \
+            }                                                                                      \
+            if (sa == 0 && sb == dense) {                                                          \
+                const TYPE c = *a;                                                                 \
+                LEATI_LOOP2(TYPE, OUT, c, b[i], EXPRESSION);                                       \
+            }                                                                                      \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            TYPE x = *(const TYPE *)(lane->in[0] + i * sa);                                        \
+            TYPE y = *(const TYPE *)(lane->in[1] + i * sb);                                        \
+            *(OUT *)(lane->out + i * lane->out_step) = (OUT)(EXPRESSION);                          \
+        }                                                                                          \
+    }
+
+/* Of float16 or bfloat16; STORE makes the OUT of the expression. */
+#define LEATI_LANE2_HALF(NAME, HALF, OUT, STORE, EXPRESSION)                                       \
+    static void NAME(leati_lane *lane) {                                                           \
+        typedef float T LEATI_UNUSED;                                                              \
+        typedef float U LEATI_UNUSED;                                                              \
+        for (int64_t i = 0; i < lane->n; i++) {                                                    \
+            float x =                                                                              \
+                leati_float_of_##HALF(*(const uint16_t *)(lane->in[0] + i * lane->in_step[0]));    \
+            float y =                                                                              \
+                leati_float_of_##HALF(*(const uint16_t *)(lane->in[1] + i * lane->in_step[1]));    \
+            *(OUT *)(lane->out + i * lane->out_step) = STORE(EXPRESSION);                          \
+        }                                                                                          \
+    }
+
+/* ---- all dtypes of an operation ---- */
+#define LEATI_LANES1_SIGNED(OP, INTEGER)                                                           \
+    LEATI_LANE1(OP##_int8, int8_t, uint32_t, int8_t, INTEGER)                                      \
+    LEATI_LANE1(OP##_int16, int16_t, uint32_t, int16_t, INTEGER)                                   \
+    LEATI_LANE1(OP##_int32, int32_t, uint32_t, int32_t, INTEGER)                                   \
+    LEATI_LANE1(OP##_int64, int64_t, uint64_t, int64_t, INTEGER)
+#define LEATI_LANES1_UNSIGNED(OP, INTEGER)                                                         \
+    LEATI_LANE1(OP##_uint8, uint8_t, uint32_t, uint8_t, INTEGER)                                   \
+    LEATI_LANE1(OP##_uint16, uint16_t, uint32_t, uint16_t, INTEGER)                                \
+    LEATI_LANE1(OP##_uint32, uint32_t, uint32_t, uint32_t, INTEGER)                                \
+    LEATI_LANE1(OP##_uint64, uint64_t, uint64_t, uint64_t, INTEGER)
+#define LEATI_LANES1_FLOAT(OP, FLOAT32, FLOAT64)                                                   \
+    LEATI_LANE1_HALF(OP##_float16, half, FLOAT32)                                                  \
+    LEATI_LANE1_HALF(OP##_bfloat16, bfloat16, FLOAT32)                                             \
+    LEATI_LANE1(OP##_float32, float, float, float, FLOAT32)                                        \
+    LEATI_LANE1(OP##_float64, double, double, double, FLOAT64)
+
+#define LEATI_LANES2_INTEGER(OP, INTEGER)                                                          \
+    LEATI_LANE2(OP##_int8, int8_t, uint32_t, int8_t, INTEGER)                                      \
+    LEATI_LANE2(OP##_int16, int16_t, uint32_t, int16_t, INTEGER)                                   \
+    LEATI_LANE2(OP##_int32, int32_t, uint32_t, int32_t, INTEGER)                                   \
+    LEATI_LANE2(OP##_int64, int64_t, uint64_t, int64_t, INTEGER)                                   \
+    LEATI_LANE2(OP##_uint8, uint8_t, uint32_t, uint8_t, INTEGER)                                   \
+    LEATI_LANE2(OP##_uint16, uint16_t, uint32_t, uint16_t, INTEGER)                                \
+    LEATI_LANE2(OP##_uint32, uint32_t, uint32_t, uint32_t, INTEGER)                                \
+    LEATI_LANE2(OP##_uint64, uint64_t, uint64_t, uint64_t, INTEGER)
+#define LEATI_LANES2_FLOAT(OP, FLOAT32, FLOAT64)                                                   \
+    LEATI_LANE2_HALF(OP##_float16, half, uint16_t, leati_half_of_float, FLOAT32)                   \
+    LEATI_LANE2_HALF(OP##_bfloat16, bfloat16, uint16_t, leati_bfloat16_of_float, FLOAT32)          \
+    LEATI_LANE2(OP##_float32, float, float, float, FLOAT32)                                        \
+    LEATI_LANE2(OP##_float64, double, double, double, FLOAT64)
+
+/* Comparisons: one expression for every number. */
+#define LEATI_LANES2_COMPARE(OP, EXPRESSION)                                                       \
+    LEATI_LANE2(OP##_int8, int8_t, uint32_t, bool, EXPRESSION)                                     \
+    LEATI_LANE2(OP##_int16, int16_t, uint32_t, bool, EXPRESSION)                                   \
+    LEATI_LANE2(OP##_int32, int32_t, uint32_t, bool, EXPRESSION)                                   \
+    LEATI_LANE2(OP##_int64, int64_t, uint64_t, bool, EXPRESSION)                                   \
+    LEATI_LANE2(OP##_uint8, uint8_t, uint32_t, bool, EXPRESSION)                                   \
+    LEATI_LANE2(OP##_uint16, uint16_t, uint32_t, bool, EXPRESSION)                                 \
+    LEATI_LANE2(OP##_uint32, uint32_t, uint32_t, bool, EXPRESSION)                                 \
+    LEATI_LANE2(OP##_uint64, uint64_t, uint64_t, bool, EXPRESSION)                                 \
+    LEATI_LANE2_HALF(OP##_float16, half, bool, (bool), EXPRESSION)                                 \
+    LEATI_LANE2_HALF(OP##_bfloat16, bfloat16, bool, (bool), EXPRESSION)                            \
+    LEATI_LANE2(OP##_float32, float, float, bool, EXPRESSION)                                      \
+    LEATI_LANE2(OP##_float64, double, double, bool, EXPRESSION)
+
+/* ---- tables, to stand between the braces of an array of LEAT_NUM_DTYPES ---- */
+#define LEATI_TABLE_SIGNED(OP)                                                                     \
+    [LEAT_INT8] = OP##_int8, [LEAT_INT16] = OP##_int16, [LEAT_INT32] = OP##_int32,                 \
+    [LEAT_INT64] = OP##_int64
+#define LEATI_TABLE_INTEGER(OP)                                                                    \
+    LEATI_TABLE_SIGNED(OP), [LEAT_UINT8] = OP##_uint8, [LEAT_UINT16] = OP##_uint16,                \
+                            [LEAT_UINT32] = OP##_uint32, [LEAT_UINT64] = OP##_uint64
+#define LEATI_TABLE_FLOAT(OP)                                                                      \
+    [LEAT_FLOAT16] = OP##_float16, [LEAT_BFLOAT16] = OP##_bfloat16, [LEAT_FLOAT32] = OP##_float32, \
+    [LEAT_FLOAT64] = OP##_float64
+#define LEATI_TABLE_NUMBER(OP) LEATI_TABLE_INTEGER(OP), LEATI_TABLE_FLOAT(OP)
+
+/* The infer and kernel slots of an operation whose lanes are OP_lanes: RULE is the shared rule of
+ * inference, INDEX the input whose dtype chooses the lane. */
+#define LEATI_ELEMENTWISE_SLOTS(OP, RULE, INDEX, REFUSAL)                                          \
+    static leat_status OP##_infer(leati_infer_call *call, leat_error *err) {                       \
+        LEATI_TRY(leati_elementwise_check(call, INDEX, OP##_lanes, err));                          \
+        return RULE(call, err);                                                                    \
+    }                                                                                              \
+    static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
+        return leati_elementwise_by_dtype(call, OP##_lanes, INDEX, REFUSAL, err);                  \
+    }
+
+#endif

@@ -1,0 +1,141 @@
+/* What the operations on colours share; see colour.h.
+ *
+ * Happy path: float32 is read and written where it is; other types are converted by
+ * convert_image_dtype's kernel, by way of arrays in the arena. No state, no locks. */
+#include "graph/support/picture/colour.h"
+
+#include "graph/support/picture/pictures.h"
+
+/* ---- inference ---- */
+
+static leat_status check_shape(const leati_colour *colour, const leat_shape *shape,
+                               leat_error *err) {
+    char text[128];
+    if (shape->rank < 0)
+        return LEAT_OK;
+    int64_t channels = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
+    if (shape->rank < colour->rank)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "the pictures have shape %s; expected at least %d dimensions",
+                          leati_shape_text(shape, text), (int)colour->rank);
+    if (colour->in_channels > 0 && channels >= 0 && channels != colour->in_channels)
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "the pictures have shape %s; expected %lld channels in the last dimension",
+            leati_shape_text(shape, text), (long long)colour->in_channels);
+    return LEAT_OK;
+}
+
+leat_status leati_colour_infer(leati_infer_call *call, const leati_colour *colour,
+                               leat_error *err) {
+    leat_shape shape = call->inputs[0].shape;
+    leat_dtype dtype = call->inputs[0].dtype;
+    bool floats = dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
+    if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64 || (colour->floats && !floats))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected %s",
+                          leat_dtype_name(dtype), colour->floats ? "floats" : "numbers");
+    LEATI_TRY(check_shape(colour, &shape, err));
+    if (colour->out_channels > 0 && shape.rank > 0)
+        shape.dims[shape.rank - 1] = colour->out_channels;
+    return leati_infer_output(call, colour->dtype == LEAT_BOOL ? dtype : colour->dtype, &shape,
+                              NULL, err);
+}
+
+/* ---- kernels ---- */
+
+static leati_frames frames_of(const leat_shape *shape, int32_t rank) {
+    leati_frames frames = {.count = 1, .height = 1, .width = 1, .channels = 1};
+    for (int32_t d = 0; d < shape->rank; d++) {
+        int32_t from_end = shape->rank - d;
+        if (from_end == 1)
+            frames.channels = shape->dims[d];
+        else if (from_end == 2)
+            frames.width = shape->dims[d];
+        else if (from_end == 3)
+            frames.height = shape->dims[d];
+        else
+            frames.count *= shape->dims[d];
+    }
+    if (rank < 3) {
+        frames.width *= frames.count * frames.height;
+        frames.count = frames.height = 1;
+    }
+    return frames;
+}
+
+/* Converts `from` to the memory of `to`, scaled as convert_image_dtype does. */
+static leat_status convert_into(leati_kernel_call *call, const leati_operand *from,
+                                leati_operand *to, bool saturate, leat_error *err) {
+    struct leati_convert_args args = {.dtype = to->dtype, .saturate = saturate};
+    leati_kernel_call inner = *call;
+    inner.inputs = from;
+    inner.num_inputs = 1;
+    inner.outputs = to;
+    inner.num_outputs = 1;
+    inner.args = &args;
+    return leati_tensor_op_convert_image_dtype.kernel(&inner, err);
+}
+
+leat_status leati_colour_floats(leati_kernel_call *call, const leati_operand *in,
+                                leati_operand *out, leat_error *err) {
+    *out = *in;
+    if (in->dtype == LEAT_FLOAT32)
+        return LEAT_OK;
+    LEATI_TRY(leati_inner_memory(call, in, LEAT_FLOAT32, out, err));
+    return convert_into(call, in, out, false, err);
+}
+
+leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *colour,
+                                const void *context, leat_error *err) {
+    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leati_operand in = call->inputs[0], out;
+    LEATI_TRY(check_shape(colour, &shape, err));
+    leati_frames frames = frames_of(&shape, colour->rank);
+    if (colour->out_channels > 0 && shape.rank > 0)
+        shape.dims[shape.rank - 1] = colour->out_channels;
+    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    if (in.count == 0)
+        return LEAT_OK;
+    if (in.dtype != LEAT_FLOAT32 && colour->unscaled) {
+        LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
+    } else {
+        LEATI_TRY(leati_colour_floats(call, &call->inputs[0], &in, err));
+    }
+    out = call->outputs[0];
+    if (out.dtype != LEAT_FLOAT32)
+        LEATI_TRY(leati_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
+    for (int64_t row = 0; row < call->n; row++)
+        colour->function((const float *)(const void *)leati_row_of(&in, row),
+                         (float *)(void *)leati_row_of(&out, row), &frames, context);
+    if (out.dtype == call->outputs[0].dtype)
+        return LEAT_OK;
+    return convert_into(call, &out, &call->outputs[0], colour->saturate, err);
+}
+
+/* ---- matrices ---- */
+
+void leati_colour_mix(const float *in, float *out, const leati_frames *frames,
+                      const void *context) {
+    const float *m = context;
+    int64_t pixels = frames->count * frames->height * frames->width;
+    for (int64_t i = 0; i < pixels; i++, in += 3, out += 3)
+        for (int k = 0; k < 3; k++)
+            out[k] = in[0] * m[k] + in[1] * m[3 + k] + in[2] * m[6 + k];
+}
+
+leat_status leati_colour_mix_gradient(leati_gradient_call *call, const float matrix[9],
+                                      leat_error *err) {
+    leat_value dy = call->output_gradients[0];
+    leat_dtype dtype = leat_value_dtype(dy);
+    float turned[9];
+    leat_tensor tensor;
+    for (int i = 0; i < 9; i++)
+        turned[i] = matrix[i % 3 * 3 + i / 3];
+    LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3, 3), turned, &tensor, err));
+    leat_value mixed = leat_cast(leat_graph_tensor(call->graph, &tensor), dtype);
+    leat_tensor_unref(&tensor);
+    const int64_t rows[2] = {-1, 3};
+    call->input_gradients[0] = leat_reshape_like(
+        leat_matmul(leat_reshape(dy, rows, 2), mixed, false, false), call->inputs[0]);
+    return LEAT_OK;
+}

@@ -1,0 +1,95 @@
+/* What the operations on colours share: pictures of any number type become float32, a function
+ * computes, and the result becomes what is wanted. */
+#ifndef LEATI_GRAPH_SUPPORT_PICTURE_COLOUR_H
+#define LEATI_GRAPH_SUPPORT_PICTURE_COLOUR_H
+
+#include "graph/support/picture/frames.h"
+
+/* Computes the pictures of one row; in and out do not overlap. `context` is the caller's. */
+typedef void leati_colour_function(const float *in, float *out, const leati_frames *frames,
+                                   const void *context);
+
+typedef struct leati_colour {
+    leati_colour_function *function;
+    int32_t rank;         /* the least rank; below 3, height and width are counted together */
+    int64_t in_channels;  /* that must be; 0: any */
+    int64_t out_channels; /* of the result; 0: the input's */
+    leat_dtype dtype;     /* of the result; LEAT_BOOL: the input's */
+    bool floats;          /* takes floats alone */
+    bool saturate;        /* clips what an integer result cannot hold */
+    bool unscaled;        /* integers stay what they are, instead of lying between 0 and 1 */
+} leati_colour;
+
+LEAT_WARN_UNUSED leat_status leati_colour_infer(leati_infer_call *call, const leati_colour *colour,
+                                                leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_colour_kernel(leati_kernel_call *call,
+                                                 const leati_colour *colour, const void *context,
+                                                 leat_error *err);
+
+/* An operand as float32 in the call's arena, scaled as convert_image_dtype does; float32 as it is.
+ */
+LEAT_WARN_UNUSED leat_status leati_colour_floats(leati_kernel_call *call, const leati_operand *in,
+                                                 leati_operand *out, leat_error *err);
+
+/* Another colour space by a matrix: out[k] = sum over i of in[i] * matrix[i][k]. */
+leati_colour_function leati_colour_mix;
+/* The gradient of that; the matrix has float numbers. */
+LEAT_WARN_UNUSED leat_status leati_colour_mix_gradient(leati_gradient_call *call,
+                                                       const float matrix[9], leat_error *err);
+/* A descriptor of a conversion by a matrix. */
+#define LEATI_COLOUR_MATRIX(NAME, FROM, TO, ...)                                                   \
+    static const float NAME##_matrix[9] = __VA_ARGS__;                                             \
+    static const leati_colour NAME##_colour = {.function = leati_colour_mix,                       \
+                                               .rank = 1,                                          \
+                                               .in_channels = 3,                                   \
+                                               .dtype = LEAT_BOOL,                                 \
+                                               .floats = true};                                    \
+    static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
+        return leati_colour_infer(call, &NAME##_colour, err);                                      \
+    }                                                                                              \
+    static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
+        return leati_colour_kernel(call, &NAME##_colour, NAME##_matrix, err);                      \
+    }                                                                                              \
+    static leat_status NAME##_gradient(leati_gradient_call *call, leat_error *err) {               \
+        return leati_colour_mix_gradient(call, NAME##_matrix, err);                                \
+    }                                                                                              \
+    leat_value leat_##NAME(leat_value images) {                                                    \
+        return leati_op1(&leati_tensor_op_##NAME, NULL, images);                                   \
+    }                                                                                              \
+    const leati_tensor_op leati_tensor_op_##NAME = {                                               \
+        .name = #NAME,                                                                             \
+        .version = 1,                                                                              \
+        .doc = FROM " pixels as " TO ", the last dimension 3 (tf.image." #NAME ").",               \
+        .names = "image." #NAME,                                                                   \
+        .inputs = "images",                                                                        \
+        .rows = leati_no_rows,                                                                     \
+        .min_inputs = 1,                                                                           \
+        .max_inputs = 1,                                                                           \
+        .infer = NAME##_infer,                                                                     \
+        .kernel = NAME##_kernel,                                                                   \
+        .gradient = NAME##_gradient,                                                               \
+    }
+
+/* The one number of the adjusting operations; their rows name it. */
+struct leati_adjust_args {
+    double amount;
+};
+/* The attributes of adjust_jpeg_quality. */
+struct leati_quality_args {
+    int64_t jpeg_quality;
+    char *dct_method;
+};
+
+#define LEATI_ADJUST_ROWS(NAME, DOC)                                                               \
+    {                                                                                              \
+        {.name = NAME,                                                                             \
+         .type = LEATI_ROW_FLOAT,                                                                  \
+         .flags = LEATI_REQUIRED | LEATI_TENSOR,                                                   \
+         .offset = offsetof(struct leati_adjust_args, amount),                                     \
+         .doc = DOC},                                                                              \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+#endif

@@ -1,0 +1,156 @@
+/* What random operations share; see random.h. No state of its own; drawing seeds takes the lock of
+ * base's global stream. */
+#include "graph/support/random/random.h"
+
+#include "base/hash.h"
+#include "graph/draws.h"
+
+#include <string.h>
+
+leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
+    const struct leati_random_args *args = call->args;
+    if (!leati_dtype_is_floating(args->dtype))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "dtype is %s; expected float16, bfloat16, float32 or float64",
+                          leat_dtype_name(args->dtype));
+    return leati_infer_said(call, args->dtype, &args->shape, err);
+}
+
+/* What calls of an operation that is computed at once share a stream by; 0: nothing. */
+static uint64_t shared_by(const leati_tensor_op *op, const struct leati_random_args *args) {
+    const int64_t parts[3] = {args->dtype, args->graph_seed, args->op_seed};
+    bool drawn = args->unseeded || !args->seed.given;
+    return drawn ? 0 : leati_hash(parts, sizeof parts, leati_hash(op->name, strlen(op->name), 5));
+}
+
+leat_status leati_random_stream(const leati_kernel_call *call, const leati_tensor_op *op,
+                                int64_t row, uint64_t blocks, leati_philox *out, leat_error *err) {
+    const struct leati_random_args *args = call->args;
+    const leati_call_context *context = call->context;
+    int64_t pair[2] = {args->graph_seed, args->op_seed};
+    if (pair[0] == 0 && pair[1] == 0) { /* built from JSON, where no builder resolved the seed */
+        pair[0] = 87654321;
+        pair[1] = args->seed.given ? args->seed.value : call->number;
+    }
+    if (args->unseeded) {
+        pair[0] ^= context->seed;
+        pair[1] ^= context->seed2;
+    }
+    uint64_t mixed = context->draws ? 0 : context->scope;
+    if (context->replica > 0)
+        mixed = leati_hash(&context->replica, sizeof context->replica, mixed);
+    if (mixed != 0) {
+        pair[0] ^= (int64_t)leati_hash(&mixed, sizeof mixed, 1);
+        pair[1] ^= (int64_t)leati_hash(&mixed, sizeof mixed, 2);
+    }
+    *out = leati_philox_new((uint64_t)pair[0], (uint64_t)pair[1]);
+    uint64_t begin = ((uint64_t)(context->ordinal + row) + (uint64_t)context->step) * blocks;
+    if (context->draws)
+        LEATI_TRY(
+            leati_draws_begin(context, call->number, shared_by(op, args), blocks, &begin, err));
+    leati_philox_skip(out, begin);
+    return LEAT_OK;
+}
+
+leat_status leati_random_floats(leati_kernel_call *call, const leati_tensor_op *op,
+                                leati_distribution distribution, leat_error *err) {
+    const struct leati_random_args *args = call->args;
+    LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
+    const leati_operand *out = &call->outputs[0];
+    double scale = leati_random_scale(distribution, args->dtype, args->low, args->high);
+    for (int64_t row = 0; row < call->n; row++) {
+        leati_philox stream;
+        LEATI_TRY(leati_random_stream(call, op, row, (uint64_t)out->count * LEATI_BLOCKS_PER_VALUE,
+                                      &stream, err));
+        leati_draw(distribution, args->dtype, stream, scale, args->low, out->count,
+                   leati_row_of(out, row));
+    }
+    return LEAT_OK;
+}
+
+double leati_random_scale(leati_distribution distribution, leat_dtype dtype, double low,
+                          double high) {
+    if (distribution != LEATI_UNIFORM)
+        return high;
+    /* The ends of the range become numbers of the dtype before they are subtracted. */
+    return leati_draw_rounded(dtype, high) - leati_draw_rounded(dtype, low);
+}
+
+leat_status leati_integer_range(leat_dtype dtype, double low, double high, int64_t *out_low,
+                                uint64_t *out_width, leat_error *err) {
+    double limit = dtype == LEAT_INT32 ? 0x1p31 : 0x1p63;
+    bool inside = low >= -limit && high <= (dtype == LEAT_INT32 ? limit - 1 : limit);
+    if (!inside || !(low < high))
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "need minval < maxval within %s; found %.17g and %.17g",
+                          leat_dtype_name(dtype), low, high);
+    /* 2^63 - 1 is no double; the one next to it stands for it. */
+    int64_t end = high >= 0x1p63 ? INT64_MAX : (int64_t)high;
+    *out_low = (int64_t)low;
+    *out_width = (uint64_t)end - (uint64_t)*out_low;
+    return LEAT_OK;
+}
+
+leat_value leati_random_normals(leat_graph *graph, const leati_tensor_op *op, leat_shape shape,
+                                leat_dtype dtype, const leat_random_options *options) {
+    struct leati_random_args args = {.shape = shape, .dtype = dtype, .high = 1};
+    if (options != NULL) {
+        args.low = options->mean;
+        args.high = options->stddev == 0 ? 1 : options->stddev;
+    }
+    return leati_random_build(graph, op, &args, options);
+}
+
+/* How many random nodes without a seed the graph has: TensorFlow's op seed under a global one. */
+static int64_t count_seedless(const leat_graph *graph) {
+    int64_t count = 0;
+    for (size_t i = 0; i < graph->body.num_nodes; i++) {
+        const leati_node *node = &graph->body.nodes[i];
+        if (node->op->complete == leati_random_complete)
+            count += !((const struct leati_random_args *)node->args)->seed.given;
+    }
+    return count;
+}
+
+/* The pair of seeds of a node that is about to be added. */
+static void resolve_seeds(const leat_graph *graph, struct leati_random_args *args) {
+    leati_seed_argument seed = args->seed;
+    bool eager = graph->hook != NULL;
+    if (!seed.given && !eager && leati_global_seed_is_set())
+        seed = (leati_seed_argument){.given = true, .value = count_seedless(graph)};
+    leati_resolve_seed(seed, &args->graph_seed, &args->op_seed);
+    if (args->graph_seed == 0 && args->op_seed == 0) {
+        args->unseeded = true;
+        leati_fresh_seed_if_zero(&args->graph_seed, &args->op_seed);
+    }
+}
+
+leat_status leati_random_complete(leat_graph *graph, void *node_args, leat_error *err) {
+    struct leati_random_args *args = node_args;
+    (void)err;
+    if (graph != NULL && args->graph_seed == 0 && args->op_seed == 0)
+        resolve_seeds(graph, args);
+    return LEAT_OK;
+}
+
+static leat_value build(leat_graph *graph, const leati_tensor_op *op,
+                        struct leati_random_args *args, const leat_random_options *options,
+                        const leat_value *inputs, int num_inputs) {
+    if (graph == NULL)
+        return (leat_value){.graph = NULL, .id = -1};
+    if (options != NULL)
+        args->seed = (leati_seed_argument){.given = options->has_seed, .value = options->seed};
+    resolve_seeds(graph, args);
+    return leati_graph_node(graph, op, args, inputs, num_inputs);
+}
+
+leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
+                              struct leati_random_args *args, const leat_random_options *options) {
+    return build(graph, op, args, options, NULL, 0);
+}
+
+leat_value leati_random_build_of(leat_value input, const leati_tensor_op *op,
+                                 struct leati_random_args *args,
+                                 const leat_random_options *options) {
+    return build(input.graph, op, args, options, &input, 1);
+}

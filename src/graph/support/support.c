@@ -1,0 +1,302 @@
+/* What the files of graph/ops/ share; see support.h. Builders leave the first error in the graph,
+ * checks write what was expected and found. No state, no locks. */
+#include "graph/support/support.h"
+
+#include "core/half.h"
+
+#include <string.h>
+
+const leati_row leati_no_rows[] = {{0}};
+
+bool leati_value_failed(leat_value value) {
+    return value.graph == NULL || value.id < 0;
+}
+
+leat_value leati_op_many(const leati_tensor_op *op, const void *args, const leat_value *inputs,
+                         int num_inputs) {
+    if (num_inputs < 1)
+        return (leat_value){.graph = NULL, .id = -1};
+    for (int i = 0; i < num_inputs; i++)
+        if (inputs[i].graph == NULL)
+            return (leat_value){.graph = inputs[0].graph, .id = -1};
+    return leati_graph_node(inputs[0].graph, op, args, inputs, num_inputs);
+}
+
+leat_value leati_op1(const leati_tensor_op *op, const void *args, leat_value a) {
+    return leati_op_many(op, args, &a, 1);
+}
+
+leat_value leati_op2(const leati_tensor_op *op, const void *args, leat_value a, leat_value b) {
+    leat_value inputs[] = {a, b};
+    return leati_op_many(op, args, inputs, 2);
+}
+
+leat_value leati_op3(const leati_tensor_op *op, const void *args, leat_value a, leat_value b,
+                     leat_value c) {
+    leat_value inputs[] = {a, b, c};
+    return leati_op_many(op, args, inputs, 3);
+}
+
+leat_value leati_build_error(leat_graph *graph, leat_status code, const char *text) {
+    if (graph == NULL)
+        return (leat_value){.graph = NULL, .id = -1};
+    return leat_graph_fail(graph, code, text);
+}
+
+void leati_gradient_sources(const leati_gradient_call *call, leat_value *sources) {
+    for (int i = 0; i < call->num_inputs; i++)
+        sources[i] = leati_op1(&leati_tensor_op_identity, NULL, call->inputs[i]);
+}
+
+leat_status leati_gradient_through(leati_gradient_call *call, const leat_value *sources,
+                                   const leat_value *results, leat_error *err) {
+    leat_value target = {.graph = call->graph, .id = -1};
+    (void)err;
+    for (int i = 0; i < call->num_outputs; i++) {
+        if (call->output_gradients[i].id < 0)
+            continue;
+        leat_value part =
+            leat_reduce_sum(leat_multiply(results[i], call->output_gradients[i]), NULL, 0, false);
+        target = target.id < 0 ? part : leat_add(target, part);
+    }
+    leat_value found[LEATI_THROUGH_INPUTS] = {0}, gradients[LEATI_THROUGH_INPUTS];
+    int count = 0;
+    for (int i = 0; i < call->num_inputs; i++)
+        if (leati_dtype_is_floating(leat_value_dtype(sources[i])))
+            found[count++] = sources[i];
+    if (target.id < 0 || count == 0)
+        return LEAT_OK;
+    leat_gradients(target, found, count, gradients);
+    for (int i = call->num_inputs; i-- > 0;)
+        if (leati_dtype_is_floating(leat_value_dtype(sources[i])))
+            call->input_gradients[i] = gradients[--count];
+    return LEAT_OK;
+}
+
+bool leati_store_number(leat_dtype dtype, double number, void *to) {
+    switch (dtype) {
+    case LEAT_INT8: *(int8_t *)to = (int8_t)number; return true;
+    case LEAT_INT16: *(int16_t *)to = (int16_t)number; return true;
+    case LEAT_INT32: *(int32_t *)to = (int32_t)number; return true;
+    case LEAT_INT64: *(int64_t *)to = (int64_t)number; return true;
+    case LEAT_UINT8: *(uint8_t *)to = (uint8_t)number; return true;
+    case LEAT_UINT16: *(uint16_t *)to = (uint16_t)number; return true;
+    case LEAT_UINT32: *(uint32_t *)to = (uint32_t)number; return true;
+    case LEAT_UINT64: *(uint64_t *)to = (uint64_t)number; return true;
+    case LEAT_FLOAT16: *(uint16_t *)to = leati_half_of_float((float)number); return true;
+    case LEAT_BFLOAT16: *(uint16_t *)to = leati_bfloat16_of_float((float)number); return true;
+    case LEAT_FLOAT32: *(float *)to = (float)number; return true;
+    case LEAT_FLOAT64: *(double *)to = number; return true;
+    case LEAT_BOOL: *(bool *)to = number != 0; return true;
+    default: return false;
+    }
+}
+
+leat_value leati_number(leat_graph *graph, leat_dtype dtype, double number) {
+    leat_error err = {0};
+    leat_tensor tensor;
+    if (leat_tensor_new(dtype, LEAT_SCALAR, &tensor, &err) != LEAT_OK)
+        return leati_graph_error(graph, &err);
+    if (!leati_store_number(dtype, number, tensor.data)) {
+        leat_tensor_unref(&tensor);
+        leati_fail(&err, LEAT_INVALID_ARGUMENT, "a %s is not a number", leat_dtype_name(dtype));
+        return leati_graph_error(graph, &err);
+    }
+    leat_value value = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return value;
+}
+
+leat_value leati_times(leat_value a, double number) {
+    if (leati_value_failed(a))
+        return a;
+    return leat_multiply(a, leati_number(a.graph, leat_value_dtype(a), number));
+}
+
+leat_status leati_want_dtype(const leati_infer_call *call, int index, leat_dtype dtype,
+                             const char *what, leat_error *err) {
+    leat_dtype found = call->inputs[index].dtype;
+    if (found == dtype)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %s; expected %s", what,
+                      leat_dtype_name(found), leat_dtype_name(dtype));
+}
+
+leat_status leati_want_same_dtypes(const leati_infer_call *call, leat_error *err) {
+    for (int i = 1; i < call->num_inputs; i++)
+        if (call->inputs[i].dtype != call->inputs[0].dtype)
+            return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                              "input %d is %s but input 0 is %s; expected one dtype (cast one)", i,
+                              leat_dtype_name(call->inputs[i].dtype),
+                              leat_dtype_name(call->inputs[0].dtype));
+    return LEAT_OK;
+}
+
+leat_status leati_want_values(const leati_infer_call *call, int index, leat_error *err) {
+    if (call->inputs[index].dtype != LEAT_OBJECT)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "input %d is an object (a dataset); expected numbers, booleans or strings",
+                      index);
+}
+
+leat_status leati_want_float(const leati_infer_call *call, int index, const char *what,
+                             leat_error *err) {
+    leat_dtype found = call->inputs[index].dtype;
+    if (found == LEAT_FLOAT32 || found == LEAT_FLOAT64)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %s; expected float32 or float64", what,
+                      leat_dtype_name(found));
+}
+
+leat_status leati_want_index(const leati_infer_call *call, int index, const char *what,
+                             leat_error *err) {
+    leat_dtype found = call->inputs[index].dtype;
+    if (found == LEAT_INT32 || found == LEAT_INT64)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %s; expected int32 or int64", what,
+                      leat_dtype_name(found));
+}
+
+leat_status leati_want_rank(const leati_infer_call *call, int index, int32_t rank, const char *what,
+                            leat_error *err) {
+    const leat_shape *shape = &call->inputs[index].shape;
+    if (shape->rank == LEAT_UNKNOWN_RANK || shape->rank == rank)
+        return LEAT_OK;
+    char text[128];
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has shape %s; expected rank %d", what,
+                      leati_shape_text(shape, text), (int)rank);
+}
+
+leat_status leati_want_equal_dims(int64_t a, int64_t b, const char *what, leat_error *err) {
+    if (a == b || a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %lld and %lld; expected equal numbers", what,
+                      (long long)a, (long long)b);
+}
+
+leat_status leati_unknown_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
+    if (list->count > LEAT_MAX_RANK)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
+                          (int)list->count, LEAT_MAX_RANK);
+    *out = (leat_shape){.rank = list->values == NULL ? LEAT_UNKNOWN_RANK : list->count};
+    for (int32_t d = 0; d < out->rank; d++)
+        out->dims[d] = LEAT_UNKNOWN_DIM;
+    return LEAT_OK;
+}
+
+leat_status leati_known_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
+    LEATI_TRY(leati_unknown_dims(list, out, err));
+    for (int32_t d = 0; d < out->rank; d++)
+        if (list->values[d] >= 0)
+            out->dims[d] = list->values[d];
+    return LEAT_OK;
+}
+
+leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
+    if (axis < -(int64_t)rank || axis >= rank)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "axis %lld is outside [%d, %d) of a tensor of rank %d", (long long)axis,
+                          -(int)rank, (int)rank, (int)rank);
+    *out = (int32_t)(axis < 0 ? axis + rank : axis);
+    return LEAT_OK;
+}
+
+leat_status leati_mark_axes(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
+    for (int32_t i = 0; i < axes->count; i++) {
+        int32_t axis = 0;
+        LEATI_TRY(leati_normal_axis(axes->values[i], rank, &axis, err));
+        if (mask[axis])
+            return leati_fail(err, LEAT_INVALID_ARGUMENT, "axis %d is named twice", (int)axis);
+        mask[axis] = true;
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_infer_said(leati_infer_call *call, leat_dtype dtype, const leat_shape *shape,
+                             leat_error *err) {
+    char text[128];
+    if (leati_shape_count(shape) < 0 && call->unknown == 0)
+        return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                          "shape is %s; expected known dimensions of a size that fits",
+                          leati_shape_text(shape, text));
+    return leati_infer_output(call, dtype, shape, NULL, err);
+}
+
+leat_status leati_output_like(leati_kernel_call *call, int index, const leat_shape *shape,
+                              leat_error *err) {
+    if (call->outputs[index].data != NULL)
+        return LEAT_OK;
+    return leati_kernel_output(call, index, shape->rank, shape->dims, err);
+}
+
+leat_shape leati_operand_shape(const leati_operand *operand) {
+    leat_shape shape = {.rank = operand->rank};
+    for (int32_t i = 0; i < operand->rank; i++)
+        shape.dims[i] = operand->dims[i];
+    return shape;
+}
+
+int64_t leati_index_at(const leati_operand *operand, int64_t row, int64_t index) {
+    const char *data = leati_row_of(operand, row);
+    return operand->dtype == LEAT_INT32 ? ((const int32_t *)data)[index]
+                                        : ((const int64_t *)data)[index];
+}
+
+leat_status leati_view_as(leati_kernel_call *call, const leat_shape *shape, leat_error *err) {
+    const leati_operand *in = &call->inputs[0];
+    return leati_kernel_view(call, 0, shape->rank, shape->dims, in->data, in->row_stride, in->owner,
+                             err);
+}
+
+leat_status leati_hold_strings(leati_kernel_call *call, int first, leat_error *err) {
+    for (int i = first; i < call->num_inputs; i++)
+        if (call->inputs[i].dtype == LEAT_STRING && call->outputs[0].dtype == LEAT_STRING)
+            LEATI_TRY(leati_kernel_hold(call, 0, i, err));
+    return LEAT_OK;
+}
+
+void leati_dense_steps(const leat_shape *shape, size_t size, int64_t *steps) {
+    int64_t step = (int64_t)size;
+    for (int32_t d = shape->rank - 1; d >= 0; d--) {
+        steps[d] = step;
+        step *= shape->dims[d];
+    }
+}
+
+/* One dimension of values of 1, 2, 4, 8 or 16 bytes. */
+static void copy_line(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                      size_t size) {
+    if (to_step == (int64_t)size && from_step == (int64_t)size) {
+        memcpy(to, from, (size_t)n * size);
+        return;
+    }
+    switch (size) {
+    case 4:
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * to_step, from + i * from_step, 4);
+        break;
+    case 8:
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * to_step, from + i * from_step, 8);
+        break;
+    default:
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * to_step, from + i * from_step, size);
+    }
+}
+
+void leati_strided_copy(char *to, const int64_t *to_steps, const char *from,
+                        const int64_t *from_steps, const int64_t *dims, int32_t rank, size_t size) {
+    if (rank == 0) {
+        memcpy(to, from, size);
+        return;
+    }
+    if (rank == 1) {
+        copy_line(to, to_steps[0], from, from_steps[0], dims[0], size);
+        return;
+    }
+    for (int64_t i = 0; i < dims[0]; i++)
+        leati_strided_copy(to + i * to_steps[0], to_steps + 1, from + i * from_steps[0],
+                           from_steps + 1, dims + 1, rank - 1, size);
+}

@@ -1,0 +1,121 @@
+/* Writing strings; see texts.h. Fails without memory. No locks. */
+#include "graph/support/text/texts.h"
+
+#include <string.h>
+
+leat_status leati_write_texts(leati_kernel_call *call, leati_text_function function,
+                              leat_error *err) {
+    const leati_operand *out = &call->outputs[0];
+    size_t total = 0;
+    for (int64_t row = 0; row < call->n; row++)
+        for (int64_t i = 0; i < out->count; i++)
+            if (!leati_add_size(total, function(call, row, i, NULL), &total))
+                return leati_no_memory(err);
+    if (out->count == 0 || call->n == 0)
+        return LEAT_OK;
+    char *to = leati_kernel_text(call, 0, total, err);
+    if (to == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    for (int64_t row = 0; row < call->n; row++) {
+        leat_string *strings = leati_strings_of(out, row);
+        for (int64_t i = 0; i < out->count; i++) {
+            size_t size = function(call, row, i, to);
+            strings[i] = (leat_string){.data = to, .size = size};
+            to += size;
+        }
+    }
+    return LEAT_OK;
+}
+
+/* Gives every value its bytes out of one piece, by the sizes that are written in the strings. */
+static leat_status hand_out(leati_kernel_call *call, const leati_writer *all, leat_error *err) {
+    const leati_operand *out = &call->outputs[0];
+    char *to = leati_kernel_text(call, 0, all->size, err);
+    if (to == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    if (all->size > 0)
+        memcpy(to, all->data, all->size);
+    for (int64_t row = 0; row < call->n; row++) {
+        for (int64_t i = 0; i < out->count; i++) {
+            leat_string *s = leati_strings_of(out, row) + i;
+            s->data = to;
+            to += s->size;
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_collect_texts(leati_kernel_call *call, leati_text_writer writer, void *context,
+                                leat_error *err) {
+    const leati_operand *out = &call->outputs[0];
+    leati_writer all = {0};
+    leat_status status = LEAT_OK;
+    if (out->count == 0 || call->n == 0)
+        return LEAT_OK;
+    for (int64_t row = 0; row < call->n && status == LEAT_OK; row++) {
+        for (int64_t i = 0; i < out->count && status == LEAT_OK; i++) {
+            size_t before = all.size;
+            call->failed_row = row;
+            status = writer(call, row, i, context, &all, err);
+            if (status == LEAT_OK && all.failed)
+                status = leati_no_memory(err);
+            leati_strings_of(out, row)[i] = (leat_string){.data = "", .size = all.size - before};
+        }
+    }
+    if (status == LEAT_OK) {
+        call->failed_row = 0;
+        status = hand_out(call, &all, err);
+    }
+    leati_writer_fini(&all);
+    return status;
+}
+
+size_t leati_utf8_next(const char *at, const char *end, int32_t *point) {
+    const unsigned char *s = (const unsigned char *)at;
+    size_t left = (size_t)(end - at), size, i = 1;
+    unsigned char low = 0x80, high = 0xbf; /* of the second byte */
+    *point = s[0];
+    if (s[0] < 0x80)
+        return 1;
+    *point = -1;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 1;
+    size = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (s[0] == 0xe0 || s[0] == 0xf0)
+        low = s[0] == 0xe0 ? 0xa0 : 0x90; /* shorter forms exist */
+    if (s[0] == 0xed || s[0] == 0xf4)
+        high = s[0] == 0xed ? 0x9f : 0x8f; /* surrogates, beyond Unicode */
+    int32_t found = s[0] & (0x7f >> size);
+    for (; i < size; i++) {
+        if (i >= left || s[i] < low || s[i] > high)
+            return i;
+        found = found << 6 | (s[i] & 0x3f);
+        low = 0x80;
+        high = 0xbf;
+    }
+    *point = found;
+    return size;
+}
+
+size_t leati_utf8_put(int32_t point, char *to) {
+    if (point < 0x80) {
+        to[0] = (char)point;
+        return 1;
+    }
+    size_t size = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (size_t i = size - 1; i > 0; i--, point >>= 6)
+        to[i] = (char)(0x80 | (point & 0x3f));
+    to[0] = (char)((0xf00 >> size & 0xff) | point);
+    return size;
+}
+
+leat_status leati_infer_parts(leati_infer_call *call, leat_dtype dtype, leat_dtype splits,
+                              leat_error *err) {
+    leat_shape values = LEAT_SHAPE(LEAT_UNKNOWN_DIM), ends = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
+    const leat_shape *in = &call->inputs[0].shape;
+    LEATI_TRY(leati_want_rank(call, 0, 1, "the input", err));
+    if (in->rank == 1 && in->dims[0] >= 0 && in->dims[0] < INT64_MAX)
+        ends.dims[0] = in->dims[0] + 1;
+    LEATI_TRY(leati_infer_output(call, dtype, &values, NULL, err));
+    return leati_infer_output(call, splits, &ends, NULL, err);
+}

@@ -11,7 +11,7 @@
 #include "dist/strategy.h"
 #include "graph/graph.h"
 #include "graph/listing.h"
-#include "train/kind.h"
+#include "train/frame/kind.h"
 #include <stdio.h>
 #include <string.h>
 

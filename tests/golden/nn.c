@@ -1,11 +1,11 @@
 /* The part nn: layers, losses, optimizers, metrics and initialisers by Keras' names and arguments,
  * each against its recorded numbers; training runs are in nn_training.c. */
 #include "nn.h"
-#include "train/initializer.h"
-#include "train/layer.h"
-#include "train/loss.h"
-#include "train/metric.h"
-#include "train/optimizer.h"
+#include "train/frame/initializer.h"
+#include "train/frame/layer.h"
+#include "train/frame/loss.h"
+#include "train/frame/metric.h"
+#include "train/frame/optimizer.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

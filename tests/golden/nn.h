@@ -3,7 +3,7 @@
 #define GOLDEN_NN_H
 
 #include "../support/golden.h"
-#include "train/kind.h"
+#include "train/frame/kind.h"
 
 #define NN_FOLDER "nn"
 

@@ -2,9 +2,9 @@
  * calls: distributed dataset, step, strategy.run, reduce. The first losses agree to 1e-4 relative,
  * the accuracy after the last epoch to half a point. */
 #include "nn.h"
-#include "train/layer.h"
-#include "train/loss.h"
-#include "train/optimizer.h"
+#include "train/frame/layer.h"
+#include "train/frame/loss.h"
+#include "train/frame/optimizer.h"
 #include <leat/train.h>
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define TEST_DIGITS_H
 
 #include "train.h"
-#include "train/optimizer.h"
+#include "train/frame/optimizer.h"
 
 #define DIGITS_UNUSED __attribute__((unused))
 #define DIGITS_PIXELS 64

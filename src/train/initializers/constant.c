@@ -1,6 +1,6 @@
 /* Constant: all one number (keras.initializers.Constant). No failures.
  * No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct constant_args {
     double value;

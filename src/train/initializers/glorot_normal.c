@@ -1,6 +1,6 @@
 /* GlorotNormal: truncated normal numbers whose deviation keeps the variance from layer to layer
  * (keras.initializers.GlorotNormal). No failures. No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct glorot_normal_args {
     leati_seed_argument seed;

@@ -1,6 +1,6 @@
 /* GlorotUniform: uniform numbers of [-limit, limit), limit = sqrt(6 / (fan_in + fan_out)), the
  * default of kernels (keras.initializers.GlorotUniform). No failures, no state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct glorot_uniform_args {
     leati_seed_argument seed;

@@ -1,6 +1,6 @@
 /* HeNormal: truncated normal numbers for layers with relu (keras.initializers.HeNormal). No
  * failures. No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct he_normal_args {
     leati_seed_argument seed;

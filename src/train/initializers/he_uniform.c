@@ -1,6 +1,6 @@
 /* HeUniform: uniform numbers for layers with relu (keras.initializers.HeUniform). No failures.
  * No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct he_uniform_args {
     leati_seed_argument seed;

@@ -1,6 +1,6 @@
 /* Identity: a matrix with `gain` on its diagonal and 0 elsewhere (keras.initializers.Identity). No
  * failures. No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct identity_args {
     double gain;

@@ -1,6 +1,6 @@
 /* LecunNormal: truncated normal numbers of variance 1 / fan_in (keras.initializers.LecunNormal). No
  * failures. No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct lecun_normal_args {
     leati_seed_argument seed;

@@ -1,6 +1,6 @@
 /* LecunUniform: uniform numbers of variance 1 / fan_in (keras.initializers.LecunUniform). No
  * failures. No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct lecun_uniform_args {
     leati_seed_argument seed;

@@ -1,6 +1,6 @@
 /* Ones: all 1 (keras.initializers.Ones). No failures.
  * No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 static const leati_row ones_rows[] = {
     {0},

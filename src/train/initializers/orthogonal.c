@@ -6,7 +6,7 @@
  * a QR factorisation whose R has a positive diagonal, as Keras takes it. A weight of more
  * dimensions is a matrix of its last one. Failures: a weight of less than two dimensions. No state,
  * no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 #include <math.h>
 
 struct orthogonal_args {

@@ -1,6 +1,6 @@
 /* RandomNormal: numbers of a normal distribution (keras.initializers.RandomNormal). No failures.
  * No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct random_normal_args {
     double mean, stddev;

@@ -1,6 +1,6 @@
 /* RandomUniform: uniform numbers of [minval, maxval) (keras.initializers.RandomUniform). No
  * failures. No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct random_uniform_args {
     double minval, maxval;

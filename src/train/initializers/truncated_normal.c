@@ -1,6 +1,6 @@
 /* TruncatedNormal: numbers of a normal distribution, none beyond two deviations
  * (keras.initializers.TruncatedNormal). No failures. No state, no locks. */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 
 struct truncated_normal_args {
     double mean, stddev;

@@ -1,7 +1,7 @@
 /* VarianceScaling: numbers whose variance is scale / fan (keras.initializers.VarianceScaling).
  * Failures: see the check. No state, no locks. */
 #include "base/error.h"
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 #include <string.h>
 
 struct variance_scaling_args {

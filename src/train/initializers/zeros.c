@@ -1,6 +1,6 @@
 /* Zeros: all 0, the default of biases (keras.initializers.Zeros). No failures, no state, no locks.
  */
-#include "train/initializer.h"
+#include "train/frame/initializer.h"
 #include <string.h>
 
 static const leati_row zeros_rows[] = {{0}};

@@ -1,6 +1,6 @@
 /* Activation: an activation by name (keras.layers.Activation). Failures: a name that is none. No
  * state, no locks. */
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct activation_args {
     char *name; /* first: struct leati_layer_args */

@@ -1,7 +1,7 @@
 /* AdaptiveAveragePooling3D: the mean of windows of volumes, as many as the result has places
  * (keras.layers.AdaptiveAveragePooling3D). Failures: sizes of space that are unknown. No state, no
  * locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static leat_status adaptive_average_pooling3d_check(const void *args, leat_error *err) {
     return leati_adaptive_check(args, 3, err);

@@ -1,7 +1,7 @@
 /* AdaptiveMaxPooling1D: the largest value of windows of sequences, as many as the result has places
  * (keras.layers.AdaptiveMaxPooling1D). Failures: sizes of space that are unknown. No state, no
  * locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static leat_status adaptive_max_pooling1d_check(const void *args, leat_error *err) {
     return leati_adaptive_check(args, 1, err);

@@ -1,6 +1,6 @@
 /* Add: the sum of the inputs (keras.layers.Add). Failures: shapes that do not broadcast. No state,
  * no locks. */
-#include "train/merging.h"
+#include "train/support/merging.h"
 
 static leat_value add_call(const leati_pass *pass) {
     return leati_merge(pass, leat_add);

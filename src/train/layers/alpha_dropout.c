@@ -4,7 +4,7 @@
  * Draws come from a seed and the count of calls so far. Failures: a rate outside of 0 to 1. No
  * locks. */
 #include "graph/support/support.h"
-#include "train/noise.h"
+#include "train/support/noise.h"
 #include <math.h>
 
 struct alpha_dropout_args {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "graph/support/picture/policy.h"
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 struct aug_mix_args {
     struct leati_picture_args common;

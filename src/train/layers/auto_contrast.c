@@ -2,7 +2,7 @@
  * (keras.layers.AutoContrast). Channels of one value stay. No failures of its own, no state, no
  * locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row auto_contrast_rows[] = {
     LEATI_PICTURE_VALUE_RANGE_ROW,

@@ -1,7 +1,7 @@
 /* Average: the mean of the inputs (keras.layers.Average). Failures: shapes that do not broadcast.
  * No state, no locks. */
 #include "graph/support/support.h"
-#include "train/merging.h"
+#include "train/support/merging.h"
 
 static leat_value average_call(const leati_pass *pass) {
     leat_value sum = leati_merge(pass, leat_add);

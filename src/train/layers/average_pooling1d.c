@@ -1,6 +1,6 @@
 /* AveragePooling1D: the mean of each window of sequences (keras.layers.AveragePooling1D).
  * Failures: a window that does not fit. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 #include <leat/ops_arrays.h>
 
 static const leati_row average_pooling1d_rows[] = {

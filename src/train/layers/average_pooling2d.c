@@ -1,6 +1,6 @@
 /* AveragePooling2D: the mean of each window of pictures (keras.layers.AveragePooling2D). Failures:
  * a window that does not fit. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 #include <leat/ops_arrays.h>
 
 static const leati_row average_pooling2d_rows[] = {

@@ -1,6 +1,6 @@
 /* AveragePooling3D: the mean of each window of volumes (keras.layers.AveragePooling3D). Failures:
  * a window that does not fit. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 #include <leat/ops_arrays.h>
 
 static const leati_row average_pooling3d_rows[] = {

@@ -5,7 +5,7 @@
  * count that is unknown. No state, no locks. */
 #include "base/error.h"
 #include "graph/ops/nn/batch_norm.h"
-#include "train/normalize.h"
+#include "train/support/normalize.h"
 
 struct batch_normalization_args {
     char *name; /* first: struct leati_layer_args */

@@ -4,7 +4,7 @@
  * locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/categories.h"
+#include "train/support/categories.h"
 #include <string.h>
 
 struct category_encoding_args {

@@ -4,7 +4,7 @@
  * Where sizes are unknown until the run, pictures that are smaller are padded with zeros instead.
  * No failures of its own, no state, no locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 #include <leat/image.h>
 
 static const leati_row center_crop_rows[] = {

@@ -1,6 +1,6 @@
 /* Concatenate: the inputs one behind the other along an axis (keras.layers.Concatenate). Failures:
  * shapes that differ along another axis. No state, no locks. */
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct concatenate_args {
     char *name; /* first: struct leati_layer_args */

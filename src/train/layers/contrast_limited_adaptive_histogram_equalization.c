@@ -12,7 +12,7 @@
 #include "graph/ops/control/computed.h"
 #include "graph/support/math/segment.h"
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 #include <math.h>
 
 struct clahe_args {

@@ -1,7 +1,7 @@
 /* Conv1D: sequences convolved with a kernel, plus a bias, through an activation
  * (keras.layers.Conv1D). Failures: channels or filters that groups do not divide, a window that
  * does not fit. No state, no locks. */
-#include "train/convolution.h"
+#include "train/support/convolution.h"
 
 static leat_status conv1d_check(const void *args, leat_error *err) {
     return leati_convolution_check(args, 1, true, err);

@@ -4,7 +4,7 @@
  * Pictures are NHWC; the kernel is [height, width, channels / groups, filters]. With groups, each
  * group of channels has filters of its own. Failures: channels or filters that groups do not
  * divide, a window that does not fit. No state, no locks. */
-#include "train/convolution.h"
+#include "train/support/convolution.h"
 
 static leat_status conv2d_check(const void *args, leat_error *err) {
     return leati_convolution_check(args, 2, false, err);

@@ -1,7 +1,7 @@
 /* Conv2DTranspose: the way back of a convolution, from what it gives to what it starts from, plus
  * a bias, through an activation (keras.layers.Conv2DTranspose). Failures: sizes of space that are
  * unknown, output_padding that the strides do not leave. No state, no locks. */
-#include "train/convolution.h"
+#include "train/support/convolution.h"
 
 static leat_status conv2d_transpose_check(const void *args, leat_error *err) {
     return leati_convolution_check(args, 2, false, err);

@@ -1,7 +1,7 @@
 /* Cropping1D: sequences without what lies at their borders (keras.layers.Cropping1D). Failures:
  * other than one number, one for each direction or two for each; more than there is. No state, no
  * locks. */
-#include "train/border.h"
+#include "train/support/border.h"
 
 static leat_status cropping1d_check(const void *args, leat_error *err) {
     return leati_border_check(args, 1, err);

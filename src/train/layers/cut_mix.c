@@ -2,7 +2,7 @@
  * mixed by area (keras.layers.CutMix). One picture alone stays as it is. Failures: a factor
  * outside of 0 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/mixing.h"
+#include "train/support/mixing.h"
 
 static const leati_row cut_mix_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(0, "The range of the parameter of the parts' beta distribution: f for "

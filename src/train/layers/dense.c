@@ -4,7 +4,7 @@
  * last dimension is unknown or not the one that it was built for. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct dense_args {
     char *name; /* first: struct leati_layer_args */

@@ -1,7 +1,7 @@
 /* DepthwiseConv1D: each channel of sequences convolved with filters of its own, plus a bias,
  * through an activation (keras.layers.DepthwiseConv1D). Failures: a window that does not fit. No
  * state, no locks. */
-#include "train/convolution.h"
+#include "train/support/convolution.h"
 
 static leat_status depthwise_conv1d_check(const void *args, leat_error *err) {
     return leati_convolution_check(args, 1, false, err);

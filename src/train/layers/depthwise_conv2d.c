@@ -1,7 +1,7 @@
 /* DepthwiseConv2D: each channel of pictures convolved with filters of its own, plus a bias,
  * through an activation (keras.layers.DepthwiseConv2D). Failures: a window that does not fit. No
  * state, no locks. */
-#include "train/convolution.h"
+#include "train/support/convolution.h"
 
 static leat_status depthwise_conv2d_check(const void *args, leat_error *err) {
     return leati_convolution_check(args, 2, false, err);

@@ -4,7 +4,7 @@
  * some that do not rise; another output_mode. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/categories.h"
+#include "train/support/categories.h"
 
 struct discretization_args {
     char *name; /* first: struct leati_layer_args */

@@ -4,7 +4,7 @@
  * No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 #include <string.h>
 
 struct dot_args {

@@ -5,7 +5,7 @@
  * same seed gives the same masks as Keras; replicas after the first draw others. Failures: a rate
  * outside of 0 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/noise.h"
+#include "train/support/noise.h"
 
 struct dropout_args {
     char *name; /* first: struct leati_layer_args */

@@ -7,7 +7,7 @@
  * state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 #include <string.h>
 
 struct einsum_dense_args {

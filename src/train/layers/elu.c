@@ -2,7 +2,7 @@
  * state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct elu_args {
     char *name; /* first: struct leati_layer_args */

@@ -1,7 +1,7 @@
 /* Embedding: a learnt vector for each number (keras.layers.Embedding). Numbers that are no
  * integers are cut to some, as Keras does. Failures: a number outside of the table, when it runs.
  * No state, no locks. */
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct embedding_args {
     char *name; /* first: struct leati_layer_args */

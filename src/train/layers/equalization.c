@@ -4,7 +4,7 @@
  * As in Keras all pictures of a batch share a channel's histogram; a channel whose values fall into
  * one bin stays. Failures: an unknown number of channels. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 struct equalization_args {
     struct leati_picture_args common;

@@ -4,7 +4,7 @@
  * does. Failures: more than one unknown dimension. No state, no locks. */
 #include "core/spec.h"
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 #include <string.h>
 
 struct flatten_args {

@@ -3,7 +3,7 @@
  * number outside of its range. No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/noise.h"
+#include "train/support/noise.h"
 #include <math.h>
 
 struct gaussian_dropout_args {

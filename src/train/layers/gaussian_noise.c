@@ -2,7 +2,7 @@
  * Draws come from a seed and the count of calls so far. Failures: a number outside of its range. No
  * locks. */
 #include "graph/support/support.h"
-#include "train/noise.h"
+#include "train/support/noise.h"
 
 struct gaussian_noise_args {
     char *name; /* first: struct leati_layer_args */

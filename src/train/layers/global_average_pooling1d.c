@@ -1,6 +1,6 @@
 /* GlobalAveragePooling1D: the mean of each channel of sequences
  * (keras.layers.GlobalAveragePooling1D). No failures. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static leat_value global_average_pooling1d_call(const leati_pass *pass) {
     return leati_pool_all(pass, 1, leat_reduce_mean);

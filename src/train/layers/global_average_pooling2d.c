@@ -1,6 +1,6 @@
 /* GlobalAveragePooling2D: the mean of each channel of pictures
  * (keras.layers.GlobalAveragePooling2D). No failures. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static leat_value global_average_pooling2d_call(const leati_pass *pass) {
     return leati_pool_all(pass, 2, leat_reduce_mean);

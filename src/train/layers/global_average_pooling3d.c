@@ -1,6 +1,6 @@
 /* GlobalAveragePooling3D: the mean of each channel of volumes
  * (keras.layers.GlobalAveragePooling3D). No failures. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static leat_value global_average_pooling3d_call(const leati_pass *pass) {
     return leati_pool_all(pass, 3, leat_reduce_mean);

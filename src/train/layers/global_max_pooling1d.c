@@ -1,6 +1,6 @@
 /* GlobalMaxPooling1D: the maximum of each channel of sequences (keras.layers.GlobalMaxPooling1D).
  * No failures. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static leat_value global_max_pooling1d_call(const leati_pass *pass) {
     return leati_pool_all(pass, 1, leat_reduce_max);

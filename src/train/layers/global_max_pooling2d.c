@@ -1,6 +1,6 @@
 /* GlobalMaxPooling2D: the maximum of each channel of pictures (keras.layers.GlobalMaxPooling2D).
  * No failures. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static leat_value global_max_pooling2d_call(const leati_pass *pass) {
     return leati_pool_all(pass, 2, leat_reduce_max);

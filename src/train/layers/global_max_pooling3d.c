@@ -1,6 +1,6 @@
 /* GlobalMaxPooling3D: the maximum of each channel of volumes (keras.layers.GlobalMaxPooling3D). No
  * failures. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static leat_value global_max_pooling3d_call(const leati_pass *pass) {
     return leati_pool_all(pass, 3, leat_reduce_max);

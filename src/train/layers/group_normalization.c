@@ -3,7 +3,7 @@
  * number is unknown, other sizes that are unknown. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/normalize.h"
+#include "train/support/normalize.h"
 
 struct group_normalization_args {
     char *name; /* first: struct leati_layer_args */

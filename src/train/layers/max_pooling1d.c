@@ -1,6 +1,6 @@
 /* MaxPooling1D: the maximum of each window of sequences (keras.layers.MaxPooling1D). Failures: a
  * window that does not fit. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static const leati_row max_pooling1d_rows[] = {
     LEATI_POOLING_ROWS(0),

@@ -1,6 +1,6 @@
 /* MaxPooling3D: the maximum of each window of volumes (keras.layers.MaxPooling3D). Failures: a
  * window that does not fit. No state, no locks. */
-#include "train/pooling.h"
+#include "train/support/pooling.h"
 
 static const leati_row max_pooling3d_rows[] = {
     LEATI_POOLING_ROWS(0),

@@ -1,6 +1,6 @@
 /* Maximum: the largest of the inputs, value by value (keras.layers.Maximum). Failures: shapes that
  * do not broadcast. No state, no locks. */
-#include "train/merging.h"
+#include "train/support/merging.h"
 
 static leat_value maximum_call(const leati_pass *pass) {
     return leati_merge(pass, leat_maximum);

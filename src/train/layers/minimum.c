@@ -1,6 +1,6 @@
 /* Minimum: the smallest of the inputs, value by value (keras.layers.Minimum). Failures: shapes
  * that do not broadcast. No state, no locks. */
-#include "train/merging.h"
+#include "train/support/merging.h"
 
 static leat_value minimum_call(const leati_pass *pass) {
     return leati_merge(pass, leat_minimum);

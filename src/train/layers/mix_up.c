@@ -1,7 +1,7 @@
 /* MixUp: in training each picture of a batch, and each label, is blended with another one of the
  * batch by a random weight (keras.layers.MixUp). Failures: an alpha outside of 0 to 1. No locks. */
 #include "base/error.h"
-#include "train/mixing.h"
+#include "train/support/mixing.h"
 
 struct mix_up_args {
     struct leati_picture_args common;

@@ -1,6 +1,6 @@
 /* Multiply: the product of the inputs (keras.layers.Multiply). Failures: shapes that do not
  * broadcast. No state, no locks. */
-#include "train/merging.h"
+#include "train/support/merging.h"
 
 static leat_value multiply_call(const leati_pass *pass) {
     return leati_merge(pass, leat_multiply);

@@ -5,7 +5,7 @@
  * one of mean and variance alone, axes whose sizes are unknown. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/normalize.h"
+#include "train/support/normalize.h"
 
 struct normalization_args {
     char *name; /* first: struct leati_layer_args */

@@ -2,7 +2,7 @@
  * Failures: sizes that are unknown where slopes are not shared. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct p_re_lu_args {
     char *name; /* first: struct leati_layer_args */

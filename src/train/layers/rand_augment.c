@@ -5,7 +5,7 @@
  * to 1, pictures that are neither grey nor RGB. No locks. */
 #include "graph/support/picture/policy.h"
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 struct rand_augment_args {
     struct leati_picture_args common;

@@ -1,7 +1,7 @@
 /* RandomBrightness: in training a random number is added to each picture
  * (keras.layers.RandomBrightness). Failures: a factor outside of -1 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_brightness_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(

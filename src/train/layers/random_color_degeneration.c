@@ -1,7 +1,7 @@
 /* RandomColorDegeneration: in training colours are mixed with grey
  * (keras.layers.RandomColorDegeneration). Failures: a factor outside of -1 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_color_degeneration_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(LEATI_REQUIRED, "How much grey: f for -f to f, or two numbers."),

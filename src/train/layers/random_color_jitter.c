@@ -2,7 +2,7 @@
  * factor is given (keras.layers.RandomColorJitter). Failures: factors outside of their ranges. No
  * locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 struct random_color_jitter_args {
     struct leati_picture_args common;

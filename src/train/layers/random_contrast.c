@@ -1,7 +1,7 @@
 /* RandomContrast: in training the distance of values from their channel's mean is multiplied by a
  * random number (keras.layers.RandomContrast). Failures: a factor outside of 0 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_contrast_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(LEATI_REQUIRED, "How much less and more than 1 the factor may be: f "

@@ -5,7 +5,7 @@
  */
 #include "graph/ops/array/slice.h"
 #include "graph/ops/control/computed.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 #include <leat/image.h>
 
 static const leati_row random_crop_rows[] = {

@@ -7,8 +7,8 @@
  * unknown sizes. No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/noise.h"
-#include "train/pictures.h"
+#include "train/support/noise.h"
+#include "train/support/pictures.h"
 #include <string.h>
 
 struct random_elastic_transform_args {

@@ -3,7 +3,7 @@
  * another number of values than one or three. No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 struct random_erasing_args {
     struct leati_picture_args common;

@@ -2,7 +2,7 @@
  * once (keras.layers.RandomFlip). Failures: another mode. No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 #include <string.h>
 
 struct random_flip_args {

@@ -3,7 +3,7 @@
  * 1, an unknown number of channels. No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 struct random_gaussian_blur_args {
     struct leati_picture_args common;

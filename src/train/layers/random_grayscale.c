@@ -1,7 +1,7 @@
 /* RandomGrayscale: in training pictures become grey by chance (keras.layers.RandomGrayscale).
  * Failures: a factor outside of 0 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_grayscale_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(0, "The chance; 0.5 by default."),

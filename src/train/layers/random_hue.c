@@ -1,7 +1,7 @@
 /* RandomHue: in training hues are turned (keras.layers.RandomHue). Failures: a factor outside of 0
  * to 1, pictures without three channels. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_hue_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(

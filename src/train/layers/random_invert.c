@@ -1,7 +1,7 @@
 /* RandomInvert: in training pictures become their negatives by chance (keras.layers.RandomInvert).
  * Failures: a factor outside of 0 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_invert_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(

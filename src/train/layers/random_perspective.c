@@ -6,7 +6,7 @@
  * No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 struct random_perspective_args {
     struct leati_picture_args common;

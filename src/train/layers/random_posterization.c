@@ -1,7 +1,7 @@
 /* RandomPosterization: in training values keep as many of their eight bits as is drawn for each
  * picture (keras.layers.RandomPosterization). Failures: a factor outside of 1 to 8. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_posterization_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(

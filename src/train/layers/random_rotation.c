@@ -1,7 +1,7 @@
 /* RandomRotation: in training each picture is turned around its middle by a random angle
  * (keras.layers.RandomRotation). Failures: a factor outside of -1 to 1 turns. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_rotation_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(LEATI_REQUIRED,

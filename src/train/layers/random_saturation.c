@@ -3,7 +3,7 @@
  * A factor f multiplies saturations by f / (1 - f). Failures: a factor outside of -1 to 1, pictures
  * without three channels. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_saturation_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(

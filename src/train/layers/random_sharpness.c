@@ -1,7 +1,7 @@
 /* RandomSharpness: in training pictures are smoothed or sharpened (keras.layers.RandomSharpness).
  * Failures: a factor outside of 0 to 1, an unknown number of channels. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_sharpness_rows[] = {
     LEATI_PICTURE_FACTOR_ROW(

@@ -1,7 +1,7 @@
 /* RandomShear: in training each picture is slanted by random factors (keras.layers.RandomShear).
  * Failures: a factor outside of 0 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 struct random_shear_args {
     struct leati_picture_args common;

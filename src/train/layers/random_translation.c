@@ -1,7 +1,7 @@
 /* RandomTranslation: in training each picture is moved down and to the right by random parts of its
  * size (keras.layers.RandomTranslation). Failures: a factor outside of -1 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 static const leati_row random_translation_rows[] = {
     LEATI_PICTURE_ROW(height_factor, FLOATS, .flags = LEATI_REQUIRED,

@@ -3,7 +3,7 @@
  *
  * A factor below 0 zooms in, one above 0 out. Failures: a factor outside of -1 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 #include <math.h>
 
 static const leati_row random_zoom_rows[] = {

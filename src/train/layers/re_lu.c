@@ -2,7 +2,7 @@
  * (keras.layers.ReLU). Failures: negative numbers. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct re_lu_args {
     char *name;       /* first: struct leati_layer_args */

@@ -1,6 +1,6 @@
 /* RepeatVector: each row n times along a new dimension (keras.layers.RepeatVector). Failures: rows
  * that are no vectors. No state, no locks. */
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct repeat_vector_args {
     char *name; /* first: struct leati_layer_args */

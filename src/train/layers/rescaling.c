@@ -1,7 +1,7 @@
 /* Rescaling: the input times a scale, plus an offset (keras.layers.Rescaling); integers become
  * float32. Failures: as many channels as the numbers are not for. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct rescaling_args {
     char *name; /* first: struct leati_layer_args */

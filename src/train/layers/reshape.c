@@ -2,7 +2,7 @@
  * another number of values. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct reshape_args {
     char *name; /* first: struct leati_layer_args */

@@ -4,7 +4,7 @@
  * sizes are unknown; a fill_mode other than "constant". No state, no locks. */
 #include "base/error.h"
 #include "graph/support/picture/resize.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 #include <string.h>
 
 struct resizing_args {

@@ -2,7 +2,7 @@
  * (keras.layers.RMSNormalization). Failures: axes that are not there, or whose sizes are unknown.
  * No state, no locks. */
 #include "graph/support/support.h"
-#include "train/normalize.h"
+#include "train/support/normalize.h"
 
 struct rms_normalization_args {
     char *name; /* first: struct leati_layer_args */

@@ -1,7 +1,7 @@
 /* SeparableConv1D: a depthwise convolution, then one with a window of one that mixes the channels,
  * plus a bias, through an activation (keras.layers.SeparableConv1D). Failures: a window that does
  * not fit. No state, no locks. */
-#include "train/convolution.h"
+#include "train/support/convolution.h"
 
 static leat_status separable_conv1d_check(const void *args, leat_error *err) {
     return leati_convolution_check(args, 1, false, err);

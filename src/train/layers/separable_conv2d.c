@@ -1,7 +1,7 @@
 /* SeparableConv2D: a depthwise convolution, then one with a window of one that mixes the channels,
  * plus a bias, through an activation (keras.layers.SeparableConv2D). Failures: a window that does
  * not fit. No state, no locks. */
-#include "train/convolution.h"
+#include "train/support/convolution.h"
 
 static leat_status separable_conv2d_check(const void *args, leat_error *err) {
     return leati_convolution_check(args, 2, false, err);

@@ -1,7 +1,7 @@
 /* Softmax: positive numbers that sum to 1 along an axis (keras.layers.Softmax). Failures: an axis
  * that is not there. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct softmax_args {
     char *name; /* first: struct leati_layer_args */

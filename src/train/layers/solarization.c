@@ -1,7 +1,7 @@
 /* Solarization: in training values of a threshold and above become their negatives, after a random
  * number was added (keras.layers.Solarization). Failures: factors outside of 0 to 1. No locks. */
 #include "graph/support/support.h"
-#include "train/pictures.h"
+#include "train/support/pictures.h"
 
 struct solarization_args {
     struct leati_picture_args common;

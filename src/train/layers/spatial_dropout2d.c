@@ -1,6 +1,6 @@
 /* SpatialDropout2D: in training whole channels become 0 by chance
  * (keras.layers.SpatialDropout2D). Failures: a rate outside of 0 to 1. No locks. */
-#include "train/spatial_dropout.h"
+#include "train/support/spatial_dropout.h"
 
 static leat_value spatial_dropout2d_call(const leati_pass *pass) {
     return leati_spatial_drop(pass, 2);

@@ -1,7 +1,7 @@
 /* Subtract: the first of two inputs less the second (keras.layers.Subtract). Failures: another
  * number of inputs, shapes that do not broadcast. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/merging.h"
+#include "train/support/merging.h"
 
 static leat_value subtract_call(const leati_pass *pass) {
     if (pass->num_inputs != 2)

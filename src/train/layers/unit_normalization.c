@@ -1,7 +1,7 @@
 /* UnitNormalization: the input divided by its length along axes (keras.layers.UnitNormalization).
  * Failures: axes that are not there. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/normalize.h"
+#include "train/support/normalize.h"
 
 struct unit_normalization_args {
     char *name; /* first: struct leati_layer_args */

@@ -1,7 +1,7 @@
 /* UpSampling1D: sequences enlarged by whole factors (keras.layers.UpSampling1D). Failures: factors
  * below 1. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 
 struct up_sampling1d_args {
     char *name; /* first: struct leati_layer_args */

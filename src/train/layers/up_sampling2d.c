@@ -3,7 +3,7 @@
  * locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
 #include <leat/image.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* ZeroPadding1D: zeros around sequences (keras.layers.ZeroPadding1D). Failures: other than one
  * number, one for each direction or two for each. No state, no locks. */
-#include "train/border.h"
+#include "train/support/border.h"
 
 static leat_status zero_padding1d_check(const void *args, leat_error *err) {
     return leati_border_check(args, 1, err);

@@ -1,6 +1,6 @@
 /* ZeroPadding2D: zeros around pictures (keras.layers.ZeroPadding2D). Failures: other than one
  * number, one for each direction or two for each. No state, no locks. */
-#include "train/border.h"
+#include "train/support/border.h"
 
 static leat_status zero_padding2d_check(const void *args, leat_error *err) {
     return leati_border_check(args, 2, err);

@@ -1,6 +1,6 @@
 /* ZeroPadding3D: zeros around volumes (keras.layers.ZeroPadding3D). Failures: other than one
  * number, one for each direction or two for each. No state, no locks. */
-#include "train/border.h"
+#include "train/support/border.h"
 
 static leat_status zero_padding3d_check(const void *args, leat_error *err) {
     return leati_border_check(args, 3, err);

@@ -5,7 +5,7 @@
  * are clipped to [1e-7, 1 - 1e-7]. Failures are the graph's. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/crossentropy.h"
+#include "train/support/crossentropy.h"
 
 struct binary_args {
     struct leati_loss_args shared;

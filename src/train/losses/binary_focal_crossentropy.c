@@ -5,7 +5,7 @@
  * factor. Failures: arguments out of their ranges, and the graph's. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/crossentropy.h"
+#include "train/support/crossentropy.h"
 
 struct binary_focal_args {
     struct leati_loss_args shared;

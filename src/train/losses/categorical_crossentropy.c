@@ -7,7 +7,7 @@
  * graph's. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/crossentropy.h"
+#include "train/support/crossentropy.h"
 
 struct categorical_args {
     struct leati_loss_args shared;

@@ -5,8 +5,8 @@
  * Failures: arguments out of their ranges, and the graph's. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/crossentropy.h"
-#include "train/layer.h"
+#include "train/frame/layer.h"
+#include "train/support/crossentropy.h"
 
 struct categorical_focal_args {
     struct leati_loss_args shared;

@@ -4,7 +4,7 @@
  * Failures: q outside of (0, 1), and the graph's. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/crossentropy.h"
+#include "train/support/crossentropy.h"
 
 struct generalized_args {
     struct leati_loss_args shared;

@@ -1,7 +1,7 @@
 /* CategoricalHinge: max(best wrong - right + 1, 0) of a row of one-hot labels
  * (keras.losses.CategoricalHinge). Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 static leat_value categorical_hinge(leat_value labels, leat_value predictions) {
     leat_value one = leati_number_like(predictions, 1);

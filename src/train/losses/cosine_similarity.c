@@ -2,7 +2,7 @@
  * (keras.losses.CosineSimilarity). Vectors of length 0 have similarity 0. Failures are the graph's.
  * No state, no locks. */
 #include "graph/support/support.h"
-#include "train/similarity.h"
+#include "train/support/similarity.h"
 
 struct cosine_args {
     struct leati_loss_args shared;

@@ -1,7 +1,7 @@
 /* Dice: one minus twice what label and prediction share over what both hold (keras.losses.Dice).
  * Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/overlap.h"
+#include "train/support/overlap.h"
 
 struct dice_args {
     struct leati_loss_args shared;

@@ -1,7 +1,7 @@
 /* Huber: half the squared difference up to `delta`, beyond it a straight line; the mean of a row
  * (keras.losses.Huber). Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 struct huber_args {
     struct leati_loss_args shared;

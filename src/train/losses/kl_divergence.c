@@ -2,7 +2,7 @@
  * and 1 (keras.losses.KLDivergence).
  * Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 static leat_value kl_divergence(leat_value labels, leat_value predictions) {
     const int64_t last[1] = {-1};

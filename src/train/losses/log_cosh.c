@@ -1,7 +1,7 @@
 /* LogCosh: the mean of log(cosh(prediction - label)) of a row (keras.losses.LogCosh).
  * Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 static leat_value log_cosh(leat_value labels, leat_value predictions) {
     leat_value x = leat_subtract(predictions, labels);

@@ -1,7 +1,7 @@
 /* MeanAbsoluteError: the mean of the absolute differences of a row
  * (keras.losses.MeanAbsoluteError). Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 static leat_value mean_absolute_error(leat_value labels, leat_value predictions) {
     return leati_mean_of_last(leat_abs(leat_subtract(predictions, labels)));

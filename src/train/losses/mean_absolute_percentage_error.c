@@ -2,7 +2,7 @@
  * differences over the labels of a row, labels at least 1e-7
  * (keras.losses.MeanAbsolutePercentageError). Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 static leat_value mean_absolute_percentage_error(leat_value labels, leat_value predictions) {
     leat_value divisor = leat_maximum(leat_abs(labels), leati_number_like(labels, 1e-7));

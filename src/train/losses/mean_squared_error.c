@@ -1,7 +1,7 @@
 /* MeanSquaredError: the mean of the squared differences of a row (keras.losses.MeanSquaredError).
  * Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 static leat_value mean_squared_error(leat_value labels, leat_value predictions) {
     return leati_mean_of_last(leat_square(leat_subtract(predictions, labels)));

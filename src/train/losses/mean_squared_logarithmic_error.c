@@ -2,7 +2,7 @@
  * log(x + 1) of a row, x at least 1e-7 (keras.losses.MeanSquaredLogarithmicError).
  * Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 static leat_value mean_squared_logarithmic_error(leat_value labels, leat_value predictions) {
     leat_value least = leati_number_like(predictions, 1e-7),

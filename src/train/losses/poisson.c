@@ -1,7 +1,7 @@
 /* Poisson: the mean of prediction - label * log(prediction + 1e-7) of a row (keras.losses.Poisson).
  * Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 static leat_value poisson(leat_value labels, leat_value predictions) {
     leat_value safe = leat_add(predictions, leati_number_like(predictions, 1e-7));

@@ -7,7 +7,7 @@
  * label and row; shapes that do not fit fail the graph. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/crossentropy.h"
+#include "train/support/crossentropy.h"
 
 struct sparse_args {
     struct leati_loss_args shared;

@@ -2,7 +2,7 @@
  * and 1 standing for -1 and 1 (keras.losses.SquaredHinge).
  * Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/plain_loss.h"
+#include "train/support/plain_loss.h"
 
 static leat_value squared_hinge(leat_value labels, leat_value predictions) {
     leat_value one = leati_number_like(predictions, 1);

@@ -1,7 +1,7 @@
 /* Tversky: one minus what label and prediction share over that and the weighted rests
  * (keras.losses.Tversky). Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/overlap.h"
+#include "train/support/overlap.h"
 
 struct tversky_args {
     struct leati_loss_args shared;

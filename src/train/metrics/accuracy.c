@@ -1,8 +1,8 @@
 /* Accuracy: how often predictions equal labels (keras.metrics.Accuracy). Failures
  * are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/metric.h"
+#include "train/frame/loss.h"
+#include "train/frame/metric.h"
 
 static const leati_row accuracy_rows[] = {
     LEATI_METRIC_ROWS,

@@ -7,9 +7,9 @@
  * outside of 0 to 1, and the graph's. No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/confusion.h"
-#include "train/layer.h"
-#include "train/loss.h"
+#include "train/frame/layer.h"
+#include "train/frame/loss.h"
+#include "train/support/confusion.h"
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>

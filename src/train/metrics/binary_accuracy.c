@@ -1,8 +1,8 @@
 /* BinaryAccuracy: how often predictions above a threshold equal the labels 0 and 1
  * (keras.metrics.BinaryAccuracy). Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/metric.h"
+#include "train/frame/loss.h"
+#include "train/frame/metric.h"
 
 struct binary_accuracy_args {
     struct leati_metric_args shared;

@@ -2,8 +2,8 @@
  * (keras.metrics.BinaryIoU). Failures are those of its arguments, and the graph's.
  * No locks. */
 #include "graph/support/support.h"
-#include "train/iou.h"
-#include "train/loss.h"
+#include "train/frame/loss.h"
+#include "train/support/iou.h"
 
 static const leati_row binary_iou_rows[] = {
     LEATI_IOU_ROW(target_class_ids, INTS,

@@ -2,8 +2,8 @@
  * largest label (keras.metrics.CategoricalAccuracy). Failures
  * are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/metric.h"
+#include "train/frame/loss.h"
+#include "train/frame/metric.h"
 
 static const leati_row categorical_accuracy_rows[] = {
     LEATI_METRIC_ROWS,

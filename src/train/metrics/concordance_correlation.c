@@ -2,8 +2,8 @@
  * (keras.metrics.ConcordanceCorrelation). As Keras computes it, labels are taken from the mean of
  * the predictions. Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/metric.h"
-#include "train/similarity.h"
+#include "train/frame/metric.h"
+#include "train/support/similarity.h"
 
 struct concordance_args {
     struct leati_metric_args shared;

@@ -2,8 +2,8 @@
  * (keras.metrics.CosineSimilarity). Vectors of length 0 have similarity 0. Failures are the
  * graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/metric.h"
-#include "train/similarity.h"
+#include "train/frame/metric.h"
+#include "train/support/similarity.h"
 
 struct cosine_similarity_args {
     struct leati_metric_args shared;

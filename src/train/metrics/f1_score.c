@@ -1,6 +1,6 @@
 /* F1Score: the harmonic mean of precision and recall (keras.metrics.F1Score). Failures: arguments
  * out of their ranges, and the graph's. No locks. */
-#include "train/f_score.h"
+#include "train/support/f_score.h"
 
 static const leati_row f1_score_rows[] = {
     LEATI_F_SCORE_AVERAGE_ROW,

@@ -1,6 +1,6 @@
 /* FalseNegatives: how many negatives were predicted wrongly (keras.metrics.FalseNegatives).
  * Failures: thresholds outside of 0 to 1, and the graph's. No locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static void false_negatives_states(const void *args, leati_weights *out) {
     leati_single_count_states(args, LEATI_FALSE_NEGATIVES, out);

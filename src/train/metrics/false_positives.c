@@ -1,6 +1,6 @@
 /* FalsePositives: how many positives were predicted wrongly (keras.metrics.FalsePositives).
  * Failures: thresholds outside of 0 to 1, and the graph's. No locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static void false_positives_states(const void *args, leati_weights *out) {
     leati_single_count_states(args, LEATI_FALSE_POSITIVES, out);

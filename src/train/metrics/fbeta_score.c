@@ -3,7 +3,7 @@
  */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/f_score.h"
+#include "train/support/f_score.h"
 
 static const leati_row fbeta_score_rows[] = {
     LEATI_F_SCORE_AVERAGE_ROW,

@@ -1,7 +1,7 @@
 /* IoU: of some classes, the mean of what labels and predictions share over what one of them holds
  * (keras.metrics.IoU). Failures are those of its arguments, and the graph's.
  * No locks. */
-#include "train/iou.h"
+#include "train/support/iou.h"
 
 static const leati_row iou_rows[] = {
     LEATI_IOU_CLASSES_ROW, LEATI_IOU_TARGETS_ROW, LEATI_IOU_DTYPE_ROW,

@@ -1,6 +1,6 @@
 /* Mean: the mean of all values, or their weighted mean (keras.metrics.Mean). Failures are the
  * graph's. No locks. */
-#include "train/metric.h"
+#include "train/frame/metric.h"
 
 struct mean_args {
     char *name; /* first: struct leati_metric_args */

@@ -1,6 +1,6 @@
 /* MeanIoU: the mean over all classes of what labels and predictions share over what one of them
  * holds (keras.metrics.MeanIoU). Failures are those of its arguments, and the graph's. No locks. */
-#include "train/iou.h"
+#include "train/support/iou.h"
 
 static const leati_row mean_iou_rows[] = {
     LEATI_IOU_CLASSES_ROW, LEATI_IOU_DTYPE_ROW, LEATI_IOU_IGNORE_ROW, LEATI_IOU_TRUE_ROW,

@@ -1,7 +1,7 @@
 /* OneHotIoU: IoU of labels that are a value for each class
  * (keras.metrics.OneHotIoU). Failures are those of its arguments, and the graph's.
  * No locks. */
-#include "train/iou.h"
+#include "train/support/iou.h"
 
 static const leati_row one_hot_iou_rows[] = {
     LEATI_IOU_CLASSES_ROW, LEATI_IOU_TARGETS_ROW, LEATI_IOU_DTYPE_ROW, LEATI_IOU_IGNORE_ROW,

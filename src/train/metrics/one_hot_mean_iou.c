@@ -1,7 +1,7 @@
 /* OneHotMeanIoU: MeanIoU of labels that are a value for each class
  * (keras.metrics.OneHotMeanIoU). Failures are those of its arguments, and the graph's.
  * No locks. */
-#include "train/iou.h"
+#include "train/support/iou.h"
 
 static const leati_row one_hot_mean_iou_rows[] = {
     LEATI_IOU_CLASSES_ROW,

@@ -2,8 +2,8 @@
  * (keras.metrics.PearsonCorrelation). Values that are all equal give NaN, as in Keras. Failures are
  * the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/metric.h"
-#include "train/similarity.h"
+#include "train/frame/metric.h"
+#include "train/support/similarity.h"
 
 struct pearson_args {
     struct leati_metric_args shared;

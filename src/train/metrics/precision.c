@@ -1,6 +1,6 @@
 /* Precision: the part of the predicted positives that are positive (keras.metrics.Precision).
  * Failures: thresholds outside of 0 to 1, and the graph's. No locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static void precision_states(const void *args, leati_weights *out) {
     leati_ratio_states(args, LEATI_FALSE_POSITIVES, out);

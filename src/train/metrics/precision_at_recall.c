@@ -1,7 +1,7 @@
 /* PrecisionAtRecall: the largest precision at thresholds that reach a recall
  * (keras.metrics.PrecisionAtRecall). Failures: a recall outside of 0 to 1, and the graph's. No
  * locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static const leati_row precision_at_recall_rows[] = {
     LEATI_SPREAD_ROWS("recall", "The recall to reach, between 0 and 1."),

@@ -7,8 +7,8 @@
  * shape [batch, places], and the graph's. No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/metric.h"
+#include "train/frame/loss.h"
+#include "train/frame/metric.h"
 #include <inttypes.h>
 #include <string.h>
 

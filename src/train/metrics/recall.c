@@ -1,6 +1,6 @@
 /* Recall: the part of the positive labels that were predicted (keras.metrics.Recall). Failures:
  * thresholds outside of 0 to 1, and the graph's. No locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static void recall_states(const void *args, leati_weights *out) {
     leati_ratio_states(args, LEATI_FALSE_NEGATIVES, out);

@@ -1,7 +1,7 @@
 /* RecallAtPrecision: the largest recall at thresholds that reach a precision
  * (keras.metrics.RecallAtPrecision). Failures: a precision outside of 0 to 1, and the graph's. No
  * locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static const leati_row recall_at_precision_rows[] = {
     LEATI_SPREAD_ROWS("precision", "The precision to reach, between 0 and 1."),

@@ -1,8 +1,8 @@
 /* RootMeanSquaredError: the root of the mean squared difference
  * (keras.metrics.RootMeanSquaredError). Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/metric.h"
+#include "train/frame/loss.h"
+#include "train/frame/metric.h"
 
 static const leati_row root_mean_squared_error_rows[] = {
     LEATI_METRIC_ROWS,

@@ -1,7 +1,7 @@
 /* SensitivityAtSpecificity: the largest sensitivity at thresholds that reach a specificity
  * (keras.metrics.SensitivityAtSpecificity). Failures: a specificity outside of 0 to 1, and the
  * graph's. No locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static const leati_row sensitivity_at_specificity_rows[] = {
     LEATI_SPREAD_ROWS("specificity", "The specificity to reach, between 0 and 1."),

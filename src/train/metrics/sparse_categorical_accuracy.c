@@ -1,6 +1,6 @@
 /* SparseCategoricalAccuracy: how often the largest prediction, the first of equals, is at the
  * label's place (keras.metrics.SparseCategoricalAccuracy). Failures are the graph's. No locks. */
-#include "train/metric.h"
+#include "train/frame/metric.h"
 
 struct accuracy_args {
     char *name; /* first: struct leati_metric_args */

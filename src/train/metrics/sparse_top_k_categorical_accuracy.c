@@ -2,8 +2,8 @@
  * predictions (keras.metrics.SparseTopKCategoricalAccuracy). Failures
  * are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/metric.h"
+#include "train/frame/loss.h"
+#include "train/frame/metric.h"
 
 struct sparse_top_k_categorical_accuracy_args {
     struct leati_metric_args shared;

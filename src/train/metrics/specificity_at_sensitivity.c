@@ -1,7 +1,7 @@
 /* SpecificityAtSensitivity: the largest specificity at thresholds that reach a sensitivity
  * (keras.metrics.SpecificityAtSensitivity). Failures: a sensitivity outside of 0 to 1, and the
  * graph's. No locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static const leati_row specificity_at_sensitivity_rows[] = {
     LEATI_SPREAD_ROWS("sensitivity", "The sensitivity to reach, between 0 and 1."),

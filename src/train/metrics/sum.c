@@ -1,8 +1,8 @@
 /* Sum: the sum of all values, or of values times weights (keras.metrics.Sum). Failures
  * are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/metric.h"
+#include "train/frame/loss.h"
+#include "train/frame/metric.h"
 
 static const leati_row sum_rows[] = {
     LEATI_METRIC_ROWS,

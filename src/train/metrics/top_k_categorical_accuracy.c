@@ -2,8 +2,8 @@
  * the k largest predictions (keras.metrics.TopKCategoricalAccuracy). Failures
  * are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/metric.h"
+#include "train/frame/loss.h"
+#include "train/frame/metric.h"
 
 struct top_k_categorical_accuracy_args {
     struct leati_metric_args shared;

@@ -1,6 +1,6 @@
 /* TrueNegatives: how many negative labels were predicted (keras.metrics.TrueNegatives). Failures:
  * thresholds outside of 0 to 1, and the graph's. No locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static void true_negatives_states(const void *args, leati_weights *out) {
     leati_single_count_states(args, LEATI_TRUE_NEGATIVES, out);

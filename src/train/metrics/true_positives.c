@@ -1,6 +1,6 @@
 /* TruePositives: how many positive labels were predicted (keras.metrics.TruePositives). Failures:
  * thresholds outside of 0 to 1, and the graph's. No locks. */
-#include "train/confusion.h"
+#include "train/support/confusion.h"
 
 static void true_positives_states(const void *args, leati_weights *out) {
     leati_single_count_states(args, LEATI_TRUE_POSITIVES, out);

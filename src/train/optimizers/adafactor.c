@@ -8,8 +8,8 @@
  * No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/optimizer.h"
+#include "train/frame/loss.h"
+#include "train/frame/optimizer.h"
 
 enum { ROWS, COLUMNS, VELOCITY };
 

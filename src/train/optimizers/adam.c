@@ -3,7 +3,7 @@
  *
  * One operation per variable; with amsgrad, where the largest second moment so far divides, the
  * same formula from elementary operations. Failures: betas outside [0, 1). No state, no locks. */
-#include "train/adam.h"
+#include "train/support/adam.h"
 #include "base/error.h"
 #include "graph/support/support.h"
 

@@ -2,8 +2,8 @@
  * (keras.optimizers.Adamax). Failures: arguments out of their ranges. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/optimizer.h"
+#include "train/frame/loss.h"
+#include "train/frame/optimizer.h"
 
 struct adamax_args {
     struct leati_optimizer_args shared;

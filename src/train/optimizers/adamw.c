@@ -1,6 +1,6 @@
 /* AdamW: Adam that takes a part of each variable away by default (keras.optimizers.AdamW). Failures
  * as for Adam. No state, no locks. */
-#include "train/adam.h"
+#include "train/support/adam.h"
 
 static const leati_row adamw_rows[] = {LEATI_ADAM_ROWS, LEATI_OPTIMIZER_ROWS_WITH(0.004), {0}};
 

@@ -1,8 +1,8 @@
 /* Lamb: Adam whose steps have the size of the variable they change (keras.optimizers.Lamb).
  * Failures: arguments out of their ranges. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/adam.h"
-#include "train/loss.h"
+#include "train/frame/loss.h"
+#include "train/support/adam.h"
 
 static const leati_row lamb_rows[] = {LEATI_MOMENT_ROWS, LEATI_OPTIMIZER_ROWS, {0}};
 

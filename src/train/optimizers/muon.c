@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "graph/support/support.h"
 #include "graph/support/text/regex.h"
-#include "train/loss.h"
-#include "train/optimizer.h"
+#include "train/frame/loss.h"
+#include "train/frame/optimizer.h"
 #include <ctype.h>
 #include <math.h>
 #include <string.h>

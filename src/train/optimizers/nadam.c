@@ -3,9 +3,9 @@
  * The momentum of step i is beta_1 (1 - 0.96^i / 2); the product of those of all steps so far is
  * what the variables share. Failures: arguments out of their ranges. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/adam.h"
-#include "train/layer.h"
-#include "train/loss.h"
+#include "train/frame/layer.h"
+#include "train/frame/loss.h"
+#include "train/support/adam.h"
 
 static const leati_row nadam_rows[] = {LEATI_MOMENT_ROWS, LEATI_OPTIMIZER_ROWS, {0}};
 

@@ -3,8 +3,8 @@
  * (keras.optimizers.RMSprop). Failures: arguments out of their ranges. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/optimizer.h"
+#include "train/frame/loss.h"
+#include "train/frame/optimizer.h"
 
 struct rmsprop_args {
     struct leati_optimizer_args shared;

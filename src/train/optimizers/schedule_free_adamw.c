@@ -6,8 +6,8 @@
  * not before. Failures: arguments out of their ranges. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/adam.h"
-#include "train/loss.h"
+#include "train/frame/loss.h"
+#include "train/support/adam.h"
 
 enum { STEPS, VELOCITY };
 

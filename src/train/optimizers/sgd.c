@@ -3,7 +3,7 @@
  * locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/optimizer.h"
+#include "train/frame/optimizer.h"
 
 struct sgd_args {
     struct leati_optimizer_args shared;

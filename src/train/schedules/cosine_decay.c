@@ -2,8 +2,8 @@
  * there is a warmup_target (keras.optimizers.schedules.CosineDecay). Failures: decay_steps that are
  * not positive. No locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/schedule.h"
+#include "train/frame/loss.h"
+#include "train/frame/schedule.h"
 
 struct cosine_args {
     struct leati_schedule_args shared;

@@ -3,8 +3,8 @@
  * first_decay_steps that are not positive. No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/schedule.h"
+#include "train/frame/loss.h"
+#include "train/frame/schedule.h"
 #include <math.h>
 
 struct restarts_args {

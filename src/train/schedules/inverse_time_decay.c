@@ -2,8 +2,8 @@
  * (keras.optimizers.schedules.InverseTimeDecay). Failures: decay_steps that are not positive. No
  * locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/schedule.h"
+#include "train/frame/loss.h"
+#include "train/frame/schedule.h"
 
 struct inverse_time_args {
     struct leati_schedule_args shared;

@@ -3,8 +3,8 @@
  * boundaries and one. No locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/schedule.h"
+#include "train/frame/loss.h"
+#include "train/frame/schedule.h"
 
 struct piecewise_args {
     struct leati_schedule_args shared;

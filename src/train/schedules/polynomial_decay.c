@@ -3,8 +3,8 @@
  * (keras.optimizers.schedules.PolynomialDecay). Failures: decay_steps that are not positive. No
  * locks. */
 #include "graph/support/support.h"
-#include "train/loss.h"
-#include "train/schedule.h"
+#include "train/frame/loss.h"
+#include "train/frame/schedule.h"
 
 struct polynomial_args {
     struct leati_schedule_args shared;

@@ -1,0 +1,158 @@
+/* Activations: what keras.activations has by name. Failures: a name that is none. No state, no
+ * locks. */
+#include "train/frame/activation.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "graph/support/support.h"
+#include <string.h>
+
+static leat_value number_of(leat_value like, double number) {
+    return leati_number(like.graph, leat_value_dtype(like), number);
+}
+
+static leat_value plus(leat_value x, double number) {
+    return leat_add(x, number_of(x, number));
+}
+
+static leat_value linear(leat_value x) {
+    return x;
+}
+
+static leat_value softsign(leat_value x) {
+    return leat_divide(x, plus(leat_abs(x), 1));
+}
+
+static leat_value leaky_relu(leat_value x) {
+    return leati_leaky(x, 0.2);
+}
+
+/* The scaled elu that keeps mean and variance of what goes through many layers. */
+static leat_value selu(leat_value x) {
+    const double alpha = 1.6732632423543772848170429916717;
+    const double scale = 1.0507009873554804934193349852946;
+    return leati_times(leati_scaled_elu(x, alpha), scale);
+}
+
+static leat_value silu(leat_value x) {
+    return leat_multiply(x, leat_sigmoid(x));
+}
+
+static leat_value gelu(leat_value x) {
+    leat_value below = plus(leat_erf(leati_times(x, 0.70710678118654752440)), 1);
+    return leat_multiply(leati_times(x, 0.5), below);
+}
+
+static leat_value mish(leat_value x) {
+    return leat_multiply(x, leat_tanh(leat_softplus(x)));
+}
+
+static leat_value hard_sigmoid(leat_value x) {
+    return leat_divide(leat_relu6(plus(x, 3)), number_of(x, 6));
+}
+
+static leat_value hard_silu(leat_value x) {
+    return leat_multiply(x, hard_sigmoid(x));
+}
+
+static leat_value log_sigmoid(leat_value x) {
+    return leat_negate(leat_softplus(leat_negate(x)));
+}
+
+static leat_value tanh_shrink(leat_value x) {
+    return leat_subtract(x, leat_tanh(x));
+}
+
+/* (x + sqrt(x^2 + b)) / 2 with b = 4. */
+static leat_value squareplus(leat_value x) {
+    return leati_times(leat_add(x, leat_sqrt(plus(leat_square(x), 4))), 0.5);
+}
+
+/* x outside of [-0.5, 0.5], else 0. */
+static leat_value hard_shrink(leat_value x) {
+    leat_value outside = leat_greater(leat_abs(x), number_of(x, 0.5));
+    return leat_select(outside, x, leat_zeros_like(x));
+}
+
+/* x moved towards 0 by 0.5, and 0 where it would pass it. */
+static leat_value soft_shrink(leat_value x) {
+    leat_value above = leat_relu(plus(x, -0.5)), below = leat_relu(plus(leat_negate(x), -0.5));
+    return leat_subtract(above, below);
+}
+
+/* x between -1 and 1. */
+static leat_value hard_tanh(leat_value x) {
+    return leat_clip_by_value(x, number_of(x, -1), number_of(x, 1));
+}
+
+static const struct {
+    const char *name;
+    leat_value (*apply)(leat_value value);
+} activations[] = {
+    [LEAT_LINEAR] = {"linear", linear},
+    [LEAT_RELU] = {"relu", leat_relu},
+    [LEAT_SOFTMAX] = {"softmax", leat_softmax},
+    [LEAT_ELU] = {"elu", leat_elu},
+    [LEAT_EXPONENTIAL] = {"exponential", leat_exp},
+    [LEAT_GELU] = {"gelu", gelu},
+    [LEAT_HARD_SIGMOID] = {"hard_sigmoid", hard_sigmoid},
+    [LEAT_HARD_SILU] = {"hard_silu", hard_silu},
+    [LEAT_LEAKY_RELU] = {"leaky_relu", leaky_relu},
+    [LEAT_LOG_SIGMOID] = {"log_sigmoid", log_sigmoid},
+    [LEAT_LOG_SOFTMAX] = {"log_softmax", leat_log_softmax},
+    [LEAT_MISH] = {"mish", mish},
+    [LEAT_RELU6] = {"relu6", leat_relu6},
+    [LEAT_SELU] = {"selu", selu},
+    [LEAT_SIGMOID] = {"sigmoid", leat_sigmoid},
+    [LEAT_SILU] = {"silu", silu},
+    [LEAT_SOFTPLUS] = {"softplus", leat_softplus},
+    [LEAT_SOFTSIGN] = {"softsign", softsign},
+    [LEAT_TANH] = {"tanh", leat_tanh},
+    [LEAT_TANH_SHRINK] = {"tanh_shrink", tanh_shrink},
+    [LEAT_HARD_SHRINK] = {"hard_shrink", hard_shrink},
+    [LEAT_SOFT_SHRINK] = {"soft_shrink", soft_shrink},
+    [LEAT_SQUAREPLUS] = {"squareplus", squareplus},
+    [LEAT_HARD_TANH] = {"hard_tanh", hard_tanh},
+    /* Keras' other names. */
+    {"swish", silu},
+    {"hard_swish", hard_silu},
+};
+
+#define COUNT (sizeof activations / sizeof activations[0])
+
+const char *leati_activation_name(leat_activation activation) {
+    return (size_t)activation < COUNT ? activations[activation].name : "of an unknown number";
+}
+
+/* The place of a name in the table; COUNT: it is none. */
+static size_t find(const char *name) {
+    size_t i = 0;
+    while (i < COUNT && strcmp(activations[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+leat_status leati_check_activation(const char *name, leat_error *err) {
+    if (name == NULL || find(name) < COUNT)
+        return LEAT_OK;
+    leati_text names = {0};
+    for (size_t i = 0; i < COUNT; i++)
+        leati_text_addf(&names, "%s%s", i == 0 ? "" : ", ", activations[i].name);
+    leati_fail(err, LEAT_INVALID_ARGUMENT, "activation \"%.60s\"; expected %s", name,
+               names.failed ? "one of keras.activations" : names.data);
+    leati_text_fini(&names);
+    return LEAT_INVALID_ARGUMENT;
+}
+
+leat_value leati_activate(const char *name, leat_value value) {
+    size_t i = find(name == NULL ? activations[LEAT_LINEAR].name : name);
+    return i < COUNT ? activations[i].apply(value) : value;
+}
+
+leat_value leati_leaky(leat_value x, double slope) {
+    return leat_select(leat_greater(x, leat_zeros_like(x)), x, leati_times(x, slope));
+}
+
+leat_value leati_scaled_elu(leat_value x, double alpha) {
+    leat_value below = leat_less(x, leat_zeros_like(x));
+    return leat_select(below, leati_times(leat_elu(x), alpha), x);
+}

@@ -1,0 +1,231 @@
+/* One application of an optimizer: gradients are summed over replicas, clipped, accumulated, each
+ * variable is decayed and updated, averages are moved, the step is counted.
+ *
+ * All state is given, so that whoever keeps it (a leat_optimizer, a binding's own variables) gets
+ * the same operations. Failures are the graph's, or RESOURCE_EXHAUSTED. No state, no locks. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "graph/support/support.h"
+#include "graph/variable.h"
+#include "train/frame/optimizer.h"
+#include <math.h>
+
+/* What the steps of one application share. */
+struct application {
+    leati_application given;
+    leat_value updates;   /* updates so far, int64 */
+    leat_value is_update; /* bool: does this step update? Only where gradients accumulate */
+    leat_value *before;   /* owned: values of variables and slots before it, to be restored */
+};
+
+/* Sums the gradients over replicas, the last layer's first, since those are ready first; as few
+ * exchanges as dtypes and the room of one operation allow. */
+static void reduce_gradients(struct application *a) {
+    for (int end = a->given.count; end > 0;) {
+        leat_value packed[LEAT_MAX_OUTPUTS], sums[LEAT_MAX_OUTPUTS];
+        leat_dtype dtype = leat_value_dtype(a->given.gradients[end - 1]);
+        int count = 0;
+        while (count < end && count < LEAT_MAX_OUTPUTS &&
+               leat_value_dtype(a->given.gradients[end - 1 - count]) == dtype) {
+            packed[count] = a->given.gradients[end - 1 - count];
+            count++;
+        }
+        leat_all_reduce(packed, count, LEAT_AGGREGATION_SUM, sums);
+        for (int i = 0; i < count; i++)
+            a->given.gradients[end - 1 - i] = sums[i];
+        end -= count;
+    }
+}
+
+static leat_value integer(const struct application *a, int64_t number) {
+    return leati_number(a->given.graph, LEAT_INT64, (double)number);
+}
+
+static leat_value as_dtype(leat_value value, leat_dtype dtype) {
+    return leat_value_dtype(value) == dtype ? value : leat_cast(value, dtype);
+}
+
+static leat_value rate_of(const struct application *a, leat_dtype dtype) {
+    return as_dtype(a->given.learning_rate, dtype);
+}
+
+/* Variables and their slots, one after the other: what a step that only accumulates leaves as it
+ * was. Returns how many there are; `values` NULL: only counts. */
+static int each_value(const struct application *a, leat_value *values) {
+    int count = 0;
+    for (int i = 0; i < a->given.count; i++) {
+        const leati_slots *slots = &a->given.slots[i];
+        for (int k = -1; k < slots->count; k++, count++)
+            if (values != NULL)
+                values[count] =
+                    leat_graph_read(a->given.graph, k < 0 ? slots->variable : slots->own[k]);
+    }
+    if (a->given.common != NULL && values != NULL)
+        values[count] = leat_graph_read(a->given.graph, a->given.common);
+    return count + (a->given.common != NULL);
+}
+
+/* Adds the gradients up; on every n-th step they are replaced by their mean. */
+static leat_status begin_accumulation(struct application *a, leat_error *err) {
+    int64_t steps = a->given.args->gradient_accumulation_steps;
+    size_t count = (size_t)each_value(a, NULL);
+    a->before = leati_alloc(count, sizeof *a->before);
+    if (a->before == NULL)
+        return leati_no_memory(err);
+    leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
+    leat_value next = leat_add(step, integer(a, 1));
+    a->is_update = leat_equal(leat_floormod(next, integer(a, steps)), integer(a, 0));
+    a->updates = leat_floordiv(step, integer(a, steps));
+    for (int i = 0; i < a->given.count; i++) {
+        leat_variable *accumulator = a->given.slots[i].accumulator;
+        leat_value gradient = a->given.gradients[i];
+        leat_value total = leat_add(gradient, leat_graph_read(a->given.graph, accumulator));
+        leat_value divisor =
+            leati_number(a->given.graph, leat_value_dtype(gradient), (double)steps);
+        a->given.gradients[i] = leat_select(a->is_update, leat_divide(total, divisor), gradient);
+        leat_graph_assign(a->given.graph, accumulator,
+                          leat_select(a->is_update, leat_zeros_like(total), total));
+    }
+    each_value(a, a->before);
+    return LEAT_OK;
+}
+
+static void put_back(const struct application *a, leat_variable *variable, leat_value before) {
+    leat_value now = leat_graph_read(a->given.graph, variable);
+    leat_graph_assign_copy(a->given.graph, variable, leat_select(a->is_update, now, before));
+}
+
+/* Puts back what a step that only accumulates has changed. */
+static void end_accumulation(const struct application *a) {
+    int at = 0;
+    for (int i = 0; i < a->given.count; i++) {
+        const leati_slots *slots = &a->given.slots[i];
+        for (int k = -1; k < slots->count; k++)
+            put_back(a, k < 0 ? slots->variable : slots->own[k], a->before[at++]);
+    }
+    if (a->given.common != NULL)
+        put_back(a, a->given.common, a->before[at]);
+}
+
+static void decay(const struct application *a, int index) {
+    const leati_slots *slots = &a->given.slots[index];
+    leat_variable *variable = slots->variable;
+    double share = a->given.kind->decay == NULL ? a->given.args->weight_decay
+                                                : a->given.kind->decay(a->given.args, slots->count);
+    if (!(share > 0) || (a->given.keeps != NULL && a->given.keeps[index]))
+        return;
+    leat_value value = leat_graph_read(a->given.graph, variable);
+    leat_value part =
+        leat_multiply(leati_times(value, share), rate_of(a, leat_variable_dtype(variable)));
+    leat_graph_assign_copy(a->given.graph, variable, leat_subtract(value, part));
+}
+
+static void update(const struct application *a, int index) {
+    const leati_slots *slots = &a->given.slots[index];
+    leat_variable *variable = slots->variable;
+    const leati_update one = {.graph = a->given.graph,
+                              .args = a->given.args,
+                              .variable = variable,
+                              .slots = slots->own,
+                              .num_slots = slots->count,
+                              .common = a->given.common,
+                              .gradient = a->given.gradients[index],
+                              .learning_rate = rate_of(a, leat_variable_dtype(variable)),
+                              .step = leat_add(a->updates, integer(a, 1))};
+    if (index == 0 && a->given.kind->begin != NULL && !a->given.alone)
+        a->given.kind->begin(&one);
+    a->given.kind->update(&one);
+}
+
+/* average = momentum * average + (1 - momentum) * variable; the first one is the variable. */
+static void average(const struct application *a, const leati_slots *slots) {
+    leat_variable *kept = slots->average, *variable = slots->variable;
+    leat_dtype dtype = leat_variable_dtype(variable);
+    leat_value later = leat_cast(leat_not_equal(a->updates, integer(a, 0)), dtype);
+    leat_value momentum = leati_times(later, a->given.args->ema_momentum);
+    leat_value rest = leat_subtract(leati_number(a->given.graph, dtype, 1), momentum);
+    leat_value value = leat_graph_read(a->given.graph, variable);
+    leat_value mean = leat_add(leat_multiply(momentum, leat_graph_read(a->given.graph, kept)),
+                               leat_multiply(rest, value));
+    leat_graph_assign(a->given.graph, kept, mean);
+    if (a->given.args->ema_overwrite_frequency == 0)
+        return;
+    leat_value next = leat_add(a->updates, integer(a, 1));
+    leat_value place = leat_floormod(next, integer(a, a->given.args->ema_overwrite_frequency));
+    leat_value due = leat_equal(place, integer(a, 0));
+    leat_graph_assign_copy(a->given.graph, variable, leat_select(due, mean, value));
+}
+
+/* The updates without all that goes before and behind them. */
+static void apply_alone(struct application *a) {
+    int64_t steps = a->given.args->gradient_accumulation_steps;
+    leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
+    a->updates = steps > 1 ? leat_floordiv(step, integer(a, steps)) : step;
+    for (int i = 0; i < a->given.count; i++)
+        update(a, i);
+}
+
+static leat_status apply(struct application *a, leat_error *err) {
+    bool accumulates = a->given.args->gradient_accumulation_steps > 1;
+    leat_status status = LEAT_OK;
+    const leat_variable *first = a->given.slots[0].variable;
+    if (first->num_copies + first->num_elsewhere > 1)
+        reduce_gradients(a);
+    if (accumulates)
+        status = begin_accumulation(a, err);
+    else
+        a->updates = leat_graph_read(a->given.graph, a->given.iterations);
+    if (status != LEAT_OK)
+        return status;
+    leati_clip_gradients(a->given.args, a->given.gradients, a->given.count);
+    for (int i = 0; i < a->given.count; i++)
+        decay(a, i);
+    for (int i = 0; i < a->given.count; i++)
+        update(a, i);
+    if (accumulates)
+        end_accumulation(a);
+    for (int i = 0; i < a->given.count && a->given.args->use_ema; i++)
+        average(a, &a->given.slots[i]);
+    leat_graph_assign_add(a->given.graph, a->given.iterations, integer(a, 1));
+    leati_free(a->before);
+    return LEAT_OK;
+}
+
+/* ---- for updates ---- */
+
+leat_value leati_slot_mean(const leati_update *update, int slot, leat_value value, double keep) {
+    leat_value old = leat_graph_read(update->graph, update->slots[slot]);
+    leat_value mean = leat_add(leati_times(old, keep), leati_times(value, 1 - keep));
+    leat_graph_assign(update->graph, update->slots[slot], mean);
+    return mean;
+}
+
+leat_value leati_slot_toward(const leati_update *update, int slot, leat_value value, double keep) {
+    leat_value old = leat_graph_read(update->graph, update->slots[slot]);
+    leat_value moved = leat_add(old, leati_times(leat_subtract(value, old), 1 - keep));
+    leat_graph_assign(update->graph, update->slots[slot], moved);
+    return moved;
+}
+
+/* The logarithm is of float64, so the power is exact to the last bit or so. */
+leat_value leati_power_of_step(const leati_update *update, double base) {
+    leat_dtype dtype = leat_variable_dtype(update->variable);
+    if (base == 0)
+        return leati_number(update->graph, dtype, 0);
+    double rounded = dtype == LEAT_FLOAT32 ? (double)(float)base : base;
+    leat_value step = leat_cast(update->step, LEAT_FLOAT64);
+    return leat_cast(leat_exp(leati_times(step, log(rounded))), dtype);
+}
+
+void leati_step_back(const leati_update *update, leat_value change) {
+    leat_value value = leat_graph_read(update->graph, update->variable);
+    leat_graph_assign_copy(update->graph, update->variable, leat_subtract(value, change));
+}
+
+leat_status leati_optimizer_apply(const leati_application *application, leat_error *err) {
+    struct application a = {.given = *application};
+    if (!application->alone)
+        return apply(&a, err);
+    apply_alone(&a);
+    return LEAT_OK;
+}

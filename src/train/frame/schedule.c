@@ -1,0 +1,36 @@
+/* What learning rate schedules share. A schedule is a function of the step, so it is part of the
+ * step that is traced. Failures: decay_steps that are not positive, and the graph's. No state, no
+ * locks. */
+#include "train/frame/schedule.h"
+#include "base/error.h"
+#include "graph/support/support.h"
+#include "train/frame/loss.h"
+
+leat_status leati_schedule_check(const void *arguments, leat_error *err) {
+    const struct leati_schedule_args *args = arguments;
+    if (args->decay_steps > 0)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "Argument `decay_steps` must be > 0. Received: decay_steps=%g",
+                      args->decay_steps);
+}
+
+leat_value leati_schedule_rate(const leati_schedule_kind *kind, const void *args, leat_value step) {
+    if (leati_value_failed(step))
+        return step;
+    return kind->rate(args, leat_cast(step, LEAT_FLOAT32));
+}
+
+leat_value leati_number_power(double base, leat_value exponent) {
+    return leat_pow(leati_number_like(exponent, base), exponent);
+}
+
+leat_value leati_half_cosine(leat_value part) {
+    const double pi = 3.14159265358979323846;
+    leat_value wave = leat_cos(leati_times(part, pi));
+    return leati_times(leat_add(wave, leati_number_like(wave, 1)), 0.5);
+}
+
+leat_value leati_not_below(leat_value part, double alpha) {
+    return leat_add(leati_times(part, 1 - alpha), leati_number_like(part, alpha));
+}

@@ -1,0 +1,100 @@
+/* What the layers share that add a border of zeros or take one away.
+ *
+ * Failures: INVALID_ARGUMENT for another number of sizes, and where more is taken away than there
+ * is. No state, no locks. */
+#include "train/support/border.h"
+#include "base/error.h"
+#include "core/spec.h"
+#include "graph/graph.h"
+#include "graph/support/support.h"
+
+#define BORDER_ROWS(NAME, DOC)                                                                     \
+    {.name = NAME,                                                                                 \
+     .type = LEATI_ROW_INTS,                                                                       \
+     .offset = offsetof(struct leati_border_args, sizes),                                          \
+     .minimum = 0,                                                                                 \
+     .maximum = INT32_MAX,                                                                         \
+     .doc = DOC " at all sides, for each direction, or before and behind for each direction."},    \
+        LEATI_LAYER_ROW(leati_border_args, data_format, STRING,                                    \
+                        .doc = "\"channels_last\" or \"channels_first\"."),                        \
+        LEATI_LAYER_NAME
+
+const leati_row leati_padding_rows[] = {
+    BORDER_ROWS("padding", "Zeros"),
+    {0},
+};
+
+const leati_row leati_cropping_rows[] = {
+    BORDER_ROWS("cropping", "What is taken away"),
+    {0},
+};
+
+leat_status leati_border_check(const void *arguments, int directions, leat_error *err) {
+    const struct leati_border_args *args = arguments;
+    LEATI_TRY(leati_check_data_format(args->data_format, err));
+    if (args->sizes.count <= 1 || args->sizes.count == directions ||
+        args->sizes.count == 2 * directions)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "%d sizes of borders; expected one, %d, or two for each of %d directions",
+                      (int)args->sizes.count, directions, directions);
+}
+
+/* The dimension of the first direction. */
+static int first_of(const struct leati_border_args *args) {
+    return leati_channels_first(args->data_format) ? 2 : 1;
+}
+
+/* Before and behind each direction. */
+static void sides_of(const struct leati_border_args *args, int directions, int64_t *out) {
+    const leati_ints *sizes = &args->sizes;
+    for (int i = 0; i < 2 * directions; i++) {
+        if (sizes->count == 2 * directions)
+            out[i] = sizes->values[i];
+        else if (sizes->count > 1)
+            out[i] = sizes->values[i / 2];
+        else
+            out[i] = sizes->count == 1 ? sizes->values[0] : 1;
+    }
+}
+
+leat_value leati_border_pad(const leati_pass *pass, int directions) {
+    int64_t pairs[10] = {0};
+    sides_of(pass->args, directions, pairs + (ptrdiff_t)2 * first_of(pass->args));
+    return leat_pad(pass->inputs[0], pairs, directions + 2);
+}
+
+/* The borders leave nothing of the input. */
+static leat_value too_much(leat_value x, int directions) {
+    leat_error err = {0};
+    char text[128];
+    leat_shape shape = leat_value_shape(x);
+    leati_shape_text(&shape, text);
+    leati_fail(&err, LEAT_INVALID_ARGUMENT,
+               directions == 1
+                   ? "`cropping` parameter of `Cropping1D` layer must be smaller than the "
+                     "number of steps: nothing is left of an input of shape %s"
+                   : "Values in `cropping` argument should be smaller than the "
+                     "corresponding spatial dimension of the input. Nothing is left of "
+                     "an input of shape %s",
+               text);
+    return leati_graph_error(x.graph, &err);
+}
+
+leat_value leati_border_crop(const leati_pass *pass, int directions) {
+    leat_value x = pass->inputs[0];
+    leat_shape shape = leat_value_shape(x);
+    int64_t sides[6], begin[5] = {0}, end[5] = {0};
+    int first = first_of(pass->args);
+    leat_strided_slice_options masks = {.end_mask = (1 << first) - 1};
+    sides_of(pass->args, directions, sides);
+    for (int i = 0; i < directions; i++) {
+        int64_t size = shape.dims[first + i];
+        if (size >= 0 && sides[2 * i] + sides[2 * i + 1] >= size)
+            return too_much(x, directions);
+        begin[first + i] = sides[2 * i];
+        end[first + i] = -sides[2 * i + 1];
+        masks.end_mask |= end[first + i] == 0 ? 1 << (first + i) : 0;
+    }
+    return leat_strided_slice(x, begin, end, NULL, directions + first, &masks);
+}

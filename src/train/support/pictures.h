@@ -1,0 +1,147 @@
+/* What the layers share that change pictures: their arguments, draws for each picture, colours, and
+ * looking at pictures through projections. */
+#ifndef LEATI_TRAIN_SUPPORT_PICTURES_H
+#define LEATI_TRAIN_SUPPORT_PICTURES_H
+
+#include "train/frame/layer.h"
+
+/* The arguments that several of them have. */
+struct leati_picture_args {
+    char *name; /* first: struct leati_layer_args */
+    leati_floats factor, height_factor, width_factor, value_range;
+    char *interpolation, *fill_mode, *data_format;
+    double fill_value;
+    int64_t height, width;
+    leati_seed_argument seed;
+    bool masks;
+};
+
+#define LEATI_PICTURE_ROW(MEMBER, TYPE, ...)                                                       \
+    LEATI_LAYER_ROW(leati_picture_args, MEMBER, TYPE, __VA_ARGS__)
+#define LEATI_PICTURE_SEED_ROWS                                                                    \
+    LEATI_PICTURE_ROW(data_format, STRING, .doc = "\"channels_last\"."),                           \
+        LEATI_PICTURE_ROW(seed, SEED,                                                              \
+                          .doc = "What fixes the draws; none: drawn when the layer is made."),     \
+        LEATI_LAYER_NAME
+#define LEATI_PICTURE_FACTOR_ROW(FLAGS, DOC)                                                       \
+    LEATI_PICTURE_ROW(factor, FLOATS, .flags = (FLAGS), .doc = (DOC))
+#define LEATI_PICTURE_VALUE_RANGE_ROW                                                              \
+    LEATI_PICTURE_ROW(value_range, FLOATS,                                                         \
+                      .doc = "The lowest and the highest value of the pictures; 0 and 255 by "     \
+                             "default.")
+#define LEATI_PICTURE_SIZE_ROWS                                                                    \
+    LEATI_PICTURE_ROW(height, INT, .flags = LEATI_REQUIRED, .minimum = 1, .maximum = INT32_MAX,    \
+                      .doc = "Height of the result in pixels."),                                   \
+        LEATI_PICTURE_ROW(width, INT, .flags = LEATI_REQUIRED, .minimum = 1, .maximum = INT32_MAX, \
+                          .doc = "Width of the result in pixels.")
+/* Of layers that move pixels; no argument of Keras', whose layers are given both at once. */
+#define LEATI_PICTURE_MASKS_ROW                                                                    \
+    LEATI_PICTURE_ROW(masks, BOOL,                                                                 \
+                      .doc = "The pictures are masks of classes: pixels are moved as those of "    \
+                             "pictures by the same seed, but neither blended nor coloured.")
+#define LEATI_PICTURE_INTERPOLATION_ROW                                                            \
+    LEATI_PICTURE_ROW(interpolation, STRING, .default_text = "bilinear",                           \
+                      .doc = "\"bilinear\" or \"nearest\".")
+/* Of layers that look through projections. */
+#define LEATI_PICTURE_VIEW_ROWS                                                                    \
+    LEATI_PICTURE_ROW(fill_mode, STRING, .default_text = "reflect",                                \
+                      .doc = "What lies outside: \"reflect\", \"wrap\", \"nearest\" or "           \
+                             "\"constant\"."),                                                     \
+        LEATI_PICTURE_INTERPOLATION_ROW, LEATI_PICTURE_MASKS_ROW,                                  \
+        LEATI_PICTURE_ROW(fill_value, FLOAT,                                                       \
+                          .doc = "The value outside where fill_mode is \"constant\".")
+
+/* Numbers from `low` to `high`. */
+typedef struct leati_range {
+    double low, high;
+} leati_range;
+
+/* For check: none, one number or two, within `bounds`. */
+LEAT_WARN_UNUSED leat_status leati_check_factor(const leati_floats *factor, const char *name,
+                                                leati_range bounds, leat_error *err);
+/* For check: a factor, a range of values, an order of dimensions and a view, of which a layer has
+ * some. */
+LEAT_WARN_UNUSED leat_status leati_check_picture(const struct leati_picture_args *args,
+                                                 leati_range bounds, leat_error *err);
+/* What a factor stands for: a number f for [-f, f], but not below `least`; two numbers for what
+ * lies between them; none is `standard`. */
+leati_range leati_factor_range(const leati_floats *factor, double standard, double least);
+leati_range leati_value_range(const leati_floats *range);
+
+/* The slots `seed` and `weights` of layers that draw; struct leati_picture_args comes first. */
+leati_seed_argument leati_picture_seed(const void *args);
+LEAT_WARN_UNUSED leat_status leati_picture_weights(const void *args, const leat_shape *input,
+                                                   leati_weights *out, leat_error *err);
+
+/* One call: pictures, and how often was drawn for them. */
+typedef struct leati_pictures {
+    const leati_pass *pass;
+    leat_value x; /* floats [batch, height, width, channels] */
+    bool single;  /* the input was one picture */
+    int draws;
+} leati_pictures;
+
+/* One picture or a batch as floats, and the result in the form that the input had. */
+leati_pictures leati_pictures_begin(const leati_pass *pass);
+leat_value leati_pictures_end(const leati_pictures *pictures, leat_value value);
+
+/* Uniform numbers [batch, 1, 1, count] of [low, high). */
+leat_value leati_pictures_draw(leati_pictures *pictures, int64_t count, leati_range range);
+/* Uniform numbers [count] for all pictures together, or normal ones of the shape of the pictures.
+ */
+leat_value leati_pictures_draw_vector(leati_pictures *pictures, int64_t count, leati_range range);
+leat_value leati_pictures_draw_normal(leati_pictures *pictures);
+/* Uniform integers int64 [batch, 1, 1, 1] of [low, high). */
+leat_value leati_pictures_draw_integers(leati_pictures *pictures, leati_range range);
+/* The seed of the next draw, or of the next `count` of them. */
+leat_value leati_pictures_seed(leati_pictures *pictures);
+leat_value leati_pictures_seeds(leati_pictures *pictures, int count);
+/* Number `index` of the last dimension, which stays with size 1. */
+leat_value leati_pictures_part(leat_value numbers, int64_t index);
+/* 1 or -1 for each picture, by one draw. */
+leat_value leati_pictures_sign(leati_pictures *pictures);
+/* One value of each picture, [batch, 1, 1, 1], for what has as many. */
+leat_value leati_pictures_corner(leat_value x);
+/* The size along a dimension, as a scalar of the dtype of x. */
+leat_value leati_pictures_size(const leati_pictures *pictures, int dimension);
+
+/* `count` numbers, each a scalar or [batch, 1, 1, 1], as [batch, count]. */
+enum { LEATI_PICTURE_NUMBERS = 64 };
+leat_value leati_pictures_rows(const leati_pictures *pictures, const leat_value *numbers,
+                               int count);
+/* The pictures seen through the projections of a table [batch, 8]. */
+leat_value leati_pictures_project(const leati_pictures *pictures,
+                                  const struct leati_picture_args *args, leat_value table);
+/* The pictures seen through projections: the numbers a0 a1 a2 b0 b1 b2, each a scalar or [batch, 1,
+ * 1, 1] (graph/ops/picture/projective_transform). */
+leat_value leati_pictures_view(const leati_pictures *pictures,
+                               const struct leati_picture_args *args, const leat_value *numbers);
+
+/* x * number + offset, x kept within a range, and x carried from one range to another. */
+leat_value leati_linear(leat_value x, double number, double offset);
+leat_value leati_clip(leat_value x, leati_range range);
+leat_value leati_carry(leat_value x, leati_range from, leati_range to);
+/* Red, green and blue as one channel of grey; one channel stays. */
+leat_value leati_grey(leat_value x);
+/* The number of channels; below 1, and the graph fails, where it is unknown. */
+int64_t leati_known_channels(leat_value x);
+/* Each channel by itself with a kernel [height, width], "same". */
+leat_value leati_filter(leat_value x, leat_value kernel);
+
+/* Changes of colour, each picture's drawn from `factor`. */
+void leati_brighten(leati_pictures *pictures, leati_range factor, leati_range values);
+void leati_contrast(leati_pictures *pictures, leati_range factor, leati_range values);
+void leati_strengthen_colours(leati_pictures *pictures, leati_range factor, leati_range values);
+void leati_turn_hue(leati_pictures *pictures, leati_range factor, leati_range values);
+
+/* The pictures scaled; `cut`: after cutting off what is too much for the proportions; `padded`:
+ * after a border of `fill` where they are too small. Sizes are unknown only where neither is. */
+typedef struct leati_scaling_layer {
+    int64_t height, width;
+    const char *method;
+    bool cut, padded, antialias;
+    double fill;
+} leati_scaling_layer;
+leat_value leati_pictures_scale(leat_value x, const leati_scaling_layer *scaling);
+
+#endif

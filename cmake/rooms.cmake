@@ -17,6 +17,12 @@ set(LEAT_FLOOR_dist 7)
 set(LEAT_FLOOR_train 8)
 set(LEAT_FLOOR_cli 9)
 
+# The drawers of a room that has some, lowest first: a file includes its own drawer and those before it.
+# "." is what lies in the room's folder itself. Tables (*.def) are for all drawers.
+set(LEAT_DRAWERS_graph . support ops)
+set(LEAT_DRAWERS_data plan values rewrites run access ahead source kept functions ops)
+set(LEAT_DRAWERS_train frame support initializers layers losses metrics schedules optimizers)
+
 # Defines the object library leati_<room> and appends its objects to LEAT_OBJECTS_<room>.
 function(leat_add_room room)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)

@@ -5,7 +5,8 @@
 
 A file of src/<room>/ includes its own room and rooms of lower floors, written as "room/file.h",
 and the public headers as <leat/x.h>; unit tests may also include tests/support/. The floors are
-those of cmake/rooms.cmake. src/leat.c stands above every room but the tool. Public headers
+those of cmake/rooms.cmake, and so are the drawers of a room, which are floors inside of it: unit tests
+may use all of their room. src/leat.c stands above every room but the tool. Public headers
 include public headers and the C library only; examples include these and headers that lie beside them.
 """
 import re
@@ -15,9 +16,30 @@ import sources
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
 FLOOR = re.compile(r"set\(LEAT_FLOOR_(\w+) (\d+)\)")
+DRAWERS = re.compile(r"set\(LEAT_DRAWERS_(\w+) ([^)]*)\)")
 
 
-def check_room(floors, name, path):
+def drawer_of(place):
+    """The drawer of a path [room, ..., file]."""
+    return place[1] if len(place) > 2 else "."
+
+
+def check_drawer(drawers, name, target):
+    """The complaint about an include within a room, target being [room, ..., file]; None where it points down."""
+    order = drawers.get(target[0], [])
+    own, other = drawer_of(name.split("/")[1:]), drawer_of(target)
+    if not order or target[-1].endswith(".def"):
+        return None
+    for drawer in (own, other):
+        if drawer not in order:
+            return "%s/%s/ is no drawer of cmake/rooms.cmake" % (target[0], drawer)
+    if name.endswith("_test.c") or order.index(own) >= order.index(other):
+        return None
+    return "%s/%s may not include %s: its drawer comes later in cmake/rooms.cmake" % (
+        target[0], own, "/".join(target))
+
+
+def check_room(floors, drawers, name, path):
     """The complaint about one quoted include of a file in src/, or None."""
     place = name.split("/")
     target = path.split("/")
@@ -34,11 +56,13 @@ def check_room(floors, name, path):
         return "src/%s/ is no room of cmake/rooms.cmake" % own
     if target[0] != own and floors[target[0]] >= floors[own]:
         return "%s (floor %d) may not include %s (floor %d)" % (own, floors[own], path, floors[target[0]])
-    return None
+    return check_drawer(drawers, name, target) if target[0] == own else None
 
 
 def check(root):
-    floors = {room: int(floor) for room, floor in FLOOR.findall(sources.read(root, "cmake/rooms.cmake"))}
+    rooms = sources.read(root, "cmake/rooms.cmake")
+    floors = {room: int(floor) for room, floor in FLOOR.findall(rooms)}
+    drawers = {room: names.split() for room, names in DRAWERS.findall(rooms)}
     problems = []
     names = sources.c_files(root, "src", "include", "examples")
     for name in names:
@@ -47,7 +71,7 @@ def check(root):
             quote, path = match.groups()
             complaint = None
             if name.startswith("src/"):
-                complaint = check_room(floors, name, path) if quote == '"' else None
+                complaint = check_room(floors, drawers, name, path) if quote == '"' else None
             elif quote == '"' and not (name.startswith("examples/") and "examples/" + path in names):
                 complaint = 'includes "%s"; only <leat/...> and the C library may be included here' % path
             if complaint:

@@ -9,8 +9,8 @@
  * what mirrors. Failure: no memory. No locks. */
 #include "exec/chain.h"
 
+#include "graph/computed.h"
 #include "graph/ops/array/strided_slice.h"
-#include "graph/ops/control/computed.h"
 #include "graph/support/picture/augment.h"
 #include "graph/support/picture/pictures.h"
 #include "graph/support/picture/resize.h"

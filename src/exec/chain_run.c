@@ -10,8 +10,8 @@
  * the stores' of decoders and plans. */
 #include "exec/chain.h"
 
+#include "graph/computed.h"
 #include "graph/kernel_host.h"
-#include "graph/ops/control/computed.h"
 #include "graph/ops/picture/decode_jpeg.h"
 #include "graph/support/picture/stream.h"
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "../../tests/support/torture.h"
 #include "core/tensor.h"
 #include "exec/program_parts.h"
+#include "graph/computed.h"
 #include "graph/interpret.h"
-#include "graph/ops/control/computed.h"
 #include "graph/support/picture/resize.h"
 #include "image/codec.h"
 #include <leat/ops.h>

@@ -8,8 +8,8 @@
  * Failures stand in the graph and name the operation. No locks. */
 #include "core/json.h"
 #include "graph/body.h"
+#include "graph/computed.h"
 #include "graph/node_args.h"
-#include "graph/ops/control/computed.h"
 
 #include <string.h>
 

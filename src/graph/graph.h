@@ -130,6 +130,8 @@ void leati_function_describe_node(const leat_function *function, int32_t node, c
 /* The table of operations: graph/ops.def joined with data/functions.def by src/leat.c. */
 const leati_tensor_op *leati_tensor_op_find(const char *name);
 const leati_tensor_op *const *leati_tensor_ops(size_t *count);
+/* The family that the operation's line in graph/ops.def says, "data" for those of other tables. */
+const char *leati_tensor_op_family(const leati_tensor_op *op);
 /* Called once by src/leat.c with every table, before any lookup. The array is static. */
 void leati_tensor_ops_join(const leati_tensor_op *const *ops, size_t count);
 

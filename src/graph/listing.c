@@ -176,6 +176,7 @@ static json_t *describe_flags(const leati_tensor_op *op) {
 static json_t *describe(const leati_tensor_op *op) {
     json_t *object = json_object();
     if (object && leati_json_put(object, "name", json_string(op->name)) &&
+        leati_json_put(object, "family", json_string(leati_tensor_op_family(op))) &&
         leati_json_put(object, "names", describe_paths(op->names)) &&
         leati_json_put(object, "doc", json_string(op->doc)) &&
         leati_json_put(object, "min_inputs", json_integer(op->min_inputs)) &&

@@ -9,19 +9,26 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define X(name) extern const leati_tensor_op leati_tensor_op_##name;
+#define X(family, name) extern const leati_tensor_op leati_tensor_op_##name;
 #include "graph/ops.def"
 #undef X
 
 #define MAX_OPS 1024
 
 static const leati_tensor_op *ops[MAX_OPS] = {
-#define X(name) &leati_tensor_op_##name,
+#define X(family, name) &leati_tensor_op_##name,
 #include "graph/ops.def"
 #undef X
 };
 
-#define X(name) +1
+/* The family of each operation of ops.def, in its order. */
+static const char *const families[] = {
+#define X(family, name) #family,
+#include "graph/ops.def"
+#undef X
+};
+
+#define X(family, name) +1
 enum {
     OWN_OPS = 0
 #include "graph/ops.def"
@@ -66,4 +73,11 @@ const leati_tensor_op *leati_tensor_op_find(const char *name) {
         if (table[i]->name[0] == name[0] && strcmp(table[i]->name, name) == 0)
             return table[i];
     return NULL;
+}
+
+const char *leati_tensor_op_family(const leati_tensor_op *op) {
+    for (size_t i = 0; i < OWN_OPS; i++)
+        if (ops[i] == op)
+            return families[i];
+    return "data";
 }

@@ -78,6 +78,17 @@ class Layers(Check):
         self.write("src/leat.c", '#include "cli/main.h"\n')
         self.complains("check_layers", "only the tool may include cli/")
 
+    def test_drawers(self):
+        self.write("cmake/rooms.cmake", ROOMS + "set(LEAT_DRAWERS_run . low high)\n")
+        self.write("src/run/high/a.c", '#include "run/low/b.h"\n#include "run/c.h"\n#include "run/high/d.h"\n')
+        self.write("src/run/low/b.c", '#include "run/c.h"\n#include "run/ops.def"\n')
+        self.write("src/run/low/b_test.c", '#include "run/high/d.h"\n')
+        self.accepts("check_layers")
+        self.write("src/run/low/b.c", '#include "run/high/d.h"\n')
+        self.complains("check_layers", "src/run/low/b.c:1: run/low may not include run/high/d.h")
+        self.write("src/run/low/b.c", '#include "run/attic/d.h"\n')
+        self.complains("check_layers", "src/run/low/b.c:1: run/attic/ is no drawer")
+
     def test_public_header(self):
         self.write("include/leat/a.h", '#include "core/b.h"\n')
         self.complains("check_layers", 'includes "core/b.h"')

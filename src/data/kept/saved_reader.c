@@ -9,7 +9,8 @@
 #include "core/spec.h"
 #include "data/kept/saved_rows.h"
 #include "data/run/apply.h"
-#include "data/values/row_values.h"
+#include "data/run/row_values.h"
+#include "data/values/values.h"
 #include "file/tfrecord.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
@@ -264,17 +265,18 @@ static const leati_dataset_op shard_op = {
     .close = shard_close,
 };
 
-bool leati_is_saved_shard(const leat_object *object) {
+static bool is_shard(const leat_object *object) {
     return leati_is_dataset(object) && ((const leat_dataset *)object)->op == &shard_op;
 }
 
-void leati_put_saved_shard(leati_writer *out, const leat_object *shard) {
+static leat_status put_shard(leati_writer *out, const leat_object *shard, leat_error *err) {
     const struct shard_args *args = ((const leat_dataset *)shard)->args;
     leati_put_bytes(out, args->folder, strlen(args->folder));
     leati_put_int(out, args->compression);
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
-leat_dataset *leati_get_saved_shard(leati_reader *in, const leat_spec *spec, leat_error *err) {
+static leat_dataset *get_shard(leati_reader *in, const leat_spec *spec, leat_error *err) {
     const void *folder = NULL;
     size_t size = 0;
     struct shard_args args = {.element_spec = (leat_spec *)(uintptr_t)spec};
@@ -291,6 +293,9 @@ leat_dataset *leati_get_saved_shard(leati_reader *in, const leat_spec *spec, lea
     }
     return out;
 }
+
+const leati_value_form leati_value_form_shard = {
+    .is = is_shard, .put = put_shard, .get = get_shard};
 
 /* ---- the plan ---- */
 

@@ -39,10 +39,4 @@ leat_dataset *leati_saved_plan(const char *folder, const leati_saved_info *info,
                                const leat_object *reader_func, int64_t cycle_length,
                                leat_error *err);
 
-/* A shard's dataset as part of a saved state, and back for elements of `spec` (owned; NULL with err
- * on failure). */
-bool leati_is_saved_shard(const leat_object *object);
-void leati_put_saved_shard(leati_writer *out, const leat_object *shard);
-leat_dataset *leati_get_saved_shard(leati_reader *in, const leat_spec *spec, leat_error *err);
-
 #endif

@@ -7,7 +7,7 @@
 #include "data/kept/saved_rows.h"
 #include "base/error.h"
 #include "core/spec.h"
-#include "data/values/row_values.h"
+#include "data/run/row_values.h"
 #include "file/tensor_proto.h"
 #include <string.h>
 

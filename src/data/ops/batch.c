@@ -12,6 +12,7 @@
 #include "data/plan/argument_rows.h"
 #include "data/run/origins.h"
 #include "data/run/place.h"
+#include "data/run/input.h"
 #include "data/values/stacks.h"
 #include <leat/data_ops.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * the same first dimension, which is the cardinality. Failures come at construction alone. */
 #include "core/pools.h"
 #include "data/access/access.h"
+#include "data/run/row_values.h"
 #include "data/run/rows.h"
-#include "data/values/row_values.h"
 #include <leat/data_ops.h>
 
 struct slices_args {

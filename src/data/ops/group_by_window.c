@@ -10,7 +10,7 @@
 #include "data/run/keys.h"
 #include "data/run/origins.h"
 #include "data/run/place.h"
-#include "data/values/row_values.h"
+#include "data/run/row_values.h"
 #include "data/values/values.h"
 #include <leat/data_ops.h>
 #include <stdio.h>

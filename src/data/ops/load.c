@@ -11,7 +11,7 @@
 #include "data/kept/saved_reader.h"
 #include "data/kept/saved_rows.h"
 #include "data/run/input.h"
-#include "data/values/row_values.h"
+#include "data/run/row_values.h"
 #include "file/tensor_proto.h"
 #include <leat/data_ops.h>
 #include <string.h>

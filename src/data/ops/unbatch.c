@@ -6,8 +6,8 @@
  * sparse vectors and sparse indices out of order are INVALID_ARGUMENT and cost their element. No
  * locks. */
 #include "data/access/access.h"
+#include "data/run/row_values.h"
 #include "data/run/rows.h"
-#include "data/values/row_values.h"
 #include <leat/data_ops.h>
 
 struct unbatch_args {

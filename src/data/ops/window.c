@@ -8,7 +8,7 @@
  * once. */
 #include "data/run/input.h"
 #include "data/run/origins.h"
-#include "data/values/row_values.h"
+#include "data/run/row_values.h"
 #include "data/values/values.h"
 #include <leat/data_ops.h>
 #include <string.h>

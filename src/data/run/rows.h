@@ -3,38 +3,14 @@
 #ifndef LEATI_DATA_RUN_ROWS_H
 #define LEATI_DATA_RUN_ROWS_H
 
-#include "core/composite.h"
 #include "data/run/input.h"
+#include "data/values/leaves.h"
 
-/* The leaves of the elements that an operator cuts or joins; one per operator state. {0} is closed.
- */
-typedef struct leati_leaves {
-    leati_leaf *items;
-    int count;
-    bool composite; /* there is a ragged or sparse one */
-} leati_leaves;
-LEAT_WARN_UNUSED leat_status leati_leaves_init(leati_leaves *leaves, const leat_spec *spec,
-                                               leat_error *err);
-void leati_leaves_fini(leati_leaves *leaves);
 /* The slot open of operators that give an element of their one input out in parts: its leaves, and
  * the input, whose state before the present element is always known. */
 LEAT_WARN_UNUSED leat_status leati_leaves_open(leati_leaves *leaves, leati_input *input,
                                                leati_node_state *node, leat_error *err);
 
-/* The components of a leaf of element `row` of a block; borrowed from it. */
-void leati_leaf_value(const leati_leaf *leaf, const leati_block *block, int64_t row,
-                      leat_tensor value[LEATI_MAX_PARTS]);
-
-/* The number of rows of element `row` of a block; INVALID_ARGUMENT for a scalar component, or where
- * leaves have unequal numbers. */
-LEAT_WARN_UNUSED leat_status leati_element_rows(const leati_leaves *leaves,
-                                                const leati_block *block, int64_t row,
-                                                int64_t *rows, leat_error *err);
-/* Can an operator that cuts batches give a value of the leaf without rows? In TensorFlow that is an
- * empty list of encoded rows, out of which it can read neither a sparse value nor the inner
- * dimensions of a ragged one: INVALID_ARGUMENT. */
-LEAT_WARN_UNUSED leat_status leati_check_empty(const char *op, const leati_leaf *leaf,
-                                               leat_error *err);
 /* `out` becomes rows [begin, begin + n) of element `row`, which leati_element_rows accepted: n
  * elements, views as far as leaves are dense. */
 LEAT_WARN_UNUSED leat_status leati_cut_rows(const leati_leaves *leaves, const leati_block *block,

@@ -1,5 +1,7 @@
 /* Gathering ragged and sparse rows for one batch: see stacks.h. No locks. */
 #include "data/values/stacks.h"
+#include "base/alloc.h"
+#include "base/error.h"
 #include <string.h>
 
 leat_status leati_stacks_init(leati_stacks *stacks, const leat_spec *spec, leat_error *err) {

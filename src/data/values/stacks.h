@@ -3,7 +3,7 @@
 #ifndef LEATI_DATA_VALUES_STACKS_H
 #define LEATI_DATA_VALUES_STACKS_H
 
-#include "data/run/rows.h"
+#include "data/values/leaves.h"
 
 typedef struct leati_stacks {
     leati_leaves leaves; /* of the input's elements, dense ones too */

@@ -4,34 +4,37 @@
 #include "data/values/values.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "data/kept/saved_reader.h"
-#include "data/values/row_values.h"
 #include <string.h>
 
-/* What a dataset value is. Saved; append only. */
-enum { DATASET_ROWS = 0, DATASET_SHARD };
+#define X(name) extern const leati_value_form leati_value_form_##name;
+#include "data/value_forms.def"
+#undef X
 
-/* Datasets that are rows of a block are data themselves; shards of a saved dataset have names. */
-static leat_status put_datasets(leati_writer *out, leat_object *const *objects, int64_t count,
-                                leat_error *err) {
-    for (int64_t i = 0; i < count; i++) {
-        const leati_block *rows = leati_rows_of(objects[i]);
-        leat_status status = LEAT_OK;
-        if (leati_is_saved_shard(objects[i])) {
-            leati_put_uint(out, DATASET_SHARD);
-            leati_put_saved_shard(out, objects[i]);
-        } else if (rows != NULL) {
-            leati_put_uint(out, DATASET_ROWS);
-            status = leati_put_block(out, rows, 0, rows->n, err);
-        } else {
-            status = leati_fail(err, LEAT_FAILED_PRECONDITION,
-                                "an element that is a dataset cannot be saved as data");
-        }
-        if (status != LEAT_OK) {
-            return status;
+static const leati_value_form *const forms[] = {
+#define X(name) &leati_value_form_##name,
+#include "data/value_forms.def"
+#undef X
+};
+enum { NUM_FORMS = sizeof(forms) / sizeof(forms[0]) };
+
+static leat_status put_dataset(leati_writer *out, const leat_object *object, leat_error *err) {
+    for (int i = 0; i < NUM_FORMS; i++) {
+        if (forms[i]->is(object)) {
+            leati_put_uint(out, (uint64_t)i);
+            return forms[i]->put(out, object, err);
         }
     }
-    return LEAT_OK;
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      "an element that is a dataset cannot be saved as data");
+}
+
+static leat_status put_datasets(leati_writer *out, leat_object *const *objects, int64_t count,
+                                leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int64_t i = 0; i < count && status == LEAT_OK; i++) {
+        status = put_dataset(out, objects[i], err);
+    }
+    return status;
 }
 
 static leat_status put_values(leati_writer *out, leat_dtype dtype, const void *data, int64_t count,
@@ -148,9 +151,7 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
                                leat_error *err) {
     const void *name = NULL;
     size_t size = 0;
-    uint64_t rank = 0, kind = 0;
-    leati_block rows = {0};
-    leat_dataset *dataset = NULL;
+    uint64_t rank = 0, form = 0;
     leat_status status = leati_get_bytes(in, &name, &size, err);
     if (status == LEAT_OK) {
         status = leati_get_uint(in, &rank, err);
@@ -160,21 +161,20 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
                             (unsigned long long)rank);
     }
     if (status == LEAT_OK) {
-        status = leati_get_uint(in, &kind, err);
+        status = leati_get_uint(in, &form, err);
     }
-    if (status == LEAT_OK && kind == DATASET_ROWS) {
-        status = leati_get_block(in, element, &rows, err);
+    if (status == LEAT_OK && form >= NUM_FORMS) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "a saved dataset of form %llu; there are %d",
+                            (unsigned long long)form, NUM_FORMS);
     }
-    if (status == LEAT_OK) {
-        leat_error local = {0};
-        dataset = kind == DATASET_SHARD ? leati_get_saved_shard(in, element, &local)
-                                        : leati_rows_dataset(&rows, element, &local);
-        status = dataset == NULL
-                     ? leati_fail(err, local.code, "%s", local.text)
-                     : leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, out, err);
-        leat_dataset_unref(dataset);
+    if (status != LEAT_OK) {
+        return status;
     }
-    leati_block_fini(&rows);
+    leat_error local = {0};
+    leat_dataset *dataset = forms[form]->get(in, element, &local);
+    status = dataset == NULL ? leati_fail(err, local.code, "%s", local.text)
+                             : leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, out, err);
+    leat_dataset_unref(dataset);
     return status;
 }
 

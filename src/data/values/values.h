@@ -1,12 +1,22 @@
 /* Elements, blocks and errors as bytes of a saved state: for what cannot be read again (leftovers
  * of impure inputs, caches). Strings by value, numbers in memory order of little-endian machines.
- * Dataset values are written where they are windows, and refused
- * (FAILED_PRECONDITION) elsewhere. */
+ * Datasets are written where they have a form (windows, shards of a
+ * saved dataset), and refused (FAILED_PRECONDITION) elsewhere. */
 #ifndef LEATI_DATA_VALUES_VALUES_H
 #define LEATI_DATA_VALUES_VALUES_H
 
 #include "base/bytes.h"
 #include "core/block.h"
+#include "core/object.h"
+#include <leat/data.h>
+
+/* How one kind of dataset that is an element is written and made again, for elements of spec
+ * `element`. One line of data/value_forms.def each. */
+typedef struct leati_value_form {
+    bool (*is)(const leat_object *object);
+    leat_status (*put)(leati_writer *out, const leat_object *object, leat_error *err);
+    leat_dataset *(*get)(leati_reader *in, const leat_spec *element, leat_error *err);
+} leati_value_form;
 
 /* Rows [begin, begin + n). */
 LEAT_WARN_UNUSED leat_status leati_put_block(leati_writer *out, const leati_block *block,

@@ -10,7 +10,7 @@
 #include <leat/ops_arrays.h>
 
 /* Every operation of the table, so that gradients can build nodes of each other. */
-#define X(name) extern const leati_tensor_op leati_tensor_op_##name;
+#define X(family, name) extern const leati_tensor_op leati_tensor_op_##name;
 #include "graph/ops.def"
 #undef X
 

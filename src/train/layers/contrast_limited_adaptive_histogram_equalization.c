@@ -8,8 +8,8 @@
  * than the picture. No state, no locks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "graph/computed.h"
 #include "graph/graph.h"
-#include "graph/ops/control/computed.h"
 #include "graph/support/math/segment.h"
 #include "graph/support/support.h"
 #include "train/support/pictures.h"

@@ -3,8 +3,8 @@
  *
  * As in Keras, inference leaves pictures as they are. Failures: sizes that are unknown. No locks.
  */
+#include "graph/computed.h"
 #include "graph/ops/array/slice.h"
-#include "graph/ops/control/computed.h"
 #include "train/support/pictures.h"
 #include <leat/image.h>
 

@@ -6,7 +6,7 @@
  * Failures are the graph's. No locks. */
 #include "train/support/noise.h"
 #include "base/error.h"
-#include "graph/ops/control/computed.h"
+#include "graph/computed.h"
 #include "graph/support/random/stateless.h"
 #include "graph/support/support.h"
 

@@ -9,7 +9,7 @@
  *
  * Fails where a value does not fit its argument. The gradient is computed_gradient; nothing flows
  * into attributes. No locks. */
-#include "graph/ops/control/computed.h"
+#include "graph/computed.h"
 
 #include "core/json.h"
 #include "core/object.h"

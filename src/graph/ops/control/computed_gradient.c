@@ -7,10 +7,10 @@
  * gradient and runs that, row by row. No gradient of its own. Failures name the operation. No
  * locks. */
 #include "graph/body.h"
+#include "graph/computed.h"
 #include "graph/function.h"
 #include "graph/interpret.h"
 #include "graph/node_args.h"
-#include "graph/ops/control/computed.h"
 #include "graph/support/control/branch.h"
 #include "graph/support/support.h"
 

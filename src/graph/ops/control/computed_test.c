@@ -10,8 +10,8 @@
 #include "../../../tests/support/graph.h"
 #include "../../../tests/support/torture.h"
 #include "core/spec.h"
+#include "graph/computed.h"
 #include "graph/ops/array/slice.h"
-#include "graph/ops/control/computed.h"
 #include "graph/support/picture/colour.h"
 
 /* Squares of a window of 2 x 2 of argument 0 that begins at argument 1. */

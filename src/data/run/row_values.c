@@ -1,7 +1,8 @@
 /* Datasets that are values: see row_values.h. The rows are an object among the arguments of an
  * operator of no table; iterating hands on views of them. */
-#include "data/values/row_values.h"
+#include "data/run/row_values.h"
 #include "data/run/state.h"
+#include "data/values/values.h"
 
 /* ---- the rows ---- */
 
@@ -118,6 +119,27 @@ const leati_block *leati_rows_of(const leat_object *object) {
     const leat_dataset *dataset = (const leat_dataset *)object;
     return leati_is_dataset(object) && dataset->op == &rows_op ? block_of(dataset) : NULL;
 }
+
+static bool is_rows(const leat_object *object) {
+    return leati_rows_of(object) != NULL;
+}
+
+static leat_status put_rows(leati_writer *out, const leat_object *object, leat_error *err) {
+    const leati_block *rows = leati_rows_of(object);
+    return leati_put_block(out, rows, 0, rows->n, err);
+}
+
+static leat_dataset *get_rows(leati_reader *in, const leat_spec *element, leat_error *err) {
+    leati_block rows = {0};
+    leat_dataset *out = NULL;
+    if (leati_get_block(in, element, &rows, err) == LEAT_OK) {
+        out = leati_rows_dataset(&rows, element, err);
+    }
+    leati_block_fini(&rows);
+    return out;
+}
+
+const leati_value_form leati_value_form_rows = {.is = is_rows, .put = put_rows, .get = get_rows};
 
 leat_spec *leati_windows_spec(const leat_spec *spec, leat_error *err) {
     leat_spec_kind kind = leat_spec_get_kind(spec);

@@ -1,6 +1,6 @@
 /* Operations with attributes that the run computes. */
-#ifndef LEATI_GRAPH_OPS_CONTROL_COMPUTED_H
-#define LEATI_GRAPH_OPS_CONTROL_COMPUTED_H
+#ifndef LEATI_GRAPH_COMPUTED_H
+#define LEATI_GRAPH_COMPUTED_H
 
 #include "graph/graph.h"
 #include "graph/op.h"

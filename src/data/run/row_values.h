@@ -1,7 +1,7 @@
 /* Datasets that are values: the rows of a block, which window and group_by_window give out. They
  * stand in no table and no plan. */
-#ifndef LEATI_DATA_VALUES_ROW_VALUES_H
-#define LEATI_DATA_VALUES_ROW_VALUES_H
+#ifndef LEATI_DATA_RUN_ROW_VALUES_H
+#define LEATI_DATA_RUN_ROW_VALUES_H
 
 #include "core/block.h"
 #include "data/plan/dataset.h"

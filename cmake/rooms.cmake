@@ -1,6 +1,6 @@
 # The rooms, lowest floor first. A room is an object library of src/<room>/**/*.c; it may use its
 # own headers and those of lower floors, which tools/check_layers.py checks and which the unit tests
-# show: they link their own room and the floors below it, nothing else. So a broken file in a high
+# show: a room's tests link it and the floors below it, nothing else. So a broken file in a high
 # room does not stop the tests of a low one. Rooms without a source yet are left out.
 
 set(LEAT_ROOMS base core run file image coll graph exec data dist train cli)

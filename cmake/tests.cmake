@@ -1,8 +1,8 @@
 # The tests: unit tests beside the sources, suites under tests/, examples, and the tools' own tests.
 # Nothing is listed: a file that follows the naming rule is found.
 #
-#   src/<room>/**/foo_test.c   executable and test <room>/**/foo_test, linked to that room and below
-#   tests/foo.c                executable and test tests/foo, linked to the whole library
+#   src/<room>/**/foo_test.c   test <room>/**/foo_test, one executable for a room, units/<room>, linked to it and below
+#   tests/foo.c                test tests/foo, one executable, units/tests, linked to the whole library
 #   tests/conform/*.c          one executable, tests/conform_test, and the tests conform/*
 #   tests/support/*.c          linked to everything under tests/
 #   tests/golden/*.c           one executable, tests/golden, run once per part of the recorded cases,
@@ -41,8 +41,7 @@ function(leat_test)
         ENVIRONMENT "MALLOC_PERTURB_=165")
 endfunction()
 
-# An executable at <build>/<path>; its CMake target is the path with underscores. Most hold all rooms:
-# linking them is a third of the build's time, or a tenth where there is lld.
+# An executable at <build>/<path>; its CMake target is the path with underscores.
 find_program(LEAT_LLD ld.lld)
 function(leat_test_program path)
     string(REPLACE "/" "_" target t_${path})
@@ -58,7 +57,29 @@ function(leat_test_program path)
     endif()
 endfunction()
 
-function(leat_unit_tests room)
+# One executable, units/<name>, of test programs below a folder: leat_units(NAME n FOLDER f SOURCES s... OBJECTS o... [LABELS l...]).
+# Each holds all objects of its room and below, and takes as long to link; so there is one for a room, not one for a file.
+function(leat_units)
+    cmake_parse_arguments(U "" "NAME;FOLDER" "SOURCES;OBJECTS;LABELS" ${ARGN})
+    if(NOT U_SOURCES)
+        return()
+    endif()
+    set(table)
+    set(program ${PROJECT_BINARY_DIR}/units/${U_NAME})
+    foreach(source IN LISTS U_SOURCES)
+        file(RELATIVE_PATH path ${U_FOLDER} ${source})
+        string(REGEX REPLACE "\\.c$" "" path ${path})
+        string(REPLACE "/" "_" function main_${path})
+        set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS main=${function})
+        string(APPEND table "X(${function}, \"${path}\")\n")
+        leat_test(NAME ${path} COMMAND ${program} ${path} LABELS ${U_LABELS})
+    endforeach()
+    file(CONFIGURE OUTPUT ${program}.def CONTENT "${table}" @ONLY)
+    leat_test_program(units/${U_NAME} ${PROJECT_SOURCE_DIR}/tests/units/runner.c ${U_SOURCES} ${U_OBJECTS})
+    target_compile_definitions(t_units_${U_NAME} PRIVATE LEATI_UNITS="${program}.def")
+endfunction()
+
+foreach(room IN LISTS LEAT_ROOMS)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*_test.c)
     if(NOT LEAT_HAVE_ONEDNN)
         list(FILTER sources EXCLUDE REGEX "/exec/cpu/dnnl[^/]*\\.c$")
@@ -68,16 +89,7 @@ function(leat_unit_tests room)
     if(room IN_LIST LEAT_THREAD_ROOMS)
         set(labels threads)
     endif()
-    foreach(source IN LISTS sources)
-        file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${source})
-        string(REGEX REPLACE "\\.c$" "" path ${path})
-        leat_test_program(${path} ${source} ${objects})
-        leat_test(NAME ${path} COMMAND ${PROJECT_BINARY_DIR}/${path} LABELS ${labels})
-    endforeach()
-endfunction()
-
-foreach(room IN LISTS LEAT_ROOMS)
-    leat_unit_tests(${room})
+    leat_units(NAME ${room} FOLDER ${PROJECT_SOURCE_DIR}/src SOURCES ${sources} OBJECTS ${objects} LABELS ${labels})
 endforeach()
 
 # What the suites share may use every room.
@@ -90,11 +102,7 @@ if(support)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.c)
-foreach(source IN LISTS sources)
-    get_filename_component(name ${source} NAME_WE)
-    leat_test_program(tests/${name} ${source} ${suite_objects})
-    leat_test(NAME tests/${name} COMMAND ${PROJECT_BINARY_DIR}/tests/${name} LABELS threads)
-endforeach()
+leat_units(NAME tests FOLDER ${PROJECT_SOURCE_DIR} SOURCES ${sources} OBJECTS ${suite_objects} LABELS threads)
 # Its processes are killed after some time each; under a sanitizer it would be the last to end.
 set_tests_properties(tests/killed_test PROPERTIES COST 900)
 

@@ -19,6 +19,9 @@
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 find_package(Python3 COMPONENTS Interpreter)
+add_library(leati_test_build INTERFACE) # for whatever includes "support/x.h"
+target_include_directories(leati_test_build INTERFACE ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(leati_test_build INTERFACE leati_build PkgConfig::CMOCKA)
 set(LEAT_THREAD_ROOMS run coll exec data dist train)
 set(LEAT_GOLDEN_PARTS tfdata distribute nn image)
 
@@ -51,7 +54,7 @@ function(leat_test_program path)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     target_compile_definitions(${target} PRIVATE LEATI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_link_libraries(${target} PRIVATE leati_build PkgConfig::CMOCKA)
+    target_link_libraries(${target} PRIVATE leati_test_build)
     if(LEAT_LLD)
         target_link_options(${target} PRIVATE -fuse-ld=lld)
     endif()
@@ -97,7 +100,7 @@ file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)
 set(suite_objects ${LEAT_OBJECTS})
 if(support)
     add_library(leati_test_support OBJECT ${support})
-    target_link_libraries(leati_test_support PRIVATE leati_build PkgConfig::CMOCKA)
+    target_link_libraries(leati_test_support PRIVATE leati_test_build)
     list(APPEND suite_objects $<TARGET_OBJECTS:leati_test_support>)
 endif()
 
@@ -135,7 +138,7 @@ file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/*.c)
 list(FILTER sources EXCLUDE REGEX "/(libfuzzer|replay)\\.c$")
 add_library(leati_fuzz OBJECT ${sources})
 target_compile_definitions(leati_fuzz PRIVATE LEATI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-target_link_libraries(leati_fuzz PRIVATE leati_build PkgConfig::CMOCKA)
+target_link_libraries(leati_fuzz PRIVATE leati_test_build)
 leat_test_program(tests/fuzz_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c
     $<TARGET_OBJECTS:leati_fuzz> ${suite_objects})
 leat_test(NAME fuzz TIMEOUT 900

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "support/torture.h"
 
 static void zero_bytes_give_a_pointer(void **state) {
     (void)state;

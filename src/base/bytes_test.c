@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "support/torture.h"
 
 /* The encodings are those of LEB128 and zigzag, computed by hand. */
 static void numbers_are_encoded(void **state) {

@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "support/torture.h"
 
 static void status_names(void **state) {
     (void)state;

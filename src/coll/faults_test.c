@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/address.h"
-#include "../../tests/support/proxy.h"
 #include "coll/processes.h"
+#include "support/address.h"
+#include "support/proxy.h"
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/address.h"
-#include "../../tests/support/collectives.h"
 #include "coll/processes.h"
+#include "support/address.h"
+#include "support/collectives.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/address.h"
 #include "coll/processes.h"
+#include "support/address.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

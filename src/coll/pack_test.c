@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "coll/overlap.h"
 #include "coll/pack.h"
 #include "coll/threads.h"
+#include "support/torture.h"
 #include <pthread.h>
 #include <stdio.h>
 

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/address.h"
-#include "../../tests/support/collectives.h"
 #include "coll/overlap.h"
 #include "coll/processes.h"
 #include "coll/threads.h"
+#include "support/address.h"
+#include "support/collectives.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/address.h"
-#include "../../tests/support/torture.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "coll/store.h"
 #include "coll/wire.h"
+#include "support/address.h"
+#include "support/torture.h"
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/address.h"
-#include "../../tests/support/torture.h"
 #include "base/clock.h"
 #include "coll/store.h"
 #include "coll/wire.h"
+#include "support/address.h"
+#include "support/torture.h"
 #include <poll.h>
 #include <pthread.h>
 

@@ -7,13 +7,13 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/error.h"
 #include "core/block.h"
 #include "core/element.h"
 #include "core/object.h"
 #include "core/tensor.h"
 #include "core/verify.h"
+#include "support/torture.h"
 
 #define ROWS 5
 

@@ -8,9 +8,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/json.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/random.h"
@@ -20,6 +19,7 @@
 #include "core/object.h"
 #include "core/spec.h"
 #include "core/tensor.h"
+#include "support/json.h"
 #include <math.h>
 
 static void element_refused(const char *text, const char *why) {

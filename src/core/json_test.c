@@ -7,9 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/json.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/random.h"
@@ -18,6 +17,7 @@
 #include "core/json.h"
 #include "core/object.h"
 #include "core/tensor.h"
+#include "support/json.h"
 
 /* Reads an element and expects it to be written as `expected`. */
 static void element_gives(const char *text, const char *expected) {

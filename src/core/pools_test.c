@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "core/pools.h"
+#include "support/torture.h"
 
 static void test_sizes(void **state) {
     (void)state;

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "core/tensor_print.h"
+#include "support/torture.h"
 #include <math.h>
 
 static void prints(leat_dtype dtype, leat_shape shape, const void *data, const char *expected) {

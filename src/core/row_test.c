@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/random.h"
 #include "core/row.h"
 #include "core/spec.h"
+#include "support/torture.h"
 
 struct arguments {
     int64_t count;

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/error.h"
 #include "core/element.h"
 #include "core/spec.h"
 #include "core/tensor.h"
+#include "support/torture.h"
 
 static const leat_shape unknown = {.rank = LEAT_UNKNOWN_RANK};
 

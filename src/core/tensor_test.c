@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "core/buffer.h"
 #include "core/half.h"
 #include "core/object.h"
 #include "core/tensor.h"
+#include "support/torture.h"
 #include <math.h>
 #include <pthread.h>
 

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/json.h"
 #include "base/alloc.h"
 #include "dist/cluster.h"
+#include "support/json.h"
 #include <stdlib.h>
 #include <string.h>
 

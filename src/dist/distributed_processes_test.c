@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/simulated.h"
-#include "../../tests/support/workers.h"
 #include "base/clock.h"
 #include "dist/strategy.h"
+#include "support/scratch.h"
+#include "support/simulated.h"
+#include "support/workers.h"
 
 enum { LIMIT_MS = 60000, ROWS = 47, MOST_ROWS_SAID = 400, WAIT_MS = 5000, BUSY_NS = 5000000 };
 

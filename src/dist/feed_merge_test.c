@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/simulated.h"
-#include "../../tests/support/torture.h"
+#include "support/scratch.h"
+#include "support/simulated.h"
+#include "support/torture.h"
 
 static const simulated_data rows = {
     .rows = 40, .batch = 4, .epochs = 1, .files = 4, .many = true, .policy = LEAT_SHARD_FILE};

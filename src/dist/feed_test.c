@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/lockstep.h"
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/simulated.h"
-#include "../../tests/support/torture.h"
+#include "support/lockstep.h"
+#include "support/scratch.h"
+#include "support/simulated.h"
+#include "support/torture.h"
 
 /* ---- states of n workers on m ---- */
 

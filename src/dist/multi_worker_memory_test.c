@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/strategy.h"
-#include "../../tests/support/torture.h"
-#include "../../tests/support/workers.h"
+#include "support/strategy.h"
+#include "support/torture.h"
+#include "support/workers.h"
 
 enum { LONG_MS = 60000, MOST_ROUNDS = 200, MANY = 100 };
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/strategy.h"
-#include "../../tests/support/workers.h"
 #include "dist/strategy.h"
+#include "support/strategy.h"
+#include "support/workers.h"
 #include <leat/ops.h>
 
 enum { LONG_MS = 60000, SHORT_MS = 2000, DEAD_MS = 4000, LOCAL = 2 };

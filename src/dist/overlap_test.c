@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/spans.h"
-#include "../../tests/support/torture.h"
 #include "dist/strategy.h"
 #include "run/trace.h"
+#include "support/spans.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 
 enum { REPLICAS = 2, LAYERS = 3, WIDTH = 64, ROWS = 8, STEPS = 5, BYTES = 4 * WIDTH * WIDTH };

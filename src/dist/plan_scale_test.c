@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/plan_scale.h"
+#include "support/plan_scale.h"
 
 static void test_sizes(void **state) {
     (void)state;

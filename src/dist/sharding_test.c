@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "dist/distributed.h"
 #include "dist/draws.h"
 #include "dist/sharding.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 #include <leat/data_ops.h>
 #include <leat/file.h>
 #include <leat/ops.h>

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/strategy.h"
-#include "../../tests/support/torture.h"
 #include "dist/step_explain.h"
 #include "dist/strategy.h"
+#include "support/strategy.h"
+#include "support/torture.h"
 #include <math.h>
 
 enum { DEVICES = 2, MANY = 20 /* more than a run keeps on its stack */, MOST_SCOPES = 64 };

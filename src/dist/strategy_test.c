@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/strategy.h"
 #include "base/error.h"
 #include "dist/planner.h"
 #include "dist/sharding.h"
 #include "dist/strategy.h"
+#include "support/strategy.h"
 #include <leat/data_ops.h>
 #include <leat/ops.h>
 #include <pthread.h>

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "core/tensor.h"
+#include "support/torture.h"
 #include <leat/data_ops.h>
 #include <leat/dist.h>
 

@@ -7,13 +7,13 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "core/tensor.h"
 #include "exec/program_parts.h"
 #include "graph/computed.h"
 #include "graph/interpret.h"
 #include "graph/support/picture/resize.h"
 #include "image/codec.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 #include <stdio.h>
 #include <stdlib.h>

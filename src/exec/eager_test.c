@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "core/buffer.h"
 #include "core/tensor.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 #include <math.h>
 

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "core/tensor.h"
 #include "core/verify.h"
 #include "exec/program.h"
 #include "graph/interpret.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 #include <math.h>
 #include <stdlib.h>

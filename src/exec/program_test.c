@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "core/tensor.h"
 #include "exec/program_parts.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 #include <pthread.h>
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "exec/slab.h"
+#include "support/torture.h"
 
 static void test_chain_needs_two(void **state) {
     (void)state;

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/atomic.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 
 static void expect_content(const char *path, const char *content) {
     size_t size = 0;

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/chunks.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 #include <zlib.h>
 
 enum { SIZE = 5000, HOLDERS = 4 };

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/error.h"
 #include "file/compress.h"
+#include "support/torture.h"
 #include <zlib.h>
 
 #define PLAIN_SIZE 50000

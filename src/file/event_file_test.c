@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/tensor_proto.h"
 #include "file/tfrecord.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 #include <leat/summary.h>
 #include <math.h>
 #include <signal.h>

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/example.h"
 #include "file/tfrecord.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 
 #define DIGITS LEATI_SOURCE_DIR "/data/digits/"
 

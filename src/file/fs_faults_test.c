@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/atomic.h"
 #include "file/fs.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 #include <fcntl.h>
 #include <sys/syscall.h>
 

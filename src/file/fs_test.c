@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/fs.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 #include <fcntl.h>
 
 static void expect(leat_status status, const leat_error *err, leat_status code, const char *part) {

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/arrays.h"
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/glob.h"
+#include "support/arrays.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 
 static char start_folder[4096];
 

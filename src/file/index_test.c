@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/crc.h"
 #include "file/index.h"
 #include "file/wire.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 
 #define TARS LEATI_SOURCE_DIR "/tests/golden/data/files/tar/"
 

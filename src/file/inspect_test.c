@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
+#include "support/scratch.h"
 #include <leat/file.h>
 
 #define FILES LEATI_SOURCE_DIR "/tests/golden/data/files/tfrecord/"

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "core/spec.h"
 #include "file/tensor_proto.h"
+#include "support/torture.h"
 
 typedef struct message {
     const char *data;

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/atomic.h"
 #include "file/fs.h"
 #include "file/safetensors.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 
 static const float floats[6] = {1, -2, 3, 0.5f, 0, 7};
 static const int64_t number = -5;

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/compress.h"
 #include "file/stream.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 
 enum { PLAIN_SIZE = 3000 };
 

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/scratch.h"
 #include "file/tar.h"
+#include "support/scratch.h"
 #include <string.h>
 
 enum { BLOCK = 512, MOST = 8 * BLOCK };

@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/arrays.h"
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/crc.h"
 #include "file/tfrecord.h"
 #include "file/wire.h"
+#include "support/arrays.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 #include <fcntl.h>
 #include <zlib.h>
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/torture.h"
 #include "file/tfrecord.h"
+#include "support/scratch.h"
+#include "support/torture.h"
 
 #define PLAIN LEATI_SOURCE_DIR "/tests/golden/data/files/tfrecord/plain.tfrecord"
 

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/graph.h"
-#include "../../tests/support/torture.h"
 #include "core/spec.h"
 #include "graph/variable.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 static leat_graph *graph_of_two(leat_shape a, leat_shape b) {
     leat_spec *spec =

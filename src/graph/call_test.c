@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/graph.h"
+#include "support/graph.h"
 
 static leat_graph *two_arguments(leat_shape second) {
     const leat_dtype dtypes[] = {LEAT_FLOAT32, LEAT_INT64};

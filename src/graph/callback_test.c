@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/graph.h"
-#include "../../tests/support/torture.h"
+#include "support/graph.h"
+#include "support/torture.h"
 #include <pthread.h>
 
 static leat_spec *int_spec(void) {

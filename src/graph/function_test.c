@@ -6,14 +6,14 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/graph.h"
-#include "../../tests/support/torture.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
-#include "../../tests/support/json.h"
 #include "base/alloc.h"
 #include "core/json.h"
 #include "core/spec.h"
 #include "graph/variable.h"
+#include "support/json.h"
 
 static void names_are(const leat_function *function, const char *const *names, size_t count) {
     assert_int_equal(function->body.num_nodes, count);

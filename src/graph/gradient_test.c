@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/graph.h"
-#include "../../tests/support/torture.h"
 #include "graph/variable.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 #include <string.h>
 

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/graph.h"
-#include "../../tests/support/torture.h"
 #include "file/wire.h"
 #include "graph/graph.h"
+#include "support/graph.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 #include <leat/summary.h>
 

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/graph.h"
-#include "../../tests/support/torture.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 static leat_function *finish(leat_graph *graph, const leat_value *outputs, int count) {
     leat_error err = {0};

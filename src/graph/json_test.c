@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/graph.h"
-#include "../../tests/support/torture.h"
 #include "core/json.h"
 #include "graph/json.h"
 #include "graph/node_args.h"
 #include "graph/variable.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 static int mixed(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/graph.h"
-#include "../../tests/support/torture.h"
 #include "coll/coll.h"
 #include "core/buffer.h"
 #include "graph/variable.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 /* Two copies: the first on the host, the second behind download and upload. */
 static char device;

@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/arrays.h"
-#include "../../tests/support/torture.h"
 #include "base/alloc.h"
 #include "image/codec.h"
 #include "image/jpeg.h"
 #include "image/png.h"
+#include "support/arrays.h"
+#include "support/torture.h"
 
 #define FOLDER "tests/golden/data/image"
 

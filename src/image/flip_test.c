@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/arrays.h"
 #include "image/flip.h"
+#include "support/arrays.h"
 
 #define FOLDER "tests/golden/data/image"
 

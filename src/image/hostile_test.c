@@ -14,8 +14,8 @@
 
 #include <jpeglib.h>
 
-#include "../../tests/support/torture.h"
 #include "image/codec.h"
+#include "support/torture.h"
 
 enum { SIDE = 48, MOST = 1 << 20 };
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "image/codec.h"
+#include "support/torture.h"
 #include <zlib.h>
 
 enum { GREY = 0, RGB = 2, PALETTE = 3, GREY_ALPHA = 4, RGBA = 6, ROOM = 1 << 15 };

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/arrays.h"
-#include "../../tests/support/torture.h"
 #include "image/resize.h"
+#include "support/arrays.h"
+#include "support/torture.h"
 
 #define FOLDER "tests/golden/data/image"
 

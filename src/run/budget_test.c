@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/error.h"
 #include "run/budget.h"
 #include "run/driver.h"
 #include "run/machine.h"
 #include "run/pool.h"
+#include "support/torture.h"
 
 #include <ftw.h>
 #include <limits.h>

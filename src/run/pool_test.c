@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "run/driver.h"
 #include "run/pool.h"
 #include "run/queue.h"
+#include "support/torture.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "run/driver.h"
 #include "run/pool.h"
 #include "run/queue.h"
+#include "support/torture.h"
 
 /* A thread that says under the lock that it waits; whoever then gets the lock finds it waiting. */
 struct sleeper {

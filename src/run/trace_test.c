@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "run/driver.h"
 #include "run/queue.h"
 #include "run/trace.h"
+#include "support/torture.h"
 
 #include <unistd.h>
 

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "../support/golden.h"
 #include "conform.h"
 #include "data/plan/op.h"
+#include "support/golden.h"
 #include <string.h>
 #include <unistd.h>
 

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "../support/golden.h"
 #include "conform.h"
 #include "data/plan/op.h"
+#include "support/golden.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>

@@ -15,13 +15,13 @@
 
 #include <cmocka.h>
 
-#include "../support/golden.h"
 #include "conform.h"
 #include "data/plan/op.h"
 #include "data_at.h"
 #include "data_over.h"
 #include "data_torture.h"
 #include "data_wants.h"
+#include "support/golden.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../support/golden.h"
-#include "../support/torture.h"
 #include "data_at.h"
+#include "support/golden.h"
+#include "support/torture.h"
 #include <string.h>
 
 static const json_t *elements_of(const json_t *json) {

@@ -2,7 +2,7 @@
 #ifndef DATA_AT_H
 #define DATA_AT_H
 
-#include "../support/golden.h"
+#include "support/golden.h"
 
 /* Asks the case's dataset for each element by its index, backwards, forwards and with handles of
  * its own, and for those around them. False where there is nothing to compare: the plan has no

@@ -4,7 +4,7 @@
 #ifndef CONFORM_DATA_OVER_H
 #define CONFORM_DATA_OVER_H
 
-#include "../support/golden.h"
+#include "support/golden.h"
 
 enum { DATA_OVER_TRIES = 5 };
 

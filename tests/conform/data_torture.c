@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "../support/golden.h"
-#include "../support/torture.h"
 #include "base/hash.h"
 #include "data/plan/op.h"
 #include "data_torture.h"
+#include "support/golden.h"
+#include "support/torture.h"
 #include <string.h>
 #include <sys/stat.h>
 

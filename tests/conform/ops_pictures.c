@@ -14,9 +14,9 @@
 #include "graph/support/picture/resize.h"
 #include "image/codec.h"
 
-#include "../support/arrays.h"
-#include "../support/graph.h"
-#include "../support/torture.h"
+#include "support/arrays.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 #define IMAGES LEATI_SOURCE_DIR "/tests/golden/data/image"
 

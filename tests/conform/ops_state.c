@@ -17,9 +17,9 @@
 #include "core/spec.h"
 #include "graph/interpret.h"
 
-#include "../support/arrays.h"
-#include "../support/graph.h"
-#include "../support/torture.h"
+#include "support/arrays.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 #define RECORDED LEATI_SOURCE_DIR "/tests/golden/data"
 

@@ -17,8 +17,8 @@
 #include "conform.h"
 #include "ops_case.h"
 
-#include "../support/graph.h"
-#include "../support/torture.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "../support/golden.h"
-#include "../support/limited.h"
 #include "base/hash.h"
 #include "conform.h"
 #include "data/plan/op.h"
+#include "support/golden.h"
+#include "support/limited.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "../support/golden.h"
 #include "conform.h"
+#include "support/golden.h"
 
 #include "core/json.h"
 #include "core/spec.h"

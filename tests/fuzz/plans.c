@@ -1,8 +1,8 @@
 /* Plans of the cases in tests/conform/data, and plans that are read under limits. */
 #include "plans.h"
-#include "../support/golden.h"
 #include "data/plan/op.h"
 #include "fuzz.h"
+#include "support/golden.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

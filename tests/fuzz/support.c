@@ -3,10 +3,10 @@
  * Happy path: fuzz_begin once, then any number of targets one after another on one thread. The
  * watchdog is one thread; `watch_lock` guards which iterator it may cancel and is held while it
  * does, so that the iterator cannot be freed meanwhile. */
-#include "../support/golden.h"
-#include "../support/limited.h"
 #include "base/hash.h"
 #include "fuzz.h"
+#include "support/golden.h"
+#include "support/limited.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

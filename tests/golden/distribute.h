@@ -2,7 +2,7 @@
 #ifndef GOLDEN_DISTRIBUTE_H
 #define GOLDEN_DISTRIBUTE_H
 
-#include "../support/golden.h"
+#include "support/golden.h"
 
 /* The plan of a pipeline, a list of operations; record files are written to `folder`. Owned; NULL
  * after golden_fail or golden_missing. */

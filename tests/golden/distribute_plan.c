@@ -1,7 +1,7 @@
 /* The pipelines of the part distribute as plans, and values as nested lists. */
-#include "../support/golden_functions.h"
 #include "distribute.h"
 #include "graph/json.h"
+#include "support/golden_functions.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* autoshard.json and processes.json: what each of several workers reads. The workers of a case are
  * threads here; their strategy joins processes elsewhere. */
-#include "../support/lockstep.h"
 #include "distribute.h"
+#include "support/lockstep.h"
 #include <leat/data_ops.h>
 
 enum { MOST_WORKERS = 8 };

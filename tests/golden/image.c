@@ -3,8 +3,8 @@
  * A case's operation and its arguments are looked up in the table of operations; a value that the
  * operation calls UNIMPLEMENTED (a method, a file format) counts as a missing name too. Pixels of
  * integers are equal; floats agree to 3e-5, the accuracy that the recording promises. */
-#include "../support/golden.h"
 #include "graph/graph.h"
+#include "support/golden.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * read. FILE lists where leat deviates from the recorded answers on purpose. The last line is "N
  * passed, N deviations, N failed, N skipped". Exit code 0: nothing failed; 1: a case failed, a file
  * is missing or of an unknown kind, or no case ran; 2: the command line is wrong. */
-#include "../support/golden.h"
+#include "support/golden.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

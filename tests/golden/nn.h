@@ -2,7 +2,7 @@
 #ifndef GOLDEN_NN_H
 #define GOLDEN_NN_H
 
-#include "../support/golden.h"
+#include "support/golden.h"
 #include "train/frame/kind.h"
 
 #define NN_FOLDER "nn"

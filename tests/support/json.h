@@ -1,4 +1,4 @@
-/* JSON in tests. Header only: include it by a relative path behind torture.h. */
+/* JSON in tests. Header only: include it behind torture.h. */
 #ifndef TEST_JSON_H
 #define TEST_JSON_H
 

@@ -1,9 +1,9 @@
 /* An allocator for tests: counts what is alive, fails a chosen allocation, notices double frees and
  * what is written behind its memory.
  *
- * Header only: include it by a relative path, after <cmocka.h>, in the one source file of a test:
+ * Header only: include it after <cmocka.h>, in the one source file of a test:
  *
- *     #include "../../tests/support/torture.h"
+ *     #include "support/torture.h"
  *
  * A test that must not leak runs between begin and end; both are cheap enough for every test, and
  * fit cmocka's setup and teardown (cmocka_unit_test_setup_teardown(test, torture_setup,

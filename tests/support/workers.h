@@ -2,8 +2,8 @@
  * job, with TF_CONFIG and the name of the case that the workers are to run.
  *
  * A test calls workers_run; its program's main calls workers_case first, which in a worker says
- * which case is wanted. A worker hands lines to the test by workers_say. Header only; include it by
- * a relative path after <cmocka.h>. Whatever goes wrong fails the test. */
+ * which case is wanted. A worker hands lines to the test by workers_say. Header only; include it
+ * after <cmocka.h>. Whatever goes wrong fails the test. */
 #ifndef TEST_WORKERS_H
 #define TEST_WORKERS_H
 

@@ -61,9 +61,9 @@ class Layers(Check):
         self.complains("check_layers", "may not include run/b.h")
 
     def test_support_is_for_unit_tests(self):
-        self.write("src/core/a_test.c", '#include "../../tests/support/t.h"\n')
+        self.write("src/core/a_test.c", '#include "support/t.h"\n')
         self.accepts("check_layers")
-        self.write("src/core/a.c", '#include "../../tests/support/t.h"\n')
+        self.write("src/core/a.c", '#include "support/t.h"\n')
         self.complains("check_layers", "src/core/a.c:1:")
 
     def test_without_room(self):

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
 #include "data/access/access.h"
+#include "support/dataset.h"
 #include <leat/ops.h>
 #include <pthread.h>
 

@@ -10,11 +10,11 @@
 
 #include <pthread.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
 #include "base/clock.h"
 #include "run/pool.h"
+#include "support/dataset.h"
 #include <leat/ops.h>
 
 enum { MOST_THREADS = 32 };

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../../tests/support/dataset.h"
+#include "support/dataset.h"
 #include <leat/ops.h>
 
 static leat_value number(leat_graph *graph, int64_t value) {

@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
-#include "../../tests/support/scratch.h"
 #include "core/element.h"
 #include "data/kept/saved_files.h"
+#include "support/dataset.h"
+#include "support/scratch.h"
 #include <leat/ops.h>
 #include <unistd.h>
 

@@ -10,9 +10,9 @@
  * pulls but the pools. */
 #include "data/access/access.h"
 #include "data/plan/argument_rows.h"
+#include "data/run/input.h"
 #include "data/run/origins.h"
 #include "data/run/place.h"
-#include "data/run/input.h"
 #include "data/values/stacks.h"
 #include <leat/data_ops.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../../tests/support/dataset.h"
+#include "support/dataset.h"
 
 /* Counts up to `limit`; fails with `code` there, or ends. */
 struct counting {

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../../tests/support/dataset.h"
 #include "base/hash.h"
+#include "support/dataset.h"
 
 /* Sequences of `size` numbers, counted through; every third is an error where `faulty`. */
 struct packed {

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../../tests/support/dataset.h"
+#include "support/dataset.h"
 
 struct padded {
     int64_t batch_size, length; /* 0: no padded_shapes */

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../../tests/support/scratch.h"
 #include "core/json.h"
 #include "data/run/place.h"
+#include "support/scratch.h"
 #include <leat/leat.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../../tests/support/dataset.h"
+#include "support/dataset.h"
 #include <leat/ops.h>
 
 /* (state, x): (state + x, two random numbers) */

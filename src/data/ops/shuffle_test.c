@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../../tests/support/dataset.h"
 #include "base/random.h"
 #include "data/plan/seed_generator.h"
 #include "data/rewrites/rewrite.h"
+#include "support/dataset.h"
 #include <leat/ops.h>
 
 struct repeated {

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../../tests/support/dataset.h"
-#include "../../../tests/support/scratch.h"
+#include "support/dataset.h"
+#include "support/scratch.h"
 
 /* ---- from_tensor_slices and from_tensors ---- */
 

@@ -6,13 +6,13 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
 #include "data/plan/options.h"
 #include "data/run/autotune.h"
 #include "graph/support/picture/resize.h"
 #include "image/codec.h"
+#include "support/dataset.h"
 #include <leat/ops.h>
 
 /* An operator that remembers the iteration it runs in. */

@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/json.h"
+#include "support/json.h"
 
-#include "../../tests/support/dataset.h"
 #include "base/text.h"
+#include "support/dataset.h"
 #include <leat/ops.h>
 
 #define RANGE "{\"op\": \"range\", \"args\": {\"stop\": 5}}"

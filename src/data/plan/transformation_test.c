@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
+#include "support/dataset.h"
 
 static leat_dataset *take_some(void *context, leat_dataset *input, leat_error *err) {
     return leat_take(input, *(const int64_t *)context, err);

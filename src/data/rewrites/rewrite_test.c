@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
-#include "../../tests/support/scratch.h"
 #include "data/rewrites/rewrite.h"
+#include "support/dataset.h"
+#include "support/scratch.h"
 #include <leat/ops.h>
 
 static leat_dataset *range_of(int64_t n, leat_error *err) {

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
 #include "data/run/autotune.h"
+#include "support/dataset.h"
 #include <leat/ops.h>
 #include <stdatomic.h>
 

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
+#include "support/dataset.h"
 #include <leat/bind.h>
 #include <leat/data_ops.h>
 #include <leat/ops.h>

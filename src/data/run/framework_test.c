@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
 #include "base/hash.h"
+#include "support/dataset.h"
 
 static leat_dataset *range_of(int64_t n, leat_error *err) {
     return leat_range(0, n, 1, NULL, err);

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
+#include "support/dataset.h"
 
 enum { AHEAD = 64, ELEMENTS = 1000 };
 

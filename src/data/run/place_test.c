@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/scratch.h"
+#include "support/scratch.h"
 #include <leat/leat.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/scratch.h"
+#include "support/scratch.h"
 #include <leat/data_ops.h>
 #include <leat/file.h>
 #include <stdatomic.h>

@@ -7,15 +7,15 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/json.h"
+#include "support/json.h"
 
-#include "../../tests/support/dataset.h"
 #include "data/plan/choice.h"
 #include "data/plan/generator.h"
 #include "data/plan/listing.h"
 #include "data/values/key_table.h"
+#include "support/dataset.h"
 #include <leat/bind.h>
 
 /* ---- keys ---- */

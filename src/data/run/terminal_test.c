@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
 #include <leat/leat.h>
 #include <string.h>

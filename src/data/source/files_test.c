@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
-#include "../../tests/support/scratch.h"
 #include "file/compress.h"
+#include "support/dataset.h"
+#include "support/scratch.h"
 
 /* Four lines; as records of three bytes, four; as CSV, four records of one number. */
 static const char text[] = "12\n34\n56\n78\n";

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/dataset.h"
-#include "../../tests/support/scratch.h"
 #include "data/source/record_index.h"
+#include "support/dataset.h"
+#include "support/scratch.h"
 #include <inttypes.h>
 #include <leat/file.h>
 

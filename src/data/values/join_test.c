@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
 #include "data/values/join.h"
 #include <leat/core.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
 #include "base/error.h"
 #include "core/json.h"

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
 #include "core/tensor.h"
 #include "exec/cpu/batch_norm.h"
 #include "graph/interpret.h"
 #include "graph/ops/nn/batch_norm.h"
+#include "support/torture.h"
 #include <math.h>
 
 enum { RESULTS = 12 };

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
 #include "coll/threads.h"
 #include "core/tensor.h"
 #include "exec/device.h"
 #include "graph/interpret.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 #include <pthread.h>
 #include <sched.h>

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
 #include "core/tensor.h"
 #include "exec/device.h"
 #include "graph/interpret.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 #include <math.h>
 #include <stdlib.h>

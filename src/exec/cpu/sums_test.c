@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
 #include "coll/coll.h"
 #include "core/tensor.h"
 #include "exec/device.h"
 #include "graph/interpret.h"
 #include "graph/variable_ops.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 
 enum { MOST_CALLS = 63, MOST_OUTPUTS = 32 };

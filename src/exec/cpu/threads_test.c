@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/torture.h"
 #include "exec/cpu/cpu.h"
+#include "support/torture.h"
 #include <leat/ops.h>
 #include <string.h>
 

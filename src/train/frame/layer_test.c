@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
-#include "../../tests/support/train.h"
+#include "support/torture.h"
+#include "support/train.h"
 #include "train/frame/layer.h"
 
 /* Layers of one input with constructors of their own; tests/golden/nn.c runs all of them. */

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
+#include "support/torture.h"
 
-#include "../../tests/support/json.h"
-#include "../../tests/support/train.h"
 #include "base/alloc.h"
+#include "support/json.h"
+#include "support/train.h"
 #include <ctype.h>
 #include <leat/train.h>
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/train.h"
+#include "support/train.h"
 #include "train/frame/layer.h"
 #include "train/frame/loss.h"
 

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
-#include "../../tests/support/train.h"
+#include "support/torture.h"
+#include "support/train.h"
 #include "train/frame/layer.h"
 
 static leat_model *small_cnn(leat_error *err) {

@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/digits.h"
-#include "../../tests/support/scratch.h"
-#include "../../tests/support/workers.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "support/digits.h"
+#include "support/scratch.h"
+#include "support/workers.h"
 #include <errno.h>
 #include <leat/data_ops.h>
 #include <leat/dist.h>

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/digits_run.h"
-#include "../../tests/support/workers.h"
 #include "base/hash.h"
+#include "support/digits_run.h"
+#include "support/workers.h"
 
 enum { EPOCHS = 2, LONG_MS = 60000, STEPS = 50 };
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
-#include "../../tests/support/train.h"
+#include "support/torture.h"
+#include "support/train.h"
 #include "train/frame/model.h"
 
 static void fill(leat_variable *variable, double first, double last) {

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/replicas.h"
-#include "../../tests/support/torture.h"
-#include "../../tests/support/train.h"
+#include "support/replicas.h"
+#include "support/torture.h"
+#include "support/train.h"
 #include "train/frame/optimizer.h"
 
 #define VARIABLES 2

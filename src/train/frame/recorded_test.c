@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
-#include "../../tests/support/train.h"
+#include "support/torture.h"
+#include "support/train.h"
 #include "train/frame/kind.h"
 
 enum { MOST = 8 };

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/torture.h"
-#include "../../tests/support/train.h"
 #include "core/spec.h"
+#include "support/torture.h"
+#include "support/train.h"
 #include <leat/train.h>
 
 enum what { IS_REFUSED = 0, IS_BUILT, IS_CALLED, IS_KEPT };
@@ -23,7 +23,7 @@ static const struct line {
 #define CALLED(SORT, NAME, ARGUMENTS, SHAPES, TEXT)                                                \
     {IS_CALLED, SORT, NAME, ARGUMENTS, SHAPES, TEXT},
 #define KEEPS(SORT, NAME, ARGUMENTS, SHAPES, TEXT) {IS_KEPT, SORT, NAME, ARGUMENTS, SHAPES, TEXT},
-#include "../../tests/support/parts.def"
+#include "support/parts.def"
 };
 
 /* The arguments as a JSON object. */

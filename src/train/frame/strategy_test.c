@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/digits_run.h"
-#include "../../tests/support/spans.h"
+#include "support/digits_run.h"
+#include "support/spans.h"
 
 enum { REPLICAS = 2, EPOCHS = 2 };
 

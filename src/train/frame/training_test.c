@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "../../tests/support/digits.h"
-#include "../../tests/support/replicas.h"
+#include "support/digits.h"
+#include "support/replicas.h"
 
 /* The share of replica r in `rows` rows of a global batch: 5 rows are 3 and 2. */
 static int64_t share(int64_t rows, int replicas, int r) {

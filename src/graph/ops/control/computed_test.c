@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/graph.h"
-#include "../../../tests/support/torture.h"
 #include "core/spec.h"
 #include "graph/computed.h"
 #include "graph/ops/array/slice.h"
 #include "graph/support/picture/colour.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 /* Squares of a window of 2 x 2 of argument 0 that begins at argument 1. */
 static int window(void *context, leat_graph *graph, leat_value *outputs) {

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/graph.h"
-#include "../../../tests/support/torture.h"
 #include "core/spec.h"
 #include "graph/variable.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 static int cube(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/graph.h"
-#include "../../../tests/support/torture.h"
 #include "core/spec.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 /* ---- loops: (count, x, limit, factor), of which the last two do not change ---- */
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/scratch.h"
+#include "support/scratch.h"
 
 #include "core/tensor.h"
 #include "graph/graph.h"

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/graph.h"
-#include "../../../tests/support/torture.h"
 #include "graph/support/picture/resize.h"
+#include "support/graph.h"
+#include "support/torture.h"
 
 static int twice(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;

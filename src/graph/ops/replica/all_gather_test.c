@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/graph.h"
-#include "../../../tests/support/replicas.h"
-#include "../../../tests/support/torture.h"
+#include "support/graph.h"
+#include "support/replicas.h"
+#include "support/torture.h"
 
 typedef struct gathering {
     int64_t axis, sizes[REPLICAS_MOST];

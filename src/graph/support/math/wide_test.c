@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../../tests/support/graph.h"
 #include "graph/support/math/wide.h"
+#include "support/graph.h"
 #include <math.h>
 
 enum { MOST = 300 };

@@ -47,16 +47,54 @@ typedef enum leat_status {
     LEAT_UNAUTHENTICATED = 16
 } leat_status;
 
-#define LEAT_ERROR_TEXT 512
+/* What a failure is about, where its code alone does not say. Numbers are only added. */
+typedef enum leat_reason {
+    LEAT_REASON_NONE = 0,          /* no more is known than the code */
+    LEAT_REASON_DTYPE = 1,         /* a dtype that is not taken, or dtypes that differ */
+    LEAT_REASON_SHAPE = 2,         /* a shape that is not taken, or shapes that do not fit */
+    LEAT_REASON_STRUCTURE = 3,     /* another nest, or another kind of value, than is taken */
+    LEAT_REASON_VALUE = 4,         /* a number or text outside of what is allowed */
+    LEAT_REASON_END = 5,           /* OUT_OF_RANGE because all elements were delivered */
+    LEAT_REASON_AFTER_FAILURE = 6, /* nothing new: what an earlier failure ended was asked again */
+    LEAT_REASON_CALLBACK = 7       /* a function of the user's failed */
+} leat_reason;
+
+enum {
+    LEAT_ERROR_TEXT = 512,
+    LEAT_ERROR_FILE = 512,
+    LEAT_ERROR_OP = 96,
+    LEAT_ERROR_FUNCTION = 128
+};
 
 /* The caller's record of a failure: start it with {0}. Every function that takes one accepts NULL.
- * It is written only on failure, by whoever decides that the call failed; text is UTF-8, always
- * terminated, cut with "..." where it would be longer than the array. */
+ * It is written only on failure, by whoever decides that the call failed. `text` is the whole
+ * sentence for a reader; the other members are what a program may decide by. Texts are UTF-8,
+ * always terminated, and end in "..." where they would be longer than their array. */
 typedef struct leat_error {
     leat_status code;
-    bool at_end; /* of an iterator: no element comes after this failure */
+    leat_reason reason;
+    bool at_end;                        /* of an iterator: no element comes after this failure */
+    bool decompressed;                  /* `byte` counts in what the file unpacks to */
+    char op[LEAT_ERROR_OP];             /* operator and its label: map "decode"; "": not known */
+    char function[LEAT_ERROR_FUNCTION]; /* the user's function: decode.c:41; "": none */
+    char file[LEAT_ERROR_FILE];         /* the input file; "": not known */
+    int64_t element;                    /* the number at `op`, from 0; -1, or without `op`: none */
+    int64_t byte;                       /* in `file`; -1, or without `file`: not known */
     char text[LEAT_ERROR_TEXT];
+    uint64_t payload; /* a user's function may leave a number, which its failure keeps */
+    uint16_t place_at, message_at; /* the library's own: where these parts of `text` begin */
 } leat_error;
+
+/* Writes a failure, as callbacks do before they return its code; what the record said is forgotten.
+ * NULL is allowed. Returns `code`. */
+LEAT_API leat_status leat_error_set(leat_error *error, leat_status code, const char *format, ...)
+    LEAT_PRINTF(3, 4);
+
+/* What a failure says without its place: the end of `text`, borrowed from `error`. */
+LEAT_API const char *leat_error_message(const leat_error *error);
+
+/* The name of a reason, such as "DTYPE"; "NONE" for a number that is none. Static text. */
+LEAT_API const char *leat_reason_name(leat_reason reason);
 
 /* The gRPC name of a code, such as "INVALID_ARGUMENT"; "UNKNOWN" for a number that is no code.
  * The text is static. */

@@ -4,15 +4,29 @@ from leat import _native
 
 
 class OpError(Exception):
-    """What an operation fails with: ``message``, ``error_code``; the base of all of this module."""
+    """What an operation fails with: ``message``, ``error_code``; the base of all of this module.
+
+    Where it was is told by attributes, each None where it is not known: ``op`` (the operator and its label, as in
+    ``map "decode"``), ``element`` (the number at this operator, from 0), ``file`` and ``byte`` (of the input). ``reason``
+    says what the failure is about where its class does not: ``"DTYPE"``, ``"SHAPE"``, ``"STRUCTURE"``, ``"VALUE"``,
+    ``"END"``, ``"AFTER_FAILURE"``, ``"CALLBACK"``, or ``"NONE"``.
+    """
 
     error_code = 2
+    element = file = byte = None
+    reason = "NONE"
 
     def __init__(self, *args):
         # TensorFlow makes them of (node_def, op, message); leat of the message alone.
         self.node_def, self.op = (args[0], args[1]) if len(args) >= 3 else (None, None)
         self.message = str(args[2] if len(args) >= 3 else args[0] if args else "")
         super().__init__(self.message)
+
+    def _as(self, kind):
+        """The same failure as an exception of class `kind`."""
+        error = kind(None, self.op, self.message)
+        error.element, error.file, error.byte, error.reason = self.element, self.file, self.byte, self.reason
+        return error
 
     @property
     def experimental_payloads(self):

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 
 from leat import _native
 from leat.errors import InvalidArgumentError
@@ -23,13 +22,10 @@ class DtypeError(ShapeError, TypeError):
     """The same for a dtype that the operation does not take, or for inputs of different ones."""
 
 
-_OF_DTYPE = re.compile("expected one dtype|(is|are) (bool|string|variant|b?float[0-9]+|u?int[0-9]+); expected")
-
-
 def refined(error, is_checked=True):
-    """An InvalidArgumentError of the class that its text speaks of; `is_checked`: a ValueError, whatever it says."""
-    kind = DtypeError if _OF_DTYPE.search(error.message) else ShapeError if is_checked else type(error)
-    return kind(None, None, error.message)
+    """An InvalidArgumentError of the class of its reason; `is_checked`: a ValueError where that is no dtype."""
+    kind = DtypeError if error.reason == "DTYPE" else ShapeError if is_checked else type(error)
+    return error._as(kind)
 
 
 class Graph(_native.Graph):

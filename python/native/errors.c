@@ -1,28 +1,23 @@
 /* Errors of leat as exceptions, and exceptions of callbacks as errors of leat.
  *
- * An exception on its way through C is kept in a small table under a number that its error text
- * ends with; native_raise takes it out again, so that it arrives unchanged, with its traceback. The
- * table forgets the oldest when it is full; such an error arrives as the class of its code. */
+ * An exception on its way through C is kept in a small table under a number that its error carries
+ * as payload; native_raise takes it out again, so that it arrives unchanged, with its traceback.
+ * The table forgets the oldest when it is full; such an error arrives as the class of its code. */
 #include "native.h"
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { NUM_CODES = 17, MOST_KEPT = 256 };
 
 static PyObject *classes[NUM_CODES];
 static struct kept {
-    long number;
+    uint64_t number;
     PyObject *exception;
 } kept[MOST_KEPT];
-static long last_number;
+static uint64_t last_number;
 /* The KeyboardInterrupt that ended a callback of the present call, or NULL: the iterator was
  * cancelled by the same Ctrl-C, and may say only that. */
 static PyObject *interrupt;
-
-/* Behind it the process and the number of the exception: texts travel between the processes of a
- * job, each of which has exceptions of its own. */
-static const char mark[] = " [python exception ";
 
 PyObject *native_set_error_classes(PyObject *module, PyObject *list) {
     (void)module;
@@ -37,34 +32,29 @@ PyObject *native_set_error_classes(PyObject *module, PyObject *list) {
     Py_RETURN_NONE;
 }
 
-/* Keeps an exception (given) and returns its number. */
-static long keep(PyObject *exception) {
+/* Keeps an exception (given) and returns its number, never 0. */
+static uint64_t keep(PyObject *exception) {
     struct kept *place = &kept[++last_number % MOST_KEPT];
     Py_XDECREF(place->exception);
     *place = (struct kept){.number = last_number, .exception = exception};
     return last_number;
 }
 
-/* Takes the exception that the text's mark names out of the table; NULL: none. The text without
- * the mark is its note. */
-static PyObject *take_kept(const char *text) {
-    const char *at = strstr(text, mark);
-    if (at == NULL) {
-        return NULL;
-    }
-    char *end = NULL;
-    long process = strtol(at + sizeof(mark) - 1, &end, 10);
-    long number = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
-    struct kept *place = &kept[number > 0 ? number % MOST_KEPT : 0];
-    if (number < 1 || process != (long)getpid() || place->number != number ||
-        place->exception == NULL) {
+static PyObject *text_of(const char *text) {
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+/* Takes the exception that the error carries out of the table; NULL: none. The text is its note. */
+static PyObject *take_kept(const leat_error *err) {
+    struct kept *place = &kept[err->payload % MOST_KEPT];
+    if (err->payload == 0 || place->number != err->payload || place->exception == NULL) {
         return NULL;
     }
     PyObject *exception = place->exception;
     place->exception = NULL;
     char words[LEAT_ERROR_TEXT + sizeof("leat: ")];
-    snprintf(words, sizeof(words), "leat: %.*s", (int)(at - text), text);
-    PyObject *note = PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "replace");
+    snprintf(words, sizeof(words), "leat: %s", err->text);
+    PyObject *note = text_of(words);
     PyObject *added = note == NULL ? NULL : PyObject_CallMethod(exception, "add_note", "O", note);
     if (added == NULL) {
         PyErr_Clear(); /* an exception without notes still arrives */
@@ -78,34 +68,53 @@ void native_forget_interrupt(void) {
     Py_CLEAR(interrupt);
 }
 
-/* The text, without the mark of an exception that is not here. */
-static PyObject *text_of(const char *text) {
-    const char *at = strstr(text, mark), *end = at == NULL ? NULL : strchr(at, ']');
-    if (end == NULL) {
-        return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+/* Sets an attribute to `value` (given; NULL: an exception is set). */
+static int give(PyObject *exception, const char *name, PyObject *value) {
+    int set = value == NULL ? -1 : PyObject_SetAttrString(exception, name, value);
+    Py_XDECREF(value);
+    return set;
+}
+
+/* What is known of the place becomes attributes of an exception of leat.errors, whose class has
+ * None for the rest. */
+static int give_place(PyObject *exception, const leat_error *err) {
+    int set = give(exception, "reason", text_of(leat_reason_name(err->reason)));
+    if (set == 0 && err->op[0] != '\0') {
+        set = give(exception, "op", text_of(err->op));
+        if (set == 0 && err->element >= 0) {
+            set = give(exception, "element", PyLong_FromLongLong(err->element));
+        }
     }
-    char words[LEAT_ERROR_TEXT];
-    snprintf(words, sizeof(words), "%.*s%s", (int)(at - text), text, end + 1);
-    return PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "replace");
+    if (set == 0 && err->file[0] != '\0') {
+        set = give(exception, "file",
+                   PyUnicode_DecodeFSDefault(err->file)); /* as Python's own functions give paths */
+        if (set == 0 && err->byte >= 0) {
+            set = give(exception, "byte", PyLong_FromLongLong(err->byte));
+        }
+    }
+    return set;
 }
 
 PyObject *native_raise(const leat_error *err) {
-    PyObject *own = take_kept(err->text);
+    PyObject *own = take_kept(err);
     if (own == NULL && err->code == LEAT_CANCELLED) {
         own = Py_XNewRef(interrupt);
     }
     native_forget_interrupt();
+    int code = (int)err->code;
+    PyObject *class = code > 0 && code < NUM_CODES ? classes[code] : NULL;
+    if (own == NULL) {
+        PyObject *text = text_of(err->text);
+        PyObject *kind = class != NULL ? class : PyExc_RuntimeError;
+        own = text == NULL ? NULL : PyObject_CallFunctionObjArgs(kind, text, NULL);
+        Py_XDECREF(text);
+        if (own != NULL && class != NULL && give_place(own, err) != 0) {
+            Py_CLEAR(own);
+        }
+    }
     if (own != NULL) {
         PyErr_SetObject((PyObject *)Py_TYPE(own), own);
         Py_DECREF(own);
-        return NULL;
-    }
-    int code = (int)err->code;
-    PyObject *class = code > 0 && code < NUM_CODES ? classes[code] : NULL;
-    PyObject *text = text_of(err->text);
-    if (text != NULL) {
-        PyErr_SetObject(class != NULL ? class : PyExc_RuntimeError, text);
-        Py_DECREF(text);
     }
     return NULL;
 }
@@ -144,8 +153,7 @@ leat_status native_catch(leat_error *err) {
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
     if (value == NULL) {
-        err->code = LEAT_UNKNOWN;
-        snprintf(err->text, sizeof(err->text), "a Python callback failed without an exception");
+        leat_error_set(err, LEAT_UNKNOWN, "a Python callback failed without an exception");
     } else {
         if (traceback != NULL) {
             PyException_SetTraceback(value, traceback);
@@ -154,11 +162,10 @@ leat_status native_catch(leat_error *err) {
             native_forget_interrupt();
             interrupt = Py_NewRef(value);
         }
-        char text[LEAT_ERROR_TEXT / 2] = "";
+        char text[LEAT_ERROR_TEXT] = "";
         describe(value, text, sizeof(text));
-        err->code = code_of(value);
-        snprintf(err->text, sizeof(err->text), "%s%s%ld.%ld]", text, mark, (long)getpid(),
-                 keep(Py_NewRef(value)));
+        leat_error_set(err, code_of(value), "%s", text);
+        err->payload = keep(Py_NewRef(value));
     }
     Py_XDECREF(type);
     Py_XDECREF(value);

@@ -16,7 +16,7 @@ static leat_status generator_open(void *context, const leat_element *args, void 
     const python_generator *generator = context;
     leat_status status = LEAT_OK;
     if (!native_is_running()) {
-        return LEAT_CANCELLED;
+        return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
     }
     PyGILState_STATE gil = native_enter_python();
     PyObject *tensors = native_element_list(args);
@@ -35,7 +35,7 @@ static leat_status generator_next(void *context, void *run, leat_element *out, l
     const python_generator *generator = context;
     leat_status status = LEAT_OK;
     if (!native_is_running()) {
-        return LEAT_CANCELLED;
+        return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
     }
     PyGILState_STATE gil = native_enter_python();
     PyObject *value = PyIter_Next(run);

@@ -308,7 +308,7 @@ static PyObject *failure(leat_status status, const leat_error *err) {
 
 /* The same, but the end of the sequence is None. */
 static PyObject *outcome(leat_status status, const leat_error *err) {
-    if (status == LEAT_OUT_OF_RANGE && strcmp(err->text, "End of sequence") == 0) {
+    if (err->reason == LEAT_REASON_END) {
         Py_RETURN_NONE;
     }
     return failure(status, err);

@@ -215,8 +215,7 @@ static leat_status renew_index(const struct conversion *c, const char *path, lea
     leati_text_addf(&text, "%s%s", path, LEATI_INDEX_ENDING);
     leat_status status = text.failed ? leati_no_memory(&own) : leati_path_remove(text.data, &own);
     leati_text_fini(&text);
-    return status == LEAT_OK || status == LEAT_NOT_FOUND ? LEAT_OK
-                                                         : leati_fail(err, status, "%s", own.text);
+    return status == LEAT_OK || status == LEAT_NOT_FOUND ? LEAT_OK : leati_error_pass(err, &own);
 }
 
 static void report(const struct conversion *c) {

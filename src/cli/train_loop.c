@@ -87,7 +87,7 @@ static leat_status take_batches(struct sweep *sweep, leat_distributed_iterator *
         }
         double loss = 0;
         if (status)
-            leati_fail(err, next.code, "%s", next.text);
+            leati_error_pass(err, &next);
         else
             status = take_step(sweep, &batch, &mark, &loss, err);
         if (status)

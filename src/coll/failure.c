@@ -17,8 +17,6 @@ struct leati_failure {
     leat_error reason; /* gate; written once before `failed` is set */
 };
 
-static const char refusal[] = "the collective has failed";
-
 leati_failure *leati_failure_new(const char *name, leat_error *err) {
     char gate[48];
     leati_failure *failure = leati_alloc_zero(1, sizeof *failure);
@@ -72,11 +70,12 @@ leat_status leati_failure_report(leati_failure *failure, const leat_error *reaso
 }
 
 leat_status leati_refuse_after(const char *reason, leat_error *err) {
-    return leati_fail(err, LEAT_ABORTED, "%s: %s", refusal, reason);
+    return leati_fail_for(err, LEAT_ABORTED, LEAT_REASON_AFTER_FAILURE,
+                          "the collective has failed: %s", reason);
 }
 
 bool leati_is_refusal(const leat_error *err) {
-    return err->code == LEAT_ABORTED && strstr(err->text, refusal) != NULL;
+    return err->reason == LEAT_REASON_AFTER_FAILURE;
 }
 
 leat_status leati_fail_late(leati_store *store, int rank, int64_t timeout_ms, const char *call,

@@ -100,10 +100,11 @@ static leat_status check_ragged(const leat_spec *leaf, const leat_tensor *value,
         for (int64_t i = 0; valid && i < last; i++)
             valid = split_at(splits, i) <= split_at(splits, i + 1);
         if (!valid)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "level %d of a ragged value: expected %s row splits that start at 0, "
-                              "never fall and end at the %" PRId64 " rows below them",
-                              level, leat_dtype_name(leat_spec_row_splits_dtype(leaf)), below);
+            return leati_refuse(
+                err, VALUE,
+                "level %d of a ragged value: expected %s row splits that start at 0, "
+                "never fall and end at the %" PRId64 " rows below them",
+                level, leat_dtype_name(leat_spec_row_splits_dtype(leaf)), below);
         below = last;
     }
     return LEAT_OK;
@@ -306,21 +307,23 @@ static leat_status check_stacked(const leat_spec *leaf, const leat_tensor *value
                                  int64_t n, leat_error *err) {
     int stacked = leati_spec_stacked(leaf), rank = leat_spec_ragged_rank(leaf) + 1;
     if (!is_sparse(leaf) && stacked > 0 && rank < stacked + 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a batch of batches of what lies below the row splits of a ragged value "
-                          "has a ragged rank of %d; expected at least %d, as in TensorFlow: make "
-                          "tensors of the rows first (map)",
-                          rank, stacked + 1);
+        return leati_refuse(
+            err, SHAPE,
+            "a batch of batches of what lies below the row splits of a ragged value "
+            "has a ragged rank of %d; expected at least %d, as in TensorFlow: make "
+            "tensors of the rows first (map)",
+            rank, stacked + 1);
     for (int d = 0; d < stacked; d++) {
         int64_t first = stacked_size(leaf, values, d);
         for (int64_t i = 1; i < n; i++) {
             int64_t size = stacked_size(leaf, &values[i * step], d);
             if (size != first && size >= 0 && first >= 0)
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "Cannot batch tensors with different shapes: the first value is "
-                                  "a batch of %" PRId64 ", value %" PRId64 " one of %" PRId64
-                                  "; drop the remainder below, or unbatch first",
-                                  first, i, size);
+                return leati_refuse(
+                    err, SHAPE,
+                    "Cannot batch tensors with different shapes: the first value is "
+                    "a batch of %" PRId64 ", value %" PRId64 " one of %" PRId64
+                    "; drop the remainder below, or unbatch first",
+                    first, i, size);
         }
     }
     return LEAT_OK;

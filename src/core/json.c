@@ -113,9 +113,8 @@ leat_status leati_json_string_size(const json_t *json, size_t *out, leat_error *
     }
     const json_t *hex = json_is_object(json) ? json_object_get(json, "hex") : NULL;
     if (!json_is_string(hex))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected a text or {\"hex\": \"00ff\"}, found %s",
-                          leati_json_type(json));
+        return leati_refuse(err, VALUE, "expected a text or {\"hex\": \"00ff\"}, found %s",
+                            leati_json_type(json));
     const char *digits = json_string_value(hex);
     size_t length = json_string_length(hex);
     for (size_t i = 0; i < length; i++) {
@@ -124,8 +123,8 @@ leat_status leati_json_string_size(const json_t *json, size_t *out, leat_error *
                               "expected hexadecimal digits, found \"%.40s\"", digits);
     }
     if (length % 2 != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected two hexadecimal digits per byte, found %zu digits", length);
+        return leati_refuse(err, VALUE,
+                            "expected two hexadecimal digits per byte, found %zu digits", length);
     *out = length / 2;
     return LEAT_OK;
 }
@@ -165,9 +164,8 @@ leat_status leati_json_to_double(const json_t *json, double *out, leat_error *er
     else if (text && strcmp(text, "-inf") == 0)
         *out = -(double)INFINITY;
     else
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected a number, \"nan\", \"inf\" or \"-inf\", found %s",
-                          leati_json_type(json));
+        return leati_refuse(err, VALUE, "expected a number, \"nan\", \"inf\" or \"-inf\", found %s",
+                            leati_json_type(json));
     return LEAT_OK;
 }
 
@@ -188,19 +186,21 @@ leat_status leati_json_to_shape(const json_t *json, leat_shape *out, leat_error 
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     if (!json_is_null(json)) {
         if (!json_is_array(json) || json_array_size(json) > LEAT_MAX_RANK)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "expected a shape (a list of at most %d dimensions, or null), found "
-                              "%s of %zu",
-                              LEAT_MAX_RANK, leati_json_type(json), json_array_size(json));
+            return leati_refuse(
+                err, SHAPE,
+                "expected a shape (a list of at most %d dimensions, or null), found "
+                "%s of %zu",
+                LEAT_MAX_RANK, leati_json_type(json), json_array_size(json));
         shape.rank = (int32_t)json_array_size(json);
     }
     for (int32_t i = 0; i < shape.rank; i++) {
         const json_t *dim = json_array_get(json, (size_t)i);
         if (!json_is_null(dim) && (!json_is_integer(dim) || json_integer_value(dim) < -1))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "dimension %d of a shape: expected an integer of at least -1, found "
-                              "%s",
-                              (int)i, leati_json_type(dim));
+            return leati_refuse(
+                err, SHAPE,
+                "dimension %d of a shape: expected an integer of at least -1, found "
+                "%s",
+                (int)i, leati_json_type(dim));
         shape.dims[i] = json_is_null(dim) ? LEAT_UNKNOWN_DIM : json_integer_value(dim);
     }
     *out = shape;
@@ -211,10 +211,9 @@ leat_status leati_json_to_dtype(const json_t *json, leat_dtype *out, leat_error 
     const char *name = json_string_value(json);
     leat_dtype dtype = leat_dtype_from_name(name);
     if (dtype == LEAT_INVALID)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected a dtype such as \"int64\" or \"float32\", found %s%s%.40s%s",
-                          leati_json_type(json), name ? " \"" : "", name ? name : "",
-                          name ? "\"" : "");
+        return leati_refuse(
+            err, VALUE, "expected a dtype such as \"int64\" or \"float32\", found %s%s%.40s%s",
+            leati_json_type(json), name ? " \"" : "", name ? name : "", name ? "\"" : "");
     *out = dtype;
     return LEAT_OK;
 }

@@ -123,7 +123,7 @@ static json_t *write_value(struct writer *writer, const leat_spec *spec) {
 json_t *leati_json_of_element_with(const leat_element *element, leati_json_object_writer write,
                                    void *context, leat_error *err) {
     if (!element->spec || leat_spec_num_components(element->spec) != element->num_tensors) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected an element, found an empty one");
+        leati_refuse(err, VALUE, "expected an element, found an empty one");
         return NULL;
     }
     struct writer writer = {
@@ -185,8 +185,7 @@ static leat_spec *read_children(struct reader *reader, const json_t *json, const
 static leat_spec *read_dict(struct reader *reader, const json_t *json, int depth, leat_error *err) {
     const char **keys;
     if (!json_is_object(json)) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected an object in \"dict\", found %s",
-                   leati_json_type(json));
+        leati_refuse(err, VALUE, "expected an object in \"dict\", found %s", leati_json_type(json));
         return NULL;
     }
     if (leati_json_sorted_keys(json, &keys, err) != LEAT_OK)
@@ -248,18 +247,18 @@ static leat_spec *read_ragged(struct reader *reader, const json_t *json, leat_er
     if (name && leati_json_to_dtype(name, &splits, err) != LEAT_OK)
         return NULL;
     if (splits != LEAT_INT32 && splits != LEAT_INT64) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "expected \"row_splits_dtype\" int32 or int64, found %s",
-                   leat_dtype_name(splits));
+        leati_refuse(err, DTYPE, "expected \"row_splits_dtype\" int32 or int64, found %s",
+                     leat_dtype_name(splits));
         return NULL;
     }
     if (leati_json_to_tensor(json_object_get(json, "values"), &parts[0], err) != LEAT_OK)
         return NULL;
     if (levels < 1 || parts[0].rank < 1 || levels + (size_t)parts[0].rank > LEAT_MAX_RANK) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "a ragged value needs values of one dimension or more and at least one list of "
-                   "row splits, %d dimensions together",
-                   LEAT_MAX_RANK);
+        leati_refuse(
+            err, SHAPE,
+            "a ragged value needs values of one dimension or more and at least one list of "
+            "row splits, %d dimensions together",
+            LEAT_MAX_RANK);
         goto done;
     }
     int64_t rows = parts[0].dims[0];
@@ -343,8 +342,7 @@ static bool has_structures(const json_t *list) {
 static leat_spec *read_value(struct reader *reader, const json_t *json, int depth,
                              leat_error *err) {
     if (depth > LEATI_MAX_DEPTH) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "an element nests at most %d levels",
-                   LEATI_MAX_DEPTH);
+        leati_refuse(err, STRUCTURE, "an element nests at most %d levels", LEATI_MAX_DEPTH);
         return NULL;
     }
     if (json_is_null(json))
@@ -385,7 +383,7 @@ leat_status leati_json_to_element(const json_t *json, leat_element *out, leat_er
         status = leati_element_give(out, spec, reader.tensors, err);
     } else {
         if (err->code == LEAT_OK)
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "expected an element, found nothing");
+            leati_refuse(err, VALUE, "expected an element, found nothing");
         status = err->code;
         for (size_t i = 0; i < reader.count; i++)
             leat_tensor_unref(&reader.tensors[i]);

@@ -76,14 +76,14 @@ static void quote_large(const char *text, size_t size, leati_text *out) {
 
 json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
     if (size > LEATI_JSON_MAX_SIZE) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected at most %u bytes of JSON, found %zu",
-                   LEATI_JSON_MAX_SIZE, size);
+        leati_refuse(err, VALUE, "expected at most %u bytes of JSON, found %zu",
+                     LEATI_JSON_MAX_SIZE, size);
         return NULL;
     }
     size_t depth = depth_of(text, size);
     if (depth > LEATI_JSON_MAX_DEPTH) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected JSON of at most %d levels, found %zu",
-                   LEATI_JSON_MAX_DEPTH, depth);
+        leati_refuse(err, VALUE, "expected JSON of at most %d levels, found %zu",
+                     LEATI_JSON_MAX_DEPTH, depth);
         return NULL;
     }
     leati_text copy = {0};

@@ -161,9 +161,9 @@ json_t *leati_json_of_rows(const leati_row *rows, const void *args, bool all,
 }
 
 static leat_status fail_type(const leati_row *row, const json_t *json, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "expected %s%s, found %s",
-                      leati_row_type_name(row->type),
-                      row->flags & LEATI_AUTOTUNE ? " or \"AUTOTUNE\"" : "", leati_json_type(json));
+    return leati_refuse(err, VALUE, "expected %s%s, found %s", leati_row_type_name(row->type),
+                        row->flags & LEATI_AUTOTUNE ? " or \"AUTOTUNE\"" : "",
+                        leati_json_type(json));
 }
 
 /* A tensor literal for an argument of another type. */
@@ -254,8 +254,8 @@ static leat_status read_string(const json_t *json, char **at, leat_error *err) {
         return status;
     if (memchr(bytes, '\0', size)) {
         leati_free(bytes);
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected a text without the byte 0, found one of %zu bytes", size);
+        return leati_refuse(err, VALUE,
+                            "expected a text without the byte 0, found one of %zu bytes", size);
     }
     leati_free(*at);
     *at = bytes;
@@ -320,8 +320,7 @@ static leat_status read_null(const leati_row *row, void *at, leat_error *err) {
     if (row->flags & LEATI_NONE)
         return LEAT_OK;
     if (number || (row->flags & LEATI_REQUIRED))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "expected %s, found null",
-                          leati_row_type_name(row->type));
+        return leati_refuse(err, VALUE, "expected %s, found null", leati_row_type_name(row->type));
     return LEAT_OK;
 }
 
@@ -365,7 +364,7 @@ static leat_status read_member(const leati_row *rows, const leati_row *row, void
         leat_error own = {0};
         leat_spec *spec = leati_json_to_spec(json, &own);
         if (!spec)
-            return leati_fail(err, own.code, "%s", own.text);
+            return leati_error_pass(err, &own);
         *(leat_spec **)at = spec;
         return LEAT_OK;
     }
@@ -420,9 +419,8 @@ leat_status leati_json_to_rows(const json_t *json, const leati_row *rows, void *
                                const char *what, const leati_json_functions *functions,
                                leat_error *err) {
     if (json && !json_is_object(json))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: expected an object of arguments, found %s", what,
-                          leati_json_type(json));
+        return leati_refuse(err, VALUE, "%s: expected an object of arguments, found %s", what,
+                            leati_json_type(json));
     leat_status status = leati_rows_defaults(rows, args, err);
     if (status != LEAT_OK)
         return status;

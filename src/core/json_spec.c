@@ -95,8 +95,8 @@ static leat_spec *read_children(const json_t *json, const char **keys, int depth
 static leat_spec *read_dict(const json_t *json, int depth, leat_error *err) {
     const char **keys;
     if (!json_is_object(json)) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected an object of specs in \"dict\", found %s",
-                   leati_json_type(json));
+        leati_refuse(err, VALUE, "expected an object of specs in \"dict\", found %s",
+                     leati_json_type(json));
         return NULL;
     }
     if (leati_json_sorted_keys(json, &keys, err) != LEAT_OK)
@@ -123,8 +123,8 @@ static leat_spec *read_leaf(const json_t *json, leat_spec_kind kind, leat_error 
     const json_t *rank = json_object_get(json, "ragged_rank");
     if (!json_is_integer(rank) || json_integer_value(rank) < -LEAT_MAX_RANK ||
         json_integer_value(rank) > LEAT_MAX_RANK) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected \"ragged_rank\" from %d to %d, found %s",
-                   -LEAT_MAX_RANK, LEAT_MAX_RANK, leati_json_type(rank));
+        leati_refuse(err, VALUE, "expected \"ragged_rank\" from %d to %d, found %s", -LEAT_MAX_RANK,
+                     LEAT_MAX_RANK, leati_json_type(rank));
         return NULL;
     }
     return leat_spec_ragged(dtype, shape, (int)json_integer_value(rank), splits, err);
@@ -138,7 +138,7 @@ static leat_spec *with_tag(leat_spec *spec, const json_t *json, leat_error *err)
 
 static leat_spec *read_spec(const json_t *json, int depth, leat_error *err) {
     if (depth > LEATI_MAX_DEPTH) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "a spec nests at most %d levels", LEATI_MAX_DEPTH);
+        leati_refuse(err, STRUCTURE, "a spec nests at most %d levels", LEATI_MAX_DEPTH);
         return NULL;
     }
     if (json_is_null(json))
@@ -163,10 +163,10 @@ static leat_spec *read_spec(const json_t *json, int depth, leat_error *err) {
     }
     if (json_object_get(json, "dtype"))
         return read_leaf(json, LEAT_SPEC_TENSOR, err);
-    leati_fail(err, LEAT_INVALID_ARGUMENT,
-               "expected a spec: {\"dtype\", \"shape\"}, {\"tuple\"}, {\"dict\"}, {\"dataset\"}, "
-               "{\"ragged\"}, {\"sparse\"}, {\"optional\"} or null; found %s",
-               leati_json_type(json));
+    leati_refuse(err, SHAPE,
+                 "expected a spec: {\"dtype\", \"shape\"}, {\"tuple\"}, {\"dict\"}, {\"dataset\"}, "
+                 "{\"ragged\"}, {\"sparse\"}, {\"optional\"} or null; found %s",
+                 leati_json_type(json));
     return NULL;
 }
 

@@ -36,11 +36,10 @@ json_t *leati_json_of_tensor(const leat_tensor *tensor, leat_error *err) {
 
 static leat_status fail_value(leat_dtype dtype, const json_t *json, leat_error *err) {
     if (json_is_integer(json))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected a value of %s, found %" JSON_INTEGER_FORMAT,
-                          leat_dtype_name(dtype), json_integer_value(json));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a value of %s, found %s",
-                      leat_dtype_name(dtype), leati_json_type(json));
+        return leati_refuse(err, VALUE, "expected a value of %s, found %" JSON_INTEGER_FORMAT,
+                            leat_dtype_name(dtype), json_integer_value(json));
+    return leati_refuse(err, VALUE, "expected a value of %s, found %s", leat_dtype_name(dtype),
+                        leati_json_type(json));
 }
 
 /* Text of decimal digits as a uint64. */
@@ -159,10 +158,9 @@ leat_status leati_json_to_values(leat_dtype dtype, const leat_shape *shape, cons
     char text[128];
     int64_t count = leati_shape_count(shape);
     if (count < 0 || !json_is_array(values) || json_array_size(values) != (size_t)count)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected a flat list of the values of shape %s, found %s of %zu",
-                          leati_shape_text(shape, text), leati_json_type(values),
-                          json_array_size(values));
+        return leati_refuse(
+            err, SHAPE, "expected a flat list of the values of shape %s, found %s of %zu",
+            leati_shape_text(shape, text), leati_json_type(values), json_array_size(values));
     if (dtype == LEAT_OBJECT)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "dtype object cannot be read from JSON");
     if (dtype == LEAT_STRING)
@@ -184,9 +182,8 @@ leat_status leati_json_to_tensor(const json_t *json, leat_tensor *out, leat_erro
     leat_dtype dtype;
     leat_shape shape;
     if (!json_is_object(json))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected {\"dtype\", \"shape\", \"data\"}, found %s",
-                          leati_json_type(json));
+        return leati_refuse(err, SHAPE, "expected {\"dtype\", \"shape\", \"data\"}, found %s",
+                            leati_json_type(json));
     leat_status status = leati_json_to_dtype(json_object_get(json, "dtype"), &dtype, err);
     if (status == LEAT_OK)
         status = leati_json_to_shape(json_object_get(json, "shape"), &shape, err);
@@ -217,8 +214,8 @@ static void classify(const json_t *json, struct bare *bare) {
 static leat_status flatten(const json_t *json, int level, struct bare *bare, leat_error *err) {
     if (!json_is_array(json)) {
         if (level != bare->shape.rank)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "a list mixes values and lists; a tensor needs a regular shape");
+            return leati_refuse(err, SHAPE,
+                                "a list mixes values and lists; a tensor needs a regular shape");
         classify(json, bare);
         if (json_array_append(bare->flat, (json_t *)(uintptr_t)json) != 0)
             leati_json_no_memory(err);
@@ -228,8 +225,8 @@ static leat_status flatten(const json_t *json, int level, struct bare *bare, lea
     }
     size_t size = json_array_size(json);
     if (level >= bare->shape.rank || (size_t)bare->shape.dims[level] != size)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "lists of one level differ in length; a tensor needs a regular shape");
+        return leati_refuse(err, SHAPE,
+                            "lists of one level differ in length; a tensor needs a regular shape");
     for (size_t i = 0; i < size; i++) {
         leat_status status = flatten(json_array_get(json, i), level + 1, bare, err);
         if (status != LEAT_OK)
@@ -248,8 +245,7 @@ leat_status leati_json_to_bare(const json_t *json, leat_tensor *out, leat_error 
     for (const json_t *at = json; json_is_array(at); at = json_array_get(at, 0)) {
         if (bare.shape.rank == LEAT_MAX_RANK) {
             json_decref(bare.flat);
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "a tensor has at most %d dimensions",
-                              LEAT_MAX_RANK);
+            return leati_refuse(err, SHAPE, "a tensor has at most %d dimensions", LEAT_MAX_RANK);
         }
         bare.shape.dims[bare.shape.rank++] = (int64_t)json_array_size(at);
     }

@@ -15,9 +15,9 @@
 static leat_status fail_type(const leati_row *row, const leat_tensor *value, leat_error *err) {
     leat_shape shape = leat_tensor_shape(value);
     char text[128];
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "argument %s: expected %s, found %s%s", row->name,
-                      leati_row_type_name(row->type), leat_dtype_name(value->dtype),
-                      leati_shape_text(&shape, text));
+    return leati_refuse(err, SHAPE, "argument %s: expected %s, found %s%s", row->name,
+                        leati_row_type_name(row->type), leat_dtype_name(value->dtype),
+                        leati_shape_text(&shape, text));
 }
 
 static bool is_numeric(leat_dtype dtype) {

@@ -80,10 +80,11 @@ leat_status leati_shape_prepend(const leat_shape *shape, int64_t outer, leat_sha
     leat_shape result = {.rank = LEAT_UNKNOWN_RANK};
     if (shape->rank >= LEAT_MAX_RANK) {
         char text[128];
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "cannot add a dimension to shape %s: a tensor has at most %d dimensions; "
-                          "reshape it first",
-                          leati_shape_text(shape, text), LEAT_MAX_RANK);
+        return leati_refuse(
+            err, SHAPE,
+            "cannot add a dimension to shape %s: a tensor has at most %d dimensions; "
+            "reshape it first",
+            leati_shape_text(shape, text), LEAT_MAX_RANK);
     }
     if (shape->rank >= 0) {
         result.rank = shape->rank + 1;

@@ -40,10 +40,11 @@ static leat_status check_parts(const leat_tensor *value, leat_error *err) {
         leat_shape found = leat_tensor_shape(&value[p]);
         leati_shape_text(&found, texts[p]);
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "a sparse value with indices of shape %s, values of %s and a dense shape of "
-                      "%s; expected [n, rank], [n] and [rank]",
-                      texts[INDICES], texts[VALUES], texts[SHAPE]);
+    return leati_refuse(
+        err, SHAPE,
+        "a sparse value with indices of shape %s, values of %s and a dense shape of "
+        "%s; expected [n, rank], [n] and [rank]",
+        texts[INDICES], texts[VALUES], texts[SHAPE]);
 }
 
 /* Index i lies in the shape, and behind index i - 1. */

@@ -71,11 +71,10 @@ static leat_spec *node_new(leat_spec_kind kind, int num_children, int num_compon
 
 static leat_status check_leaf(leat_dtype dtype, const leat_shape *shape, leat_error *err) {
     if (leat_dtype_size(dtype) == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a dtype in a spec, found number %d",
-                          (int)dtype);
+        return leati_refuse(err, VALUE, "expected a dtype in a spec, found number %d", (int)dtype);
     if (!leati_shape_is_valid(shape))
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, SHAPE,
             "expected a shape of at most %d dimensions, each -1 (unknown) or more, in "
             "a spec; found rank %d",
             LEAT_MAX_RANK, (int)shape->rank);
@@ -107,10 +106,11 @@ leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
                 (shape.rank < 0 || ragged_rank < shape.rank || ragged_rank <= 0);
     if (!fits || (row_splits_dtype != LEAT_INT32 && row_splits_dtype != LEAT_INT64)) {
         char text[128];
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "expected a ragged rank below the rank of shape %s and row splits of int32 or "
-                   "int64, found %d and %s",
-                   leati_shape_text(&shape, text), ragged_rank, leat_dtype_name(row_splits_dtype));
+        leati_refuse(err, SHAPE,
+                     "expected a ragged rank below the rank of shape %s and row splits of int32 or "
+                     "int64, found %d and %s",
+                     leati_shape_text(&shape, text), ragged_rank,
+                     leat_dtype_name(row_splits_dtype));
         return NULL;
     }
     int levels = ragged_rank > 0 ? ragged_rank : 0;
@@ -170,13 +170,13 @@ leat_spec *leat_spec_none(leat_error *err) {
 /* Writes an error unless the caller's earlier failure already did. */
 static void missing_child(leat_error *err) {
     if (err && err->code == LEAT_OK)
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a spec as a child, found NULL");
+        leati_refuse(err, STRUCTURE, "expected a spec as a child, found NULL");
 }
 
 static bool too_deep(int depth, leat_error *err) {
     if (depth < LEATI_MAX_DEPTH)
         return false;
-    leati_fail(err, LEAT_INVALID_ARGUMENT, "a spec nests at most %d levels", LEATI_MAX_DEPTH);
+    leati_refuse(err, STRUCTURE, "a spec nests at most %d levels", LEATI_MAX_DEPTH);
     return true;
 }
 
@@ -296,7 +296,7 @@ static leat_spec *dict_of(const char *const *keys, leat_spec *const *children, i
     for (int i = 0; i < count; i++) {
         entries[i] = (struct entry){.key = keys[i], .child = children[i]};
         if (!keys[i] || !leati_add_size(key_bytes, strlen(keys[i]) + 1, &key_bytes)) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a key in a dict spec, found NULL");
+            leati_refuse(err, VALUE, "expected a key in a dict spec, found NULL");
             return NULL;
         }
     }
@@ -425,7 +425,7 @@ leat_spec *leati_spec_composite(const leat_spec *like, leat_spec *const *childre
                    ? leat_spec_tuple(children, count, err)
                    : leat_spec_dict((const char *const *)like->keys, children, count, err);
     } else {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a tuple or dict spec, found a leaf");
+        leati_refuse(err, VALUE, "expected a tuple or dict spec, found a leaf");
     }
     if (spec)
         spec->tag = like->tag;

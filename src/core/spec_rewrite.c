@@ -129,9 +129,9 @@ static leat_spec *unbatch_leaf(const leat_spec *leaf, int component, const void 
     leat_shape shape = leat_spec_shape(leaf);
     bool box = kind == LEAT_SPEC_DATASET || kind == LEAT_SPEC_OPTIONAL;
     if (box || shape.rank == 0) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "component %d is a %s: expected at least one dimension to cut into elements",
-                   component, box ? "dataset" : "scalar");
+        leati_refuse(err, SHAPE,
+                     "component %d is a %s: expected at least one dimension to cut into elements",
+                     component, box ? "dataset" : "scalar");
         return NULL;
     }
     if (shape.rank > 0) {
@@ -180,10 +180,10 @@ static void fail_join(const leat_spec *a, const leat_spec *b, leat_error *err) {
     char right[160];
     leat_spec_print(a, left, sizeof left);
     leat_spec_print(b, right, sizeof right);
-    leati_fail(err, LEAT_INVALID_ARGUMENT,
-               "elements of %s and of %s have no common spec: structure, keys and dtypes must be "
-               "the same",
-               left, right);
+    leati_refuse(err, STRUCTURE,
+                 "elements of %s and of %s have no common spec: structure, keys and dtypes must be "
+                 "the same",
+                 left, right);
 }
 
 /* The joined leaf of two leaves of one kind; NULL with or without the error set. */
@@ -267,7 +267,7 @@ leat_status leati_spec_check_tensor(const leat_spec *spec, int index, const leat
         return LEAT_OK;
     char want[128];
     char have[128];
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "component %d: expected %s%s, found %s%s", index,
-                      leat_dtype_name(dtype), leati_shape_text(&expected, want),
-                      leat_dtype_name(tensor->dtype), leati_shape_text(&found, have));
+    return leati_refuse(err, SHAPE, "component %d: expected %s%s, found %s%s", index,
+                        leat_dtype_name(dtype), leati_shape_text(&expected, want),
+                        leat_dtype_name(tensor->dtype), leati_shape_text(&found, have));
 }

@@ -29,12 +29,12 @@ static leat_status check_new(leat_dtype dtype, const leat_shape *shape, int64_t 
                              size_t *bytes, leat_error *err) {
     char text[128];
     if (leat_dtype_size(dtype) == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected a dtype for a new tensor, found number %d", (int)dtype);
+        return leati_refuse(err, VALUE, "expected a dtype for a new tensor, found number %d",
+                            (int)dtype);
     if (!leati_shape_is_valid(shape) || !leati_shape_is_static(shape))
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT, "a new tensor needs known dimensions, found %s",
-            leati_shape_is_valid(shape) ? leati_shape_text(shape, text) : "an invalid shape");
+        return leati_refuse(err, SHAPE, "a new tensor needs known dimensions, found %s",
+                            leati_shape_is_valid(shape) ? leati_shape_text(shape, text)
+                                                        : "an invalid shape");
     *count = leati_shape_count(shape);
     if (!leati_values_bytes(dtype, *count, bytes))
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
@@ -52,8 +52,8 @@ static leat_tensor tensor_over(leat_dtype dtype, const leat_shape *shape, leat_b
 }
 
 leat_status leat_tensor_new(leat_dtype dtype, leat_shape shape, leat_tensor *out, leat_error *err) {
-    int64_t count;
-    size_t bytes;
+    int64_t count = 0;
+    size_t bytes = 0;
     leat_status status = check_new(dtype, &shape, &count, &bytes, err);
     if (status != LEAT_OK)
         return status;
@@ -93,14 +93,14 @@ static leat_buffer *copy_strings(const leat_string *from, int64_t count, leat_er
 
 leat_status leat_tensor_copy_of(leat_dtype dtype, leat_shape shape, const void *data,
                                 leat_tensor *out, leat_error *err) {
-    int64_t count;
-    size_t bytes;
+    int64_t count = 0;
+    size_t bytes = 0;
     leat_status status = check_new(dtype, &shape, &count, &bytes, err);
     if (status != LEAT_OK)
         return status;
     if (!data && bytes > 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected %zu bytes to copy into a tensor, found a null pointer", bytes);
+        return leati_refuse(
+            err, VALUE, "expected %zu bytes to copy into a tensor, found a null pointer", bytes);
     if (dtype == LEAT_STRING) {
         leat_buffer *owner = copy_strings(data, count, err);
         if (!owner)
@@ -208,8 +208,8 @@ size_t leat_tensor_bytes(const leat_tensor *tensor) {
 leat_status leat_tensor_row(const leat_tensor *tensor, int64_t index, leat_tensor *out,
                             leat_error *err) {
     if (tensor->rank < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a row needs a tensor of at least one dimension, found a scalar");
+        return leati_refuse(err, SHAPE,
+                            "a row needs a tensor of at least one dimension, found a scalar");
     if (index < 0 || index >= tensor->dims[0])
         return leati_fail(err, LEAT_OUT_OF_RANGE,
                           "row %" PRId64 " of a tensor of %" PRId64 " rows does not exist", index,
@@ -279,14 +279,12 @@ leat_status leati_tensor_to_int64(const leat_tensor *tensor, int64_t *out, leat_
     if (!integer || leat_tensor_count(tensor) != 1) {
         leat_shape shape = leat_tensor_shape(tensor);
         char text[128];
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected one integer, found dtype %s and shape %s",
-                          leat_dtype_name(tensor->dtype), leati_shape_text(&shape, text));
+        return leati_refuse(err, SHAPE, "expected one integer, found dtype %s and shape %s",
+                            leat_dtype_name(tensor->dtype), leati_shape_text(&shape, text));
     }
     if (tensor->dtype == LEAT_UINT64 && *(const uint64_t *)tensor->data > INT64_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected an integer below 2^63, found %" PRIu64,
-                          *(const uint64_t *)tensor->data);
+        return leati_refuse(err, VALUE, "expected an integer below 2^63, found %" PRIu64,
+                            *(const uint64_t *)tensor->data);
     *out = leati_tensor_int_at(tensor, 0);
     return LEAT_OK;
 }

@@ -29,10 +29,11 @@ leat_tensor leati_tensor_rows(const leat_tensor *tensor, int64_t begin, int64_t 
 static leat_status unequal(const leat_tensor *a, const leat_tensor *b, leat_error *err) {
     leat_shape left = leat_tensor_shape(a), right = leat_tensor_shape(b);
     char texts[2][128];
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "rows of shapes %s and %s cannot be joined; make all but the first dimension "
-                      "equal",
-                      leati_shape_text(&left, texts[0]), leati_shape_text(&right, texts[1]));
+    return leati_refuse(
+        err, SHAPE,
+        "rows of shapes %s and %s cannot be joined; make all but the first dimension "
+        "equal",
+        leati_shape_text(&left, texts[0]), leati_shape_text(&right, texts[1]));
 }
 
 /* Copies all rows of `tensor` to `to`, a part of `out`. */

@@ -147,7 +147,7 @@ static leat_cluster *cluster_of(json_t *config, const char *resolver, leat_error
     cluster->resolver = resolver;
     cluster->spec = read_spec(json_object_get(config, "cluster"), &cluster->problem);
     if (cluster->problem.code == LEAT_RESOURCE_EXHAUSTED) {
-        leati_fail(err, cluster->problem.code, "%s", cluster->problem.text);
+        leati_error_pass(err, &cluster->problem);
     } else if (read_task(cluster, err) == LEAT_OK) {
         return cluster;
     }
@@ -278,7 +278,7 @@ const char *leat_cluster_rpc_layer(const leat_cluster *cluster) {
 
 static leat_status need_spec(const leat_cluster *cluster, leat_error *err) {
     if (cluster->spec == NULL) {
-        return leati_fail(err, cluster->problem.code, "%s", cluster->problem.text);
+        return leati_error_pass(err, &cluster->problem);
     }
     return LEAT_OK;
 }

@@ -243,7 +243,7 @@ leat_status leati_distributed_pull(leat_distributed_iterator *it, leat_per_repli
         status = status == LEAT_OUT_OF_RANGE ? LEAT_OK : status;
     }
     if (status != LEAT_OK) {
-        leati_fail(err, status, "%s", local.text);
+        leati_error_pass(err, &local);
         for (int f = 0; f < it->num_feeds; f++) {
             leati_feed_next_step(it->feeds[f]);
         }
@@ -275,7 +275,7 @@ static leat_status fill_up(const leat_distributed_iterator *it, leat_per_replica
 
 static leat_status end_of_sequence(leat_per_replica *out, leat_error *err) {
     clear(out);
-    return leati_fail(err, LEAT_OUT_OF_RANGE, "End of sequence");
+    return leati_fail_end(err);
 }
 
 leat_status leati_distributed_finish(leat_distributed_iterator *it,

@@ -70,7 +70,7 @@ leat_status leati_feed_open(leati_feed *feed, const leati_place *place, leat_err
     leat_error local = {0};
     leat_dataset *share = feed->make(feed->context, place, &local);
     if (share == NULL) {
-        return leati_fail(err, local.code, "%s", local.text);
+        return leati_error_pass(err, &local);
     }
     feed->cardinality = share->cardinality;
     leati_leaves_fini(&feed->leaves);
@@ -84,7 +84,7 @@ leat_status leati_feed_open(leati_feed *feed, const leati_place *place, leat_err
     }
     leat_dataset_unref(share);
     if (status != LEAT_OK) {
-        return leati_fail(err, status, "%s", local.text);
+        return leati_error_pass(err, &local);
     }
     /* Elsewhere a step takes whole elements. */
     if (feed->rule == LEATI_REBATCH_SIZES ||
@@ -157,10 +157,10 @@ leat_status leati_feed_peek(leati_feed *feed, const leati_block **block, int64_t
         *block = leati_iterator_block(feed->source.iterator, row);
         return LEAT_OK;
     }
-    if (status == LEAT_OUT_OF_RANGE && strcmp(local.text, "End of sequence") != 0) {
+    if (status == LEAT_OUT_OF_RANGE && !leati_error_is_end(&local)) {
         leati_as_internal("an element", &local);
     }
-    return leati_fail(err, local.code, "%s", local.text);
+    return leati_error_pass(err, &local);
 }
 
 void leati_feed_consume(leati_feed *feed) {
@@ -263,8 +263,7 @@ static leat_status next_size(leati_feed *feed, leat_element *out, leat_error *er
     leat_status status = LEAT_OK;
     feed->index = (feed->index + 1) % leati_place_all_replicas(&feed->place);
     if (size == 0) {
-        return feed->ended ? leati_fail(err, LEAT_OUT_OF_RANGE, "End of sequence")
-                           : without_rows(feed, out, err);
+        return feed->ended ? leati_fail_end(err) : without_rows(feed, out, err);
     }
     while (status == LEAT_OK && rows < size) {
         status = gather(feed, size, &rows, err);

@@ -139,7 +139,7 @@ leat_status leati_merge_peek(leati_merge *merge, const leati_block **block, int6
         }
     }
     if (!merge->ready) {
-        return leati_fail(err, LEAT_OUT_OF_RANGE, "End of sequence");
+        return leati_fail_end(err);
     }
     *block = &merge->block;
     *row = 0;

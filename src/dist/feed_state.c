@@ -483,7 +483,7 @@ leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, i
                                 : deal_out_parts(feed, parts, count, &local);
     }
     saved_fini(&own);
-    return status == LEAT_OK ? LEAT_OK : leati_fail(err, status, "%s", local.text);
+    return status == LEAT_OK ? LEAT_OK : leati_error_pass(err, &local);
 }
 
 char *leati_feed_explain(const leati_feed *feed, leat_error *err) {

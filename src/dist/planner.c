@@ -131,7 +131,7 @@ static leat_status choose(const leat_dataset *dataset, leat_auto_shard_policy as
         share = leati_shard_files(dataset, place->num_workers, place->worker, reasons->part,
                                   sizeof(reasons->part), &local);
         if (share == NULL && (local.code != LEAT_NOT_FOUND || asked == LEAT_SHARD_FILE)) {
-            return leati_fail(err, local.code, "%s", local.text);
+            return leati_error_pass(err, &local);
         }
     } else if (asked == LEAT_SHARD_HINT) {
         share = leati_shard_hints(dataset, place->num_workers, place->worker, &marked, err);
@@ -229,8 +229,7 @@ static leat_status loosen(leati_split_plan *plan, leat_error *err) {
     leat_error local = {0};
     leat_spec *loose = leati_spec_resize(plan->spec, no_rows_known, NULL, &local);
     if (loose == NULL) {
-        return local.code == LEAT_INVALID_ARGUMENT ? LEAT_OK
-                                                   : leati_fail(err, local.code, "%s", local.text);
+        return local.code == LEAT_INVALID_ARGUMENT ? LEAT_OK : leati_error_pass(err, &local);
     }
     leat_spec_unref(plan->spec);
     plan->spec = loose;

@@ -124,9 +124,9 @@ leat_status leati_workers_check(leati_workers *workers, leat_error *err) {
     pthread_mutex_lock(&workers->lock);
     leat_error reason = workers->reason;
     pthread_mutex_unlock(&workers->lock);
-    return reason.code == LEAT_OK
-               ? LEAT_OK
-               : leati_fail(err, LEAT_ABORTED, "the job has failed: %s", reason.text);
+    return reason.code == LEAT_OK ? LEAT_OK
+                                  : leati_fail_for(err, LEAT_ABORTED, LEAT_REASON_AFTER_FAILURE,
+                                                   "the job has failed: %s", reason.text);
 }
 
 void leati_workers_fail(leati_workers *workers, const leat_error *why) {

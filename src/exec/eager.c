@@ -129,9 +129,9 @@ leat_graph *leat_eager_new(leat_error *err) {
 leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *err) {
     leat_graph *graph = value.graph;
     if (!graph || !out)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the value or the place for its tensor is NULL; expected a value of an "
-                          "eager graph");
+        return leati_refuse(err, VALUE,
+                            "the value or the place for its tensor is NULL; expected a value of an "
+                            "eager graph");
     if (graph->hook != eager_node)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "the value belongs to a traced graph and has no number yet; use a graph "

@@ -451,10 +451,10 @@ static void check_rows(leati_run *run) {
                 continue;
             char expected[128], found[128];
             leat_error err = {0};
-            leati_fail(&err, LEAT_INVALID_ARGUMENT,
-                       "argument %d is %s of shape %s, but the function takes %s of shape %s",
-                       (int)a, leat_dtype_name(dtype), leati_shape_text(&shape, found),
-                       leat_dtype_name(type->dtype), leati_shape_text(&type->shape, expected));
+            leati_refuse(&err, SHAPE,
+                         "argument %d is %s of shape %s, but the function takes %s of shape %s",
+                         (int)a, leat_dtype_name(dtype), leati_shape_text(&shape, found),
+                         leat_dtype_name(type->dtype), leati_shape_text(&type->shape, expected));
             fail_row(run, NULL, i, LEAT_INVALID_ARGUMENT, &err);
             break;
         }

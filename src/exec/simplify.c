@@ -61,9 +61,8 @@ static leat_status describe_value(const leati_value *from, leati_simple_value *t
     if (to->count < 0 ||
         !leati_mul_size((size_t)to->count, leat_dtype_size(from->type.dtype), &to->row_bytes)) {
         char text[128];
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a value of shape %s has more values than memory can hold",
-                          leati_shape_text(&from->type.shape, text));
+        return leati_refuse(err, SHAPE, "a value of shape %s has more values than memory can hold",
+                            leati_shape_text(&from->type.shape, text));
     }
     return LEAT_OK;
 }

@@ -54,8 +54,8 @@ static leat_status open_temporary(leati_output *output, leat_error *err) {
         leati_free(output->temporary);
         output->temporary = NULL;
         if (status != LEAT_ALREADY_EXISTS || attempt == MAX_ATTEMPTS)
-            return leati_fail(err, status, "%.200s: cannot start to write it: %s", output->target,
-                              opening.text);
+            return leati_fail_in_file(err, status, output->target, -1, false,
+                                      "cannot start to write it: %s", opening.text);
     }
 }
 
@@ -65,9 +65,8 @@ static leat_status open_sink(leati_output *output, bool in_place, leat_error *er
     leat_error ignored = {0};
     leat_status status = output->fs->stat(output->fs, output->target, &st, &ignored);
     if (!status && st.kind == LEATI_PATH_FOLDER)
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "%.300s: cannot write it: it is a folder; name a file in it",
-                          output->target);
+        return leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, output->target, -1, false,
+                                  "cannot write it: it is a folder; name a file in it");
     if (in_place || (!status && st.kind == LEATI_PATH_OTHER))
         return output->fs->create(output->fs, output->target, false, &output->sink, err);
     return open_temporary(output, err);
@@ -104,9 +103,9 @@ leat_status leati_output_open(const char *path, bool in_place, leati_output **ou
 static leat_status keep_failure(leati_output *output, leat_status status, const leat_error *cause,
                                 leat_error *err) {
     if (!output->failure.code)
-        leati_fail(&output->failure, status, "%.200s: writing failed: %s", output->target,
-                   cause->text);
-    return leati_fail(err, output->failure.code, "%s", output->failure.text);
+        leati_fail_in_file(&output->failure, status, output->target, -1, false,
+                           "writing failed: %s", cause->text);
+    return leati_error_pass(err, &output->failure);
 }
 
 static leat_status flush(leati_output *output, leat_error *err) {
@@ -119,7 +118,7 @@ static leat_status flush(leati_output *output, leat_error *err) {
 leat_status leati_output_write(leati_output *output, const void *data, size_t size,
                                leat_error *err) {
     if (output->failure.code)
-        return leati_fail(err, output->failure.code, "%s", output->failure.text);
+        return leati_error_pass(err, &output->failure);
     leat_status status = LEAT_OK;
     if (size > BUFFER_SIZE - output->used && output->used > 0)
         status = flush(output, err);
@@ -138,7 +137,7 @@ leat_status leati_output_write(leati_output *output, const void *data, size_t si
 
 leat_status leati_output_flush(leati_output *output, leat_error *err) {
     if (output->failure.code)
-        return leati_fail(err, output->failure.code, "%s", output->failure.text);
+        return leati_error_pass(err, &output->failure);
     return output->used > 0 ? flush(output, err) : LEAT_OK;
 }
 

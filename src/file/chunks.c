@@ -20,10 +20,10 @@ leat_status leati_chunks_open(leati_chunks *chunks, const char *path, leat_compr
     }
     status = leati_stream_seek(&chunks->stream, position, &local);
     if (status == LEAT_OUT_OF_RANGE) {
-        status = leati_fail(&local, LEAT_DATA_LOSS,
-                            "%.250s: the file is shorter than byte %lld, where reading stood; "
-                            "restore with the same files",
-                            path, (long long)position);
+        status = leati_fail_in_file(&local, LEAT_DATA_LOSS, path, -1, false,
+                                    "the file is shorter than byte %lld, where reading stood; "
+                                    "restore with the same files",
+                                    (long long)position);
     }
     if (status != LEAT_OK) {
         leati_chunks_close(chunks);
@@ -99,10 +99,10 @@ leat_status leati_chunks_whole(const leati_chunks *chunks, leat_error *err) {
     if (!chunks->stream.cut) {
         return LEAT_OK;
     }
-    return leati_fail(err, LEAT_DATA_LOSS,
-                      "%.250s at byte %lld (decompressed): the file ends inside its compressed "
-                      "stream; get the whole file, or leave it out",
-                      chunks->stream.file->path, (long long)chunks->position);
+    return leati_fail_in_file(err, LEAT_DATA_LOSS, chunks->stream.file->path, chunks->position,
+                              true,
+                              "the file ends inside its compressed "
+                              "stream; get the whole file, or leave it out");
 }
 
 void leati_chunks_take(leati_chunks *chunks, size_t n) {

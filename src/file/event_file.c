@@ -108,10 +108,10 @@ static leat_status write_event(leat_event_writer *writer, leati_writer *event, l
     if (event->failed)
         status = leati_no_memory(err);
     else if (event->size > MAX_MESSAGE)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "%.300s: an event of %zu bytes is above protobuf's limit of 2 GiB; "
-                            "write less at once",
-                            writer->path, event->size);
+        status = leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
+                                    "an event of %zu bytes is above protobuf's limit of 2 GiB; "
+                                    "write less at once",
+                                    event->size);
     else
         status = leat_tfrecord_writer_write(writer->records, event->data, event->size, err);
     leati_writer_fini(event);
@@ -223,8 +223,8 @@ leat_status leat_event_tensor(leat_event_writer *writer, const char *tag, int64_
                               leat_error *err) {
     static const leat_event_metadata none = {0};
     if (!tag || !value || value->dtype == LEAT_INVALID)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%.300s: an event needs a %s; found none",
-                          writer->path, tag ? "value" : "tag");
+        return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
+                                  "an event needs a %s; found none", tag ? "value" : "tag");
     leati_writer tensor = {0}, entry = {0}, summary = {0}, event = {0};
     leat_shape shape = leat_tensor_shape(value);
     leat_status status =
@@ -266,9 +266,9 @@ leat_status leat_event_images(leat_event_writer *writer, const char *tag, int64_
                               const leat_string *pngs, int64_t count, int64_t width, int64_t height,
                               leat_error *err) {
     if (count < 0 || (!pngs && count > 0) || count > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%.300s: %lld pictures; expected 0 or more, and their bytes",
-                          writer->path, (long long)count);
+        return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
+                                  "%lld pictures; expected 0 or more, and their bytes",
+                                  (long long)count);
     char sides[2][24];
     leat_string *values = leati_alloc((size_t)count + 2, sizeof *values);
     if (!values)
@@ -330,13 +330,13 @@ leat_status leat_event_histogram(leat_event_writer *writer, const char *tag, int
                                  const leat_event_metadata *metadata, leat_error *err) {
     static const leat_event_metadata own = {.plugin = "histograms"};
     if (!values || values->dtype == LEAT_STRING || leati_proto_of_dtype(values->dtype) == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%.300s: a histogram is of numbers; found dtype %s", writer->path,
-                          values ? leat_dtype_name(values->dtype) : "(no tensor)");
+        return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
+                                  "a histogram is of numbers; found dtype %s",
+                                  values ? leat_dtype_name(values->dtype) : "(no tensor)");
     if (buckets < 0 || buckets > MAX_BUCKETS)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%.300s: a histogram of %d buckets; expected 0 (30) to %d", writer->path,
-                          buckets, MAX_BUCKETS);
+        return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
+                                  "a histogram of %d buckets; expected 0 (30) to %d", buckets,
+                                  MAX_BUCKETS);
     buckets = buckets ? buckets : DEFAULT_BUCKETS;
     double *rows = leati_alloc((size_t)buckets * 3, sizeof *rows);
     if (!rows)

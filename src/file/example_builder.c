@@ -147,7 +147,7 @@ leat_status leat_example_add_bytes(leat_example *example, const char *name,
     leat_error failure = {0};
     uint8_t *to = start_entry(example, name, LEATI_BYTES_LIST, size, &failure);
     if (!to)
-        return leati_fail(err, failure.code, "%s", failure.text);
+        return leati_error_pass(err, &failure);
     for (int64_t i = 0; i < count; i++) {
         *to++ = TAG(1);
         to = leati_put_varint(to, values[i].size);
@@ -166,7 +166,7 @@ static leat_status start_packed(leat_example *example, const char *name, int num
     leat_error failure = {0};
     uint8_t *to = start_entry(example, name, number, list, &failure);
     if (!to)
-        return leati_fail(err, failure.code, "%s", failure.text);
+        return leati_error_pass(err, &failure);
     if (packed) {
         *to++ = TAG(1);
         to = leati_put_varint(to, packed);

@@ -35,9 +35,9 @@ static leat_status unknown_scheme(const char *path, size_t n, leat_error *err) {
     leati_text known = {0};
     for (size_t i = 0; i < NUM_FS; i++)
         leati_text_addf(&known, "%s%s://", i ? ", " : "", fs_table[i]->scheme);
-    leat_status status =
-        leati_fail(err, LEAT_UNIMPLEMENTED, "%.200s: no file system for %.*s://; there are %s",
-                   path, (int)n, path, known.data ? known.data : "others");
+    leat_status status = leati_fail_in_file(err, LEAT_UNIMPLEMENTED, path, -1, false,
+                                            "no file system for %.*s://; there are %s", (int)n,
+                                            path, known.data ? known.data : "others");
     leati_text_fini(&known);
     return status;
 }
@@ -188,10 +188,10 @@ static leat_status read_known(leati_file *file, leat_buffer **out, leat_error *e
     size_t size = (size_t)file->size, got = 0;
     leat_status status = leati_file_read_at(file, 0, leat_buffer_data(buffer), size, &got, err);
     if (!status && got != size)
-        status = leati_fail(err, LEAT_DATA_LOSS,
-                            "%.300s: %zu bytes could be read, expected %zu; it was cut while being "
-                            "read: read it again",
-                            file->path, got, size);
+        status = leati_fail_in_file(err, LEAT_DATA_LOSS, file->path, -1, false,
+                                    "%zu bytes could be read, expected %zu; it was cut while being "
+                                    "read: read it again",
+                                    got, size);
     if (status)
         leat_buffer_unref(buffer);
     else

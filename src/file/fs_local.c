@@ -85,8 +85,8 @@ static const char *advice_of_errno(int number) {
 
 leat_status leati_fail_errno(leat_error *err, int number, const char *path, const char *what) {
     char text[128];
-    return leati_fail(err, code_of_errno(number), "%.300s: cannot %s: %s%s", path, what,
-                      strerror_r(number, text, sizeof text), advice_of_errno(number));
+    return leati_fail_in_file(err, code_of_errno(number), path, -1, false, "cannot %s: %s%s", what,
+                              strerror_r(number, text, sizeof text), advice_of_errno(number));
 }
 
 static leati_path_kind kind_of_mode(mode_t mode) {
@@ -156,10 +156,10 @@ static leat_status local_read_at(leati_file *base, int64_t offset, void *data, s
                                  size_t *got, leat_error *err) {
     local_file *file = (local_file *)base;
     if (!base->seekable && offset != file->position)
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "%.300s: it can only be read from start to end (a pipe?), asked for byte "
-                          "%lld at %lld; copy it to a file first",
-                          base->path, (long long)offset, (long long)file->position);
+        return leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, base->path, -1, false,
+                                  "it can only be read from start to end (a pipe?), asked for byte "
+                                  "%lld at %lld; copy it to a file first",
+                                  (long long)offset, (long long)file->position);
     size_t done = 0;
     while (done < size) {
         size_t part = size - done < MAX_TRANSFER ? size - done : MAX_TRANSFER;

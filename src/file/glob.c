@@ -59,7 +59,7 @@ static leat_status keep(level *lv, const char *name, leati_path_kind kind, bool 
         if (is_no_match(status))
             return LEAT_OK;
         if (status)
-            return leati_fail(err, status, "%s", ignored.text);
+            return leati_error_pass(err, &ignored);
         kind = st.kind;
     }
     if (!lv->last && kind != LEATI_PATH_FOLDER)
@@ -92,7 +92,7 @@ static leat_status match_level(const leati_paths *from, const char *pattern, boo
         if (is_no_match(status))
             status = LEAT_OK;
         else if (status)
-            leati_fail(err, status, "%s", listing.text);
+            leati_error_pass(err, &listing);
     }
     leati_text_fini(&lv.path);
     return status;
@@ -106,7 +106,7 @@ static leat_status match_name(const char *name, leati_paths *out, leat_error *er
     if (is_no_match(status))
         return LEAT_OK;
     if (status)
-        return leati_fail(err, status, "%s", ignored.text);
+        return leati_error_pass(err, &ignored);
     return leati_paths_add(out, name, strlen(name), err);
 }
 

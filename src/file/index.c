@@ -21,6 +21,7 @@
 #include "file/tar.h"
 #include "file/tfrecord.h"
 #include "file/wire.h"
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -116,8 +117,10 @@ leat_status leati_index_stale(const char *path, leat_error *err) {
 }
 
 static leat_status damaged(const char *path, const char *what, leat_error *err) {
-    return leati_fail(err, LEAT_DATA_LOSS, "%.200s%s: %s; run `leat index %.200s` to make it again",
-                      path, LEATI_INDEX_ENDING, what, path);
+    char own[1024];
+    snprintf(own, sizeof own, "%s%s", path, LEATI_INDEX_ENDING);
+    return leati_fail_in_file(err, LEAT_DATA_LOSS, own, -1, false,
+                              "%s; run `leat index %.200s` to make it again", what, path);
 }
 
 /* Reads exactly `size` bytes. */
@@ -318,8 +321,7 @@ static leat_status find_tfrecords(struct builder *b, const char *path, int64_t *
         leati_record_outcome outcome = leati_tfrecord_skip(reader, 1, &passed, &own);
         if (outcome == LEATI_RECORD_END)
             break;
-        status = outcome == LEATI_RECORD ? add_record(b, *end, err)
-                                         : leati_fail(err, own.code, "%s", own.text);
+        status = outcome == LEATI_RECORD ? add_record(b, *end, err) : leati_error_pass(err, &own);
     }
     leati_tfrecord_close(reader);
     return status;
@@ -357,7 +359,7 @@ static leat_status find_samples(struct builder *b, const char *path, int64_t *en
             outcome = leati_tar_pass(&chunks, member.size, &own);
         }
         if (!status && own.code)
-            status = leati_fail(err, own.code, "%s", own.text);
+            status = leati_error_pass(err, &own);
     }
     leati_chunks_close(&chunks);
     leati_tar_fini(&member);

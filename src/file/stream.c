@@ -76,8 +76,8 @@ static leat_status fill_input(leati_stream *stream, bool *end, leat_error *err) 
 /* Keeps the failure of the codec: what came out before it is good and goes out first. */
 static void keep_failure(leati_stream *stream, leat_error *bad, size_t left) {
     stream->failure = *bad;
-    leati_prefix(&stream->failure, "%.250s at byte %lld", stream->file->path,
-                 (long long)(stream->file_at - (int64_t)left));
+    leati_error_at_file(&stream->failure, stream->file->path, strlen(stream->file->path),
+                        stream->file_at - (int64_t)left, false);
 }
 
 static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t size, size_t *got,
@@ -147,10 +147,10 @@ leat_status leati_stream_read(leati_stream *stream, void *data, size_t size, siz
 
 static leat_status beyond_end(const leati_stream *stream, int64_t position, int64_t end,
                               leat_error *err) {
-    return leati_fail(err, LEAT_OUT_OF_RANGE,
-                      "%.300s: asked to go on at byte %lld, but it ends at byte %lld; was it "
-                      "changed since?",
-                      stream->file->path, (long long)position, (long long)end);
+    return leati_fail_in_file(err, LEAT_OUT_OF_RANGE, stream->file->path, -1, false,
+                              "asked to go on at byte %lld, but it ends at byte %lld; was it "
+                              "changed since?",
+                              (long long)position, (long long)end);
 }
 
 /* Goes forward by reading into memory that nobody looks at. */
@@ -173,8 +173,8 @@ static leat_status read_away(leati_stream *stream, int64_t position, leat_error 
 
 leat_status leati_stream_seek(leati_stream *stream, int64_t position, leat_error *err) {
     if (position < 0)
-        return leati_fail(err, LEAT_OUT_OF_RANGE, "%.300s: asked to go on at byte %lld",
-                          stream->file->path, (long long)position);
+        return leati_fail_in_file(err, LEAT_OUT_OF_RANGE, stream->file->path, -1, false,
+                                  "asked to go on at byte %lld", (long long)position);
     if (!stream->unpacker && stream->file->seekable) {
         if (stream->file->size >= 0 && position > stream->file->size)
             return beyond_end(stream, position, stream->file->size, err);
@@ -184,9 +184,9 @@ leat_status leati_stream_seek(leati_stream *stream, int64_t position, leat_error
     if (stream->unpacker && position < stream->position)
         rewind_compressed(stream);
     if (position < stream->position)
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "%.300s: it can only be read from start to end (a pipe?), asked for byte "
-                          "%lld at %lld; copy it to a file first",
-                          stream->file->path, (long long)position, (long long)stream->position);
+        return leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, stream->file->path, -1, false,
+                                  "it can only be read from start to end (a pipe?), asked for byte "
+                                  "%lld at %lld; copy it to a file first",
+                                  (long long)position, (long long)stream->position);
     return read_away(stream, position, err);
 }

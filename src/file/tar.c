@@ -43,10 +43,11 @@ bool leati_tar_sample(const leati_text *path, size_t *key_size, const char **ext
 }
 
 static leati_tar_outcome damaged(const leati_chunks *chunks, leat_error *err, const char *what) {
-    leati_fail(err, LEAT_DATA_LOSS,
-               "%.250s: %s at byte %lld; the rest of the archive is left out: was it cut short or "
-               "is it no tar file?",
-               chunks->stream.file->path, what, (long long)chunks->position);
+    leati_fail_in_file(err, LEAT_DATA_LOSS, chunks->stream.file->path, chunks->position,
+                       chunks->stream.unpacker != NULL,
+                       "%s; the rest of the archive is left out: was it cut short or is it no tar "
+                       "file?",
+                       what);
     return LEATI_TAR_DAMAGED;
 }
 

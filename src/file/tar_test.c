@@ -90,8 +90,9 @@ static void expect_damage(const struct archive *archive, const char *text, int a
     char whole[256];
     assert_int_equal(first_member(archive, &member, &err), LEATI_TAR_DAMAGED);
     assert_int_equal(err.code, LEAT_DATA_LOSS);
-    snprintf(whole, sizeof whole, "t.tar: %s at byte %d; the rest of the archive is left out", text,
-             at);
+    snprintf(whole, sizeof whole, "t.tar at byte %d: %s; the rest of the archive is left out", at,
+             text);
+
     if (strstr(err.text, whole) == NULL)
         fail_msg("expected \"%s\" in: %s", whole, err.text);
     leati_tar_fini(&member);

@@ -162,10 +162,6 @@ static leat_status ensure(leati_tfrecord *reader, size_t need, leat_error *err) 
     return LEAT_OK;
 }
 
-static const char *unit_of(const leati_tfrecord *reader) {
-    return reader->stream.unpacker ? " (decompressed)" : "";
-}
-
 /* What a user may do about a file that is bad at `offset`. */
 static const char *hint_at(const leati_tfrecord *reader, int64_t offset) {
     if (offset > 0)
@@ -181,22 +177,21 @@ static leat_status truncated(const leati_tfrecord *reader, uint64_t size, leat_e
     int64_t offset = leati_tfrecord_position(reader), left = leati_stream_left(&reader->stream);
     int64_t have = (int64_t)(reader->end - reader->begin) - LEATI_RECORD_HEADER;
     have += left > 0 ? left : 0;
-    return leati_fail(err, LEAT_DATA_LOSS,
-                      "%.250s at byte %lld%s: truncated record: expected %llu bytes of data and 4 "
-                      "of checksum, found %lld%s",
-                      reader->stream.file->path, (long long)offset, unit_of(reader),
-                      (unsigned long long)size, (long long)(have > 0 ? have : 0),
-                      hint_at(reader, offset));
+    return leati_fail_in_file(
+        err, LEAT_DATA_LOSS, reader->stream.file->path, offset, reader->stream.unpacker != NULL,
+        "truncated record: expected %llu bytes of data and 4 "
+        "of checksum, found %lld%s",
+        (unsigned long long)size, (long long)(have > 0 ? have : 0), hint_at(reader, offset));
 }
 
 static leat_status bad_checksum(const leati_tfrecord *reader, const char *what, uint64_t size,
                                 uint32_t found, uint32_t expected, leat_error *err) {
     int64_t offset = leati_tfrecord_position(reader);
-    return leati_fail(err, LEAT_DATA_LOSS,
-                      "%.250s at byte %lld%s: damaged record: the checksum of its %s (%llu bytes) "
-                      "is 0x%08x, expected 0x%08x%s",
-                      reader->stream.file->path, (long long)offset, unit_of(reader), what,
-                      (unsigned long long)size, found, expected, hint_at(reader, offset));
+    return leati_fail_in_file(
+        err, LEAT_DATA_LOSS, reader->stream.file->path, offset, reader->stream.unpacker != NULL,
+        "damaged record: the checksum of its %s (%llu bytes) "
+        "is 0x%08x, expected 0x%08x%s",
+        what, (unsigned long long)size, found, expected, hint_at(reader, offset));
 }
 
 /* The end of the file, which has fewer bytes left than a header. */
@@ -206,16 +201,16 @@ static leati_record_outcome end_of_file(const leati_tfrecord *reader, leat_error
         return LEATI_RECORD_END;
     int64_t offset = leati_tfrecord_position(reader);
     if (have == 0)
-        leati_fail(err, LEAT_DATA_LOSS,
-                   "%.250s at byte %lld (decompressed): the file ends inside its compressed "
-                   "stream%s",
-                   reader->stream.file->path, (long long)offset, hint_at(reader, offset));
+        leati_fail_in_file(err, LEAT_DATA_LOSS, reader->stream.file->path, offset, true,
+                           "the file ends inside its compressed "
+                           "stream%s",
+                           hint_at(reader, offset));
     else
-        leati_fail(err, LEAT_DATA_LOSS,
-                   "%.250s at byte %lld%s: truncated record: expected a header of 12 bytes, found "
-                   "%zu%s",
-                   reader->stream.file->path, (long long)offset, unit_of(reader), have,
-                   hint_at(reader, offset));
+        leati_fail_in_file(err, LEAT_DATA_LOSS, reader->stream.file->path, offset,
+                           reader->stream.unpacker != NULL,
+                           "truncated record: expected a header of 12 bytes, found "
+                           "%zu%s",
+                           have, hint_at(reader, offset));
     return LEATI_RECORD_ERROR;
 }
 

@@ -35,19 +35,19 @@ static leat_status check_inputs(const leati_body *body, const leati_tensor_op *o
                                 const int32_t *inputs, int num_inputs, leat_error *err) {
     if (num_inputs < op->min_inputs || (op->max_inputs >= 0 && num_inputs > op->max_inputs)) {
         if (op->max_inputs == op->min_inputs)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "expected %d inputs, found %d",
-                              op->min_inputs, num_inputs);
+            return leati_refuse(err, VALUE, "expected %d inputs, found %d", op->min_inputs,
+                                num_inputs);
         if (op->max_inputs < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "expected at least %d inputs, found %d",
-                              op->min_inputs, num_inputs);
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "expected %d to %d inputs, found %d",
-                          op->min_inputs, op->max_inputs, num_inputs);
+            return leati_refuse(err, VALUE, "expected at least %d inputs, found %d", op->min_inputs,
+                                num_inputs);
+        return leati_refuse(err, VALUE, "expected %d to %d inputs, found %d", op->min_inputs,
+                            op->max_inputs, num_inputs);
     }
     for (int i = 0; i < num_inputs; i++)
         if (inputs[i] < 0 || (size_t)inputs[i] >= body->num_values)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "input %d is value %d; expected one of the %zu values before it", i,
-                              (int)inputs[i], body->num_values);
+            return leati_refuse(err, VALUE,
+                                "input %d is value %d; expected one of the %zu values before it", i,
+                                (int)inputs[i], body->num_values);
     return LEAT_OK;
 }
 

@@ -67,9 +67,9 @@ static leat_status bind_attribute(call *c, const char *name, int64_t number, lea
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "there is no argument %s", name);
     if (number < 0 || number >= c->num_inputs || c->inputs[number].graph != c->graph ||
         c->inputs[number].id < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "argument %s is input %lld; expected one of %d values of this graph",
-                          name, (long long)number, c->num_inputs);
+        return leati_refuse(err, VALUE,
+                            "argument %s is input %lld; expected one of %d values of this graph",
+                            name, (long long)number, c->num_inputs);
     json_t *value = NULL;
     if (known_value(c->graph, c->inputs[number].id, &tensor)) {
         value = leati_json_of_tensor(&tensor, err);
@@ -100,9 +100,9 @@ static leat_status split_inputs(call *c, leat_error *err) {
         if (number < 0)
             continue;
         if (c->num_inputs > LEAT_MAX_OUTPUTS)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "%d inputs, some of which give arguments; expected at most %d",
-                              c->num_inputs, LEAT_MAX_OUTPUTS);
+            return leati_refuse(err, VALUE,
+                                "%d inputs, some of which give arguments; expected at most %d",
+                                c->num_inputs, LEAT_MAX_OUTPUTS);
         leat_status status = bind_attribute(c, name, number, err);
         if (status)
             return status;
@@ -132,10 +132,10 @@ static leat_status put_functions(const call *c, const json_t *attributes, void *
             continue;
         if (!row || row->type != LEATI_ROW_FUNCTION || number >= c->num_functions ||
             !c->functions[number])
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "argument %s is function %lld; expected an argument that is a "
-                              "function, and one of %d functions that are not NULL",
-                              name, (long long)number, c->num_functions);
+            return leati_refuse(err, VALUE,
+                                "argument %s is function %lld; expected an argument that is a "
+                                "function, and one of %d functions that are not NULL",
+                                name, (long long)number, c->num_functions);
         if (args) {
             leat_object **at = (leat_object **)(void *)((char *)args + row->offset);
             leati_object_unref(*at);

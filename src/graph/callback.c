@@ -57,10 +57,7 @@ leat_status leati_callback_run(leati_callback *callback, const leat_element *in,
         leati_turn_leave(&callback->turn);
     if (!status)
         return LEAT_OK;
-    leati_fail(err, status, "%s",
-               failure.text[0] ? failure.text : "it failed without writing a text");
-    leati_prefix(err, "callback \"%s\"", callback->name ? callback->name : "(unnamed)");
-    return status;
+    return leati_fail_callback(err, status, &failure, "callback", callback->name);
 }
 
 /* ---- the registry ---- */

@@ -143,9 +143,10 @@ static leat_status check_leaves(const leat_spec *spec, const leati_type *types, 
 static leat_spec *structured_spec(const leati_type *types, int count, const leat_spec *structure,
                                   leat_error *err) {
     if (leat_spec_num_components(structure) != count) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "the structure of the result has %d components, but the function has %d outputs",
-                   leat_spec_num_components(structure), count);
+        leati_refuse(
+            err, STRUCTURE,
+            "the structure of the result has %d components, but the function has %d outputs",
+            leat_spec_num_components(structure), count);
         return NULL;
     }
     leat_dtype *dtypes = leati_alloc((size_t)count, sizeof *dtypes);

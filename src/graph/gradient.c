@@ -194,9 +194,9 @@ void leat_gradients(leat_value target, const leat_value *sources, int num_source
     }
     if (all_of_graph(graph, &target, 1, "target", &err)) {
         if (!is_floating(graph, target.id)) {
-            leati_fail(&err, LEAT_INVALID_ARGUMENT,
-                       "the target of a gradient is %s; expected a floating-point value",
-                       leat_dtype_name(leat_value_dtype(target)));
+            leati_refuse(&err, DTYPE,
+                         "the target of a gradient is %s; expected a floating-point value",
+                         leat_dtype_name(leat_value_dtype(target)));
         } else {
             leat_value seed = leat_ones_like(target);
             run_pass(graph, &target, &seed, 1, sources, num_sources, out, &err);

@@ -47,7 +47,7 @@ leat_status leati_infer_join(leati_infer_call *call, const leati_type *a, const 
         joined.element =
             leati_infer_keep(call, leati_spec_join(a->element, b->element, &failure), &failure);
     if (failure.code)
-        return leati_fail(err, failure.code, "%s", failure.text);
+        return leati_error_pass(err, &failure);
     *out = joined;
     return LEAT_OK;
 }
@@ -82,11 +82,12 @@ leat_status leati_infer_broadcast_shape(const leat_shape *a, const leat_shape *b
         int64_t right = i <= b->rank ? b->dims[b->rank - i] : 1;
         if (!broadcast_dim(left, right, &result.dims[result.rank - i])) {
             char text[2][128];
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "shapes %s and %s do not broadcast: counted from the end, dimension "
-                              "%d is %lld and %lld; make them equal, or one of them 1",
-                              leati_shape_text(a, text[0]), leati_shape_text(b, text[1]), (int)i,
-                              (long long)left, (long long)right);
+            return leati_refuse(
+                err, SHAPE,
+                "shapes %s and %s do not broadcast: counted from the end, dimension "
+                "%d is %lld and %lld; make them equal, or one of them 1",
+                leati_shape_text(a, text[0]), leati_shape_text(b, text[1]), (int)i, (long long)left,
+                (long long)right);
         }
     }
     *out = result;
@@ -98,10 +99,9 @@ static leat_status broadcast_all(const leati_infer_call *call, leat_shape *shape
     *shape = call->inputs[0].shape;
     for (int i = 1; i < call->num_inputs; i++) {
         if (call->inputs[i].dtype != call->inputs[0].dtype)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "input %d is %s, but input 0 is %s; expected one dtype (cast one)", i,
-                              leat_dtype_name(call->inputs[i].dtype),
-                              leat_dtype_name(call->inputs[0].dtype));
+            return leati_refuse(
+                err, DTYPE, "input %d is %s, but input 0 is %s; expected one dtype (cast one)", i,
+                leat_dtype_name(call->inputs[i].dtype), leat_dtype_name(call->inputs[0].dtype));
         leat_shape joined;
         leat_status status =
             leati_infer_broadcast_shape(shape, &call->inputs[i].shape, &joined, err);

@@ -203,11 +203,10 @@ static leat_status bind(struct run *run, int32_t index, const leati_operand *inp
     char expected[128], found[128];
     memcpy(shape.dims, input->dims, sizeof shape.dims);
     if (input->dtype != type->dtype || !leati_shape_compatible(&type->shape, &shape))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "argument %d is %s of shape %s; the function takes %s of shape %s",
-                          (int)index, leat_dtype_name(input->dtype),
-                          leati_shape_text(&shape, found), leat_dtype_name(type->dtype),
-                          leati_shape_text(&type->shape, expected));
+        return leati_refuse(
+            err, SHAPE, "argument %d is %s of shape %s; the function takes %s of shape %s",
+            (int)index, leat_dtype_name(input->dtype), leati_shape_text(&shape, found),
+            leat_dtype_name(type->dtype), leati_shape_text(&type->shape, expected));
     run->values[index] = *input;
     run->values[index].owner = leat_buffer_ref(input->owner);
     return LEAT_OK;

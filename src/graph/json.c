@@ -40,8 +40,7 @@ static leati_json_functions functions_at(const leati_tensor_op *op, int *depth) 
 static leat_status check_depth(int depth, leat_error *err) {
     if (depth < LEATI_MAX_NESTING)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "functions nest deeper than %d",
-                      LEATI_MAX_NESTING);
+    return leati_refuse(err, STRUCTURE, "functions nest deeper than %d", LEATI_MAX_NESTING);
 }
 
 /* ---- writing ---- */
@@ -135,8 +134,8 @@ static json_t *write_function(void *context, const leat_object *object, leat_err
     int depth = context ? *(int *)context + 1 : 0;
     const leat_function *function = (const leat_function *)(const void *)object;
     if (!leati_object_is_function(object)) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a function, found %s",
-                   object ? object->type->name : "NULL");
+        leati_refuse(err, VALUE, "expected a function, found %s",
+                     object ? object->type->name : "NULL");
         return NULL;
     }
     if (check_depth(depth, err))

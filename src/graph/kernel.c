@@ -27,18 +27,18 @@ leat_status leati_kernel_host_check(const leati_type *inferred, int index, int32
     leat_shape shape = {.rank = rank};
     char found[128], expected[128];
     if (rank < 0 || rank > LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "output %d would have rank %d; leat's tensors have at most %d dimensions",
-                          index, rank, LEAT_MAX_RANK);
+        return leati_refuse(
+            err, SHAPE, "output %d would have rank %d; leat's tensors have at most %d dimensions",
+            index, rank, LEAT_MAX_RANK);
     for (int32_t i = 0; i < rank; i++)
         shape.dims[i] = dims[i];
     int64_t count = leati_shape_count(&shape);
     size_t bytes = 0;
     if (count < 0 || !leati_mul_size((size_t)count, leat_dtype_size(inferred->dtype), &bytes) ||
         bytes > INT64_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "output %d of shape %s has more values than memory can hold", index,
-                          leati_shape_text(&shape, found));
+        return leati_refuse(err, SHAPE,
+                            "output %d of shape %s has more values than memory can hold", index,
+                            leati_shape_text(&shape, found));
     if (!leati_shape_compatible(&inferred->shape, &shape))
         return leati_fail(err, LEAT_INTERNAL, "output %d has shape %s, but inference promised %s",
                           index, leati_shape_text(&shape, found),

@@ -132,11 +132,10 @@ static leat_status specialise_argument(const leat_function *function, int32_t in
     const leati_type *declared = &function->body.values[index].type;
     char expected[128], found[128];
     if (type->dtype != declared->dtype || !leati_shape_compatible(&declared->shape, &type->shape))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "argument %d is %s of shape %s, but the function takes %s of shape %s",
-                          (int)index, leat_dtype_name(type->dtype),
-                          leati_shape_text(&type->shape, found), leat_dtype_name(declared->dtype),
-                          leati_shape_text(&declared->shape, expected));
+        return leati_refuse(
+            err, SHAPE, "argument %d is %s of shape %s, but the function takes %s of shape %s",
+            (int)index, leat_dtype_name(type->dtype), leati_shape_text(&type->shape, found),
+            leat_dtype_name(declared->dtype), leati_shape_text(&declared->shape, expected));
     leati_type merged = *type;
     merged.shape = intersect(&declared->shape, &type->shape);
     if (!merged.element)
@@ -231,11 +230,10 @@ static leat_status bind_argument(const leat_function *from, int32_t index,
     char expected[128], found[128];
     if (type->dtype == declared->dtype && leati_shape_compatible(&declared->shape, &type->shape))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "argument %d is %s of shape %s, but the function takes %s of shape %s",
-                      (int)index, leat_dtype_name(type->dtype),
-                      leati_shape_text(&type->shape, found), leat_dtype_name(declared->dtype),
-                      leati_shape_text(&declared->shape, expected));
+    return leati_refuse(
+        err, SHAPE, "argument %d is %s of shape %s, but the function takes %s of shape %s",
+        (int)index, leat_dtype_name(type->dtype), leati_shape_text(&type->shape, found),
+        leat_dtype_name(declared->dtype), leati_shape_text(&declared->shape, expected));
 }
 
 /* Fills an empty function. */

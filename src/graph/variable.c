@@ -59,9 +59,8 @@ static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
     if (!initial || initial->dtype == LEAT_INVALID)
         return leati_no_tensor(err, "the initial value");
     if (initial->dtype == LEAT_STRING || initial->dtype == LEAT_OBJECT)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a variable holds numbers or bools, not dtype %s",
-                          leat_dtype_name(initial->dtype));
+        return leati_refuse(err, DTYPE, "a variable holds numbers or bools, not dtype %s",
+                            leat_dtype_name(initial->dtype));
     return LEAT_OK;
 }
 
@@ -268,11 +267,10 @@ static leat_status check_value(const leat_variable *variable, const leat_tensor 
     leat_shape shape = leat_tensor_shape(value);
     if (value->dtype == variable->dtype && leati_shape_equal(&shape, &variable->shape))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "variable %s is %s of shape %s; the value is %s of shape %s", variable->name,
-                      leat_dtype_name(variable->dtype),
-                      leati_shape_text(&variable->shape, expected), leat_dtype_name(value->dtype),
-                      leati_shape_text(&shape, found));
+    return leati_refuse(err, SHAPE, "variable %s is %s of shape %s; the value is %s of shape %s",
+                        variable->name, leat_dtype_name(variable->dtype),
+                        leati_shape_text(&variable->shape, expected), leat_dtype_name(value->dtype),
+                        leati_shape_text(&shape, found));
 }
 
 leat_status leat_variable_assign(leat_variable *variable, const leat_tensor *value,

@@ -55,11 +55,11 @@ leat_status leati_variable_infer_assign(leati_infer_call *call, leat_error *err)
     const leati_type *value = &call->inputs[0];
     char found[128], expected[128];
     if (value->dtype != variable->dtype || !leati_shape_compatible(&variable->shape, &value->shape))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "variable %s is %s of shape %s; the value is %s of shape %s",
-                          variable->name, leat_dtype_name(variable->dtype),
-                          leati_shape_text(&variable->shape, expected),
-                          leat_dtype_name(value->dtype), leati_shape_text(&value->shape, found));
+        return leati_refuse(err, SHAPE,
+                            "variable %s is %s of shape %s; the value is %s of shape %s",
+                            variable->name, leat_dtype_name(variable->dtype),
+                            leati_shape_text(&variable->shape, expected),
+                            leat_dtype_name(value->dtype), leati_shape_text(&value->shape, found));
     return LEAT_OK;
 }
 
@@ -70,10 +70,10 @@ leat_status leati_variable_check_operand(const leat_variable *variable,
     memcpy(shape.dims, operand->dims, sizeof shape.dims);
     if (leati_shape_equal(&shape, &variable->shape))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "variable %s has shape %s; the value assigned to it has shape %s",
-                      variable->name, leati_shape_text(&variable->shape, expected),
-                      leati_shape_text(&shape, found));
+    return leati_refuse(err, SHAPE,
+                        "variable %s has shape %s; the value assigned to it has shape %s",
+                        variable->name, leati_shape_text(&variable->shape, expected),
+                        leati_shape_text(&shape, found));
 }
 
 struct leati_read {

@@ -175,7 +175,7 @@ leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
         leat_error local = {0};
         decoder->states[index] = codec->state_new(&local);
         if (decoder->states[index] == NULL)
-            return leati_fail(err, local.code, "%s", local.text);
+            return leati_error_pass(err, &local);
     }
     leati_decode_options wanted = *options;
     if (wanted.max_pixels == 0)

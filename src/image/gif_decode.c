@@ -330,8 +330,7 @@ static leat_status measure(struct decoder *decoder, const leati_decode_options *
     }
     if (*frames > 0)
         return LEAT_OK;
-    return status == LEAT_OK ? damaged(decoder, "no frame", err)
-                             : leati_fail(err, local.code, "%s", local.text);
+    return status == LEAT_OK ? damaged(decoder, "no frame", err) : leati_error_pass(err, &local);
 }
 
 static leat_status begin(void *state, const uint8_t *data, size_t size,

@@ -5,8 +5,8 @@
  * Failures name the operator in which they arose and the element; operators without the slot are
  * UNIMPLEMENTED. No locks: see access.h. */
 #include "data/access/access.h"
+#include "base/error.h"
 #include "core/verify.h"
-#include "data/run/place.h"
 
 leati_access *leati_access_open(const leat_dataset *dataset, leati_iteration *iteration,
                                 leati_node_state *parent, bool for_iteration, leat_error *err) {
@@ -66,17 +66,6 @@ int64_t *leati_access_indices(leati_access *access, int64_t n, leat_error *err) 
     return access->indices;
 }
 
-/* Writes the place of an error that arose here; errors from below have theirs. */
-static void place_error(const leati_access *access, int64_t index, leat_error *err) {
-    bool placed = false;
-    for (int i = 0; i < access->node.dataset->num_inputs && !placed; i++) {
-        placed = access->inputs[i] != NULL && access->inputs[i]->failed;
-    }
-    if (!placed) {
-        leati_place_error(access->node.name, index, err);
-    }
-}
-
 /* Verification mode: the reader sees the rows in another column form. */
 static void reencode(leati_access *access, leati_block *out) {
     uint64_t seed = access->node.iteration->verify_seed + access->calls;
@@ -90,13 +79,7 @@ static void reencode(leati_access *access, leati_block *out) {
 leat_status leati_access_get(leati_access *access, const int64_t *indices, int64_t n,
                              leati_block *out, leat_error *err) {
     const leat_dataset *dataset = access->node.dataset;
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
-    for (int i = 0; i < dataset->num_inputs; i++) {
-        if (access->inputs[i] != NULL) {
-            access->inputs[i]->failed = false;
-        }
-    }
+    leat_error *e = err != NULL ? err : leati_error_unwanted();
     access->calls++;
     leat_status status =
         dataset->op->at != NULL
@@ -104,7 +87,6 @@ leat_status leati_access_get(leati_access *access, const int64_t *indices, int64
             : leati_fail(e, LEAT_UNIMPLEMENTED, "random access is not implemented for %s",
                          dataset->op->name);
     leati_count(&access->node.counters.pulls, 1);
-    access->failed = status != LEAT_OK;
     if (status == LEAT_OK) {
         leati_count(&access->node.counters.elements, out->n);
         if (access->node.iteration->verify) {
@@ -114,7 +96,7 @@ leat_status leati_access_get(leati_access *access, const int64_t *indices, int64
     }
     leati_block_clear(out);
     leati_count(&access->node.counters.errors, 1);
-    place_error(access, indices[0], e);
+    leati_error_at_operator(e, access->node.name, indices[0]);
     return status;
 }
 

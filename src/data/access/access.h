@@ -26,7 +26,6 @@ struct leati_access {
     leati_block spare;  /* verification mode: re-encoded rows */
     uint64_t calls;     /* so far */
     bool for_iteration; /* global_shuffle reads: what TensorFlow's at alone refuses is allowed */
-    bool failed;        /* the last call failed, and its error names its place */
 };
 
 /* Opens an accessor; `iteration` and `parent` (may be NULL) outlive it. Owned; NULL on failure. */

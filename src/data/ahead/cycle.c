@@ -199,7 +199,7 @@ static leati_tail read_input(leati_cycle *cycle, int64_t want, leat_error *err) 
         slot->call = cycle->call;
         if (available == 0) {
             slot->phase = LEATI_PHASE_ENDED;
-            slot->fault = LEATI_FAULT_INPUT;
+            slot->fault = LEATI_FAULT_DATASET;
             slot->error = failure;
         } else if (keep_element(cycle, leati_input_begin(&cycle->input), slot, err) != LEAT_OK) {
             leati_slot_free(slot);
@@ -265,15 +265,12 @@ static leati_tail fill_place(leati_cycle *cycle, leat_error *err) {
 /* Delivers the slot's error, which stands behind everything that was read, if there is one, or in
  * place of a dataset. */
 static leati_tail deliver_error(leati_cycle *cycle, leati_slot *slot, leat_error *err) {
-    if (slot->fault != LEATI_FAULT_CALL) {
-        leati_node_passes_error(cycle->node);
-    }
     *err = slot->error;
     lock(cycle);
     leati_fault fault = slot->fault;
     slot->fault = LEATI_FAULT_NONE;
     unlock(cycle);
-    if (fault == LEATI_FAULT_PLACED) {
+    if (fault == LEATI_FAULT_ELEMENT) {
         return LEATI_ERROR;
     }
     if (cycle->options.parallel) {
@@ -377,7 +374,7 @@ static bool open_plain(leati_cycle *cycle, leati_slot *slot) {
         slot->kind = LEATI_KIND_PLAIN;
         return true;
     }
-    slot->fault = LEATI_FAULT_CALL;
+    slot->fault = LEATI_FAULT_DATASET;
     return false;
 }
 

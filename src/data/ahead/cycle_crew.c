@@ -148,7 +148,7 @@ static void work(leati_crew *crew, leati_slot *slot, leati_inner *inner, found *
     memset(&slot->error, 0, sizeof(slot->error));
     if (f->phase == LEATI_PHASE_CALL) {
         f->phase = leati_slot_open(cycle, slot, inner, false);
-        f->fault = f->phase == LEATI_PHASE_ENDED ? LEATI_FAULT_CALL : LEATI_FAULT_NONE;
+        f->fault = f->phase == LEATI_PHASE_ENDED ? LEATI_FAULT_DATASET : LEATI_FAULT_NONE;
         f->opened = true;
     } else if (f->due) {
         mark(slot, f);
@@ -160,7 +160,7 @@ static void work(leati_crew *crew, leati_slot *slot, leati_inner *inner, found *
         portion->tail = leati_input_take(&slot->input, f->ask, &portion->rows, &slot->error);
         portion->bytes = (int64_t)leati_block_bytes(&portion->rows);
         slot->made += portion->rows.n + (portion->tail == LEATI_ERROR);
-        f->fault = portion->tail == LEATI_ERROR ? LEATI_FAULT_PLACED : LEATI_FAULT_NONE;
+        f->fault = portion->tail == LEATI_ERROR ? LEATI_FAULT_ELEMENT : LEATI_FAULT_NONE;
         f->phase = portion->tail == LEATI_END ? LEATI_PHASE_ENDED : LEATI_PHASE_OPEN;
     }
     f->spent = leati_now_ns() - start;

@@ -37,12 +37,11 @@ typedef enum leati_kind {
     LEATI_KIND_SPENT /* no dataset: its error was delivered, and its turn is still to pass */
 } leati_kind;
 
-/* Where an error of a slot came from. */
+/* What an error of a slot stands for. */
 typedef enum leati_fault {
     LEATI_FAULT_NONE = 0,
-    LEATI_FAULT_CALL,   /* the function or opening */
-    LEATI_FAULT_PLACED, /* the dataset: its text names the place */
-    LEATI_FAULT_INPUT   /* likewise; there is no element */
+    LEATI_FAULT_DATASET, /* there is no dataset: of the input, the function or opening */
+    LEATI_FAULT_ELEMENT  /* of the dataset, which goes on */
 } leati_fault;
 
 struct leati_slot {

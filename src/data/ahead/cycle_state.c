@@ -167,7 +167,7 @@ static leat_status restore_slot(leati_cycle *cycle, leati_slot *slot, leati_read
     }
     if (status == LEAT_OK && how == SAVED_FAILED) {
         slot->phase = LEATI_PHASE_ENDED;
-        slot->fault = LEATI_FAULT_INPUT;
+        slot->fault = LEATI_FAULT_DATASET;
         return leati_get_error(in, &slot->error, err);
     }
     if (status == LEAT_OK) {

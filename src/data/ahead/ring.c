@@ -434,8 +434,8 @@ static leati_piece *await(leati_ring *ring, bool *first, bool *given_up, leat_er
 /* Hands on up to `want` rows of a finished piece, and what follows them directly; *outcomes counts
  * both. The tail of a stage that ends the input waits until the piece is the `first`. ERROR without
  * an outcome: there was no memory, and nothing was taken. */
-static leati_tail deliver(leati_ring *ring, leati_piece *piece, int64_t want, bool first,
-                          leati_block *out, int64_t *outcomes, leat_error *err) {
+static leati_tail deliver(leati_piece *piece, int64_t want, bool first, leati_block *out,
+                          int64_t *outcomes, leat_error *err) {
     leati_stage *stage = piece->stage;
     int64_t n = piece->good < want ? piece->good : want;
     *outcomes = 0;
@@ -475,7 +475,6 @@ static leati_tail deliver(leati_ring *ring, leati_piece *piece, int64_t want, bo
     piece->last = false;
     if (stage->tail == LEATI_ERROR) {
         (*outcomes)++;
-        leati_node_passes_error(ring->node);
         if (err != NULL) {
             *err = stage->error;
         }
@@ -542,7 +541,7 @@ leati_tail leati_ring_pull(leati_ring *ring, int64_t want, leati_block *out, lea
             return LEATI_ERROR;
         }
         int64_t outcomes = 0;
-        leati_tail tail = deliver(ring, piece, want, first, out, &outcomes, err);
+        leati_tail tail = deliver(piece, want, first, out, &outcomes, err);
         if (tail == LEATI_ERROR && outcomes == 0) {
             return LEATI_ERROR;
         }

@@ -88,7 +88,7 @@ static leat_status set_spec(captures *c, int i, const leati_type *type, leat_err
         type->dtype == LEAT_OBJECT && type->element != NULL
             ? leat_spec_dataset(leat_spec_ref((leat_spec *)(uintptr_t)type->element), &local)
             : leat_spec_tensor(type->dtype, type->shape, &local);
-    return c->constants[i].spec != NULL ? LEAT_OK : leati_fail(err, local.code, "%s", local.text);
+    return c->constants[i].spec != NULL ? LEAT_OK : leati_error_pass(err, &local);
 }
 
 leat_function *leati_captures_stand_in(const leat_object *object, const leati_type *types,

@@ -108,10 +108,11 @@ static leat_status check_node(const leati_infer_call *call, int *num_datasets, l
     const struct leati_dataset_args *args = call->args;
     if (args->functions.count > LEATI_MOST_FUNCTIONS ||
         args->functions.count != args->captures.count) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "dataset: %d functions and %d numbers of captures; expected as many, at "
-                          "most %d",
-                          args->functions.count, args->captures.count, LEATI_MOST_FUNCTIONS);
+        return leati_refuse(
+            err, VALUE,
+            "dataset: %d functions and %d numbers of captures; expected as many, at "
+            "most %d",
+            args->functions.count, args->captures.count, LEATI_MOST_FUNCTIONS);
     }
     for (int i = 0; i < args->functions.count; i++) {
         int64_t count = args->captures.values[i];
@@ -171,9 +172,10 @@ static leat_spec *bound_spec(const struct leati_dataset_args *args, const leati_
         return count == 1 ? children[0] : leat_spec_tuple(children, count, err);
     }
     if (leat_spec_num_components(structure) != count) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "dataset: the structure of %s has %d components, but %d tensors are bound to it",
-                   row->name, leat_spec_num_components(structure), count);
+        leati_refuse(
+            err, STRUCTURE,
+            "dataset: the structure of %s has %d components, but %d tensors are bound to it",
+            row->name, leat_spec_num_components(structure), count);
         return NULL;
     }
     for (int i = 0; i < count; i++) {
@@ -312,8 +314,8 @@ static leat_spec *infer_spec(const leati_infer_call *call, const leati_dataset_t
         return spec_over_stubs(call, t, num_datasets, err);
     }
     if (args->bound.count > LEAT_MAX_OUTPUTS) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: a structure of %d tensors; at most %d fit",
-                   args->bound.count, LEAT_MAX_OUTPUTS);
+        leati_refuse(err, STRUCTURE, "dataset: a structure of %d tensors; at most %d fit",
+                     args->bound.count, LEAT_MAX_OUTPUTS);
         return NULL;
     }
     leat_spec *bound = bound_spec(args, leati_bound_row(args, t->op, 0),

@@ -82,10 +82,10 @@ static leat_status check_stop(const leat_object *object, leat_error *err) {
     char found[128];
     return type->dtype == LEAT_BOOL && type->shape.rank <= 0
                ? LEAT_OK
-               : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "body says with %s of shape %s whether to go on; expected a bool "
-                            "scalar",
-                            leat_dtype_name(type->dtype), leati_shape_text(&type->shape, found));
+               : leati_refuse(err, SHAPE,
+                              "body says with %s of shape %s whether to go on; expected a bool "
+                              "scalar",
+                              leat_dtype_name(type->dtype), leati_shape_text(&type->shape, found));
 }
 
 static leat_status infer_types(leati_infer_call *call, leati_type *types, int num_types,
@@ -110,9 +110,9 @@ static leat_status dataset_reduce_infer(leati_infer_call *call, leat_error *err)
     if (!element)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "input 0 is no dataset");
     if (args->num_variables < 1 || args->num_variables > call->num_inputs - 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld of %d inputs are loop variables; expected from 1 to %d",
-                          (long long)args->num_variables, call->num_inputs, call->num_inputs - 1);
+        return leati_refuse(err, VALUE,
+                            "%lld of %d inputs are loop variables; expected from 1 to %d",
+                            (long long)args->num_variables, call->num_inputs, call->num_inputs - 1);
     int count = call->num_inputs - 1 + leat_spec_num_components(element);
     leati_type *types = leati_alloc((size_t)count, sizeof *types);
     if (!types)
@@ -155,10 +155,10 @@ static leat_status step(reduction *r, const leat_element *element, int64_t numbe
         return leati_prefix(err, "element %lld", (long long)number);
     int first = r->can_stop;
     if (first && (r->next[0].dtype != LEAT_BOOL || r->next[0].rank != 0))
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "element %lld: what says whether to go on has rank %d; expected a "
-                            "bool scalar",
-                            (long long)number, (int)r->next[0].rank);
+        status = leati_refuse(err, SHAPE,
+                              "element %lld: what says whether to go on has rank %d; expected a "
+                              "bool scalar",
+                              (long long)number, (int)r->next[0].rank);
     else
         *more = !first || *(const bool *)r->next[0].data;
     if (first)

@@ -77,14 +77,13 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
     if (status == LEAT_OK) {
         status = fs->create != NULL
                      ? fs->create(fs, rest, true, &sink, &local)
-                     : leati_fail(&local, LEAT_UNIMPLEMENTED,
-                                  "%.250s: this file system cannot be written", path);
+                     : leati_fail_in_file(&local, LEAT_UNIMPLEMENTED, path, -1, false,
+                                          "this file system cannot be written");
     }
     if (status == LEAT_ALREADY_EXISTS) {
-        status = leati_fail(&local, status,
-                            "%.250s: somebody else writes this cache; use another filename, or "
-                            "remove the file if no process is writing",
-                            path);
+        status = leati_fail_in_file(&local, status, path, -1, false,
+                                    "somebody else writes this cache; use another filename, or "
+                                    "remove the file if no process is writing");
     }
     if (status != LEAT_OK) {
         if (err != NULL) {
@@ -242,10 +241,9 @@ static leat_status read_index(leati_cache_reader *reader, const char *prefix, le
         reader->rows = (int64_t)numbers[0];
         reader->size = (int64_t)numbers[1];
         status = good ? LEAT_OK
-                      : leati_fail(err, LEAT_DATA_LOSS,
-                                   "%.250s: not the index of a cache of leat; remove the cache's "
-                                   "files to fill it again",
-                                   path);
+                      : leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
+                                           "not the index of a cache of leat; remove the cache's "
+                                           "files to fill it again");
     }
     leat_buffer_unref(buffer);
     leati_free(path);
@@ -262,10 +260,10 @@ leat_status leati_cache_reader_open(const char *prefix, leati_cache_reader **out
         char *path = path_of(prefix, ".data", err);
         status = path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_file_open(path, &reader->file, err);
         if (status == LEAT_OK && reader->file->size != reader->size) {
-            status = leati_fail(err, LEAT_DATA_LOSS,
-                                "%.250s: a cache of %lld bytes; its index says %lld; remove the "
-                                "cache's files to fill it again",
-                                path, (long long)reader->file->size, (long long)reader->size);
+            status = leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
+                                        "a cache of %lld bytes; its index says %lld; remove the "
+                                        "cache's files to fill it again",
+                                        (long long)reader->file->size, (long long)reader->size);
         }
         leati_free(path);
     }
@@ -287,9 +285,8 @@ void leati_cache_reader_close(leati_cache_reader *reader) {
 }
 
 static leat_status damaged(const leati_cache_reader *reader, leat_error *err) {
-    return leati_fail(err, LEAT_DATA_LOSS,
-                      "%.250s at byte %lld: a damaged cache; remove its files to fill it again",
-                      reader->file->path, (long long)reader->at);
+    return leati_fail_in_file(err, LEAT_DATA_LOSS, reader->file->path, reader->at, false,
+                              "a damaged cache; remove its files to fill it again");
 }
 
 /* Reads `size` bytes at `at`, all of them. */
@@ -356,8 +353,9 @@ leat_status leati_cache_reader_seek(leati_cache_reader *reader, int64_t row, lea
     reader->at = reader->first = 0;
     reader->next = row;
     if (row < 0 || row > reader->rows) {
-        return leati_fail(err, LEAT_DATA_LOSS, "%.250s: row %lld of a cache of %lld rows",
-                          reader->file->path, (long long)row, (long long)reader->rows);
+        return leati_fail_in_file(err, LEAT_DATA_LOSS, reader->file->path, -1, false,
+                                  "row %lld of a cache of %lld rows", (long long)row,
+                                  (long long)reader->rows);
     }
     while (reader->first < row) {
         struct record record = {0};

@@ -138,7 +138,7 @@ static leat_status look_for_checkpoint(struct saving *s, leat_error *err) {
     }
     leat_status status = leati_file_read_all(s->checkpoint, &buffer, &local);
     if (status != LEAT_OK) {
-        return status == LEAT_NOT_FOUND ? LEAT_OK : leati_fail(err, status, "%s", local.text);
+        return status == LEAT_NOT_FOUND ? LEAT_OK : leati_error_pass(err, &local);
     }
     leati_reader in = {.data = leat_buffer_data(buffer), .size = leat_buffer_size(buffer)};
     if (in.size < sizeof(hash)) {
@@ -169,9 +169,8 @@ static leat_status prepare(struct saving *s, const leat_save_options *options, l
             leati_saved_check_shard("save", (const leat_object *)options->shard_func, spec, err);
     }
     if (status == LEAT_OK && options->checkpoint_interval < 0) {
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "save: checkpoint_interval is %lld; expected 0 or more",
-                            (long long)options->checkpoint_interval);
+        status = leati_refuse(err, VALUE, "save: checkpoint_interval is %lld; expected 0 or more",
+                              (long long)options->checkpoint_interval);
     }
     if (status == LEAT_OK && options->shard_func != NULL) {
         s->shard = leati_program_new(options->shard_func, err);

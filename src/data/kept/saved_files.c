@@ -120,8 +120,8 @@ leat_status leati_saved_info_read(const char *folder, leati_saved_info *out, boo
     if (status == LEAT_OK) {
         const uint8_t *data = leat_buffer_data(buffer);
         if (!read_info((leati_wire){data, data + leat_buffer_size(buffer)}, out)) {
-            status = leati_fail(&local, LEAT_DATA_LOSS,
-                                "%.300s: not the metadata of a saved dataset", path);
+            status = leati_fail_in_file(&local, LEAT_DATA_LOSS, path, -1, false,
+                                        "not the metadata of a saved dataset");
         }
     } else if (status == LEAT_NOT_FOUND) {
         status = LEAT_OK;
@@ -298,7 +298,7 @@ static leat_status open_file(leati_run_writer *writer, struct shard *shard, leat
     }
     shard->file = leat_tfrecord_writer_open(path, &options, &local);
     leati_free(path);
-    return shard->file != NULL ? LEAT_OK : leati_fail(err, local.code, "%s", local.text);
+    return shard->file != NULL ? LEAT_OK : leati_error_pass(err, &local);
 }
 
 static leat_status put_record(void *context, const void *data, size_t size, leat_error *err) {

@@ -111,7 +111,7 @@ static leat_status open_file(leati_node_state *node, struct shard_state *s, int6
         status = leati_tfrecord_seek(s->reader, position, &local);
     }
     s->position = position;
-    return status == LEAT_OK ? LEAT_OK : leati_fail(err, status, "%s", local.text);
+    return status == LEAT_OK ? LEAT_OK : leati_error_pass(err, &local);
 }
 
 /* Reads records until there are enough for an element: MORE, or END of the shard, or ERROR. */
@@ -319,9 +319,8 @@ leat_status leati_saved_check_reader(const char *op, const leat_object *function
         char found[128], expected[128];
         leat_spec_print(output, found, sizeof(found));
         leat_spec_print(spec, expected, sizeof(expected));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: reader_func returns %s; expected a dataset of %s", op, found,
-                          expected);
+        return leati_refuse(err, STRUCTURE, "%s: reader_func returns %s; expected a dataset of %s",
+                            op, found, expected);
     }
     return status;
 }
@@ -339,8 +338,8 @@ leat_status leati_saved_check_shard(const char *op, const leat_object *function,
          leat_spec_shape(output).rank != 0)) {
         char text[128];
         leat_spec_print(output, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: shard_func returns %s; expected an int64 scalar", op, text);
+        return leati_refuse(err, STRUCTURE, "%s: shard_func returns %s; expected an int64 scalar",
+                            op, text);
     }
     return status;
 }

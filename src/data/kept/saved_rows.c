@@ -151,12 +151,13 @@ static leat_status check_tensor(const leat_spec *spec, int index, const leati_te
     if (proto->dtype == dtype && leati_shape_compatible(&shape, &proto->shape)) {
         return LEAT_OK;
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "component %d: expected %s%s, found %s%s; give the element_spec that was "
-                      "saved, or none",
-                      index, leat_dtype_name(dtype), leati_shape_text(&shape, expected),
-                      proto->dtype == LEAT_INVALID ? "another type" : leat_dtype_name(proto->dtype),
-                      leati_shape_text(&proto->shape, found));
+    return leati_refuse(err, SHAPE,
+                        "component %d: expected %s%s, found %s%s; give the element_spec that was "
+                        "saved, or none",
+                        index, leat_dtype_name(dtype), leati_shape_text(&shape, expected),
+                        proto->dtype == LEAT_INVALID ? "another type"
+                                                     : leat_dtype_name(proto->dtype),
+                        leati_shape_text(&proto->shape, found));
 }
 
 /* Writes a tensor as row `row` of component `index`. */
@@ -188,10 +189,11 @@ static leat_status get_tensor(const leat_spec *spec, int index, leati_wire messa
 }
 
 static leat_status not_ragged(int index, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "component %d: expected a ragged tensor of the spec's ragged rank; give the "
-                      "element_spec that was saved, or none",
-                      index);
+    return leati_refuse(
+        err, SHAPE,
+        "component %d: expected a ragged tensor of the spec's ragged rank; give the "
+        "element_spec that was saved, or none",
+        index);
 }
 
 /* The row splits come first, outermost first, then the values, which are component `begin`. */

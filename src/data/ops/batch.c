@@ -105,9 +105,8 @@ static int64_t batch_cardinality(const leat_dataset *dataset) {
 static leat_status batch_check(leat_dataset *dataset, leat_error *err) {
     const struct batch_args *args = dataset->args;
     if (args->num_parallel_calls < LEAT_AUTOTUNE) {
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
-            "batch: num_parallel_calls is %lld; expected at least 1, or AUTOTUNE (-1)",
+        return leati_refuse(
+            err, VALUE, "batch: num_parallel_calls is %lld; expected at least 1, or AUTOTUNE (-1)",
             (long long)args->num_parallel_calls);
     }
     return LEAT_OK;
@@ -254,12 +253,12 @@ static const leati_destination *offer(struct slots *s, int64_t filled, leat_erro
 static leat_status unequal(const struct slot *slot, int component, const leat_shape *found,
                            int64_t row, leat_error *err) {
     char expected_text[128], found_text[128];
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "Cannot batch tensors with different shapes in component %d: the first row "
-                      "has shape %s, row %lld has "
-                      "%s; use padded_batch, or make the shapes equal",
-                      component, leati_shape_text(&slot->shape, expected_text), (long long)row,
-                      leati_shape_text(found, found_text));
+    return leati_refuse(err, SHAPE,
+                        "Cannot batch tensors with different shapes in component %d: the first row "
+                        "has shape %s, row %lld has "
+                        "%s; use padded_batch, or make the shapes equal",
+                        component, leati_shape_text(&slot->shape, expected_text), (long long)row,
+                        leati_shape_text(found, found_text));
 }
 
 /* Room for the rows of a slot whose shape was not known before its first row. */
@@ -268,9 +267,8 @@ static leat_status begin_slot(struct slot *slot, const leati_column *column, int
     slot->shape = leati_column_row_shape(column, row);
     int64_t count = leati_shape_count(&slot->shape);
     if (count < 0 || slot->shape.rank == LEAT_MAX_RANK) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "batch: a row of rank %d; expected at most %d", slot->shape.rank,
-                          LEAT_MAX_RANK - 1);
+        return leati_refuse(err, SHAPE, "batch: a row of rank %d; expected at most %d",
+                            slot->shape.rank, LEAT_MAX_RANK - 1);
     }
     slot->row_bytes = (size_t)count * leat_dtype_size(slot->dtype);
     return new_slot_buffer(slot, capacity, err);
@@ -361,7 +359,7 @@ static leat_status gather(struct slots *s, const leati_block *block, int64_t beg
             leat_shape shape = leati_column_row_shape(column, begin + i);
             if (!leati_shape_equal(&shape, &slot->shape)) {
                 leat_status failed = unequal(slot, c, &shape, filled + i, err);
-                leati_mark_origin(NULL, block, begin + i, err);
+                leati_place_row(NULL, block, begin + i, err);
                 return failed;
             }
         }
@@ -424,12 +422,11 @@ static leat_status finish(struct slots *s, int64_t filled, leati_block *out, lea
  * TensorFlow's. Cancellation and want of memory stand for no element: they end the batch at once.
  */
 static bool takes_a_place(struct batch_state *s, const struct batch_args *args, int64_t *filled,
-                          const leat_error *error, leat_error *failure, bool *own) {
+                          const leat_error *error, leat_error *failure) {
     bool placeless = error->code == LEAT_CANCELLED || error->code == LEAT_RESOURCE_EXHAUSTED;
     leati_input_consume(&s->input, 1);
     if (failure->code == LEAT_OK || placeless) {
         *failure = *error;
-        *own = false;
     }
     ++*filled;
     return args->fused && !placeless;
@@ -441,7 +438,6 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
     int64_t filled = 0, available = 0;
     leat_error failure = {0};  /* the first: of the input, or unequal shapes */
     bool failed = false;       /* an element of the input failed */
-    bool own = false;          /* the failure is not the input's */
     leati_column origin = {0}; /* of the first row */
     leati_tail tail = LEATI_MORE;
     while (filled < args->batch_size) {
@@ -450,7 +446,7 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
                                 offer(&s->slots, filled, &error), &available, &error);
         if (available == 0 && tail == LEATI_ERROR) {
             failed = true;
-            if (takes_a_place(s, args, &filled, &error, &failure, &own)) {
+            if (takes_a_place(s, args, &filled, &error, &failure)) {
                 continue;
             }
         }
@@ -462,8 +458,9 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
             leati_origins_share(&s->input.block, leati_input_begin(&s->input), &origin);
         }
         if (failure.code == LEAT_OK) {
-            own = gather(&s->slots, &s->input.block, leati_input_begin(&s->input), n, filled,
-                         args->batch_size, &failure) != LEAT_OK;
+            leat_status status = gather(&s->slots, &s->input.block, leati_input_begin(&s->input), n,
+                                        filled, args->batch_size, &failure);
+            (void)status; /* stands in the failure */
         }
         leati_input_consume(&s->input, n);
         filled += n;
@@ -480,9 +477,6 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
         return tail;
     }
     leati_column_fini(&origin);
-    if (own) {
-        leati_node_owns_error();
-    }
     if (err != NULL) {
         *err = failure;
     }

@@ -98,18 +98,19 @@ static leat_status check_length(const struct bucket_args *args, const leat_spec 
          dtype != LEAT_FLOAT64)) {
         char text[128];
         leat_spec_print(output, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "bucket_by_sequence_length: element_length_func returns %s; expected a "
-                          "scalar of int32, int64, float32 or float64",
-                          text);
+        return leati_refuse(err, STRUCTURE,
+                            "bucket_by_sequence_length: element_length_func returns %s; expected a "
+                            "scalar of int32, int64, float32 or float64",
+                            text);
     }
     for (int i = 0; i < args->bucket_boundaries.count; i++) {
         int64_t boundary = args->bucket_boundaries.values[i];
         if (!fits(boundary, dtype)) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "bucket_by_sequence_length: bucket_boundaries[%d] is %lld; expected "
-                              "a number of the lengths' dtype, int32",
-                              i, (long long)boundary);
+            return leati_refuse(
+                err, VALUE,
+                "bucket_by_sequence_length: bucket_boundaries[%d] is %lld; expected "
+                "a number of the lengths' dtype, int32",
+                i, (long long)boundary);
         }
     }
     return LEAT_OK;
@@ -119,10 +120,10 @@ static leat_status bucket_check(leat_dataset *dataset, leat_error *err) {
     const struct bucket_args *args = dataset->args;
     int boundaries = args->bucket_boundaries.count, sizes = args->bucket_batch_sizes.count;
     if (sizes != boundaries + 1) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "bucket_by_sequence_length: bucket_batch_sizes has %d numbers, "
-                          "bucket_boundaries %d; expected %d batch sizes, one for each bucket",
-                          sizes, boundaries, boundaries + 1);
+        return leati_refuse(err, VALUE,
+                            "bucket_by_sequence_length: bucket_batch_sizes has %d numbers, "
+                            "bucket_boundaries %d; expected %d batch sizes, one for each bucket",
+                            sizes, boundaries, boundaries + 1);
     }
     return check_length(args, dataset->inputs[0]->spec, err);
 }

@@ -52,8 +52,8 @@ static leat_status choose_check(leat_dataset *dataset, leat_error *err) {
                           "dataset of int64 scalars");
     }
     if (dataset->num_inputs == 1) {
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "choose_from_datasets: there are no datasets to choose from; expected at least one");
     }
     const leat_spec *spec = dataset->inputs[dataset->num_inputs - 1]->spec;
@@ -62,8 +62,8 @@ static leat_status choose_check(leat_dataset *dataset, leat_error *err) {
         !leati_shape_equal(&shape, &scalar)) {
         char text[256];
         leat_spec_print(spec, text, sizeof(text));
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, STRUCTURE,
             "choose_from_datasets: choice_dataset is a dataset of %s; expected int64 scalars",
             text);
     }
@@ -177,8 +177,8 @@ leat_dataset *leat_choose_from_datasets(leat_dataset *const *inputs, int num_inp
             leat_dataset_unref(inputs[i]);
         }
         if (num_inputs < 0) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT,
-                       "choose_from_datasets: num_inputs is %d; expected at least 1", num_inputs);
+            leati_refuse(err, VALUE, "choose_from_datasets: num_inputs is %d; expected at least 1",
+                         num_inputs);
         } else {
             leati_no_memory(err);
         }

@@ -71,18 +71,17 @@ static leat_status check_number(const char *name, double value, leat_dtype dtype
         (value == floor(value) && value >= least && value <= greatest)) {
         return LEAT_OK;
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "counter: %s is %g; expected a whole number from %.0f to %.0f for dtype %s",
-                      name, value, least, greatest, leat_dtype_name(dtype));
+    return leati_refuse(err, VALUE,
+                        "counter: %s is %g; expected a whole number from %.0f to %.0f for dtype %s",
+                        name, value, least, greatest, leat_dtype_name(dtype));
 }
 
 static leat_status counter_check(leat_dataset *dataset, leat_error *err) {
     const struct counter_args *args = dataset->args;
     double least = 0, greatest = 0;
     if (!is_real(args->dtype) && !integer_range(args->dtype, &least, &greatest)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "counter: dtype is %s; expected a numeric dtype",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "counter: dtype is %s; expected a numeric dtype",
+                            leat_dtype_name(args->dtype));
     }
     leat_status status = check_number("start", args->start, args->dtype, err);
     return status == LEAT_OK ? check_number("step", args->step, args->dtype, err) : status;

@@ -97,10 +97,10 @@ struct csv_sink {
 static leat_status check_columns(const leati_ints *columns, const char *name, leat_error *err) {
     for (int i = 0; i < columns->count; i++) {
         if (columns->values[i] < 0 || (i > 0 && columns->values[i] <= columns->values[i - 1])) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "csv_dataset: %s has %lld at place %d; expected numbers from 0 on, "
-                              "each larger than the one before",
-                              name, (long long)columns->values[i], i);
+            return leati_refuse(err, VALUE,
+                                "csv_dataset: %s has %lld at place %d; expected numbers from 0 on, "
+                                "each larger than the one before",
+                                name, (long long)columns->values[i], i);
         }
     }
     return LEAT_OK;
@@ -118,16 +118,18 @@ static leat_status check_defaults(const struct csv_args *args, leat_error *err) 
         leat_dtype dtype = defaults->tensors[c].dtype;
         if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64 && dtype != LEAT_INT32 &&
             dtype != LEAT_INT64 && dtype != LEAT_STRING) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "csv_dataset: default %d is of %s; expected float32, float64, int32, "
-                              "int64 or string",
-                              c, leat_dtype_name(dtype));
+            return leati_refuse(
+                err, DTYPE,
+                "csv_dataset: default %d is of %s; expected float32, float64, int32, "
+                "int64 or string",
+                c, leat_dtype_name(dtype));
         }
         if (leat_tensor_count(&defaults->tensors[c]) > 1) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "csv_dataset: default %d has %lld values; expected one, or none for "
-                              "a field that must be there",
-                              c, (long long)leat_tensor_count(&defaults->tensors[c]));
+            return leati_refuse(
+                err, VALUE,
+                "csv_dataset: default %d has %lld values; expected one, or none for "
+                "a field that must be there",
+                c, (long long)leat_tensor_count(&defaults->tensors[c]));
         }
     }
     return LEAT_OK;
@@ -156,15 +158,14 @@ static leat_status csv_check(leat_dataset *dataset, leat_error *err) {
     }
     if (args->select_cols.values != NULL &&
         args->select_cols.count != args->record_defaults.num_tensors) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "csv_dataset: select_cols has %d columns, record_defaults %d; expected "
-                          "as many",
-                          args->select_cols.count, args->record_defaults.num_tensors);
+        return leati_refuse(err, SHAPE,
+                            "csv_dataset: select_cols has %d columns, record_defaults %d; expected "
+                            "as many",
+                            args->select_cols.count, args->record_defaults.num_tensors);
     }
     if (args->field_delim == NULL || strlen(args->field_delim) != 1) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "csv_dataset: field_delim is \"%.100s\"; expected one byte",
-                          args->field_delim == NULL ? "" : args->field_delim);
+        return leati_refuse(err, VALUE, "csv_dataset: field_delim is \"%.100s\"; expected one byte",
+                            args->field_delim == NULL ? "" : args->field_delim);
     }
     status = leat_compression_from_name(args->compression_type, &compression, &local);
     return status == LEAT_OK
@@ -317,10 +318,9 @@ static leat_status put_field(const struct csv_args *args, const struct csv_sink 
     } else if (fallback->dtype == LEAT_STRING) {
         memcpy(to, &text, sizeof(text));
     } else if (!leati_parse_number(text, fallback->dtype, to)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Field %lld in record is not a valid %s: %.*s", (long long)column,
-                          leat_dtype_name(fallback->dtype), (int)(text.size < 60 ? text.size : 60),
-                          text.data);
+        return leati_refuse(err, VALUE, "Field %lld in record is not a valid %s: %.*s",
+                            (long long)column, leat_dtype_name(fallback->dtype),
+                            (int)(text.size < 60 ? text.size : 60), text.data);
     }
     return LEAT_OK;
 }
@@ -382,9 +382,8 @@ static leati_file_outcome pass_header(struct csv_reader *r, leat_error *err) {
     size_t size = 0, taken = 0;
     leati_file_outcome outcome = find_record(r, &size, &taken, err);
     if (outcome == LEATI_FILE_END) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "%.200s is empty; expected a header, or pass header=false",
-                   r->chunks.stream.file->path);
+        leati_refuse(err, VALUE, "%.200s is empty; expected a header, or pass header=false",
+                     r->chunks.stream.file->path);
         return LEATI_FILE_LOST;
     }
     if (outcome != LEATI_FILE_MORE) {
@@ -470,7 +469,8 @@ static leati_file_outcome read_csv(void *reader, const leati_file_request *reque
             sink->filled++;
             ++*n;
         } else {
-            leati_prefix(&local, "%.200s at byte %lld", r->chunks.stream.file->path, (long long)at);
+            const char *path = r->chunks.stream.file->path;
+            leati_error_at_file(&local, path, strlen(path), at, false);
             r->failed = true;
             r->error = local;
             r->failed_at = at;

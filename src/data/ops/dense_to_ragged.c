@@ -35,9 +35,9 @@ static leat_status dense_to_ragged_check(leat_dataset *dataset, leat_error *err)
     if (args->row_splits_dtype == LEAT_INT32 || args->row_splits_dtype == LEAT_INT64) {
         return LEAT_OK;
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "dense_to_ragged: row_splits_dtype is %s; expected int32 or int64",
-                      leat_dtype_name(args->row_splits_dtype));
+    return leati_refuse(err, DTYPE,
+                        "dense_to_ragged: row_splits_dtype is %s; expected int32 or int64",
+                        leat_dtype_name(args->row_splits_dtype));
 }
 
 /* The last unknown dimension of a dense leaf, -1 where it is to stay as it is. */
@@ -82,10 +82,11 @@ static leat_status dense_to_ragged_open(leati_node_state *node, void *state, lea
         int rank = last_unknown(leaves[l].spec);
         if (leat_spec_get_kind(leaves[l].spec) == LEAT_SPEC_RAGGED &&
             leat_spec_ragged_rank(leaves[l].spec) <= 0 && leati_shape_is_static(&shape)) {
-            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "ragged_batch: component %d was cut out of a ragged value and has "
-                                "a known shape; batch it, or make a tensor of it first (map)",
-                                leaves[l].first);
+            status =
+                leati_refuse(err, SHAPE,
+                             "ragged_batch: component %d was cut out of a ragged value and has "
+                             "a known shape; batch it, or make a tensor of it first (map)",
+                             leaves[l].first);
         }
         s->levels[leaves[l].first] = rank > 0 ? rank : 0;
         s->refused = s->refused || (rank > 0 && args->row_splits_dtype == LEAT_INT32);

@@ -75,9 +75,9 @@ static leat_status check_sizes(const struct fixed_args *args, leat_compression *
                  {"buffer_size", args->buffer_size, 0}};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         if (sizes[i].value < sizes[i].least || sizes[i].value > INT64_MAX / 4) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %lld; expected %lld to %lld",
-                              sizes[i].name, (long long)sizes[i].value, (long long)sizes[i].least,
-                              (long long)(INT64_MAX / 4));
+            return leati_refuse(err, VALUE, "%s is %lld; expected %lld to %lld", sizes[i].name,
+                                (long long)sizes[i].value, (long long)sizes[i].least,
+                                (long long)(INT64_MAX / 4));
         }
     }
     return leat_compression_from_name(args->compression_type, compression, err);
@@ -93,18 +93,18 @@ static leati_file_outcome check_file(const struct fixed_args *args, const leati_
     }
     int64_t size = left + chunks->position;
     if (size < around) {
-        leati_fail(err, LEAT_INTERNAL,
-                   "%.250s: %lld bytes; expected at least the header of %lld bytes and the footer "
-                   "of %lld",
-                   path, (long long)size, (long long)args->header_bytes,
-                   (long long)args->footer_bytes);
+        leati_fail_in_file(err, LEAT_INTERNAL, path, -1, false,
+                           "%lld bytes; expected at least the header of %lld bytes and the footer "
+                           "of %lld",
+                           (long long)size, (long long)args->header_bytes,
+                           (long long)args->footer_bytes);
         return LEATI_FILE_LOST;
     }
     if ((size - around) % args->record_bytes != 0) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "%.250s: %lld bytes between header and footer; expected a multiple of "
-                   "record_bytes, which is %lld",
-                   path, (long long)(size - around), (long long)args->record_bytes);
+        leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, path, -1, false,
+                           "%lld bytes between header and footer; expected a multiple of "
+                           "record_bytes, which is %lld",
+                           (long long)(size - around), (long long)args->record_bytes);
         return LEATI_FILE_ERROR;
     }
     return LEATI_FILE_MORE;
@@ -119,8 +119,9 @@ static leati_file_outcome pass_header(const struct fixed_args *args, leati_chunk
         }
         size_t have = chunks->end - chunks->begin;
         if (have == 0) {
-            leati_fail(err, LEAT_INTERNAL, "%.250s: shorter than the header of %lld bytes", path,
-                       (long long)args->header_bytes);
+            leati_fail_in_file(err, LEAT_INTERNAL, path, -1, false,
+                               "shorter than the header of %lld bytes",
+                               (long long)args->header_bytes);
             return LEATI_FILE_LOST;
         }
         size_t n = have < (uint64_t)left ? have : (size_t)left;
@@ -162,10 +163,10 @@ static leati_file_outcome finish(const struct fixed_reader *r, size_t window, le
     if (window == r->footer_bytes) {
         return LEATI_FILE_END;
     }
-    leati_fail(err, LEAT_DATA_LOSS,
-               "%.250s: %zu bytes after the last whole record; expected a footer of %zu, and "
-               "records of %zu",
-               r->chunks.stream.file->path, window, r->footer_bytes, r->record_bytes);
+    leati_fail_in_file(err, LEAT_DATA_LOSS, r->chunks.stream.file->path, -1, false,
+                       "%zu bytes after the last whole record; expected a footer of %zu, and "
+                       "records of %zu",
+                       window, r->footer_bytes, r->record_bytes);
     return LEATI_FILE_LOST;
 }
 

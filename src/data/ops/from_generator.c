@@ -167,9 +167,9 @@ static leat_status fit(struct generator_state *s, const leat_spec *signature, le
         if (s->value.spec != NULL) {
             leat_spec_print(s->value.spec, texts[1], sizeof(texts[1]));
         }
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the generator gave %s; expected the structure of output_signature, %s",
-                          texts[1], texts[0]);
+        return leati_refuse(err, STRUCTURE,
+                            "the generator gave %s; expected the structure of output_signature, %s",
+                            texts[1], texts[0]);
     }
     leat_status status = LEAT_OK;
     for (int c = 0; c < s->num_components && status == LEAT_OK; c++) {

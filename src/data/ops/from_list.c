@@ -36,16 +36,16 @@ static int64_t from_list_cardinality(const leat_dataset *dataset) {
 static leat_status from_list_check(leat_dataset *dataset, leat_error *err) {
     const leat_spec *spec = list_of(dataset)->spec;
     if (leati_spec_has_composite(spec)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "from_list: elements have ragged or sparse tensors; expected dense ones, "
-                          "or use from_tensors for each and concatenate");
+        return leati_refuse(
+            err, VALUE,
+            "from_list: elements have ragged or sparse tensors; expected dense ones, "
+            "or use from_tensors for each and concatenate");
     }
     if (leat_spec_get_kind(spec) == LEAT_SPEC_TUPLE && leat_spec_num_children(spec) > 0) {
         return LEAT_OK;
     }
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
-        "from_list: elements is no list, or it is empty; expected one element or more");
+    return leati_refuse(
+        err, VALUE, "from_list: elements is no list, or it is empty; expected one element or more");
 }
 
 /* What all elements are. */

@@ -46,10 +46,11 @@ static leat_status check_leaf(const leati_leaf *leaf, const leat_tensor *tensors
                               int64_t *rows, leat_error *err) {
     int64_t own = 0;
     if (tensors[leaf->first].rank == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "from_tensor_slices: component %d of tensors is a scalar; expected rank "
-                          "1 or more, or use from_tensors",
-                          leaf->first);
+        return leati_refuse(
+            err, SHAPE,
+            "from_tensor_slices: component %d of tensors is a scalar; expected rank "
+            "1 or more, or use from_tensors",
+            leaf->first);
     }
     leat_status status = leati_leaf_rows(leaf->spec, &tensors[leaf->first], &own, err);
     if (status != LEAT_OK) {
@@ -57,10 +58,11 @@ static leat_status check_leaf(const leati_leaf *leaf, const leat_tensor *tensors
         return status;
     }
     if (later && own != *rows) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "from_tensor_slices: component %d of tensors has %lld rows, component 0 "
-                          "has %lld; expected the same first dimension",
-                          leaf->first, (long long)own, (long long)*rows);
+        return leati_refuse(
+            err, SHAPE,
+            "from_tensor_slices: component %d of tensors has %lld rows, component 0 "
+            "has %lld; expected the same first dimension",
+            leaf->first, (long long)own, (long long)*rows);
     }
     *rows = own;
     return LEAT_OK;
@@ -70,9 +72,9 @@ static leat_status slices_check(leat_dataset *dataset, leat_error *err) {
     const struct slices_args *args = dataset->args;
     const leat_tensor *tensors = tensors_of(dataset);
     if (args->tensors.num_tensors == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "from_tensor_slices: tensors has no component; expected at least one "
-                          "tensor of rank 1 or more");
+        return leati_refuse(err, SHAPE,
+                            "from_tensor_slices: tensors has no component; expected at least one "
+                            "tensor of rank 1 or more");
     }
     for (int c = 0; c < args->tensors.num_tensors; c++) {
         if (tensors[c].dtype == LEAT_INVALID) {

@@ -53,10 +53,10 @@ static leat_status global_check(leat_dataset *dataset, leat_error *err) {
     }
     return input->cardinality > 0
                ? LEAT_OK
-               : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "global_shuffle: the input's cardinality is %lld; expected a known "
-                            "number of at least one (assert_cardinality gives it one)",
-                            (long long)input->cardinality);
+               : leati_refuse(err, VALUE,
+                              "global_shuffle: the input's cardinality is %lld; expected a known "
+                              "number of at least one (assert_cardinality gives it one)",
+                              (long long)input->cardinality);
 }
 
 static void *global_share(const leat_dataset *dataset, leat_error *err) {
@@ -107,6 +107,7 @@ static leat_status global_open(leati_node_state *node, void *state, leat_error *
 
 static leati_tail global_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                               leat_error *err) {
+    (void)node;
     struct global_state *s = state;
     int64_t left = s->count - s->position, n = want < left ? want : left;
     n = n < MOST_ASKED ? n : MOST_ASKED;
@@ -120,7 +121,6 @@ static leati_tail global_pull(leati_node_state *node, void *state, int64_t want,
     leat_status status = leati_access_get(s->input, s->indices, n, out, err);
     s->position += status == LEAT_OK ? out->n : 1;
     if (status != LEAT_OK) {
-        leati_node_passes_error(node);
         return LEATI_ERROR;
     }
     return s->position == s->count ? LEATI_END : LEATI_MORE;

@@ -68,8 +68,7 @@ static leat_spec *reducer_function_input(const void *all, leat_dataset *const *i
                                          int num_inputs, const leati_row *row, leat_error *err) {
     const struct reducer_args *args = all;
     if (num_inputs != 1) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "group_by_reducer: expected one input, found %d",
-                   num_inputs);
+        leati_refuse(err, VALUE, "group_by_reducer: expected one input, found %d", num_inputs);
         return NULL;
     }
     switch (row - reducer_rows) {

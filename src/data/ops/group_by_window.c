@@ -88,8 +88,7 @@ static leat_spec *group_function_input(const void *args, leat_dataset *const *in
                                        int num_inputs, const leati_row *row, leat_error *err) {
     (void)args;
     if (num_inputs != 1) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "group_by_window: expected one input, found %d",
-                   num_inputs);
+        leati_refuse(err, VALUE, "group_by_window: expected one input, found %d", num_inputs);
         return NULL;
     }
     return row == &group_rows[0]   ? leat_spec_ref(inputs[0]->spec)
@@ -101,8 +100,8 @@ static leat_status group_check(leat_dataset *dataset, leat_error *err) {
     const struct group_args *args = dataset->args;
     const leat_spec *element = dataset->inputs[0]->spec;
     if ((args->window_size == INT64_MIN) == (args->window_size_func == NULL)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "group_by_window: expected either window_size or window_size_func");
+        return leati_refuse(err, VALUE,
+                            "group_by_window: expected either window_size or window_size_func");
     }
     leat_status status = leati_check_int64_function("group_by_window", "key_func",
                                                     (const leat_function *)args->key_func,
@@ -120,9 +119,9 @@ static leat_status group_check(leat_dataset *dataset, leat_error *err) {
                      : leati_check_function("group_by_window", "reduce_func", reduce, input, err);
         if (status == LEAT_OK &&
             leat_spec_get_kind(leat_function_output(reduce)) != LEAT_SPEC_DATASET) {
-            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "group_by_window: reduce_func returns no dataset; expected one "
-                                "(leat_dataset_value)");
+            status = leati_refuse(err, STRUCTURE,
+                                  "group_by_window: reduce_func returns no dataset; expected one "
+                                  "(leat_dataset_value)");
         }
     }
     leat_spec_unref(input);
@@ -240,9 +239,8 @@ static leat_status window_size(leati_node_state *node, struct group_state *s, in
         leati_block_clear(&s->result);
     }
     if (status == LEAT_OK && *size <= 0) {
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "the window size of key %lld is %lld; expected 1 or more",
-                            (long long)key, (long long)*size);
+        status = leati_refuse(err, VALUE, "the window size of key %lld is %lld; expected 1 or more",
+                              (long long)key, (long long)*size);
     }
     return status;
 }
@@ -253,7 +251,7 @@ static void reduce_failed(leat_error *err) {
         err->code != LEAT_DEADLINE_EXCEEDED) {
         char before[64];
         snprintf(before, sizeof(before), "reduce_func failed with %s", leat_status_name(err->code));
-        leati_wrap_error(err, LEAT_INTERNAL, before);
+        leati_error_wrap(err, LEAT_INTERNAL, before);
     }
 }
 

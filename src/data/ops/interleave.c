@@ -80,10 +80,11 @@ static leat_status interleave_check(leat_dataset *dataset, leat_error *err) {
             args->num_parallel_calls = args->cycle_length; /* more are never open */
         }
     } else if (is_parallel(args) && args->num_parallel_calls > args->cycle_length) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "interleave: num_parallel_calls is %lld; expected at most cycle_length, "
-                          "which is %lld",
-                          (long long)args->num_parallel_calls, (long long)args->cycle_length);
+        return leati_refuse(
+            err, VALUE,
+            "interleave: num_parallel_calls is %lld; expected at most cycle_length, "
+            "which is %lld",
+            (long long)args->num_parallel_calls, (long long)args->cycle_length);
     }
     return leati_inner_check(dataset, function_of(dataset), err);
 }

@@ -52,9 +52,8 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
         return LEAT_OK; /* a rewritten copy */
     }
     if (dataset->num_inputs != 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "list_files: found %d input datasets; expected none",
-                          dataset->num_inputs);
+        return leati_refuse(err, VALUE, "list_files: found %d input datasets; expected none",
+                            dataset->num_inputs);
     }
     if (args->shuffle) {
         leati_resolve_once(args->seed, &args->resolved, args->pair);

@@ -204,10 +204,10 @@ static leat_status open_plan(leati_node_state *node, struct load_state *s, leat_
                    : status;
     }
     if (status == LEAT_NOT_FOUND) {
-        return leati_fail(err, LEAT_DATA_LOSS,
-                          "%.200s: the metadata speaks of %lld elements in run %s, whose files are "
-                          "gone; save the dataset again",
-                          args->path, (long long)s->info.num_elements, s->info.run);
+        return leati_fail_in_file(err, LEAT_DATA_LOSS, args->path, -1, false,
+                                  "the metadata speaks of %lld elements in run %s, whose files are "
+                                  "gone; save the dataset again",
+                                  (long long)s->info.num_elements, s->info.run);
     }
     if (status != LEAT_OK) {
         *err = local;

@@ -193,10 +193,11 @@ static leat_status batched_check(leat_dataset *dataset, leat_error *err) {
         return LEAT_OK;
     }
     if (args->reader_args.count > 1) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "make_batched_features_dataset: reader_args has %d values; expected the "
-                          "compression_type alone",
-                          args->reader_args.count);
+        return leati_refuse(
+            err, VALUE,
+            "make_batched_features_dataset: reader_args has %d values; expected the "
+            "compression_type alone",
+            args->reader_args.count);
     }
     bool known = args->label_key == NULL || args->label_key[0] == '\0' || args->features == NULL;
     for (int i = 0; !known && i < leat_spec_num_children(args->features); i++) {
@@ -204,10 +205,11 @@ static leat_status batched_check(leat_dataset *dataset, leat_error *err) {
         known = key != NULL && strcmp(key, args->label_key) == 0;
     }
     if (!known) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "make_batched_features_dataset: label_key is \"%.100s\"; expected one of "
-                          "the features",
-                          args->label_key);
+        return leati_refuse(
+            err, VALUE,
+            "make_batched_features_dataset: label_key is \"%.100s\"; expected one of "
+            "the features",
+            args->label_key);
     }
     static const char op[] = "make_batched_features_dataset";
     leat_status status =

@@ -164,9 +164,8 @@ static leat_status infer_names(const struct make_csv_args *args, const leat_tens
             status = leati_csv_probe_row(&probe, &end, err);
         }
         if (status == LEAT_OK && end) {
-            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "make_csv_dataset: %.*s is empty; expected a header",
-                                (int)(names[f].size < 300 ? names[f].size : 300), names[f].data);
+            status = leati_refuse(err, VALUE, "make_csv_dataset: %.*s is empty; expected a header",
+                                  (int)(names[f].size < 300 ? names[f].size : 300), names[f].data);
         }
         leat_string *fields = NULL;
         if (status == LEAT_OK && (fields = leati_alloc(probe.count, sizeof(*fields))) == NULL) {
@@ -205,10 +204,10 @@ static leat_status infer_from(const struct make_csv_args *args, const struct col
             return status;
         }
         if (probe->count != (size_t)c->names.count) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "make_csv_dataset: row %lld has %zu fields; expected %d to infer "
-                              "dtypes, or give column_defaults",
-                              (long long)row, probe->count, c->names.count);
+            return leati_refuse(err, VALUE,
+                                "make_csv_dataset: row %lld has %zu fields; expected %d to infer "
+                                "dtypes, or give column_defaults",
+                                (long long)row, probe->count, c->names.count);
         }
         for (int i = 0; i < c->count; i++) {
             leat_string field = leati_csv_probe_field(probe, (size_t)c->selected[i]);
@@ -321,8 +320,8 @@ static leat_status select_columns(const struct make_csv_args *args, struct colum
 static leat_status given_defaults(const struct make_csv_args *args, struct columns *c,
                                   leat_error *err) {
     if (args->column_defaults.num_tensors != c->count) {
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, SHAPE,
             "make_csv_dataset: column_defaults has %d values for %d columns; expected "
             "one each",
             args->column_defaults.num_tensors, c->count);
@@ -504,10 +503,10 @@ static leat_status check_label(const struct make_csv_args *args, const struct co
         found = strcmp(c->names.values[c->selected[i]].data, args->label_name) == 0;
     }
     return found ? LEAT_OK
-                 : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "make_csv_dataset: label_name is \"%.100s\"; expected one of the "
-                              "selected columns",
-                              args->label_name);
+                 : leati_refuse(err, VALUE,
+                                "make_csv_dataset: label_name is \"%.100s\"; expected one of the "
+                                "selected columns",
+                                args->label_name);
 }
 
 static leat_dataset *make_plan(const struct make_csv_args *args, const leat_tensor *files,

@@ -84,9 +84,9 @@ static leat_status map_check(leat_dataset *dataset, leat_error *err) {
     const struct map_args *args = dataset->args;
     bool parallel = args->num_parallel_calls != NOT_PARALLEL;
     if (parallel && args->num_parallel_calls < 1 && args->num_parallel_calls != LEAT_AUTOTUNE) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "map: num_parallel_calls is %lld; expected at least 1, or AUTOTUNE (-1)",
-                          (long long)args->num_parallel_calls);
+        return leati_refuse(
+            err, VALUE, "map: num_parallel_calls is %lld; expected at least 1, or AUTOTUNE (-1)",
+            (long long)args->num_parallel_calls);
     }
     if (parallel && args->synchronous) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

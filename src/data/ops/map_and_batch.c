@@ -51,11 +51,11 @@ static leat_status map_and_batch_check(leat_dataset *dataset, leat_error *err) {
                           "given; give one of them");
     }
     if (args->num_parallel_batches < 0 || args->num_parallel_calls < LEAT_AUTOTUNE) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "map_and_batch: num_parallel_batches is %lld, num_parallel_calls %lld; "
-                          "expected at least 1, or AUTOTUNE (-1) calls",
-                          (long long)args->num_parallel_batches,
-                          (long long)args->num_parallel_calls);
+        return leati_refuse(err, VALUE,
+                            "map_and_batch: num_parallel_batches is %lld, num_parallel_calls %lld; "
+                            "expected at least 1, or AUTOTUNE (-1) calls",
+                            (long long)args->num_parallel_batches,
+                            (long long)args->num_parallel_calls);
     }
     return LEAT_OK;
 }

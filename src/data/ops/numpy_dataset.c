@@ -73,13 +73,15 @@ static leat_status read_header(leati_chunks *chunks, const char *path, leati_npy
         status = leati_chunks_need(chunks, need, err);
         size_t have = chunks->end - chunks->begin;
         if (status == LEAT_OK && have < need) {
-            return leati_fail(err, LEAT_DATA_LOSS,
-                              "%.250s: ends at byte %zu, in the .npy header; expected %zu bytes",
-                              path, have, need);
+            return leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
+                                      "ends at byte %zu, in the .npy header; expected %zu bytes",
+                                      have, need);
         }
         if (status == LEAT_OK) {
             status = leati_npy_read(chunks->data + chunks->begin, have, &need, header, err);
-            status = status == LEAT_OK ? status : leati_prefix(err, "%.250s", path);
+            if (status != LEAT_OK) {
+                leati_error_at_file(err, path, strlen(path), -1, false);
+            }
         }
     }
     if (status != LEAT_OK) {
@@ -87,22 +89,22 @@ static leat_status read_header(leati_chunks *chunks, const char *path, leati_npy
     }
     leati_chunks_take(chunks, header->size);
     if (header->shape.rank == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%.250s: a scalar has no rows; expected an array", path);
+        return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, path, -1, false,
+                                  "a scalar has no rows; expected an array");
     }
     if (header->fortran && header->shape.rank > 1) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%.250s: in Fortran order, where rows do not lie together; save "
-                          "numpy.ascontiguousarray of the array",
-                          path);
+        return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, path, -1, false,
+                                  "in Fortran order, where rows do not lie together; save "
+                                  "numpy.ascontiguousarray of the array");
     }
     int64_t count = leati_shape_count(&header->shape);
     size_t bytes = 0;
     if (count < 0 || !leati_mul_size((size_t)count, leat_dtype_size(header->dtype), &bytes) ||
         bytes > INT64_MAX / 2) {
         char text[128];
-        return leati_fail(err, LEAT_DATA_LOSS, "%.250s: an array of shape %s is too large", path,
-                          leati_shape_text(&header->shape, text));
+        return leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
+                                  "an array of shape %s is too large",
+                                  leati_shape_text(&header->shape, text));
     }
     return LEAT_OK;
 }
@@ -143,11 +145,12 @@ static leat_status check_signature(const leat_spec *spec, leat_error *err) {
                leati_mul_size((size_t)leati_shape_count(&shape), leat_dtype_size(dtype), &bytes);
     }
     leat_spec_print(spec, text, sizeof(text));
-    return fits ? LEAT_OK
-                : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                             "numpy_dataset: output_signature is %s; expected a tensor of numbers "
-                             "with a known shape",
-                             text);
+    return fits
+               ? LEAT_OK
+               : leati_refuse(err, SHAPE,
+                              "numpy_dataset: output_signature is %s; expected a tensor of numbers "
+                              "with a known shape",
+                              text);
 }
 
 static leat_status numpy_check(leat_dataset *dataset, leat_error *err) {
@@ -195,10 +198,10 @@ static leati_file_outcome begin_file(struct numpy_reader *r, const char *path, l
     leat_shape shape = row_shape(&header.shape);
     if (header.dtype != s->dtype || !leati_shape_equal(&shape, &s->shape)) {
         char found[128], expected[128];
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "%.250s: rows of %s%s; expected %s%s as in output_signature or the first file",
-                   path, leat_dtype_name(header.dtype), leati_shape_text(&shape, found),
-                   leat_dtype_name(s->dtype), leati_shape_text(&s->shape, expected));
+        leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, path, -1, false,
+                           "rows of %s%s; expected %s%s as in output_signature or the first file",
+                           leat_dtype_name(header.dtype), leati_shape_text(&shape, found),
+                           leat_dtype_name(s->dtype), leati_shape_text(&s->shape, expected));
         return LEATI_FILE_LOST;
     }
     r->rows = header.shape.dims[0];
@@ -226,9 +229,9 @@ static leati_file_outcome open_numpy(const leati_files *files, leati_pools *pool
         return outcome;
     }
     if (position > r->rows) {
-        leati_fail(err, LEAT_DATA_LOSS,
-                   "%.250s: %lld rows, and reading stood at row %lld; restore with the same files",
-                   path, (long long)r->rows, (long long)position);
+        leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
+                           "%lld rows, and reading stood at row %lld; restore with the same files",
+                           (long long)r->rows, (long long)position);
         return LEATI_FILE_LOST;
     }
     int64_t byte = r->chunks.position + position * (int64_t)s->row_bytes;
@@ -251,15 +254,15 @@ static leati_file_outcome finish(const struct numpy_reader *r, leat_error *err) 
         return LEATI_FILE_END;
     }
     if (r->row == r->rows) {
-        leati_fail(err, LEAT_DATA_LOSS,
-                   "%.250s: goes on at byte %lld, behind the last of %lld rows; one file holds one "
-                   "array",
-                   chunks->stream.file->path, (long long)chunks->position, (long long)r->rows);
+        leati_fail_in_file(err, LEAT_DATA_LOSS, chunks->stream.file->path, -1, false,
+                           "goes on at byte %lld, behind the last of %lld rows; one file holds one "
+                           "array",
+                           (long long)chunks->position, (long long)r->rows);
     } else {
-        leati_fail(err, LEAT_DATA_LOSS,
-                   "%.250s: ends at byte %lld, in row %lld of %lld; was it cut short?",
-                   chunks->stream.file->path, (long long)(chunks->position + (int64_t)window),
-                   (long long)r->row, (long long)r->rows);
+        leati_fail_in_file(err, LEAT_DATA_LOSS, chunks->stream.file->path, -1, false,
+                           "ends at byte %lld, in row %lld of %lld; was it cut short?",
+                           (long long)(chunks->position + (int64_t)window), (long long)r->row,
+                           (long long)r->rows);
     }
     return LEATI_FILE_LOST;
 }

@@ -110,25 +110,27 @@ static bool all_tensors(const leat_spec *spec) {
 static leat_status check_vectors(const leat_spec *input, leat_error *err) {
     int64_t known = LEAT_UNKNOWN_DIM;
     if (!all_tensors(input) || leat_spec_num_components(input) == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "pack: the elements are no structure of dense tensors; expected vectors "
-                          "of one length");
+        return leati_refuse(
+            err, STRUCTURE,
+            "pack: the elements are no structure of dense tensors; expected vectors "
+            "of one length");
     }
     for (int c = 0; c < leat_spec_num_components(input); c++) {
         leat_shape shape = leat_spec_component_shape(input, c);
         char text[128];
         if (shape.rank != LEAT_UNKNOWN_RANK && shape.rank != 1) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "pack: component %d has shape %s; expected a vector: reshape it in a "
-                              "map before",
-                              c, leati_shape_text(&shape, text));
+            return leati_refuse(
+                err, SHAPE,
+                "pack: component %d has shape %s; expected a vector: reshape it in a "
+                "map before",
+                c, leati_shape_text(&shape, text));
         }
         int64_t size = shape.rank == 1 ? shape.dims[0] : LEAT_UNKNOWN_DIM;
         if (size >= 0 && known >= 0 && size != known) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "pack: component %d has %lld values, another one %lld; expected "
-                              "vectors of one length",
-                              c, (long long)size, (long long)known);
+            return leati_refuse(err, SHAPE,
+                                "pack: component %d has %lld values, another one %lld; expected "
+                                "vectors of one length",
+                                c, (long long)size, (long long)known);
         }
         known = size >= 0 ? size : known;
     }
@@ -175,10 +177,10 @@ static leat_status check_pad(const leat_spec *input, const leat_element *pad, le
     leat_spec_print(expected, text, sizeof(text));
     leat_spec_unref(expected);
     return fits ? LEAT_OK
-                : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                             "pack: pad_value does not fit the elements; expected %s, or one "
-                             "scalar where all dtypes are equal",
-                             text);
+                : leati_refuse(err, SHAPE,
+                               "pack: pad_value does not fit the elements; expected %s, or one "
+                               "scalar where all dtypes are equal",
+                               text);
 }
 
 static leat_status pack_check(leat_dataset *dataset, leat_error *err) {
@@ -367,24 +369,22 @@ static leat_status sequence_length(const struct pack_args *args, const leati_blo
         leat_shape shape = leati_column_row_shape(&block->columns[c], row);
         char text[128];
         if (shape.rank != 1) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "component %d has shape %s; expected a vector", c,
-                              leati_shape_text(&shape, text));
+            return leati_refuse(err, SHAPE, "component %d has shape %s; expected a vector", c,
+                                leati_shape_text(&shape, text));
         }
         if (c > 0 && shape.dims[0] != *length) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "component %d has %lld values, component 0 has %lld; expected "
-                              "vectors of one length",
-                              c, (long long)shape.dims[0], (long long)*length);
+            return leati_refuse(err, SHAPE,
+                                "component %d has %lld values, component 0 has %lld; expected "
+                                "vectors of one length",
+                                c, (long long)shape.dims[0], (long long)*length);
         }
         *length = shape.dims[0];
     }
     int64_t most = args->split ? INT32_MAX : args->length;
     if (*length > most && !args->truncate) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a sequence of %lld values; expected at most %lld%s", (long long)*length,
-                          (long long)most,
-                          args->split ? "" : ": use split, truncate or a greater length");
+        return leati_refuse(err, VALUE, "a sequence of %lld values; expected at most %lld%s",
+                            (long long)*length, (long long)most,
+                            args->split ? "" : ": use split, truncate or a greater length");
     }
     *length = *length < most ? *length : most;
     return LEAT_OK;
@@ -608,7 +608,7 @@ static leat_status refill(const struct pack_args *args, struct pack_state *s, in
         leat_error passed = {0};
         leati_tail tail = take_sequence(args, s, 1, &passed);
         if (tail == LEATI_ERROR && passed.code == LEAT_RESOURCE_EXHAUSTED) {
-            return leati_fail(err, passed.code, "%s", passed.text);
+            return leati_error_pass(err, &passed);
         }
         if (tail == LEATI_END || is_complete(args, s)) {
             break;

@@ -45,8 +45,9 @@ static leat_status pad_check(leat_dataset *dataset, leat_error *err) {
     const leat_spec *spec = dataset->inputs[0]->spec;
     int64_t input = dataset->inputs[0]->cardinality;
     if (leat_spec_get_kind(spec) != LEAT_SPEC_DICT) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "pad_to_cardinality: the elements are no dictionaries; map them to some");
+        return leati_refuse(
+            err, STRUCTURE,
+            "pad_to_cardinality: the elements are no dictionaries; map them to some");
     }
     for (int i = 0; i < leat_spec_num_children(spec); i++) {
         if (strcmp(leat_spec_key(spec, i), args->mask_key) == 0) {
@@ -58,18 +59,18 @@ static leat_status pad_check(leat_dataset *dataset, leat_error *err) {
     }
     for (int c = 0; c < leat_spec_num_components(spec); c++) {
         if (leat_spec_component_dtype(spec, c) == LEAT_OBJECT) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "pad_to_cardinality: component %d is no tensor; there are no zeros "
-                              "of it",
-                              c);
+            return leati_refuse(err, STRUCTURE,
+                                "pad_to_cardinality: component %d is no tensor; there are no zeros "
+                                "of it",
+                                c);
         }
     }
     if (input < 0 || input > args->cardinality) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "pad_to_cardinality: the input's cardinality is %lld; expected 0 to "
-                          "cardinality, which is %lld: take or assert_cardinality can make it "
-                          "known",
-                          (long long)input, (long long)args->cardinality);
+        return leati_refuse(err, VALUE,
+                            "pad_to_cardinality: the input's cardinality is %lld; expected 0 to "
+                            "cardinality, which is %lld: take or assert_cardinality can make it "
+                            "known",
+                            (long long)input, (long long)args->cardinality);
     }
     return LEAT_OK;
 }

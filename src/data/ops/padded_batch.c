@@ -76,10 +76,10 @@ struct walk {
 };
 
 static leat_status mismatch(const struct walk *walk, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "padded_batch: the structure of %s is not that of the elements; give one "
-                      "value for each component",
-                      walk->argument);
+    return leati_refuse(err, STRUCTURE,
+                        "padded_batch: the structure of %s is not that of the elements; give one "
+                        "value for each component",
+                        walk->argument);
 }
 
 static leat_status walk_specs(struct walk *walk, const leat_spec *input, const leat_spec *given,
@@ -125,10 +125,10 @@ static leat_status shape_leaf(const leat_spec *leaf, const leat_tensor *given, i
         padding->shape = input;
         return input.rank != LEAT_UNKNOWN_RANK
                    ? LEAT_OK
-                   : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "padded_batch: component %d has an unknown rank; give "
-                                "padded_shapes",
-                                component);
+                   : leati_refuse(err, SHAPE,
+                                  "padded_batch: component %d has an unknown rank; give "
+                                  "padded_shapes",
+                                  component);
     }
     int64_t rank = leat_tensor_count(given);
     if (given->rank != 1 || (rank > 0 && !leati_dtype_is_integer(given->dtype)) ||
@@ -138,20 +138,22 @@ static leat_status shape_leaf(const leat_spec *leaf, const leat_tensor *given, i
                           component);
     }
     if (input.rank != LEAT_UNKNOWN_RANK && input.rank != rank) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "padded_batch: padded_shapes of component %d has rank %lld; its elements "
-                          "have rank %d",
-                          component, (long long)rank, input.rank);
+        return leati_refuse(
+            err, SHAPE,
+            "padded_batch: padded_shapes of component %d has rank %lld; its elements "
+            "have rank %d",
+            component, (long long)rank, input.rank);
     }
     padding->shape = (leat_shape){.rank = (int32_t)rank};
     for (int32_t i = 0; i < rank; i++) {
         int64_t size = leati_tensor_int_at(given, i);
         bool known = input.rank == rank && input.dims[i] >= 0;
         if (size < -1 || (size >= 0 && known && size < input.dims[i])) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "padded_batch: dimension %d of padded_shapes of component %d is "
-                              "%lld; expected at least the elements' %lld, or -1",
-                              i, component, (long long)size, known ? (long long)input.dims[i] : 0);
+            return leati_refuse(err, SHAPE,
+                                "padded_batch: dimension %d of padded_shapes of component %d is "
+                                "%lld; expected at least the elements' %lld, or -1",
+                                i, component, (long long)size,
+                                known ? (long long)input.dims[i] : 0);
         }
         padding->shape.dims[i] = size < 0 ? LEAT_UNKNOWN_DIM : size;
     }
@@ -162,11 +164,12 @@ static leat_status value_leaf(const leat_spec *leaf, const leat_tensor *given, i
                               struct padding *padding, leat_error *err) {
     padding->value = given;
     if (given != NULL && (given->rank != 0 || given->dtype != leat_spec_dtype(leaf))) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "padded_batch: padding_values of component %d is %s of rank %d; expected "
-                          "a scalar of %s",
-                          component, leat_dtype_name(given->dtype), given->rank,
-                          leat_dtype_name(leat_spec_dtype(leaf)));
+        return leati_refuse(
+            err, SHAPE,
+            "padded_batch: padding_values of component %d is %s of rank %d; expected "
+            "a scalar of %s",
+            component, leat_dtype_name(given->dtype), given->rank,
+            leat_dtype_name(leat_spec_dtype(leaf)));
     }
     return LEAT_OK;
 }
@@ -296,10 +299,10 @@ static leat_status target_shape(const struct padded_state *s, int c, int64_t row
     for (int64_t i = 0; i < rows; i++) {
         const leat_tensor *row = &s->tensors[(size_t)i * (size_t)s->components + (size_t)c];
         if (row->rank != wanted->rank) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "component %d of row %lld of the batch has rank %d; padded_shapes "
-                              "has rank %d",
-                              c, (long long)i, row->rank, wanted->rank);
+            return leati_refuse(err, SHAPE,
+                                "component %d of row %lld of the batch has rank %d; padded_shapes "
+                                "has rank %d",
+                                c, (long long)i, row->rank, wanted->rank);
         }
         for (int d = 0; d < wanted->rank; d++) {
             if (wanted->dims[d] >= 0 && row->dims[d] > wanted->dims[d]) {

@@ -70,11 +70,12 @@ static leat_status check_feature(const char *key, const leat_spec *feature, leat
     }
     char text[200];
     leat_spec_print(feature, text, sizeof(text));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "parse_example_dataset: feature \"%.100s\" is %s; expected string, int64 or "
-                      "float32, as a tensor whose dimensions behind the first are known, or as a "
-                      "sparse or ragged vector",
-                      key, text);
+    return leati_refuse(
+        err, SHAPE,
+        "parse_example_dataset: feature \"%.100s\" is %s; expected string, int64 or "
+        "float32, as a tensor whose dimensions behind the first are known, or as a "
+        "sparse or ragged vector",
+        key, text);
 }
 
 /* A feature's default is one value, or as many as it has. */
@@ -92,8 +93,8 @@ static leat_status check_default(const struct parse_args *args, const char *key,
         const leat_tensor *tensor = &args->defaults.tensors[i];
         int64_t count = leat_tensor_count(tensor), wanted = leati_shape_count(&shape);
         if (tensor->dtype != leat_spec_dtype(feature) || (count != wanted && count != 1)) {
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
+            return leati_refuse(
+                err, VALUE,
                 "parse_example_dataset: the default of feature \"%.100s\" is %lld values of %s; "
                 "expected %lld of %s, or one",
                 key, (long long)count, leat_dtype_name(tensor->dtype), (long long)wanted,
@@ -111,8 +112,8 @@ static leat_status parse_check(leat_dataset *dataset, leat_error *err) {
     if (leat_spec_get_kind(input) != LEAT_SPEC_TENSOR || leat_spec_dtype(input) != LEAT_STRING ||
         (shape.rank != 1 && shape.rank != LEAT_UNKNOWN_RANK)) {
         leat_spec_print(input, text, sizeof(text));
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "parse_example_dataset: elements are %s; expected vectors of strings: use "
             "batch before it",
             text);
@@ -123,10 +124,11 @@ static leat_status parse_check(leat_dataset *dataset, leat_error *err) {
                           "parse_example_dataset: features is no dict of specs, or an empty one");
     }
     if (args->num_parallel_calls < 1 && args->num_parallel_calls != LEAT_AUTOTUNE) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "parse_example_dataset: num_parallel_calls is %lld; expected at least 1, "
-                          "or AUTOTUNE (-1)",
-                          (long long)args->num_parallel_calls);
+        return leati_refuse(
+            err, VALUE,
+            "parse_example_dataset: num_parallel_calls is %lld; expected at least 1, "
+            "or AUTOTUNE (-1)",
+            (long long)args->num_parallel_calls);
     }
     leat_status status = LEAT_OK;
     for (int f = 0; f < leat_spec_num_children(args->features) && status == LEAT_OK; f++) {
@@ -180,7 +182,7 @@ static leat_status parse_all(const struct parse_args *args, leat_value records, 
         leat_error reason = {0};
         int made = parse_portion(args, records, first, end, outputs + *count, &reason);
         if (made < 0 && reason.code != LEAT_OK) {
-            return leati_fail(err, reason.code, "%s", reason.text);
+            return leati_error_pass(err, &reason);
         }
         *count += made < 0 ? 0 : made; /* the graph says what failed */
         first = made < 0 ? features : end;

@@ -31,9 +31,9 @@ static leat_status prefetch_check(leat_dataset *dataset, leat_error *err) {
     if (args->buffer_size >= LEAT_AUTOTUNE) {
         return LEAT_OK;
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "prefetch: buffer_size is %lld; expected 0 or more, or AUTOTUNE (-1)",
-                      (long long)args->buffer_size);
+    return leati_refuse(err, VALUE,
+                        "prefetch: buffer_size is %lld; expected 0 or more, or AUTOTUNE (-1)",
+                        (long long)args->buffer_size);
 }
 
 static bool prefetch_reads_ahead(const leat_dataset *dataset) {

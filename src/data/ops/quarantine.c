@@ -67,13 +67,13 @@ struct quarantine_state {
 static leat_status quarantine_check(leat_dataset *dataset, leat_error *err) {
     const struct quarantine_args *args = dataset->args;
     if (args->max_errors < NO_LIMIT) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "quarantine: max_errors is %lld; expected at least 0, or none",
-                          (long long)args->max_errors);
+        return leati_refuse(err, VALUE,
+                            "quarantine: max_errors is %lld; expected at least 0, or none",
+                            (long long)args->max_errors);
     }
     if (!(args->max_fraction >= 0 && args->max_fraction <= 1)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "quarantine: max_fraction is %g; expected 0 to 1", args->max_fraction);
+        return leati_refuse(err, VALUE, "quarantine: max_fraction is %g; expected 0 to 1",
+                            args->max_fraction);
     }
     return LEAT_OK;
 }
@@ -146,38 +146,41 @@ static leat_status read_list(struct quarantine_state *s, const char *path, leat_
 }
 
 /* A text as JSON, whatever its bytes are. */
-static json_t *text_of(const char *text, size_t size) {
-    json_t *json = json_stringn(text, size);
+static json_t *text_of(const char *text) {
+    json_t *json = json_string(text);
+    size_t size = strlen(text) + 1;
     char clean[LEAT_ERROR_TEXT];
     if (json == NULL && size < sizeof(clean)) {
         for (size_t i = 0; i < size; i++) {
             clean[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
         }
-        json = json_stringn(clean, size);
+        json = json_string(clean);
     }
     return json;
 }
 
 /* The line for an error, without its end; owned (leati_free), NULL without memory. */
 static char *line_of(const leat_error *error, leat_error *err) {
-    leati_place place;
-    leati_read_place(error->text, &place);
+    char op[LEAT_ERROR_OP + LEAT_ERROR_FUNCTION + 4];
+    bool in_file = error->file[0] != '\0';
+    snprintf(op, sizeof(op), error->function[0] != '\0' ? "%s (%s)" : "%s", error->op,
+             error->function);
     json_t *line = json_object();
-    json_t *number = place.element < 0 ? NULL : json_integer(place.element);
-    int failed = line == NULL;
-    if (place.file_size == 0 && number != NULL) {
+    json_t *number = json_integer(error->element);
+    int failed = line == NULL || number == NULL;
+    if (!in_file) {
         failed |= json_object_set(line, "element", number);
     }
-    failed |= json_object_set_new(line, "operator", text_of(place.op, place.op_size));
-    if (place.file_size > 0) {
-        failed |= json_object_set_new(line, "file", text_of(place.file, place.file_size));
+    failed |= json_object_set_new(line, "operator", text_of(op));
+    if (in_file) {
+        failed |= json_object_set_new(line, "file", text_of(error->file));
     }
-    if (place.byte >= 0) {
-        failed |= json_object_set_new(line, "byte", json_integer(place.byte));
+    if (in_file && error->byte >= 0) {
+        failed |= json_object_set_new(line, "byte", json_integer(error->byte));
     }
     failed |= json_object_set_new(line, "code", json_string(leat_status_name(error->code)));
-    failed |= json_object_set_new(line, "reason", text_of(place.reason, strlen(place.reason)));
-    if (place.file_size > 0 && number != NULL) {
+    failed |= json_object_set_new(line, "reason", text_of(leat_error_message(error)));
+    if (in_file) {
         failed |= json_object_set(line, "element", number);
     }
     char *text = failed ? NULL : leati_json_print(line, 0, false, err);
@@ -248,7 +251,6 @@ static leati_tail set_aside(leati_node_state *node, struct quarantine_state *s,
     leat_error failure = {0};
     if (leati_input_failed_at_end(&s->input) || !is_of_an_element(bad->code)) {
         *err = *bad;
-        leati_node_passes_error(node);
         return LEATI_ERROR;
     }
     if (args->path != NULL && list_element(s, args->path, bad, &failure) != LEAT_OK) {
@@ -279,7 +281,6 @@ static leati_tail quarantine_pull(leati_node_state *node, void *state, int64_t w
         leati_tail tail = leati_input_take(&s->input, want, out, &error);
         s->good += out->n;
         if (tail == LEATI_ERROR) {
-            leati_node_owns_error();
             tail = set_aside(node, s, &error, err);
             if (tail == LEATI_MORE && out->n == 0) {
                 continue;

@@ -218,41 +218,6 @@ static void test_arguments(void **state) {
     leat_dataset_unref(plan);
 }
 
-/* What leati_read_place finds in texts of all kinds. */
-static void test_places(void **state) {
-    (void)state;
-    static const struct {
-        const char *text, *op;
-        int64_t element;
-        const char *file;
-        int64_t byte;
-        const char *reason;
-    } cases[] = {
-        {"map \"a\" (u.c:4): element 17 of a b.rec at byte 93: not: that", "map \"a\" (u.c:4)", 17,
-         "a b.rec", 93, "not: that"},
-        {"map: element 1 of d/x.jpg: op y: bad", "map", 1, "d/x.jpg", -1, "op y: bad"},
-        {"map: element 1: bad at byte x: no", "map", 1, "", -1, "bad at byte x: no"},
-        {"tf_record_dataset: element 3: f.rec at byte 37: damaged record: x", "tf_record_dataset",
-         3, "f.rec", 37, "damaged record: x"},
-        {"csv: element 3: f.gz at byte 37 (decompressed): cut", "csv", 3, "f.gz", 37, "cut"},
-        {"map: element 2 of at byte x at byte 3 at byte 7: y", "map", 2, "at byte x at byte 3", 7,
-         "y"},
-        {"no place: at all", "", -1, "", -1, "no place: at all"},
-        {"map: element x: y", "", -1, "", -1, "map: element x: y"},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        leati_place place;
-        leati_read_place(cases[i].text, &place);
-        assert_int_equal(place.op_size, strlen(cases[i].op));
-        assert_memory_equal(place.op, cases[i].op, place.op_size);
-        assert_int_equal(place.element, cases[i].element);
-        assert_int_equal(place.file_size, strlen(cases[i].file));
-        assert_memory_equal(place.file, cases[i].file, place.file_size);
-        assert_int_equal(place.byte, cases[i].byte);
-        assert_string_equal(place.reason, cases[i].reason);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_list, scratch_setup, scratch_teardown),
@@ -260,7 +225,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_resume, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_no_folder, scratch_setup, scratch_teardown),
         cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,13 +105,11 @@ struct range_access {
 static leat_status range_check(leat_dataset *dataset, leat_error *err) {
     const struct range_args *args = dataset->args;
     if (args->step == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "range: step is 0; expected any other number");
+        return leati_refuse(err, VALUE, "range: step is 0; expected any other number");
     }
     if (!fill_values(args->output_type, 0, 1, 0, NULL, 0)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "range: output_type is %s; expected a numeric dtype",
-                          leat_dtype_name(args->output_type));
+        return leati_refuse(err, DTYPE, "range: output_type is %s; expected a numeric dtype",
+                            leat_dtype_name(args->output_type));
     }
     return LEAT_OK;
 }

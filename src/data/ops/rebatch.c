@@ -42,14 +42,13 @@ static leat_status rebatch_check(leat_dataset *dataset, leat_error *err) {
     const struct rebatch_args *args = dataset->args;
     for (int i = 0; i < args->batch_size.count; i++) {
         if (args->batch_size.values[i] < 0) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "rebatch: batch_size %lld; expected at least 0",
-                              (long long)args->batch_size.values[i]);
+            return leati_refuse(err, VALUE, "rebatch: batch_size %lld; expected at least 0",
+                                (long long)args->batch_size.values[i]);
         }
     }
     if (args->batch_size.count == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "rebatch: batch_size is an empty list; expected at least one size");
+        return leati_refuse(err, VALUE,
+                            "rebatch: batch_size is an empty list; expected at least one size");
     }
     return LEAT_OK;
 }
@@ -104,10 +103,10 @@ static leat_spec *rebatch_spec(const leat_dataset *dataset, leat_error *err) {
     }
     leat_spec_unref(input);
     if (equal && !args->drop_remainder && known.differ) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "rebatch: the batches of the components differ in size, one has %lld rows; "
-                   "expected one size for all",
-                   (long long)known.size);
+        leati_refuse(err, VALUE,
+                     "rebatch: the batches of the components differ in size, one has %lld rows; "
+                     "expected one size for all",
+                     (long long)known.size);
         return NULL;
     }
     bool full = args->drop_remainder || (known.size >= 0 && (size == 0 || known.size % size == 0));

@@ -97,10 +97,10 @@ static leat_status check_distribution(const char *argument, const leat_element *
     }
     char text[128];
     leat_spec_print(given->spec, text, sizeof(text));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "rejection_resample: %s is %s; expected a vector of numbers, one for each "
-                      "class",
-                      argument, text);
+    return leati_refuse(err, SHAPE,
+                        "rejection_resample: %s is %s; expected a vector of numbers, one for each "
+                        "class",
+                        argument, text);
 }
 
 static leat_status check_distributions(const struct resample_args *args, leat_error *err) {
@@ -113,10 +113,10 @@ static leat_status check_distributions(const struct resample_args *args, leat_er
         int64_t target = args->target_dist.tensors[0].dims[0];
         int64_t initial = args->initial_dist.tensors[0].dims[0];
         if (target != initial && target != 1 && initial != 1) {
-            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "rejection_resample: target_dist has %lld classes, initial_dist "
-                                "%lld; expected equally many",
-                                (long long)target, (long long)initial);
+            status = leati_refuse(err, VALUE,
+                                  "rejection_resample: target_dist has %lld classes, initial_dist "
+                                  "%lld; expected equally many",
+                                  (long long)target, (long long)initial);
         }
     }
     return status;
@@ -184,10 +184,10 @@ static leat_status check_class(const struct resample_args *args, const leat_spec
         !index) {
         char text[128];
         leat_spec_print(output, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "rejection_resample: class_func returns %s; expected an int32 or int64 "
-                          "scalar",
-                          text);
+        return leati_refuse(err, STRUCTURE,
+                            "rejection_resample: class_func returns %s; expected an int32 or int64 "
+                            "scalar",
+                            text);
     }
     return LEAT_OK;
 }

@@ -118,10 +118,11 @@ static leat_status check_vector(const leat_spec *spec, int64_t count, leat_error
     if (!fits) {
         char text[256];
         leat_spec_print(spec, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "sample_from_datasets: weights is %s; expected a vector of %lld numbers "
-                          "of dtype float32 or float64, one for each dataset",
-                          text, (long long)count);
+        return leati_refuse(
+            err, VALUE,
+            "sample_from_datasets: weights is %s; expected a vector of %lld numbers "
+            "of dtype float32 or float64, one for each dataset",
+            text, (long long)count);
     }
     return LEAT_OK;
 }
@@ -143,8 +144,8 @@ static leat_status sample_check(leat_dataset *dataset, leat_error *err) {
     leat_status status = LEAT_OK;
     bool alone = false;
     if (count < 1) {
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "sample_from_datasets: there are no datasets to draw from; expected at least one");
     }
     if (args->weights_are_input) {

@@ -53,7 +53,7 @@ static leat_spec *scan_function_input(const void *args, leat_dataset *const *inp
     if (num_inputs == 1 && state != NULL) {
         return leati_fold_input(state, inputs[0]->spec, err);
     }
-    leati_fail(err, LEAT_INVALID_ARGUMENT, "scan: expected one input and initial_state");
+    leati_refuse(err, VALUE, "scan: expected one input and initial_state");
     return NULL;
 }
 
@@ -74,8 +74,8 @@ static leat_status scan_check(leat_dataset *dataset, leat_error *err) {
     if (function != NULL && !is_pair(output)) {
         char text[128];
         leat_spec_print(output, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "scan: scan_func returns %s; expected a tuple (state, output)", text);
+        return leati_refuse(err, STRUCTURE,
+                            "scan: scan_func returns %s; expected a tuple (state, output)", text);
     }
     return leati_fold_check("scan", "scan_func", function, args_of(dataset)->initial_state.spec,
                             dataset->inputs[0]->spec,

@@ -44,13 +44,12 @@ struct shard_state {
 static leat_status shard_check(leat_dataset *dataset, leat_error *err) {
     const struct shard_args *args = dataset->args;
     if (args->num_shards < 1 && args->num_shards != SHARD_HINT) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shard: num_shards is %lld; expected at least 1",
-                          (long long)args->num_shards);
+        return leati_refuse(err, VALUE, "shard: num_shards is %lld; expected at least 1",
+                            (long long)args->num_shards);
     }
     if (args->num_shards != SHARD_HINT && (args->index < 0 || args->index >= args->num_shards)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "shard: index is %lld; expected 0 to %lld",
-                          (long long)args->index, (long long)args->num_shards - 1);
+        return leati_refuse(err, VALUE, "shard: index is %lld; expected 0 to %lld",
+                            (long long)args->index, (long long)args->num_shards - 1);
     }
     return LEAT_OK;
 }

@@ -55,16 +55,16 @@ static const leati_row shuffle_rows[] = {
 static leat_status shuffle_check(leat_dataset *dataset, leat_error *err) {
     struct shuffle_args *args = dataset->args;
     if (args->buffer_size < 1 && args->buffer_size != LEAT_UNKNOWN_CARDINALITY) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shuffle: buffer_size is %lld; expected at least 1, or -2 "
-                          "(UNKNOWN_CARDINALITY) for the whole "
-                          "input",
-                          (long long)args->buffer_size);
+        return leati_refuse(err, VALUE,
+                            "shuffle: buffer_size is %lld; expected at least 1, or -2 "
+                            "(UNKNOWN_CARDINALITY) for the whole "
+                            "input",
+                            (long long)args->buffer_size);
     }
     if (args->epochs < 1 && args->epochs != -1) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shuffle: epochs is %lld; expected at least 1, or -1 for ever",
-                          (long long)args->epochs);
+        return leati_refuse(err, VALUE,
+                            "shuffle: epochs is %lld; expected at least 1, or -1 for ever",
+                            (long long)args->epochs);
     }
     leati_resolve_once(args->seed, &args->resolved, args->pair);
     return LEAT_OK;

@@ -35,15 +35,15 @@ static const leati_row both_rows[] = {
 static leat_status both_check(leat_dataset *dataset, leat_error *err) {
     struct both_args *args = dataset->args;
     if (args->count < 1 && args->count != -1) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shuffle_and_repeat: count is %lld; expected at least 1, or -1 for ever",
-                          (long long)args->count);
+        return leati_refuse(
+            err, VALUE, "shuffle_and_repeat: count is %lld; expected at least 1, or -1 for ever",
+            (long long)args->count);
     }
     if (args->buffer_size < 1 && args->buffer_size != LEAT_UNKNOWN_CARDINALITY) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shuffle_and_repeat: buffer_size is %lld; expected at least 1, or -2 "
-                          "(UNKNOWN_CARDINALITY) for the whole input",
-                          (long long)args->buffer_size);
+        return leati_refuse(err, VALUE,
+                            "shuffle_and_repeat: buffer_size is %lld; expected at least 1, or -2 "
+                            "(UNKNOWN_CARDINALITY) for the whole input",
+                            (long long)args->buffer_size);
     }
     leati_resolve_once(args->seed, &args->resolved, args->pair);
     return LEAT_OK;

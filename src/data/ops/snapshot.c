@@ -127,8 +127,7 @@ static leat_status snapshot_check(leat_dataset *dataset, leat_error *err) {
 static leat_spec *snapshot_function_input(const void *args, leat_dataset *const *inputs,
                                           int num_inputs, const leati_row *row, leat_error *err) {
     if (num_inputs != 1) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "snapshot: expected one input, found %d",
-                   num_inputs);
+        leati_refuse(err, VALUE, "snapshot: expected one input, found %d", num_inputs);
         return NULL;
     }
     if (row->offset == offsetof(struct snapshot_args, shard_func)) {

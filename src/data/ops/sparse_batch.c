@@ -41,13 +41,12 @@ static leat_status sparse_batch_check(leat_dataset *dataset, leat_error *err) {
     char text[256];
     if (leat_spec_get_kind(input) != LEAT_SPEC_TENSOR || leat_spec_dtype(input) == LEAT_OBJECT) {
         leat_spec_print(input, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "sparse_batch: elements are %s; expected one dense component", text);
+        return leati_refuse(err, STRUCTURE,
+                            "sparse_batch: elements are %s; expected one dense component", text);
     }
     if (args->row_shape.rank < 0 || args->row_shape.rank >= LEAT_MAX_RANK) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "sparse_batch: row_shape has rank %d; expected 0 to %d",
-                          args->row_shape.rank, LEAT_MAX_RANK - 1);
+        return leati_refuse(err, SHAPE, "sparse_batch: row_shape has rank %d; expected 0 to %d",
+                            args->row_shape.rank, LEAT_MAX_RANK - 1);
     }
     return LEAT_OK;
 }

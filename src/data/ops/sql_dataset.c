@@ -77,10 +77,11 @@ static leat_status sql_check(leat_dataset *dataset, leat_error *err) {
     }
     for (int c = 0; c < args->output_types.count; c++) {
         if (!is_allowed(column_dtype(args, c))) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "sql_dataset: output_types has %.100s at place %d; expected string, "
-                              "int8, int16, int32, int64, uint8, uint16, bool or float64",
-                              args->output_types.values[c].data, c);
+            return leati_refuse(
+                err, VALUE,
+                "sql_dataset: output_types has %.100s at place %d; expected string, "
+                "int8, int16, int32, int64, uint8, uint16, bool or float64",
+                args->output_types.values[c].data, c);
         }
     }
 #ifdef LEATI_HAVE_SQLITE
@@ -161,9 +162,9 @@ static leat_status begin(struct sql_state *s, const struct sql_args *args, leat_
     int columns = sqlite3_column_count(s->statement);
     if (columns != args->output_types.count) {
         stop(s);
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the query gives %d columns, output_types has %d; expected as many",
-                          columns, args->output_types.count);
+        return leati_refuse(err, SHAPE,
+                            "the query gives %d columns, output_types has %d; expected as many",
+                            columns, args->output_types.count);
     }
     for (; s->to_pass > 0; s->to_pass--) {
         code = sqlite3_step(s->statement);

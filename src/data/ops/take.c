@@ -100,9 +100,9 @@ static leat_status take_at(leati_access *access, const int64_t *indices, int64_t
 static leat_status take_indexable(const leat_dataset *dataset, leat_error *err) {
     return take_cardinality(dataset) >= 0
                ? LEAT_OK
-               : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "the number of elements that take gives is infinite or unknown; "
-                            "expected a known one (assert_cardinality gives it)");
+               : leati_refuse(err, VALUE,
+                              "the number of elements that take gives is infinite or unknown; "
+                              "expected a known one (assert_cardinality gives it)");
 }
 
 const leati_dataset_op leati_op_take = {

@@ -117,10 +117,10 @@ static leat_status check_field(const leati_strings *fields, int at, leat_error *
         bad = compare_fields(&fields->values[i], field) == 0;
     }
     return !bad ? LEAT_OK
-                : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                             "tar_dataset: fields has \"%.*s\" at place %d; expected extensions "
-                             "like \"jpg\" or \"jpg;png\", in lower case, each name once",
-                             (int)(field->size < 100 ? field->size : 100), field->data, at);
+                : leati_refuse(err, VALUE,
+                               "tar_dataset: fields has \"%.*s\" at place %d; expected extensions "
+                               "like \"jpg\" or \"jpg;png\", in lower case, each name once",
+                               (int)(field->size < 100 ? field->size : 100), field->data, at);
 }
 
 static bool may_have_index(const leat_dataset *dataset) {
@@ -269,10 +269,11 @@ static leati_file_outcome show_member(struct tar_reader *r, const struct tar_sin
         return LEATI_FILE_ERROR;
     }
     if (!fits || chunks->end - chunks->begin < (uint64_t)size) {
-        leati_fail(err, LEAT_DATA_LOSS,
-                   "%.250s: the member at byte %lld says that it has %lld bytes, and the file ends "
-                   "before; was it cut short?",
-                   r->path, (long long)r->member.at, (long long)size);
+        leati_fail_in_file(err, LEAT_DATA_LOSS, r->path, r->member.at,
+                           chunks->stream.unpacker != NULL,
+                           "the member says that it has %lld bytes, and the file ends before; was "
+                           "it cut short?",
+                           (long long)size);
         return LEATI_FILE_LOST;
     }
     if (leati_chunks_share(chunks, sink->buffers[column], err) != LEAT_OK) {
@@ -312,11 +313,11 @@ static leat_status show_key(const struct tar_reader *r, struct tar_sink *sink, l
 static leati_file_outcome refuse(const struct tar_reader *r, int field, const char *what,
                                  leat_error *err) {
     const leat_string *text = &r->state->args->fields.values[field];
-    leati_fail(err, LEAT_INVALID_ARGUMENT,
-               "%.200s at byte %lld: sample \"%.100s\" has %s for the field \"%.*s\"; leave the "
-               "field out or mend the shard",
-               r->path, (long long)r->sample_at, r->key.data, what,
-               (int)(text->size < 60 ? text->size : 60), text->data);
+    leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, r->path, r->sample_at,
+                       r->chunks.stream.unpacker != NULL,
+                       "sample \"%.100s\" has %s for the field \"%.*s\"; leave the "
+                       "field out or mend the shard",
+                       r->key.data, what, (int)(text->size < 60 ? text->size : 60), text->data);
     return LEATI_FILE_ERROR;
 }
 

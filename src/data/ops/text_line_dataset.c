@@ -44,9 +44,8 @@ static leati_file_outcome open_text(const leati_files *files, leati_pools *pools
     const struct text_state *s = (const struct text_state *)files;
     leat_compression compression = LEAT_COMPRESSION_NONE;
     if (s->args->buffer_size < 0) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "buffer_size is %lld; expected at least 0, which means 256 KiB",
-                   (long long)s->args->buffer_size);
+        leati_refuse(err, VALUE, "buffer_size is %lld; expected at least 0, which means 256 KiB",
+                     (long long)s->args->buffer_size);
         return LEATI_FILE_LOST;
     }
     if (leat_compression_from_name(s->args->compression_type, &compression, err) != LEAT_OK) {

@@ -129,10 +129,10 @@ static leati_file_outcome open_file(const leati_files *files, leati_pools *pools
         status = leati_tfrecord_seek(*reader, position, err);
     }
     if (status == LEAT_OUT_OF_RANGE) {
-        status = leati_fail(err, LEAT_DATA_LOSS,
-                            "%.250s: the file is shorter than byte %lld, where reading stood; "
-                            "restore with the same files",
-                            path, (long long)position);
+        status = leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
+                                    "the file is shorter than byte %lld, where reading stood; "
+                                    "restore with the same files",
+                                    (long long)position);
     }
     return status == LEAT_OK          ? LEATI_FILE_MORE
            : status == LEAT_DATA_LOSS ? LEATI_FILE_LOST

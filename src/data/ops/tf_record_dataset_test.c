@@ -159,7 +159,7 @@ static void test_damaged_files(void **state) {
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DATA_LOSS);
     char expected[1200];
     snprintf(expected, sizeof(expected),
-             "tf_record_dataset: element 1: %s/c at byte 18: damaged record: the checksum of its "
+             "tf_record_dataset: element 1 of %s/c at byte 18: damaged record: the checksum of its "
              "data (2 bytes) is 0x",
              scratch_folder);
     assert_int_equal(strncmp(err.text, expected, strlen(expected)), 0);

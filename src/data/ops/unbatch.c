@@ -57,10 +57,10 @@ static leat_status unbatch_check(leat_dataset *dataset, leat_error *err) {
     }
     char text[256];
     leat_spec_print(dataset->inputs[0]->spec, text, sizeof(text));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "unbatch: components have other numbers of rows than the first's %lld, in "
-                      "%s; expected the same first dimension",
-                      (long long)rows, text);
+    return leati_refuse(err, SHAPE,
+                        "unbatch: components have other numbers of rows than the first's %lld, in "
+                        "%s; expected the same first dimension",
+                        (long long)rows, text);
 }
 
 static leat_spec *unbatch_spec(const leat_dataset *dataset, leat_error *err) {
@@ -179,8 +179,8 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
         status = leati_element_rows(&a->leaves, &a->element, 0, &found, err);
     }
     if (status == LEAT_OK && found != size) {
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "%lld rows; expected the spec's %lld",
-                            (long long)found, (long long)size);
+        status = leati_refuse(err, VALUE, "%lld rows; expected the spec's %lld", (long long)found,
+                              (long long)size);
     }
     while (run < n && row + run < size && indices[run] == indices[0] + run) {
         run++;

@@ -30,9 +30,9 @@ static leat_status unique_check(leat_dataset *dataset, leat_error *err) {
     }
     char text[256];
     leat_spec_print(spec, text, sizeof(text));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "unique: elements are %s; expected one component of int32, int64 or string",
-                      text);
+    return leati_refuse(err, STRUCTURE,
+                        "unique: elements are %s; expected one component of int32, int64 or string",
+                        text);
 }
 
 /* Looks at `n` rows and notes the fresh ones; stops early without memory. */

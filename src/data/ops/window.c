@@ -301,7 +301,6 @@ static leat_status add_window(leati_node_state *node, struct window_state *s, in
     leat_status status = look(s, args_of(node->dataset)->stride, &failed, err);
     if (status == LEAT_OK && failed != NULL) {
         *err = *failed;
-        leati_node_passes_error(node);
         status = failed->code;
     } else {
         for (int l = 0; l < s->num_leaves && status == LEAT_OK; l++) {

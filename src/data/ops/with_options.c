@@ -129,9 +129,9 @@ static leat_status check_ranges(const void *args, leat_error *err) {
         const struct range *r = &ranges[i];
         int64_t value = *(const int64_t *)((const char *)args + r->offset);
         if (value != LEATI_OPTION_NOT_SET && (value < r->minimum || value > r->maximum)) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "with_options: %s is %lld; expected %lld to %lld", r->name,
-                              (long long)value, (long long)r->minimum, (long long)r->maximum);
+            return leati_refuse(err, VALUE, "with_options: %s is %lld; expected %lld to %lld",
+                                r->name, (long long)value, (long long)r->minimum,
+                                (long long)r->maximum);
         }
     }
     return LEAT_OK;

@@ -48,13 +48,12 @@ static int count_leaves(const leat_spec *structure) {
 static leat_status zip_check(leat_dataset *dataset, leat_error *err) {
     const struct zip_args *args = dataset->args;
     if (dataset->num_inputs == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "zip: there is no input; expected at least one dataset");
+        return leati_refuse(err, VALUE, "zip: there is no input; expected at least one dataset");
     }
     if (args->structure != NULL && count_leaves(args->structure) != dataset->num_inputs) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "zip: structure has %d leaves; expected one for each of %d datasets",
-                          count_leaves(args->structure), dataset->num_inputs);
+        return leati_refuse(err, VALUE,
+                            "zip: structure has %d leaves; expected one for each of %d datasets",
+                            count_leaves(args->structure), dataset->num_inputs);
     }
     return LEAT_OK;
 }
@@ -325,7 +324,7 @@ leat_dataset *leat_zip_structured(leat_dataset *const *inputs, int num_inputs, l
                                   leat_error *err) {
     if (structure == NULL) {
         leat_error missing = {0};
-        leati_fail(&missing, LEAT_INVALID_ARGUMENT, "zip: structure is NULL; pass a spec");
+        leati_refuse(&missing, STRUCTURE, "zip: structure is NULL; pass a spec");
         for (int i = 0; i < num_inputs; i++) {
             leat_dataset_unref(inputs[i]);
         }

@@ -243,8 +243,8 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
         }
     }
     if (op->num_inputs >= 0 && num_inputs != op->num_inputs) {
-        leati_fail(e, LEAT_INVALID_ARGUMENT, "%s: expected %d input datasets, found %d", op->name,
-                   op->num_inputs, num_inputs);
+        leati_refuse(e, VALUE, "%s: expected %d input datasets, found %d", op->name, op->num_inputs,
+                     num_inputs);
         return give_up(inputs, num_inputs);
     }
     leat_error fresh = {0};

@@ -88,10 +88,7 @@ static void leave(leati_generator *generator) {
 
 static leat_status report(const leati_generator *generator, leat_status status,
                           const leat_error *failure, leat_error *err) {
-    leati_fail(err, status, "%s",
-               failure->text[0] != '\0' ? failure->text : "it failed without writing a text");
-    leati_prefix(err, "generator \"%s\"", generator->name != NULL ? generator->name : "(unnamed)");
-    return status;
+    return leati_fail_callback(err, status, failure, "generator", generator->name);
 }
 
 leat_status leati_generator_open(leati_generator *generator, const leat_element *args, void **run,

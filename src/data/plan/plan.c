@@ -121,8 +121,8 @@ static leat_status read_inputs(const json_t *json, const leati_plan_reader *read
     }
     if (json_is_object(many)) {
         if (op->structure_argument == NULL) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "%s: \"inputs\" is a tree; expected a list of nodes", op->name);
+            return leati_refuse(err, VALUE, "%s: \"inputs\" is a tree; expected a list of nodes",
+                                op->name);
         }
         return read_tree(many, reader, depth, in, structure, err);
     }
@@ -287,8 +287,8 @@ static leat_status check_members(const json_t *json, leat_error *err) {
     json_object_foreach((json_t *)json, key, value) {
         if (strcmp(key, "op") != 0 && strcmp(key, "args") != 0 && strcmp(key, "input") != 0 &&
             strcmp(key, "inputs") != 0 && strcmp(key, "label") != 0) {
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
+            return leati_refuse(
+                err, VALUE,
                 "a plan node has the member \"%s\"; expected op, args, input or inputs, label",
                 key);
         }
@@ -317,8 +317,7 @@ static leat_dataset *read_node(const json_t *json, const leati_plan_reader *read
     }
     const char *name = json_string_value(json_object_get(json, "op"));
     if (name == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "a plan node without \"op\": expected the name of an operator");
+        leati_refuse(err, VALUE, "a plan node without \"op\": expected the name of an operator");
         return NULL;
     }
     const leati_dataset_op *op = leati_dataset_op_find(name);

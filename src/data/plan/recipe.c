@@ -32,8 +32,8 @@ leat_status leati_match_names(const leati_strings *files, const char *op, leat_t
     for (size_t i = 0; i < count && status == LEAT_OK; i++) {
         patterns[i] = files->values[i].data;
         if (strlen(patterns[i]) != files->values[i].size) {
-            status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "file_pattern %zu has a byte of 0; expected a path", i);
+            status =
+                leati_refuse(err, VALUE, "file_pattern %zu has a byte of 0; expected a path", i);
         }
     }
     if (status == LEAT_OK) {
@@ -140,9 +140,8 @@ leat_status leati_recipe_check_threads(const char *op, const char *name, int64_t
                                        leat_error *err) {
     return threads > 0 || threads == LEAT_AUTOTUNE
                ? LEAT_OK
-               : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "%s: %s is %lld; expected at least 1, or AUTOTUNE (-1)", op, name,
-                            (long long)threads);
+               : leati_refuse(err, VALUE, "%s: %s is %lld; expected at least 1, or AUTOTUNE (-1)",
+                              op, name, (long long)threads);
 }
 
 bool leati_recipe_is_made(const leat_dataset *dataset) {

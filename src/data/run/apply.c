@@ -53,7 +53,7 @@ static leat_status run_rows(leati_node_state *node, const leati_program *program
 static leat_status marked(leat_status status, const leati_program *program, const leati_block *in,
                           int64_t begin, const leati_block *out, leat_error *err) {
     if (status != LEAT_OK) {
-        leati_mark_origin(leati_program_function(program), in, begin + out->n, err);
+        leati_place_row(leati_program_function(program), in, begin + out->n, err);
     }
     return status;
 }
@@ -146,8 +146,8 @@ leat_status leati_check_predicate(const char *op, const leat_function *predicate
         !leati_shape_compatible(&shape, &scalar)) {
         char text[256];
         leat_spec_print(output, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: predicate returns %s; expected a bool scalar", op, text);
+        return leati_refuse(err, STRUCTURE, "%s: predicate returns %s; expected a bool scalar", op,
+                            text);
     }
     return LEAT_OK;
 }
@@ -157,9 +157,8 @@ leat_status leati_check_flags(const leati_block *flags, leat_error *err) {
         leat_shape shape = leati_column_row_shape(&flags->columns[0], i);
         char text[128];
         if (shape.rank != 0) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "predicate returned shape %s; expected a scalar",
-                              leati_shape_text(&shape, text));
+            return leati_refuse(err, SHAPE, "predicate returned shape %s; expected a scalar",
+                                leati_shape_text(&shape, text));
         }
         if (flags->columns[0].form != LEATI_TENSORS) {
             break;
@@ -172,7 +171,7 @@ void leati_as_internal(const char *argument, leat_error *err) {
     if (err->code == LEAT_OUT_OF_RANGE) {
         char before[64];
         snprintf(before, sizeof(before), "%s failed with OUT_OF_RANGE", argument);
-        leati_wrap_error(err, LEAT_INTERNAL, before);
+        leati_error_wrap(err, LEAT_INTERNAL, before);
     }
 }
 

@@ -20,9 +20,8 @@ static leat_dataset *bound_dataset(void *context, const char *name, leat_error *
     char *end = NULL;
     long index = strtol(name, &end, 10);
     if (*name == '\0' || *end != '\0' || index < 0 || index >= bindings->num_datasets) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "a plan refers to dataset \"%s\"; expected a number below %d", name,
-                   bindings->num_datasets);
+        leati_refuse(err, VALUE, "a plan refers to dataset \"%s\"; expected a number below %d",
+                     name, bindings->num_datasets);
         return NULL;
     }
     return leat_dataset_ref(bindings->datasets[index]);
@@ -32,9 +31,9 @@ static leat_status bound_element(void *context, int64_t number, leat_element *ou
                                  leat_error *err) {
     const leat_bindings *bindings = context;
     if (number < 0 || number >= bindings->num_elements) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a plan refers to given tensors number %lld; expected one below %d",
-                          (long long)number, bindings->num_elements);
+        return leati_refuse(err, VALUE,
+                            "a plan refers to given tensors number %lld; expected one below %d",
+                            (long long)number, bindings->num_elements);
     }
     const leat_element *given = &bindings->elements[number];
     return leat_element_set(out, given->spec, given->tensors, err);
@@ -126,9 +125,9 @@ leat_status leat_iterator_next_rows(leat_iterator *iterator, int64_t most, leat_
                                     int64_t *n, leat_error *err) {
     *n = 0;
     if (iterator == NULL || most < 1) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "leat_iterator_next_rows: %s; expected an iterator and at least 1 row",
-                          iterator == NULL ? "iterator is NULL" : "most is below 1");
+        return leati_refuse(err, VALUE,
+                            "leat_iterator_next_rows: %s; expected an iterator and at least 1 row",
+                            iterator == NULL ? "iterator is NULL" : "most is below 1");
     }
     int64_t available = 0;
     leat_status status = leati_iterator_ready(iterator, &available, err);

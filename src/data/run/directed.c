@@ -139,9 +139,9 @@ static leati_tail draw(leati_node_state *node, leati_directed *directed, leati_s
             return tail;
         }
         if (number < 0 || number >= directed->num_inputs) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT,
-                       "the selected dataset is number %lld, out of range: expected 0 to %d",
-                       (long long)number, directed->num_inputs - 1);
+            leati_refuse(err, VALUE,
+                         "the selected dataset is number %lld, out of range: expected 0 to %d",
+                         (long long)number, directed->num_inputs - 1);
             return LEATI_ERROR;
         }
         directed->selected = directed->dead[number] ? -1 : number;

@@ -51,10 +51,11 @@ static leat_status check_next(const char *op, const char *argument, const leat_s
     char texts[2][128];
     leat_spec_print(state, texts[0], sizeof(texts[0]));
     leat_spec_print(next, texts[1], sizeof(texts[1]));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s: %s returns the state %s, but the initial state is %s; return one of the "
-                      "same structure and dtypes",
-                      op, argument, texts[1], texts[0]);
+    return leati_refuse(
+        err, STRUCTURE,
+        "%s: %s returns the state %s, but the initial state is %s; return one of the "
+        "same structure and dtypes",
+        op, argument, texts[1], texts[0]);
 }
 
 leat_status leati_fold_check(const char *op, const char *argument, const leat_function *function,

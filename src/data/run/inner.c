@@ -14,9 +14,9 @@ leat_status leati_inner_check(const leat_dataset *dataset, const leat_function *
         leat_spec_get_kind(leat_function_output(function)) != LEAT_SPEC_DATASET) {
         char text[128];
         leat_spec_print(leat_function_output(function), text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: map_func returns %s; expected a dataset (leat_dataset_value)", name,
-                          text);
+        return leati_refuse(err, STRUCTURE,
+                            "%s: map_func returns %s; expected a dataset (leat_dataset_value)",
+                            name, text);
     }
     return status;
 }
@@ -60,7 +60,7 @@ static leat_status check_promise(const leat_spec *promised, const leat_spec *fou
     leat_error local = {0};
     leat_spec *both = leati_spec_join(promised, found, &local);
     if (both == NULL && local.code == LEAT_RESOURCE_EXHAUSTED) {
-        return leati_fail(err, local.code, "%s", local.text);
+        return leati_error_pass(err, &local);
     }
     bool fits = both != NULL && leat_spec_equal(both, promised);
     leat_spec_unref(both);

@@ -132,7 +132,7 @@ static bool needs_snapshot(const leati_input *input, int64_t want) {
 /* Pulls the next block. On a failure of the framework itself the result is an ERROR tail of an
  * empty block. */
 static void load(leati_input *input, int64_t want, const leati_destination *destinations) {
-    memset(&input->error, 0, sizeof(input->error));
+    input->error.code = LEAT_OK;
     leat_status status = check_block(input, &input->error);
     forget_block(input);
     if (status == LEAT_OK && needs_snapshot(input, want)) {
@@ -152,10 +152,10 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
         want = 1 + (int64_t)(next_random(input->verify) % (uint64_t)want);
         destinations = next_random(input->verify) % 2 == 0 ? destinations : NULL;
     }
-    memset(&input->error, 0, sizeof(input->error));
+    input->error.code = LEAT_OK;
     input->block.destinations = destinations;
     input->block.byte_target = destinations == NULL ? LEATI_BYTE_TARGET : 0;
-    input->tail = leati_node_pull_to_keep(input->child, want, &input->block, &input->error);
+    input->tail = leati_node_pull(input->child, want, &input->block, &input->error);
     input->block.destinations = NULL;
     if (input->verify != NULL) {
         verify_block(input);
@@ -189,7 +189,6 @@ leati_tail leati_input_peek(leati_input *input, int64_t want, const leati_destin
                     *err = input->error;
                     err->at_end = err->at_end && !input->ends_at_error;
                 }
-                leati_node_passes_error(input->child->parent);
                 return LEATI_ERROR;
             }
         }
@@ -294,9 +293,6 @@ leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, lea
             if (tail == LEATI_ERROR && input->ends_at_error && err->at_end) {
                 input->ended = true;
                 err->at_end = false;
-            }
-            if (tail == LEATI_ERROR) {
-                leati_node_passes_error(input->child->parent);
             }
             return tail;
         }

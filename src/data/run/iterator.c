@@ -205,10 +205,6 @@ static void adapt(leat_iterator *iterator, int64_t spent_ns) {
     }
 }
 
-static leat_status end_of_sequence(leat_error *err) {
-    return leati_fail(err, LEAT_OUT_OF_RANGE, "End of sequence");
-}
-
 leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat_error *err) {
     bool ready = iterator->input.loaded && iterator->input.consumed < iterator->input.block.n;
     if (ready) {
@@ -268,7 +264,7 @@ leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available, le
         return LEAT_OK;
     }
     if (tail == LEATI_END) {
-        return end_of_sequence(err);
+        return leati_fail_end(err);
     }
     leati_iterator_consume(iterator, 1);
     if (local.code == LEAT_DEADLINE_EXCEEDED) {
@@ -300,19 +296,14 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
 
 leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out, bool *ended,
                                    leat_error *err) {
-    leat_error local = {0};
-    leat_status status = leat_iterator_next(iterator, out, &local);
-    *ended = status == LEAT_OUT_OF_RANGE && strcmp(local.text, "End of sequence") == 0;
-    if (*ended) {
+    leat_error *e = err != NULL ? err : leati_error_unwanted();
+    leat_status status = leat_iterator_next(iterator, out, e);
+    *ended = status == LEAT_OUT_OF_RANGE && leati_error_is_end(e);
+    if (status == LEAT_OK || *ended) {
         return LEAT_OK;
     }
-    if (status == LEAT_OUT_OF_RANGE) {
-        leati_as_internal("an element", &local);
-    }
-    if (status != LEAT_OK && err != NULL) {
-        *err = local;
-    }
-    return status == LEAT_OUT_OF_RANGE ? LEAT_INTERNAL : status;
+    leati_as_internal("an element", e);
+    return e->code;
 }
 
 /* ---- saving ---- */
@@ -418,10 +409,10 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_save: an argument is NULL");
     }
     if ((unsigned)o->mode > LEAT_SAVE_DATA || o->replay_limit < 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "leat_iterator_save: mode is %d and replay_limit %lld; expected a "
-                          "leat_save_mode and 0 or more",
-                          (int)o->mode, (long long)o->replay_limit);
+        return leati_refuse(err, VALUE,
+                            "leat_iterator_save: mode is %d and replay_limit %lld; expected a "
+                            "leat_save_mode and 0 or more",
+                            (int)o->mode, (long long)o->replay_limit);
     }
     if (check_outside_state(iterator, err) != LEAT_OK) {
         return LEAT_FAILED_PRECONDITION;

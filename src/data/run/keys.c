@@ -19,8 +19,8 @@ leat_status leati_check_int64_function(const char *op, const char *argument,
         leat_spec_shape(output).rank != 0) {
         char text[128];
         leat_spec_print(output, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s returns %s; expected an int64 scalar",
-                          op, argument, text);
+        return leati_refuse(err, STRUCTURE, "%s: %s returns %s; expected an int64 scalar", op,
+                            argument, text);
     }
     return LEAT_OK;
 }

@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "data/plan/seed_generator.h"
 #include "data/run/origins.h"
-#include "data/run/place.h"
 #include "data/run/slots.h"
 #include "exec/program.h"
 #include "run/trace.h"
@@ -22,10 +21,6 @@ static pthread_mutex_t tree_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Nanoseconds that the calling thread spent in pulls of operators below the running one. */
 static _Thread_local int64_t time_below;
-
-/* Whether the error of the pull that runs on this thread came from an operator below, whose place
- * it names. By thread, because a driver reads an input while the consumer pulls. */
-static _Thread_local bool error_is_placed;
 
 void leati_tree_lock(void) {
     pthread_mutex_lock(&tree_lock);
@@ -125,19 +120,10 @@ void leati_node_close(leati_node_state *node) {
     leati_free(node);
 }
 
-void leati_node_passes_error(leati_node_state *node) {
-    (void)node;
-    error_is_placed = true;
-}
-
-void leati_node_owns_error(void) {
-    error_is_placed = false;
-}
-
-/* Writes the place of an error that arose here; errors from below have theirs. */
-static void place_error(leati_node_state *node, int64_t element, leat_error *err) {
-    if (!error_is_placed && err->code != LEAT_CANCELLED && err->code != LEAT_DEADLINE_EXCEEDED) {
-        leati_place_error(node->name, element, err);
+/* An error that ends all reading is no element's. */
+static void place_error(const leati_node_state *node, int64_t element, leat_error *err) {
+    if (err->code != LEAT_CANCELLED && err->code != LEAT_DEADLINE_EXCEEDED) {
+        leati_error_at_operator(err, node->name, element);
     }
 }
 
@@ -152,10 +138,7 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
         leati_block_clear(out);
         return LEATI_END;
     }
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
-    bool outer_placed = error_is_placed;
-    error_is_placed = false;
+    leat_error *e = err != NULL ? err : leati_error_unwanted();
     if (renew(node, e) != LEAT_OK) {
         leati_block_clear(out);
         return LEATI_ERROR;
@@ -185,17 +168,8 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
         leati_count(&node->counters.errors, 1);
         place_error(node, node->position + out->n, e);
     }
-    error_is_placed = tail == LEATI_ERROR || outer_placed;
     node->position += out->n + (tail == LEATI_ERROR);
     node->ended = tail == LEATI_END;
-    return tail;
-}
-
-leati_tail leati_node_pull_to_keep(leati_node_state *node, int64_t want, leati_block *out,
-                                   leat_error *err) {
-    bool outer_placed = error_is_placed;
-    leati_tail tail = leati_node_pull(node, want, out, err);
-    error_is_placed = outer_placed;
     return tail;
 }
 
@@ -234,8 +208,7 @@ leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed
     if (node->ended || n == 0) {
         return node->ended ? LEATI_END : LEATI_MORE;
     }
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
+    leat_error *e = err != NULL ? err : leati_error_unwanted();
     if (renew(node, e) != LEAT_OK) {
         return LEATI_ERROR;
     }
@@ -252,10 +225,7 @@ leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, 
     if (node->ended) {
         return LEATI_END;
     }
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
-    bool outer_placed = error_is_placed;
-    error_is_placed = false;
+    leat_error *e = err != NULL ? err : leati_error_unwanted();
     if (renew(node, e) != LEAT_OK) {
         return LEATI_ERROR;
     }
@@ -264,7 +234,6 @@ leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, 
         leati_count(&node->counters.errors, 1);
         place_error(node, node->position + *skipped, e);
     }
-    error_is_placed = tail == LEATI_ERROR || outer_placed;
     node->position += *skipped + (tail == LEATI_ERROR);
     node->ended = tail == LEATI_END;
     return tail;

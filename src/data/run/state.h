@@ -65,13 +65,9 @@ void leati_node_init(leati_node_state *node, const leat_dataset *dataset,
                      leati_iteration *iteration, leati_node_state *parent);
 void leati_node_fini(leati_node_state *node);
 
-/* The protocol's calls, with counters, position and END made sticky. want >= 1. An error's text is
- * prefixed with the operator's name and the outcome's number once, where it arises. */
+/* The protocol's calls, with counters, position and END made sticky. want >= 1. An error gets the
+ * operator's name and the outcome's number where it arises; one from below has a place already. */
 leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out, leat_error *err);
-/* The same for who keeps the outcome: an error is that of the pull that runs on this thread only
- * when leati_node_passes_error says so. */
-leati_tail leati_node_pull_to_keep(leati_node_state *node, int64_t want, leati_block *out,
-                                   leat_error *err);
 leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed, leat_error *err);
 /* The default of an operator's advance: pulls and drops. For operators that can do better only over
  * some inputs. */
@@ -86,13 +82,6 @@ LEAT_WARN_UNUSED leat_status leati_node_save(leati_node_state *node, leati_write
                                              leati_save_cost *cost, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_node_restore(leati_node_state *node, leati_reader *in,
                                                 leat_error *err);
-/* For operators that hand on an error which they kept from an earlier pull of an input (prefetch, a
- * ring). */
-void leati_node_passes_error(leati_node_state *node);
-
-/* For operators that end an input's error and fail with one of their own in the same pull. */
-void leati_node_owns_error(void);
-
 /* An iteration derived for datasets inside a function: same pool, cancel and budget, inline only,
  * its own random scope. */
 void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati_iteration *out);

@@ -71,9 +71,8 @@ static leat_status feed(leati_csv_probe *probe, enum place *place, int byte, lea
     switch (*place) {
     case RECORD_END:
         if (!line_end) {
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
-                "a line goes on behind '\\r'; expected '\\n' or \"\\r\\n\" line ends");
+            return leati_refuse(
+                err, VALUE, "a line goes on behind '\\r'; expected '\\n' or \"\\r\\n\" line ends");
         }
         *place = byte == LINE_END ? RECORD_START : RECORD_END;
         return LEAT_OK;

@@ -30,11 +30,11 @@ static leati_file_outcome pass(leati_file_slot *slot, leat_error *err) {
     if (outcome != LEATI_FILE_END) {
         return outcome;
     }
-    leati_fail(
-        err, LEAT_DATA_LOSS,
-        "%.250s: the file has %lld records fewer than when the state was saved; restore with "
+    leati_fail_in_file(
+        err, LEAT_DATA_LOSS, slot->path, -1, false,
+        "the file has %lld records fewer than when the state was saved; restore with "
         "the same files",
-        slot->path, (long long)slot->skip);
+        (long long)slot->skip);
     return LEATI_FILE_LOST;
 }
 

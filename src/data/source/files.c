@@ -36,9 +36,8 @@ leat_status leati_files_check(const leat_dataset *dataset, const leati_strings *
                                 op);
     }
     if (dataset->num_inputs > 1 || filenames->values != NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: filenames is given %d times; expected once", op,
-                          dataset->num_inputs + (filenames->values != NULL));
+        return leati_refuse(err, VALUE, "%s: filenames is given %d times; expected once", op,
+                            dataset->num_inputs + (filenames->values != NULL));
     }
     const leat_spec *spec = dataset->inputs[0]->spec;
     leat_shape shape = leat_spec_shape(spec);
@@ -46,8 +45,8 @@ leat_status leati_files_check(const leat_dataset *dataset, const leati_strings *
         !leati_shape_compatible(&shape, &scalar)) {
         char text[256];
         leat_spec_print(spec, text, sizeof(text));
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: filenames is a dataset of %s; expected string scalars", op, text);
+        return leati_refuse(err, STRUCTURE,
+                            "%s: filenames is a dataset of %s; expected string scalars", op, text);
     }
     return LEAT_OK;
 }

@@ -128,7 +128,7 @@ leati_record_index *leati_record_index_new(const char *kind, const leati_strings
         leati_free(index->starts);
         index->starts = NULL;
     } else if (status != LEAT_OK) {
-        leati_fail(err, status, "%s", failure.text);
+        leati_error_pass(err, &failure);
         leati_record_index_free(index);
         return NULL;
     }

@@ -172,7 +172,7 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
     }
     leat_error local = {0};
     leat_dataset *dataset = forms[form]->get(in, element, &local);
-    status = dataset == NULL ? leati_fail(err, local.code, "%s", local.text)
+    status = dataset == NULL ? leati_error_pass(err, &local)
                              : leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, out, err);
     leat_dataset_unref(dataset);
     return status;
@@ -225,34 +225,76 @@ leat_status leati_get_block(leati_reader *in, const leat_spec *spec, leati_block
     return LEAT_OK;
 }
 
-/* Beside a saved error's code. */
-enum { SAVED_AT_END = 256 };
+static void put_text(leati_writer *out, const char *text) {
+    leati_put_bytes(out, text, strlen(text));
+}
+
+static leat_status get_text(leati_reader *in, char *text, size_t room, leat_error *err) {
+    const void *bytes = NULL;
+    size_t size = 0;
+    leat_status status = leati_get_bytes(in, &bytes, &size, err);
+    if (status == LEAT_OK && (size >= room || memchr(bytes, 0, size) != NULL)) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "a saved error with a text of %zu bytes", size);
+    }
+    if (status == LEAT_OK) {
+        memcpy(text, bytes, size);
+        text[size] = '\0';
+    }
+    return status;
+}
 
 void leati_put_error(leati_writer *out, const leat_error *error) {
-    leati_put_uint(out, (uint64_t)error->code | (error->at_end ? SAVED_AT_END : 0));
-    leati_put_bytes(out, error->text, strlen(error->text));
+    put_text(out, leat_status_name(error->code));
+    put_text(out, leat_reason_name(error->reason));
+    leati_put_uint(out, error->at_end ? 1 : 0);
+    leati_put_uint(out, error->decompressed ? 1 : 0);
+    put_text(out, error->op);
+    put_text(out, error->function);
+    put_text(out, error->file);
+    leati_put_int(out, error->element);
+    leati_put_int(out, error->byte);
+    put_text(out, error->text);
+    leati_put_uint(out, error->place_at);
+    leati_put_uint(out, error->message_at);
+}
+
+static leat_status get_bool(leati_reader *in, bool *out, leat_error *err) {
+    uint64_t number = 0;
+    leat_status status = leati_get_uint(in, &number, err);
+    *out = number != 0;
+    return status;
+}
+
+/* Where a part begins in the text. */
+static leat_status get_offset(leati_reader *in, size_t most, uint16_t *out, leat_error *err) {
+    uint64_t number = 0;
+    leat_status status = leati_get_uint(in, &number, err);
+    if (status == LEAT_OK && number > most) {
+        status = leati_fail(err, LEAT_DATA_LOSS, "a saved error whose text begins at %llu of %zu",
+                            (unsigned long long)number, most);
+    }
+    *out = (uint16_t)number;
+    return status;
 }
 
 leat_status leati_get_error(leati_reader *in, leat_error *out, leat_error *err) {
-    uint64_t code = 0;
-    const void *text = NULL;
-    size_t size = 0;
-    leat_status status = leati_get_uint(in, &code, err);
-    if (status == LEAT_OK) {
-        status = leati_get_bytes(in, &text, &size, err);
+    char code[32] = "", reason[32] = "";
+    memset(out, 0, sizeof(*out));
+    LEATI_TRY(get_text(in, code, sizeof(code), err));
+    LEATI_TRY(get_text(in, reason, sizeof(reason), err));
+    if (!leati_status_from_name(code, &out->code) || out->code == LEAT_OK ||
+        !leati_reason_from_name(reason, &out->reason)) {
+        return leati_fail(err, LEAT_DATA_LOSS, "a saved error of code \"%s\", reason \"%s\"", code,
+                          reason);
     }
-    bool at_end = (code & SAVED_AT_END) != 0;
-    code &= ~(uint64_t)SAVED_AT_END;
-    if (status == LEAT_OK &&
-        (code == LEAT_OK || code > LEAT_UNAUTHENTICATED || size >= LEAT_ERROR_TEXT)) {
-        status =
-            leati_fail(err, LEAT_DATA_LOSS, "a saved error of code %llu", (unsigned long long)code);
-    }
-    if (status == LEAT_OK) {
-        memset(out, 0, sizeof(*out));
-        out->code = (leat_status)code;
-        out->at_end = at_end;
-        memcpy(out->text, text, size);
-    }
-    return status;
+    LEATI_TRY(get_bool(in, &out->at_end, err));
+    LEATI_TRY(get_bool(in, &out->decompressed, err));
+    LEATI_TRY(get_text(in, out->op, sizeof(out->op), err));
+    LEATI_TRY(get_text(in, out->function, sizeof(out->function), err));
+    LEATI_TRY(get_text(in, out->file, sizeof(out->file), err));
+    LEATI_TRY(leati_get_int(in, &out->element, err));
+    LEATI_TRY(leati_get_int(in, &out->byte, err));
+    LEATI_TRY(get_text(in, out->text, sizeof(out->text), err));
+    LEATI_TRY(get_offset(in, strlen(out->text), &out->place_at, err));
+    return get_offset(in, strlen(out->text), &out->message_at, err);
 }

@@ -25,6 +25,7 @@ LEAT_WARN_UNUSED leat_status leati_put_block(leati_writer *out, const leati_bloc
 LEAT_WARN_UNUSED leat_status leati_get_block(leati_reader *in, const leat_spec *spec,
                                              leati_block *out, leat_error *err);
 
+/* With all that it knows but the number that a callback left. */
 void leati_put_error(leati_writer *out, const leat_error *error);
 LEAT_WARN_UNUSED leat_status leati_get_error(leati_reader *in, leat_error *out, leat_error *err);
 

@@ -113,8 +113,8 @@ static leat_status check_args(const leati_cpu_step *step, const leati_run_args *
         const leat_tensor *tensor = &args->inputs[i];
         if (tensor->dtype != simple->values[i].type->dtype ||
             leat_tensor_count(tensor) != simple->values[i].count)
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
+            return leati_refuse(
+                err, DTYPE,
                 "argument %d is %s with %lld values; the step was compiled for %s "
                 "with %lld",
                 (int)i, leat_dtype_name(tensor->dtype), (long long)leat_tensor_count(tensor),

@@ -99,7 +99,7 @@ leat_value leati_number(leat_graph *graph, leat_dtype dtype, double number) {
         return leati_graph_error(graph, &err);
     if (!leati_store_number(dtype, number, tensor.data)) {
         leat_tensor_unref(&tensor);
-        leati_fail(&err, LEAT_INVALID_ARGUMENT, "a %s is not a number", leat_dtype_name(dtype));
+        leati_refuse(&err, DTYPE, "a %s is not a number", leat_dtype_name(dtype));
         return leati_graph_error(graph, &err);
     }
     leat_value value = leat_graph_tensor(graph, &tensor);
@@ -118,26 +118,25 @@ leat_status leati_want_dtype(const leati_infer_call *call, int index, leat_dtype
     leat_dtype found = call->inputs[index].dtype;
     if (found == dtype)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %s; expected %s", what,
-                      leat_dtype_name(found), leat_dtype_name(dtype));
+    return leati_refuse(err, DTYPE, "%s is %s; expected %s", what, leat_dtype_name(found),
+                        leat_dtype_name(dtype));
 }
 
 leat_status leati_want_same_dtypes(const leati_infer_call *call, leat_error *err) {
     for (int i = 1; i < call->num_inputs; i++)
         if (call->inputs[i].dtype != call->inputs[0].dtype)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "input %d is %s but input 0 is %s; expected one dtype (cast one)", i,
-                              leat_dtype_name(call->inputs[i].dtype),
-                              leat_dtype_name(call->inputs[0].dtype));
+            return leati_refuse(
+                err, DTYPE, "input %d is %s but input 0 is %s; expected one dtype (cast one)", i,
+                leat_dtype_name(call->inputs[i].dtype), leat_dtype_name(call->inputs[0].dtype));
     return LEAT_OK;
 }
 
 leat_status leati_want_values(const leati_infer_call *call, int index, leat_error *err) {
     if (call->inputs[index].dtype != LEAT_OBJECT)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "input %d is an object (a dataset); expected numbers, booleans or strings",
-                      index);
+    return leati_refuse(err, VALUE,
+                        "input %d is an object (a dataset); expected numbers, booleans or strings",
+                        index);
 }
 
 leat_status leati_want_float(const leati_infer_call *call, int index, const char *what,
@@ -145,8 +144,8 @@ leat_status leati_want_float(const leati_infer_call *call, int index, const char
     leat_dtype found = call->inputs[index].dtype;
     if (found == LEAT_FLOAT32 || found == LEAT_FLOAT64)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %s; expected float32 or float64", what,
-                      leat_dtype_name(found));
+    return leati_refuse(err, DTYPE, "%s is %s; expected float32 or float64", what,
+                        leat_dtype_name(found));
 }
 
 leat_status leati_want_index(const leati_infer_call *call, int index, const char *what,
@@ -154,8 +153,8 @@ leat_status leati_want_index(const leati_infer_call *call, int index, const char
     leat_dtype found = call->inputs[index].dtype;
     if (found == LEAT_INT32 || found == LEAT_INT64)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %s; expected int32 or int64", what,
-                      leat_dtype_name(found));
+    return leati_refuse(err, DTYPE, "%s is %s; expected int32 or int64", what,
+                        leat_dtype_name(found));
 }
 
 leat_status leati_want_rank(const leati_infer_call *call, int index, int32_t rank, const char *what,
@@ -164,21 +163,21 @@ leat_status leati_want_rank(const leati_infer_call *call, int index, int32_t ran
     if (shape->rank == LEAT_UNKNOWN_RANK || shape->rank == rank)
         return LEAT_OK;
     char text[128];
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has shape %s; expected rank %d", what,
-                      leati_shape_text(shape, text), (int)rank);
+    return leati_refuse(err, SHAPE, "%s has shape %s; expected rank %d", what,
+                        leati_shape_text(shape, text), (int)rank);
 }
 
 leat_status leati_want_equal_dims(int64_t a, int64_t b, const char *what, leat_error *err) {
     if (a == b || a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %lld and %lld; expected equal numbers", what,
-                      (long long)a, (long long)b);
+    return leati_refuse(err, SHAPE, "%s: %lld and %lld; expected equal numbers", what, (long long)a,
+                        (long long)b);
 }
 
 leat_status leati_unknown_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
     if (list->count > LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
-                          (int)list->count, LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
+                            (int)list->count, LEAT_MAX_RANK);
     *out = (leat_shape){.rank = list->values == NULL ? LEAT_UNKNOWN_RANK : list->count};
     for (int32_t d = 0; d < out->rank; d++)
         out->dims[d] = LEAT_UNKNOWN_DIM;
@@ -195,9 +194,8 @@ leat_status leati_known_dims(const leati_ints *list, leat_shape *out, leat_error
 
 leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
     if (axis < -(int64_t)rank || axis >= rank)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "axis %lld is outside [%d, %d) of a tensor of rank %d", (long long)axis,
-                          -(int)rank, (int)rank, (int)rank);
+        return leati_refuse(err, SHAPE, "axis %lld is outside [%d, %d) of a tensor of rank %d",
+                            (long long)axis, -(int)rank, (int)rank, (int)rank);
     *out = (int32_t)(axis < 0 ? axis + rank : axis);
     return LEAT_OK;
 }
@@ -217,9 +215,9 @@ leat_status leati_infer_said(leati_infer_call *call, leat_dtype dtype, const lea
                              leat_error *err) {
     char text[128];
     if (leati_shape_count(shape) < 0 && call->unknown == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shape is %s; expected known dimensions of a size that fits",
-                          leati_shape_text(shape, text));
+        return leati_refuse(err, SHAPE,
+                            "shape is %s; expected known dimensions of a size that fits",
+                            leati_shape_text(shape, text));
     return leati_infer_output(call, dtype, shape, NULL, err);
 }
 

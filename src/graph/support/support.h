@@ -17,14 +17,6 @@
 /* The rows of an operation without attributes. */
 extern const leati_row leati_no_rows[];
 
-/* Returns from the calling function with the status of a failed call. */
-#define LEATI_TRY(call)                                                                            \
-    do {                                                                                           \
-        leat_status try_status = (call);                                                           \
-        if (try_status != LEAT_OK)                                                                 \
-            return try_status;                                                                     \
-    } while (0)
-
 /* ---- builders ---- */
 /* A node of one output (see leati_graph_node); a failed input passes through. */
 leat_value leati_op1(const leati_tensor_op *op, const void *args, leat_value a);

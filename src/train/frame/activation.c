@@ -137,8 +137,8 @@ leat_status leati_check_activation(const char *name, leat_error *err) {
     leati_text names = {0};
     for (size_t i = 0; i < COUNT; i++)
         leati_text_addf(&names, "%s%s", i == 0 ? "" : ", ", activations[i].name);
-    leati_fail(err, LEAT_INVALID_ARGUMENT, "activation \"%.60s\"; expected %s", name,
-               names.failed ? "one of keras.activations" : names.data);
+    leati_refuse(err, VALUE, "activation \"%.60s\"; expected %s", name,
+                 names.failed ? "one of keras.activations" : names.data);
     leati_text_fini(&names);
     return LEAT_INVALID_ARGUMENT;
 }

@@ -33,10 +33,10 @@ leat_status leati_initialize(const leati_initializer_kind *kind, const void *arg
     leat_tensor tensor;
     void *defaults = NULL;
     if (shape->rank < kind->min_rank)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s fills tensors of %d dimensions or more; found %d; use another "
-                          "initializer",
-                          kind->kind.name, (int)kind->min_rank, (int)shape->rank);
+        return leati_refuse(err, SHAPE,
+                            "%s fills tensors of %d dimensions or more; found %d; use another "
+                            "initializer",
+                            kind->kind.name, (int)kind->min_rank, (int)shape->rank);
     if (args == NULL && kind->kind.args_size > 0) {
         leat_status status = leati_kind_args_read(&kind->kind, NULL, &defaults, err);
         if (status != LEAT_OK)

@@ -95,16 +95,16 @@ static leat_status fail_shape(const leat_layer *layer, const leat_shape *input,
                               const leat_layer *before, leat_error *err) {
     char given[128], built[128], from[128];
     if (layer->built)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "layer \"%.80s\" (%s) was built for inputs of shape %s and is given %s, "
-                          "%s; make another layer, or give it that shape again",
-                          layer->name, layer->kind->kind.name,
-                          leati_shape_text(&layer->input, built), leati_shape_text(input, given),
-                          origin(before, from));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "layer \"%.80s\" (%s) expects an input of shape %s and is given %s, %s",
-                      layer->name, layer->kind->kind.name, layer->kind->expects,
-                      leati_shape_text(input, given), origin(before, from));
+        return leati_refuse(
+            err, SHAPE,
+            "layer \"%.80s\" (%s) was built for inputs of shape %s and is given %s, "
+            "%s; make another layer, or give it that shape again",
+            layer->name, layer->kind->kind.name, leati_shape_text(&layer->input, built),
+            leati_shape_text(input, given), origin(before, from));
+    return leati_refuse(err, SHAPE,
+                        "layer \"%.80s\" (%s) expects an input of shape %s and is given %s, %s",
+                        layer->name, layer->kind->kind.name, layer->kind->expects,
+                        leati_shape_text(input, given), origin(before, from));
 }
 
 static bool shape_fits(const leat_layer *layer, const leat_shape *input) {
@@ -186,7 +186,7 @@ static leat_status add_weight(leat_layer *layer, const leati_weight *weight, lea
         leat_error own = {0};
         leat_variable *variable = leat_variable_new(&initial, &options, &own);
         if (variable == NULL)
-            status = leati_fail(err, own.code, "%s", own.text);
+            status = leati_error_pass(err, &own);
         else
             layer->weights[layer->num_weights++] = variable;
     }
@@ -289,9 +289,9 @@ leat_status leati_check_numbers(const leati_ints *ints, const char *name, int co
                                 leat_error *err) {
     if (ints->count <= 1 || ints->count == count)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s has %d numbers; expected one, or one for each of %d directions", name,
-                      (int)ints->count, count);
+    return leati_refuse(err, VALUE,
+                        "%s has %d numbers; expected one, or one for each of %d directions", name,
+                        (int)ints->count, count);
 }
 
 leat_value leati_numbers_value(leat_value like, const leati_floats *numbers) {
@@ -319,8 +319,8 @@ leat_padding leati_padding_of(const char *name) {
 leat_status leati_check_padding(const char *name, leat_error *err) {
     if (name != NULL && strcasecmp(name, paddings[leati_padding_of(name)]) == 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "padding \"%.60s\"; expected valid or same",
-                      name == NULL ? "" : name);
+    return leati_refuse(err, VALUE, "padding \"%.60s\"; expected valid or same",
+                        name == NULL ? "" : name);
 }
 
 bool leati_channels_first(const char *data_format) {
@@ -331,9 +331,8 @@ leat_status leati_check_data_format(const char *data_format, leat_error *err) {
     if (data_format == NULL || strcmp(data_format, "channels_last") == 0 ||
         leati_channels_first(data_format))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "data_format \"%.60s\"; expected channels_last or channels_first",
-                      data_format);
+    return leati_refuse(
+        err, VALUE, "data_format \"%.60s\"; expected channels_last or channels_first", data_format);
 }
 
 leat_status leati_check_channels_last(const char *data_format, leat_error *err) {

@@ -22,10 +22,10 @@ leat_status leati_loss_check(const void *args, leat_error *err) {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (reduction == NULL || strcmp(reduction, known[i]) == 0)
             return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "reduction \"%.60s\"; expected sum_over_batch_size, mean, "
-                      "mean_with_sample_weight, sum, none or null",
-                      reduction);
+    return leati_refuse(err, VALUE,
+                        "reduction \"%.60s\"; expected sum_over_batch_size, mean, "
+                        "mean_with_sample_weight, sum, none or null",
+                        reduction);
 }
 
 leati_loss *leati_loss_from_json(const char *name, const json_t *config, leat_error *err) {

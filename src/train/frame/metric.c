@@ -48,7 +48,7 @@ static leat_status make_state(leat_metric *metric, const leati_weight *state, le
         memset(zeros.data, 0, leat_tensor_bytes(&zeros));
         leat_variable *variable = leat_variable_new(&zeros, &options, &own);
         if (variable == NULL)
-            status = leati_fail(err, own.code, "%s", own.text);
+            status = leati_error_pass(err, &own);
         else
             metric->states[metric->num_states++] = variable;
     }
@@ -174,10 +174,10 @@ static leat_status check_update(const leati_metric_kind *kind, const leati_pass 
     for (int i = -1; i < pass->num_inputs; i++) {
         const leat_value *value = i < 0 ? pass->sample_weight : &pass->inputs[i];
         if (value != NULL && (leati_value_failed(*value) || leat_value_shape(*value).rank < 0))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "%s: value %d has failed or is of unknown rank; use "
-                              "leat_ensure_shape",
-                              kind->kind.name, i < 0 ? kind->num_values : i);
+            return leati_refuse(err, SHAPE,
+                                "%s: value %d has failed or is of unknown rank; use "
+                                "leat_ensure_shape",
+                                kind->kind.name, i < 0 ? kind->num_values : i);
     }
     return LEAT_OK;
 }

@@ -62,8 +62,8 @@ leat_status leati_model_name_layers(leat_model *model, leat_error *err) {
 
 static leat_status check_layers(leat_layer *const *layers, int num_layers, leat_error *err) {
     if (layers == NULL || num_layers < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a sequential model has %d layers; expected at least one", num_layers);
+        return leati_refuse(err, VALUE, "a sequential model has %d layers; expected at least one",
+                            num_layers);
     for (int i = 0; i < num_layers; i++) {
         if (layers[i] == NULL && err != NULL && err->code != LEAT_OK)
             return err->code;
@@ -178,9 +178,9 @@ leat_status leat_model_build(leat_model *model, leat_shape input, leat_error *er
     if (model == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the model is NULL");
     if (input.rank == LEAT_UNKNOWN_RANK || !leati_shape_is_valid(&input))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a model is built for an input of a known rank; give leat_model_build "
-                          "the shape of one row");
+        return leati_refuse(err, SHAPE,
+                            "a model is built for an input of a known rank; give leat_model_build "
+                            "the shape of one row");
     leat_status status = leati_shape_prepend(&input, LEAT_UNKNOWN_DIM, &batched, err);
     if (status == LEAT_OK && model->built)
         return trace_layers(model, &batched, err); /* checks that the shape fits */

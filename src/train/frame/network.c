@@ -191,12 +191,11 @@ static leat_status set_outputs(leat_network *network, const leat_symbol *outputs
                                leat_error *err) {
     int inputs = leati_network_inputs(network);
     if (network->error.code != LEAT_OK)
-        return leati_fail(err, network->error.code, "%s", network->error.text);
+        return leati_error_pass(err, &network->error);
     if (inputs < 1 || inputs > LEATI_MOST_INPUTS || num_outputs < 1 ||
         num_outputs > LEATI_MOST_INPUTS)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a model of %d inputs and %d outputs; expected 1 to %d", inputs,
-                          num_outputs, LEATI_MOST_INPUTS);
+        return leati_refuse(err, VALUE, "a model of %d inputs and %d outputs; expected 1 to %d",
+                            inputs, num_outputs, LEATI_MOST_INPUTS);
     for (int i = 0; i < num_outputs; i++) {
         if (outputs[i].network != network || outputs[i].id < 0)
             return leati_fail(err, LEAT_INVALID_ARGUMENT,

@@ -40,16 +40,16 @@ leat_status leati_optimizer_check(const void *arguments, leat_error *err) {
                               args->global_clipnorm, args->clipvalue};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (!(numbers[i] >= 0))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "learning_rate %g, weight_decay %g, clipnorm %g, global_clipnorm %g, "
-                              "clipvalue %g; expected no negative number",
-                              numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
+            return leati_refuse(
+                err, VALUE,
+                "learning_rate %g, weight_decay %g, clipnorm %g, global_clipnorm %g, "
+                "clipvalue %g; expected no negative number",
+                numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
     if ((args->clipnorm > 0) + (args->global_clipnorm > 0) + (args->clipvalue > 0) > 1)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "only one of clipnorm, global_clipnorm and clipvalue can be set");
     if (!(args->ema_momentum >= 0 && args->ema_momentum <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "ema_momentum is %g; expected 0 to 1",
-                          args->ema_momentum);
+        return leati_refuse(err, VALUE, "ema_momentum is %g; expected 0 to 1", args->ema_momentum);
     return LEAT_OK;
 }
 

@@ -104,9 +104,8 @@ void leat_part_free(leat_part *part) {
 static const void *kind_of(const leat_part *part, part_sort sort, leat_error *err) {
     if (part != NULL && part->sort == sort)
         return part->kind;
-    leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a part that is a %s; found %s%s",
-               sorts[sort].name, part == NULL ? "NULL" : "a ",
-               part == NULL ? "" : sorts[part->sort].name);
+    leati_refuse(err, VALUE, "expected a part that is a %s; found %s%s", sorts[sort].name,
+                 part == NULL ? "NULL" : "a ", part == NULL ? "" : sorts[part->sort].name);
     return NULL;
 }
 
@@ -136,8 +135,8 @@ static leat_status list_metric_states(const leat_part *part, const leat_shape *i
                                       int num_inputs, leati_weights *out, leat_error *err) {
     const leati_metric_kind *kind = (const leati_metric_kind *)(const void *)part->kind;
     if (num_inputs != 0 && num_inputs != kind->num_values)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s takes %s; %d shapes were given",
-                          kind->kind.name, kind->takes, num_inputs);
+        return leati_refuse(err, SHAPE, "%s takes %s; %d shapes were given", kind->kind.name,
+                            kind->takes, num_inputs);
     return leati_metric_states(kind, part->args, num_inputs == 0 ? NULL : inputs, out, err);
 }
 
@@ -223,8 +222,7 @@ static leat_value call_layer(const leat_part *part, const leati_pass *pass, int 
         leati_layer_weights(kind, part->args, shapes, pass->num_inputs, &weights, &err) ==
             LEAT_OK &&
         weights.count != num_weights)
-        leati_fail(&err, LEAT_INVALID_ARGUMENT, "%d weights were given; expected %d", num_weights,
-                   weights.count);
+        leati_refuse(&err, VALUE, "%d weights were given; expected %d", num_weights, weights.count);
     for (int i = 0; i < num_weights && pass->updates != NULL; i++)
         pass->updates[i] = (leat_value){.graph = graph, .id = -1};
     if (err.code != LEAT_OK)

@@ -55,7 +55,7 @@ leat_status leati_variable_like(const leat_variable *like, const char *name,
     leat_variable *variable = leat_variable_new(initial, &options, &own);
     leati_variable_set_creator(outer);
     if (variable == NULL)
-        return leati_fail(err, own.code, "%s", own.text);
+        return leati_error_pass(err, &own);
     *out = variable;
     return LEAT_OK;
 }

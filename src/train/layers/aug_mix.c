@@ -38,8 +38,7 @@ static const leati_row aug_mix_rows[] = {
 static leat_status aug_mix_check(const void *arguments, leat_error *err) {
     const struct aug_mix_args *args = arguments;
     if (!(args->alpha > 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "alpha is %g; expected a number above 0",
-                          args->alpha);
+        return leati_refuse(err, VALUE, "alpha is %g; expected a number above 0", args->alpha);
     return leati_check_picture(&args->common, (leati_range){0, 1}, err);
 }
 

@@ -26,8 +26,8 @@ static const leati_row category_encoding_rows[] = {
 static leat_status category_encoding_check(const void *arguments, leat_error *err) {
     const struct category_encoding_args *args = arguments;
     if (args->output_mode != NULL && strcmp(args->output_mode, "int") == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "output_mode is \"int\"; expected one_hot, multi_hot or count");
+        return leati_refuse(err, VALUE,
+                            "output_mode is \"int\"; expected one_hot, multi_hot or count");
     return leati_check_categories(args->output_mode, err);
 }
 

@@ -24,13 +24,12 @@ static const leati_row discretization_rows[] = {
 static leat_status discretization_check(const void *arguments, leat_error *err) {
     const struct discretization_args *args = arguments;
     if (args->bin_boundaries.count == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "bin_boundaries is empty; expected one number or more");
+        return leati_refuse(err, VALUE, "bin_boundaries is empty; expected one number or more");
     for (int32_t i = 1; i < args->bin_boundaries.count; i++)
         if (!(args->bin_boundaries.values[i] >= args->bin_boundaries.values[i - 1]))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "bin_boundaries has %g behind %g; expected rising numbers",
-                              args->bin_boundaries.values[i], args->bin_boundaries.values[i - 1]);
+            return leati_refuse(err, VALUE,
+                                "bin_boundaries has %g behind %g; expected rising numbers",
+                                args->bin_boundaries.values[i], args->bin_boundaries.values[i - 1]);
     return leati_check_categories(args->output_mode, err);
 }
 

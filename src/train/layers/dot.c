@@ -27,11 +27,9 @@ static leat_status dot_check(const void *arguments, leat_error *err) {
     LEATI_TRY(leati_check_numbers(&args->axes, "axes", 2, err));
     for (int32_t i = 0; i < args->axes.count; i++)
         if (args->axes.values[i] == 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "axes has 0, the batch; expected an axis of the rows");
-    return args->axes.count > 0
-               ? LEAT_OK
-               : leati_fail(err, LEAT_INVALID_ARGUMENT, "axes is empty; expected an axis");
+            return leati_refuse(err, VALUE, "axes has 0, the batch; expected an axis of the rows");
+    return args->axes.count > 0 ? LEAT_OK
+                                : leati_refuse(err, VALUE, "axes is empty; expected an axis");
 }
 
 /* x divided by its norm along an axis (keras.utils.normalize). */

@@ -107,10 +107,11 @@ static leat_status einsum_dense_check(const void *arguments, leat_error *err) {
     equation eq;
     LEATI_TRY(read_equation(args->equation, &eq, err));
     if (args->output_shape.count != eq.output.count - (eq.output.before ? 0 : 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "output_shape has %d numbers; expected one for each letter of the result "
-                          "behind the batch",
-                          (int)args->output_shape.count);
+        return leati_refuse(
+            err, VALUE,
+            "output_shape has %d numbers; expected one for each letter of the result "
+            "behind the batch",
+            (int)args->output_shape.count);
     for (const char *axis = args->bias_axes; axis != NULL && *axis != '\0'; axis++)
         if (place_of(&eq.output, *axis) < 0)
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -127,15 +128,15 @@ static leat_status size_of(const struct einsum_dense_args *args, const equation 
                            const leat_shape *input, char letter, int64_t *out, leat_error *err) {
     int64_t in = input_size(eq, input, letter), made = output_size(args, eq, letter);
     if (in >= 0 && made >= 0 && in != made)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "dimension %c has size %lld in the input and %lld in output_shape",
-                          letter, (long long)in, (long long)made);
+        return leati_refuse(err, SHAPE,
+                            "dimension %c has size %lld in the input and %lld in output_shape",
+                            letter, (long long)in, (long long)made);
     *out = in >= 0 ? in : made;
     if (*out >= 0)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
-        "dimension %c of the kernel or bias has no known size in input or output_shape", letter);
+    return leati_refuse(
+        err, SHAPE, "dimension %c of the kernel or bias has no known size in input or output_shape",
+        letter);
 }
 
 static leat_status bias_shape(const struct einsum_dense_args *args, const equation *eq,
@@ -163,9 +164,8 @@ static leat_status einsum_dense_weights(const void *arguments, const leat_shape 
     LEATI_TRY(read_equation(args->equation, &eq, err));
     bool open = eq.input.before || eq.input.behind;
     if (open ? input->rank < eq.input.count : input->rank != eq.input.count)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input has %d dimensions and \"%.60s\" names %d", (int)input->rank,
-                          args->equation, eq.input.count);
+        return leati_refuse(err, SHAPE, "the input has %d dimensions and \"%.60s\" names %d",
+                            (int)input->rank, args->equation, eq.input.count);
     leat_shape kernel = {.rank = eq.kernel.count}, bias;
     for (int i = 0; i < eq.kernel.count; i++)
         LEATI_TRY(size_of(args, &eq, input, eq.kernel.letters[i], &kernel.dims[i], err));

@@ -27,8 +27,8 @@ static leat_status gaussian_dropout_check(const void *arguments, leat_error *err
     LEATI_TRY(leati_check_rate("rate", args->rate, err));
     if (args->rate < 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "rate is 1, which makes the noise infinite; expected a number below 1");
+    return leati_refuse(err, VALUE,
+                        "rate is 1, which makes the noise infinite; expected a number below 1");
 }
 
 static leati_seed_argument gaussian_dropout_seed(const void *args) {

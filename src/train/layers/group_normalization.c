@@ -36,9 +36,8 @@ static leat_status group_normalization_check(const void *arguments, leat_error *
     const struct group_normalization_args *args = arguments;
     if (args->groups >= 1 || args->groups == -1)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
-        "Invalid value received for argument `groups`: %lld; expected 1 or more, or -1",
+    return leati_refuse(
+        err, VALUE, "Invalid value received for argument `groups`: %lld; expected 1 or more, or -1",
         (long long)args->groups);
 }
 

@@ -19,8 +19,8 @@ static const leati_row mix_up_rows[] = {
 static leat_status mix_up_check(const void *arguments, leat_error *err) {
     const struct mix_up_args *args = arguments;
     if (!(args->alpha > 0 && args->alpha <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "alpha is %g; expected a number above 0, up to 1", args->alpha);
+        return leati_refuse(err, VALUE, "alpha is %g; expected a number above 0, up to 1",
+                            args->alpha);
     return leati_check_picture(&args->common, (leati_range){0, 1}, err);
 }
 

@@ -34,9 +34,9 @@ static leat_status normalization_check(const void *arguments, leat_error *err) {
     const struct normalization_args *args = arguments;
     if (args->mean.count == args->variance.count)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%d numbers in mean and %d in variance; expected as many, or none in both",
-                      (int)args->mean.count, (int)args->variance.count);
+    return leati_refuse(err, VALUE,
+                        "%d numbers in mean and %d in variance; expected as many, or none in both",
+                        (int)args->mean.count, (int)args->variance.count);
 }
 
 static leat_status normalization_weights(const void *arguments, const leat_shape *input,

@@ -37,9 +37,9 @@ static leat_status p_re_lu_weights(const void *arguments, const leat_shape *inpu
             shape.dims[args->shared_axes.values[i] - 1] = 1;
     for (int32_t d = 0; d < shape.rank; d++)
         if (shape.dims[d] < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "dimension %d of the input is unknown and not among shared_axes",
-                              (int)d + 1);
+            return leati_refuse(err, SHAPE,
+                                "dimension %d of the input is unknown and not among shared_axes",
+                                (int)d + 1);
     out->list[0] =
         (leati_weight){.name = "alpha", .shape = shape, .initializer = args->alpha_initializer};
     out->count = 1;

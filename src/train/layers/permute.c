@@ -25,9 +25,9 @@ static leat_status permute_check(const void *arguments, leat_error *err) {
         seen[args->dims.values[i]] = true;
     for (int32_t d = 1; d <= args->dims.count; d++)
         if (d >= LEAT_MAX_RANK || !seen[d])
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "dims has no %d; expected each number from 1 to %d once", (int)d,
-                              (int)args->dims.count);
+            return leati_refuse(err, VALUE,
+                                "dims has no %d; expected each number from 1 to %d once", (int)d,
+                                (int)args->dims.count);
     return LEAT_OK;
 }
 

@@ -30,9 +30,8 @@ static leat_status random_erasing_check(const void *arguments, leat_error *err) 
     const leati_range unit = {0, 1};
     LEATI_TRY(leati_check_factor(&args->scale, "scale", unit, err));
     if (args->fill.count > 1 && args->fill.count != 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "fill_value has %d numbers; expected one or three",
-                          (int)args->fill.count);
+        return leati_refuse(err, VALUE, "fill_value has %d numbers; expected one or three",
+                            (int)args->fill.count);
     return leati_check_picture(&args->common, unit, err);
 }
 

@@ -23,10 +23,10 @@ static leat_status random_flip_check(const void *arguments, leat_error *err) {
     const char *mode = args->mode == NULL ? "" : args->mode;
     if (strcmp(mode, "horizontal") != 0 && strcmp(mode, "vertical") != 0 &&
         strcmp(mode, "horizontal_and_vertical") != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "mode is \"%.60s\"; expected horizontal, vertical or "
-                          "horizontal_and_vertical",
-                          mode);
+        return leati_refuse(err, VALUE,
+                            "mode is \"%.60s\"; expected horizontal, vertical or "
+                            "horizontal_and_vertical",
+                            mode);
     return leati_check_picture(&args->common, (leati_range){0, 0}, err);
 }
 

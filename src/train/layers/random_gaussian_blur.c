@@ -31,9 +31,8 @@ static leat_status random_gaussian_blur_check(const void *arguments, leat_error 
     LEATI_TRY(leati_check_numbers(&args->kernel_size, "kernel_size", 2, err));
     for (int32_t i = 0; i < args->kernel_size.count; i++)
         if (args->kernel_size.values[i] % 2 == 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "kernel_size is %lld; expected an odd number",
-                              (long long)args->kernel_size.values[i]);
+            return leati_refuse(err, VALUE, "kernel_size is %lld; expected an odd number",
+                                (long long)args->kernel_size.values[i]);
     LEATI_TRY(leati_check_factor(&args->sigma, "sigma", unit, err));
     return leati_check_picture(&args->common, unit, err);
 }

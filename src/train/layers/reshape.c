@@ -25,10 +25,11 @@ static leat_status reshape_check(const void *arguments, leat_error *err) {
         open += args->target_shape.values[i] < 0;
     if (open < 2 && args->target_shape.count < LEAT_MAX_RANK)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "target_shape has %d dimensions, %d of them -1; expected at most %d, and -1 "
-                      "at most once",
-                      (int)args->target_shape.count, open, LEAT_MAX_RANK - 1);
+    return leati_refuse(
+        err, SHAPE,
+        "target_shape has %d dimensions, %d of them -1; expected at most %d, and -1 "
+        "at most once",
+        (int)args->target_shape.count, open, LEAT_MAX_RANK - 1);
 }
 
 static leat_value reshape_call(const leati_pass *pass) {

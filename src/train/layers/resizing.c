@@ -37,8 +37,8 @@ static leat_status resizing_check(const void *arguments, leat_error *err) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "only one of crop_to_aspect_ratio and pad_to_aspect_ratio can be true");
     if (args->common.fill_mode != NULL && strcmp(args->common.fill_mode, "constant") != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "fill_mode is \"%.60s\"; expected constant",
-                          args->common.fill_mode);
+        return leati_refuse(err, VALUE, "fill_mode is \"%.60s\"; expected constant",
+                            args->common.fill_mode);
     leati_resize_method method;
     LEATI_TRY(leati_scaling_method(args->common.interpolation, &method, err));
     return leati_check_channels_last(args->common.data_format, err);

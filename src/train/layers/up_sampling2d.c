@@ -34,10 +34,10 @@ static leat_status up_sampling2d_check(const void *arguments, leat_error *err) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (args->interpolation != NULL && strcmp(args->interpolation, names[i]) == 0)
             return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "interpolation \"%.60s\"; expected nearest, bilinear, bicubic, lanczos3 or "
-                      "lanczos5",
-                      args->interpolation == NULL ? "" : args->interpolation);
+    return leati_refuse(err, VALUE,
+                        "interpolation \"%.60s\"; expected nearest, bilinear, bicubic, lanczos3 or "
+                        "lanczos5",
+                        args->interpolation == NULL ? "" : args->interpolation);
 }
 
 /* The pictures by interpolated values; `first` is the dimension of their height. */

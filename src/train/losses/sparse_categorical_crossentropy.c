@@ -36,8 +36,8 @@ static const leati_row sparse_rows[] = {
 static leat_status sparse_check(const void *arguments, leat_error *err) {
     const struct sparse_args *args = arguments;
     if (args->ignore_class.count > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "ignore_class has %d numbers; expected one",
-                          (int)args->ignore_class.count);
+        return leati_refuse(err, VALUE, "ignore_class has %d numbers; expected one",
+                            (int)args->ignore_class.count);
     return leati_loss_check(arguments, err);
 }
 

@@ -101,13 +101,12 @@ static leat_status auc_check(const void *arguments, leat_error *err) {
     for (int32_t i = 0; i < args->thresholds.count; i++) {
         double value = args->thresholds.values[i];
         if (!(value >= 0 && value <= 1) || (i > 0 && value < args->thresholds.values[i - 1]))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "threshold %g; expected values between 0 and 1 in rising order",
-                              value);
+            return leati_refuse(
+                err, VALUE, "threshold %g; expected values between 0 and 1 in rising order", value);
     }
     if (args->thresholds.count + 2 > LEATI_MOST_THRESHOLDS)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%d thresholds; expected at most %d",
-                          (int)args->thresholds.count, LEATI_MOST_THRESHOLDS - 2);
+        return leati_refuse(err, VALUE, "%d thresholds; expected at most %d",
+                            (int)args->thresholds.count, LEATI_MOST_THRESHOLDS - 2);
     return LEAT_OK;
 }
 
@@ -123,10 +122,10 @@ static leat_status auc_states(const void *arguments, const leat_shape *inputs, l
         return LEAT_OK;
     if (args->multi_label && inputs != NULL) {
         if (inputs[1].rank != 2 || inputs[1].dims[1] < 1)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "`y_pred` must have rank 2 when `multi_label=True`, and a known "
-                              "number of labels. Found rank %d",
-                              (int)inputs[1].rank);
+            return leati_refuse(err, SHAPE,
+                                "`y_pred` must have rank 2 when `multi_label=True`, and a known "
+                                "number of labels. Found rank %d",
+                                (int)inputs[1].rank);
         labels = inputs[1].dims[1];
     }
     leati_count_states(leati_all_counts, LEATI_NUM_COUNTS, points_of(args), labels, out);

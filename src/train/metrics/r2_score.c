@@ -71,10 +71,11 @@ static leat_status r2_score_states(const void *args, const leat_shape *inputs, l
         return LEAT_OK;
     bool paired = inputs[0].rank == inputs[1].rank || inputs[1].dims[1] == 1;
     if (inputs[1].rank != 2 || inputs[1].dims[1] < 1 || !paired)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expects 2D inputs with shape (batch_size, output_dim), with output_dim "
-                          "fully defined. Labels have %d dimensions and predictions %d",
-                          (int)inputs[0].rank, (int)inputs[1].rank);
+        return leati_refuse(
+            err, SHAPE,
+            "expects 2D inputs with shape (batch_size, output_dim), with output_dim "
+            "fully defined. Labels have %d dimensions and predictions %d",
+            (int)inputs[0].rank, (int)inputs[1].rank);
     for (; out->count < NUM_STATES; out->count++)
         out->list[out->count] = (leati_weight){.name = names[out->count],
                                                .shape = LEAT_SHAPE(inputs[1].dims[1]),

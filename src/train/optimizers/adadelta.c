@@ -30,7 +30,7 @@ static const leati_row adadelta_rows[] = {
 static leat_status adadelta_check(const void *arguments, leat_error *err) {
     const struct adadelta_args *args = arguments;
     if (!(args->rho >= 0 && args->rho <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "rho %g; expected 0 to 1", args->rho);
+        return leati_refuse(err, VALUE, "rho %g; expected 0 to 1", args->rho);
     return leati_optimizer_check(arguments, err);
 }
 

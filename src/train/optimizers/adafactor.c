@@ -45,8 +45,8 @@ static const leati_row adafactor_rows[] = {
 static leat_status adafactor_check(const void *arguments, leat_error *err) {
     const struct adafactor_args *args = arguments;
     if (!(args->clip_threshold > 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "clip_threshold is %g; expected a positive number", args->clip_threshold);
+        return leati_refuse(err, VALUE, "clip_threshold is %g; expected a positive number",
+                            args->clip_threshold);
     return leati_optimizer_check(arguments, err);
 }
 

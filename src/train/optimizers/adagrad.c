@@ -29,9 +29,9 @@ static const leati_row adagrad_rows[] = {
 static leat_status adagrad_check(const void *arguments, leat_error *err) {
     const struct adagrad_args *args = arguments;
     if (!(args->initial_accumulator_value >= 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "initial_accumulator_value is %g; expected no negative number",
-                          args->initial_accumulator_value);
+        return leati_refuse(err, VALUE,
+                            "initial_accumulator_value is %g; expected no negative number",
+                            args->initial_accumulator_value);
     return leati_optimizer_check(arguments, err);
 }
 

@@ -12,9 +12,9 @@ static const leati_row adam_rows[] = {LEATI_ADAM_ROWS, LEATI_OPTIMIZER_ROWS, {0}
 leat_status leati_adam_check(const void *arguments, leat_error *err) {
     const struct adam_args *args = arguments;
     if (!(args->beta_1 >= 0 && args->beta_1 < 1 && args->beta_2 >= 0 && args->beta_2 < 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "beta_1 is %g and beta_2 %g; expected numbers from 0 and below 1",
-                          args->beta_1, args->beta_2);
+        return leati_refuse(err, VALUE,
+                            "beta_1 is %g and beta_2 %g; expected numbers from 0 and below 1",
+                            args->beta_1, args->beta_2);
     return leati_optimizer_check(arguments, err);
 }
 

@@ -34,8 +34,8 @@ static const leati_row adamax_rows[] = {
 static leat_status adamax_check(const void *arguments, leat_error *err) {
     const struct adamax_args *args = arguments;
     if (!(args->beta_1 >= 0 && args->beta_1 <= 1 && args->beta_2 >= 0 && args->beta_2 <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "beta_1 %g, beta_2 %g; expected 0 to 1",
-                          args->beta_1, args->beta_2);
+        return leati_refuse(err, VALUE, "beta_1 %g, beta_2 %g; expected 0 to 1", args->beta_1,
+                            args->beta_2);
     return leati_optimizer_check(arguments, err);
 }
 

@@ -34,8 +34,7 @@ static leat_status lion_check(const void *arguments, leat_error *err) {
                           "degenerates to SignSGD. Received: beta_1=%g.",
                           args->beta_1);
     if (!(args->beta_2 >= 0 && args->beta_2 <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "beta_2 is %g; expected 0 to 1",
-                          args->beta_2);
+        return leati_refuse(err, VALUE, "beta_2 is %g; expected 0 to 1", args->beta_2);
     return leati_optimizer_check(arguments, err);
 }
 

@@ -64,10 +64,10 @@ static leat_status muon_check(const void *arguments, leat_error *err) {
     const struct muon_args *args = arguments;
     if (!(args->adam_beta_1 >= 0 && args->adam_beta_1 < 1 && args->adam_beta_2 >= 0 &&
           args->adam_beta_2 < 1 && args->adam_weight_decay >= 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "adam_beta_1 is %g, adam_beta_2 %g, adam_weight_decay %g; expected "
-                          "numbers from 0, and betas below 1",
-                          args->adam_beta_1, args->adam_beta_2, args->adam_weight_decay);
+        return leati_refuse(err, VALUE,
+                            "adam_beta_1 is %g, adam_beta_2 %g, adam_weight_decay %g; expected "
+                            "numbers from 0, and betas below 1",
+                            args->adam_beta_1, args->adam_beta_2, args->adam_weight_decay);
     return leati_optimizer_check(arguments, err);
 }
 

@@ -39,8 +39,8 @@ static const leati_row rmsprop_rows[] = {
 static leat_status rmsprop_check(const void *arguments, leat_error *err) {
     const struct rmsprop_args *args = arguments;
     if (!(args->rho >= 0 && args->rho <= 1 && args->momentum >= 0 && args->momentum <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "rho %g, momentum %g; expected 0 to 1",
-                          args->rho, args->momentum);
+        return leati_refuse(err, VALUE, "rho %g, momentum %g; expected 0 to 1", args->rho,
+                            args->momentum);
     return leati_optimizer_check(arguments, err);
 }
 

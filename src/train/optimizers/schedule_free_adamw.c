@@ -47,8 +47,8 @@ static const leati_row schedule_free_rows[] = {
 static leat_status schedule_free_check(const void *arguments, leat_error *err) {
     const struct schedule_free_args *args = arguments;
     if (!(args->beta_1 > 0 && args->beta_1 <= 1 && args->beta_2 >= 0 && args->beta_2 < 1))
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "beta_1 is %g and beta_2 %g; expected numbers above 0 up to 1, and from 0 "
             "and below 1",
             args->beta_1, args->beta_2);

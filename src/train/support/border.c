@@ -35,9 +35,9 @@ leat_status leati_border_check(const void *arguments, int directions, leat_error
     if (args->sizes.count <= 1 || args->sizes.count == directions ||
         args->sizes.count == 2 * directions)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%d sizes of borders; expected one, %d, or two for each of %d directions",
-                      (int)args->sizes.count, directions, directions);
+    return leati_refuse(err, VALUE,
+                        "%d sizes of borders; expected one, %d, or two for each of %d directions",
+                        (int)args->sizes.count, directions, directions);
 }
 
 /* The dimension of the first direction. */

@@ -10,9 +10,9 @@ leat_status leati_check_categories(const char *output_mode, leat_error *err) {
     for (int i = 0; i < 4 && output_mode != NULL; i++)
         if (strcmp(output_mode, modes[i]) == 0)
             return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "output_mode is \"%.60s\"; expected int, one_hot, multi_hot or count",
-                      output_mode == NULL ? "" : output_mode);
+    return leati_refuse(err, VALUE,
+                        "output_mode is \"%.60s\"; expected int, one_hot, multi_hot or count",
+                        output_mode == NULL ? "" : output_mode);
 }
 
 leat_value leati_encode_categories(leat_value numbers, const char *output_mode, int64_t depth) {

@@ -8,8 +8,7 @@
 leat_status leati_smoothing_check(double smoothing, leat_error *err) {
     if (smoothing >= 0 && smoothing <= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "label_smoothing is %g; expected 0 to 1",
-                      smoothing);
+    return leati_refuse(err, VALUE, "label_smoothing is %g; expected 0 to 1", smoothing);
 }
 
 leat_value leati_smooth_bits(leat_value labels, double smoothing) {

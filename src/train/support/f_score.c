@@ -44,10 +44,11 @@ leat_status leati_f_score_states(const void *arguments, const leat_shape *inputs
     if (inputs == NULL)
         return LEAT_OK;
     if (inputs[0].rank != 2 || inputs[1].rank != 2 || inputs[1].dims[1] < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expects 2D inputs with shape (batch_size, output_dim), with output_dim "
-                          "fully defined. Labels have %d dimensions, predictions %d",
-                          (int)inputs[0].rank, (int)inputs[1].rank);
+        return leati_refuse(
+            err, SHAPE,
+            "expects 2D inputs with shape (batch_size, output_dim), with output_dim "
+            "fully defined. Labels have %d dimensions, predictions %d",
+            (int)inputs[0].rank, (int)inputs[1].rank);
     if (!averages(args, "micro"))
         shape = LEAT_SHAPE(inputs[1].dims[1]);
     for (out->count = 0; out->count < NUM_STATES; out->count++)

@@ -25,14 +25,13 @@ leat_status leati_iou_check(const void *arguments, leat_error *err) {
                               (long long)id, (long long)classes);
     }
     if (args->ignore_class.count > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "ignore_class has %d numbers; expected one",
-                          (int)args->ignore_class.count);
+        return leati_refuse(err, VALUE, "ignore_class has %d numbers; expected one",
+                            (int)args->ignore_class.count);
     if (args->dtype == LEAT_INT64 || args->dtype == LEAT_INT32 || args->dtype == LEAT_FLOAT32 ||
         args->dtype == LEAT_FLOAT64)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "dtype %s; expected int32, int64, float32 or float64",
-                      leat_dtype_name(args->dtype));
+    return leati_refuse(err, DTYPE, "dtype %s; expected int32, int64, float32 or float64",
+                        leat_dtype_name(args->dtype));
 }
 
 void leati_iou_states(const void *arguments, leati_weights *out) {

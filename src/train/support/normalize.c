@@ -70,8 +70,8 @@ leat_status leati_norm_shape(const leati_ints *axes, const leat_shape *input, le
     for (int32_t d = 0; d < input->rank; d++) {
         if (mask[d] && input->dims[d] < 0) {
             char text[128];
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
+            return leati_refuse(
+                err, SHAPE,
                 "Axis %d of input tensor should have a defined dimension but the layer "
                 "received an input with shape %s",
                 (int)d, leati_shape_text(input, text));

@@ -55,13 +55,12 @@ leat_status leati_check_picture(const struct leati_picture_args *args, leati_ran
                           "numbers",
                           (int)args->value_range.count);
     if (!is_among(args->interpolation, ways, 2))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "interpolation is \"%.60s\"; expected bilinear or nearest",
-                          args->interpolation);
+        return leati_refuse(err, VALUE, "interpolation is \"%.60s\"; expected bilinear or nearest",
+                            args->interpolation);
     if (!is_among(args->fill_mode, modes, 4))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "fill_mode is \"%.60s\"; expected reflect, wrap, constant or nearest",
-                          args->fill_mode);
+        return leati_refuse(err, VALUE,
+                            "fill_mode is \"%.60s\"; expected reflect, wrap, constant or nearest",
+                            args->fill_mode);
     return LEAT_OK;
 }
 

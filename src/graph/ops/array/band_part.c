@@ -26,8 +26,8 @@ static const leati_row band_part_rows[] = {
 
 static leat_status check(const struct band_part_args *args, const leat_shape *in, leat_error *err) {
     if (in->rank < 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "input must be at least 2-dim, received rank %d", (int)in->rank);
+        return leati_refuse(err, SHAPE, "input must be at least 2-dim, received rank %d",
+                            (int)in->rank);
     int64_t rows = in->dims[in->rank - 2], columns = in->dims[in->rank - 1];
     if (rows >= 0 && args->num_lower > rows)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

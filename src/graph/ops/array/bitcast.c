@@ -27,18 +27,18 @@ static leat_status cast_shape(leat_dtype from, leat_dtype to, const leat_shape *
     if (in->rank < 0 || a == b)
         return LEAT_OK;
     if (a > b && in->rank == LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
-                          (int)in->rank + 1, LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
+                            (int)in->rank + 1, LEAT_MAX_RANK);
     if (a > b) {
         out->dims[out->rank++] = a / b;
         return LEAT_OK;
     }
     int64_t last = in->rank == 0 ? 1 : in->dims[in->rank - 1];
     if (in->rank == 0 || (last != LEAT_UNKNOWN_DIM && last != b / a))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s as %s needs a last dimension of %lld; found %s%lld values",
-                          leat_dtype_name(from), leat_dtype_name(to), (long long)(b / a),
-                          in->rank == 0 ? "a scalar, " : "", (long long)last);
+        return leati_refuse(err, SHAPE,
+                            "%s as %s needs a last dimension of %lld; found %s%lld values",
+                            leat_dtype_name(from), leat_dtype_name(to), (long long)(b / a),
+                            in->rank == 0 ? "a scalar, " : "", (long long)last);
     out->rank--;
     return LEAT_OK;
 }
@@ -46,8 +46,7 @@ static leat_status cast_shape(leat_dtype from, leat_dtype to, const leat_shape *
 static leat_status want_number(leat_dtype dtype, const char *what, leat_error *err) {
     if (dtype > LEAT_BOOL && dtype <= LEAT_FLOAT64)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %s; expected numbers", what,
-                      leat_dtype_name(dtype));
+    return leati_refuse(err, DTYPE, "%s is %s; expected numbers", what, leat_dtype_name(dtype));
 }
 
 static leat_status bitcast_infer(leati_infer_call *call, leat_error *err) {

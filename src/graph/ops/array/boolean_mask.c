@@ -25,7 +25,7 @@ static leat_status masked(const struct boolean_mask_args *args, const leat_shape
                           leat_error *err) {
     char texts[2][128];
     if (mask->rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "mask cannot be scalar; expected a vector");
+        return leati_refuse(err, SHAPE, "mask cannot be scalar; expected a vector");
     LEATI_TRY(leati_normal_axis(args->axis, tensor->rank, axis, err));
     bool fits = *axis + mask->rank <= tensor->rank;
     for (int32_t d = 0; fits && d < mask->rank; d++) {
@@ -33,10 +33,9 @@ static leat_status masked(const struct boolean_mask_args *args, const leat_shape
         fits = a == b || a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM;
     }
     if (!fits)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a mask of shape %s does not cover dimensions of %s from axis %d on",
-                          leati_shape_text(mask, texts[0]), leati_shape_text(tensor, texts[1]),
-                          (int)*axis);
+        return leati_refuse(
+            err, SHAPE, "a mask of shape %s does not cover dimensions of %s from axis %d on",
+            leati_shape_text(mask, texts[0]), leati_shape_text(tensor, texts[1]), (int)*axis);
     *out = (leat_shape){.rank = 0};
     for (int32_t d = 0; d < tensor->rank; d++) {
         if (d < *axis || d >= *axis + mask->rank)

@@ -17,8 +17,8 @@ static leat_status broadcast_like_kernel(leati_kernel_call *call, leat_error *er
     LEATI_TRY(leati_infer_broadcast_shape(&from, &to, &joined, err));
     char texts[2][128];
     if (!leati_shape_equal(&joined, &to))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s does not broadcast to %s",
-                          leati_shape_text(&from, texts[0]), leati_shape_text(&to, texts[1]));
+        return leati_refuse(err, SHAPE, "%s does not broadcast to %s",
+                            leati_shape_text(&from, texts[0]), leati_shape_text(&to, texts[1]));
     LEATI_TRY(leati_output_like(call, 0, &to, err));
     leati_dense_steps(&from, size, dense);
     leati_dense_steps(&to, size, out_steps);

@@ -30,8 +30,8 @@ static leat_status target(const leati_ints *dims, const leat_shape *in, leat_sha
     }
     if (fits)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "shape %s does not broadcast to %s",
-                      leati_shape_text(in, texts[0]), leati_shape_text(out, texts[1]));
+    return leati_refuse(err, SHAPE, "shape %s does not broadcast to %s",
+                        leati_shape_text(in, texts[0]), leati_shape_text(out, texts[1]));
 }
 
 static leat_status broadcast_to_infer(leati_infer_call *call, leat_error *err) {

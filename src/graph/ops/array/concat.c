@@ -24,11 +24,11 @@ static leat_status join_shape(leat_shape *shape, const leat_shape *next, int32_t
     }
     if (fits)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "input %d has shape %s, those before it joined %s; expected equal dimensions "
-                      "but for axis %d, and a sum below 2^63 there",
-                      index, leati_shape_text(next, texts[0]), leati_shape_text(shape, texts[1]),
-                      (int)axis);
+    return leati_refuse(
+        err, SHAPE,
+        "input %d has shape %s, those before it joined %s; expected equal dimensions "
+        "but for axis %d, and a sum below 2^63 there",
+        index, leati_shape_text(next, texts[0]), leati_shape_text(shape, texts[1]), (int)axis);
 }
 
 /* Of an axis that the run computes: the inputs' rank. */

@@ -22,9 +22,8 @@ static const leati_row constant_rows[] = {
 static leat_status constant_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_constant_args *args = call->args;
     if (args->value.num_tensors != 1 || (args->spec && leat_spec_num_components(args->spec) != 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "value must be one tensor, found a structure of %d",
-                          args->value.num_tensors);
+        return leati_refuse(err, STRUCTURE, "value must be one tensor, found a structure of %d",
+                            args->value.num_tensors);
     const leat_tensor *tensor = &args->value.tensors[0];
     leat_shape shape = leat_tensor_shape(tensor);
     if (args->spec) {

@@ -29,10 +29,10 @@ static leat_status matrices(const struct leati_diagonal_args *args, const leat_s
     LEATI_TRY(leati_diagonals_read(d, args, err));
     int32_t used = d->low == d->high ? 1 : 2;
     if (in->rank < used)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "diagonal must be at least %d-dim, received "
-                          "rank %d",
-                          (int)used, (int)in->rank);
+        return leati_refuse(err, SHAPE,
+                            "diagonal must be at least %d-dim, received "
+                            "rank %d",
+                            (int)used, (int)in->rank);
     int64_t lines = used == 2 ? in->dims[in->rank - 2] : 1;
     if (lines >= 0 && lines != d->high - d->low + 1)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -43,8 +43,8 @@ static leat_status matrices(const struct leati_diagonal_args *args, const leat_s
     for (int32_t i = 0; i < in->rank - used; i++)
         out->dims[out->rank++] = in->dims[i];
     if (out->rank + 2 > LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
-                          (int)out->rank + 2, LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
+                            (int)out->rank + 2, LEAT_MAX_RANK);
     d->longest = in->dims[in->rank - 1];
     d->rows = args->num_rows;
     d->columns = args->num_cols;

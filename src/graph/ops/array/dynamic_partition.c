@@ -31,10 +31,11 @@ static leat_status slices_of(const leat_shape *data, const leat_shape *numbers, 
         fits = data->dims[d] == numbers->dims[d] || data->dims[d] == LEAT_UNKNOWN_DIM ||
                numbers->dims[d] == LEAT_UNKNOWN_DIM;
     if (!fits)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "partitions have shape %s and data %s; expected the first dimensions of "
-                          "data",
-                          leati_shape_text(numbers, texts[0]), leati_shape_text(data, texts[1]));
+        return leati_refuse(
+            err, SHAPE,
+            "partitions have shape %s and data %s; expected the first dimensions of "
+            "data",
+            leati_shape_text(numbers, texts[0]), leati_shape_text(data, texts[1]));
     *out = (leat_shape){.rank = 1, .dims = {count}};
     for (int32_t d = numbers->rank; d < data->rank; d++)
         out->dims[out->rank++] = data->dims[d];

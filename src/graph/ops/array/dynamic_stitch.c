@@ -21,11 +21,11 @@ static leat_status slice_of(const leat_shape *indices, const leat_shape *data, i
         rest.dims[rest.rank++] = data->dims[d];
     fits = fits && rest.rank < LEAT_MAX_RANK && leati_shape_compatible(&rest, slice);
     if (!fits)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "data[%d] has shape %s and its indices %s; expected the indices' shape "
-                          "and then that of the other slices",
-                          number, leati_shape_text(data, texts[0]),
-                          leati_shape_text(indices, texts[1]));
+        return leati_refuse(err, SHAPE,
+                            "data[%d] has shape %s and its indices %s; expected the indices' shape "
+                            "and then that of the other slices",
+                            number, leati_shape_text(data, texts[0]),
+                            leati_shape_text(indices, texts[1]));
     for (int32_t d = 0; slice->rank >= 0 && d < rest.rank; d++)
         rest.dims[d] = rest.dims[d] == LEAT_UNKNOWN_DIM ? slice->dims[d] : rest.dims[d];
     *slice = rest;
@@ -36,8 +36,8 @@ static leat_status dynamic_stitch_infer(leati_infer_call *call, leat_error *err)
     int count = call->num_inputs / 2;
     leat_shape slice = {.rank = LEAT_UNKNOWN_RANK}, shape = {.rank = LEAT_UNKNOWN_RANK};
     if (call->num_inputs % 2 != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%d inputs; expected as many indices as data",
-                          call->num_inputs);
+        return leati_refuse(err, VALUE, "%d inputs; expected as many indices as data",
+                            call->num_inputs);
     for (int i = 0; i < count; i++) {
         const leati_type *indices = &call->inputs[i], *data = &call->inputs[count + i];
         LEATI_TRY(leati_want_dtype(call, i, LEAT_INT32, "the indices", err));
@@ -65,9 +65,8 @@ static leat_status dynamic_stitch_kernel(leati_kernel_call *call, leat_error *er
         for (int64_t k = 0; k < list->count; k++) {
             int64_t index = leati_index_at(list, 0, k);
             if (index < 0)
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "indices[%d][%lld] is %lld; expected 0 or more", i, (long long)k,
-                                  (long long)index);
+                return leati_refuse(err, VALUE, "indices[%d][%lld] is %lld; expected 0 or more", i,
+                                    (long long)k, (long long)index);
             shape.dims[0] = index >= shape.dims[0] ? index + 1 : shape.dims[0];
         }
     }

@@ -22,8 +22,8 @@ static leat_status check_shape(const leat_shape *expected, const leat_shape *fou
     char texts[2][128];
     if (leati_shape_compatible(expected, found))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "the shape is %s; expected %s",
-                      leati_shape_text(found, texts[0]), leati_shape_text(expected, texts[1]));
+    return leati_refuse(err, SHAPE, "the shape is %s; expected %s",
+                        leati_shape_text(found, texts[0]), leati_shape_text(expected, texts[1]));
 }
 
 static leat_status ensure_shape_infer(leati_infer_call *call, leat_error *err) {

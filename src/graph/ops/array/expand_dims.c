@@ -22,7 +22,7 @@ static leat_status expanded(const struct expand_dims_args *args, const leat_shap
                             leat_shape *out, leat_error *err) {
     int32_t axis = 0;
     if (in->rank >= LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would exceed %d", LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
     LEATI_TRY(leati_normal_axis(args->axis, in->rank + 1, &axis, err));
     out->rank = in->rank + 1;
     for (int32_t d = 0; d < out->rank; d++)

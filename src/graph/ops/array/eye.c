@@ -40,8 +40,8 @@ static const leati_row eye_rows[] = {
 static leat_status shape_of(const struct eye_args *args, leat_shape *out, leat_error *err) {
     char text[128];
     if (args->batch_shape.count > LEAT_MAX_RANK - 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
-                          (int)args->batch_shape.count + 2, LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
+                            (int)args->batch_shape.count + 2, LEAT_MAX_RANK);
     out->rank = args->batch_shape.count + 2;
     for (int32_t d = 0; d < out->rank - 2; d++)
         out->dims[d] = args->batch_shape.values[d];
@@ -49,11 +49,11 @@ static leat_status shape_of(const struct eye_args *args, leat_shape *out, leat_e
     out->dims[out->rank - 1] = args->num_columns == INT64_MIN ? args->num_rows : args->num_columns;
     for (int32_t d = 0; d < out->rank; d++)
         if (out->dims[d] < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "dimension %d would be %lld", (int)d,
-                              (long long)out->dims[d]);
+            return leati_refuse(err, SHAPE, "dimension %d would be %lld", (int)d,
+                                (long long)out->dims[d]);
     if (leati_shape_count(out) < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "shape %s has too many values",
-                          leati_shape_text(out, text));
+        return leati_refuse(err, SHAPE, "shape %s has too many values",
+                            leati_shape_text(out, text));
     return LEAT_OK;
 }
 
@@ -61,8 +61,8 @@ static leat_status eye_infer(leati_infer_call *call, leat_error *err) {
     const struct eye_args *args = call->args;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     if (args->dtype <= LEAT_INVALID || args->dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected a number or bool",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected a number or bool",
+                            leat_dtype_name(args->dtype));
     if (call->unknown == 0)
         LEATI_TRY(shape_of(args, &shape, err));
     return leati_infer_output(call, args->dtype, &shape, NULL, err);

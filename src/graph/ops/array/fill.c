@@ -17,9 +17,8 @@ static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     if (dims->rank == 1 && dims->dims[0] >= 0) {
         if (dims->dims[0] > LEAT_MAX_RANK)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "the rank would be %lld; expected at most %d",
-                              (long long)dims->dims[0], LEAT_MAX_RANK);
+            return leati_refuse(err, SHAPE, "the rank would be %lld; expected at most %d",
+                                (long long)dims->dims[0], LEAT_MAX_RANK);
         shape.rank = (int32_t)dims->dims[0];
         for (int32_t d = 0; d < shape.rank; d++)
             shape.dims[d] = LEAT_UNKNOWN_DIM;
@@ -34,18 +33,16 @@ static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
 
 static leat_status fill_shape(const leati_operand *dims, leat_shape *shape, leat_error *err) {
     if (dims->rank != 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the shape has rank %d; expected rank 1",
-                          (int)dims->rank);
+        return leati_refuse(err, SHAPE, "the shape has rank %d; expected rank 1", (int)dims->rank);
     if (dims->count > LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %lld; expected at most %d",
-                          (long long)dims->count, LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would be %lld; expected at most %d",
+                            (long long)dims->count, LEAT_MAX_RANK);
     shape->rank = (int32_t)dims->count;
     for (int32_t d = 0; d < shape->rank; d++) {
         shape->dims[d] = leati_index_at(dims, 0, d);
         if (shape->dims[d] < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "dimension %d would be %lld; expected 0 or more", (int)d,
-                              (long long)shape->dims[d]);
+            return leati_refuse(err, SHAPE, "dimension %d would be %lld; expected 0 or more",
+                                (int)d, (long long)shape->dims[d]);
     }
     return LEAT_OK;
 }
@@ -65,8 +62,7 @@ static leat_status fill_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *value = &call->inputs[1], *out = &call->outputs[0];
     leat_shape shape = {0};
     if (value->rank != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the value has rank %d; expected rank 0",
-                          (int)value->rank);
+        return leati_refuse(err, SHAPE, "the value has rank %d; expected rank 0", (int)value->rank);
     LEATI_TRY(fill_shape(&call->inputs[0], &shape, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n && out->count > 0; row++)

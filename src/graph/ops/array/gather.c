@@ -27,17 +27,18 @@ static leat_status resolve(const struct leati_gather_args *args, const leat_shap
                            leat_error *err) {
     int64_t dims = args->batch_dims < 0 ? args->batch_dims + indices->rank : args->batch_dims;
     if (dims < 0 || dims > indices->rank || dims >= params->rank + (dims == 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "batch_dims %lld; expected at most the rank of the indices, %d, and less "
-                          "than that of the tensor, %d",
-                          (long long)args->batch_dims, (int)indices->rank, (int)params->rank);
+        return leati_refuse(
+            err, SHAPE,
+            "batch_dims %lld; expected at most the rank of the indices, %d, and less "
+            "than that of the tensor, %d",
+            (long long)args->batch_dims, (int)indices->rank, (int)params->rank);
     *batch = (int32_t)dims;
     LEATI_TRY(
         leati_normal_axis(args->axis == INT64_MIN ? dims : args->axis, params->rank, axis, err));
     if (*axis < *batch)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "axis %d is one of the %d batch dimensions; expected one behind them",
-                          (int)*axis, (int)*batch);
+        return leati_refuse(err, SHAPE,
+                            "axis %d is one of the %d batch dimensions; expected one behind them",
+                            (int)*axis, (int)*batch);
     for (int32_t d = 0; d < *batch; d++)
         LEATI_TRY(
             leati_want_equal_dims(params->dims[d], indices->dims[d], "batch dimensions", err));
@@ -79,8 +80,8 @@ static leat_status gathered(const struct leati_gather_args *args, const leat_sha
     LEATI_TRY(resolve(args, params, indices, &axis, &batch, err));
     int32_t rank = params->rank - 1 + indices->rank - batch;
     if (rank > LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
-                          (int)rank, LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d", (int)rank,
+                            LEAT_MAX_RANK);
     out->rank = 0;
     for (int32_t d = 0; d < params->rank; d++) {
         if (d != axis)

@@ -12,8 +12,8 @@ static leat_status gathered(const leat_shape *params, const leat_shape *indices,
     int64_t depth = indices->rank > 0 ? indices->dims[indices->rank - 1] : -1;
     if (indices->rank == 0 || depth > params->rank ||
         indices->rank - 1 + params->rank - depth > LEAT_MAX_RANK)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, SHAPE,
             "indices of shape %s do not name slices of a tensor of shape %s; the last "
             "dimension is at most its rank",
             leati_shape_text(indices, texts[0]), leati_shape_text(params, texts[1]));
@@ -46,8 +46,8 @@ static leat_status slice_of(leati_kernel_call *call, const leat_shape *params, i
         if (index < 0 || index >= params->dims[d]) {
             char text[128];
             call->failed_row = row;
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
+            return leati_refuse(
+                err, SHAPE,
                 "row %lld of the indices has %lld for dimension %d: it does not index "
                 "into shape %s",
                 (long long)i, (long long)index, (int)d, leati_shape_text(params, text));

@@ -46,8 +46,8 @@ static leat_status linspace_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(num);
     for (int i = 0; i < 2; i++)
         if (call->inputs[i].rank != 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "a bound has rank %d; expected rank 0",
-                              (int)call->inputs[i].rank);
+            return leati_refuse(err, SHAPE, "a bound has rank %d; expected rank 0",
+                                (int)call->inputs[i].rank);
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         if (call->inputs[0].dtype == LEAT_FLOAT32)

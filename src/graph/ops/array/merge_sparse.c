@@ -71,8 +71,8 @@ static leat_status check_lengths(const leati_kernel_call *call, leat_error *err)
     if (in[0].rank != 2 || in[1].rank != 1 || in[2].rank != 1 || in[3].rank != 2 ||
         in[0].dims[1] < 1 || in[3].dims[1] != in[0].dims[1] || in[0].dims[0] != in[1].count ||
         in[3].dims[0] != in[2].count)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, SHAPE,
             "indices, places, values and indices of ranks %d, %d, %d and %d; expected "
             "[n, rank], [n], [n] and [n, rank]",
             (int)in[0].rank, (int)in[1].rank, (int)in[2].rank, (int)in[3].rank);
@@ -99,9 +99,8 @@ static leat_status merge_sparse_kernel(leati_kernel_call *call, leat_error *err)
     for (int64_t i = 0; i < n; i++) {
         int64_t place = ((const int64_t *)(const void *)in[1].data)[i];
         if (place < 0 || place >= args->size)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "place %lld is out of bounds; expected 0 to %lld", (long long)place,
-                              (long long)args->size - 1);
+            return leati_refuse(err, VALUE, "place %lld is out of bounds; expected 0 to %lld",
+                                (long long)place, (long long)args->size - 1);
         const int64_t *row = (const int64_t *)(const void *)in[0].data + i * rank;
         entries[i] = (entry){row, rank, place, i};
     }

@@ -52,16 +52,16 @@ static leat_status dtype_of(const struct one_hot_args *args, leat_dtype *out, le
         if (values[i]->num_tensors == 0)
             continue;
         if (values[i]->num_tensors != 1 || values[i]->tensors[0].rank != 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: expected a scalar",
-                              i == 0 ? "on_value" : "off_value");
+            return leati_refuse(err, SHAPE, "%s: expected a scalar",
+                                i == 0 ? "on_value" : "off_value");
         if (*out == LEAT_INVALID)
             *out = values[i]->tensors[0].dtype;
     }
     if (*out == LEAT_INVALID)
         *out = LEAT_FLOAT32;
     if (*out > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected a number or bool",
-                          leat_dtype_name(*out));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected a number or bool",
+                            leat_dtype_name(*out));
     return LEAT_OK;
 }
 
@@ -69,7 +69,7 @@ static leat_status dtype_of(const struct one_hot_args *args, leat_dtype *out, le
 static leat_status shape_of(const struct one_hot_args *args, const leat_shape *in, int64_t depth,
                             int32_t *place, leat_shape *out, leat_error *err) {
     if (in->rank >= LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would exceed %d", LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
     LEATI_TRY(leati_normal_axis(args->axis, in->rank + 1, place, err));
     out->rank = in->rank + 1;
     for (int32_t d = 0; d < out->rank; d++)
@@ -102,11 +102,11 @@ static leat_status bytes_of(const leat_element *value, double number, leat_dtype
             return LEAT_OK;
         }
         if (tensor->dtype < LEAT_BOOL || tensor->dtype > LEAT_FLOAT64)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "a value is %s, the dtype %s",
-                              leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
+            return leati_refuse(err, DTYPE, "a value is %s, the dtype %s",
+                                leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
         if (leati_dtype_is_float(tensor->dtype) && !leati_dtype_is_float(dtype))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "a value is %s; expected %s",
-                              leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
+            return leati_refuse(err, DTYPE, "a value is %s; expected %s",
+                                leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
         number = leati_dtype_is_integer(tensor->dtype) || tensor->dtype == LEAT_BOOL
                      ? (double)leati_tensor_int_at(tensor, 0)
                      : leati_tensor_float_at(tensor, 0);

@@ -6,7 +6,7 @@
 static leat_status ones_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_filled_args *args = call->args;
     if (args->dtype == LEAT_STRING)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is string; expected a number or bool");
+        return leati_refuse(err, VALUE, "dtype is string; expected a number or bool");
     return leati_filled_infer(call, err);
 }
 

@@ -48,8 +48,8 @@ static leat_status mode_of(const struct pad_args *args, pad_mode *mode, leat_err
             return LEAT_OK;
         }
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "mode is \"%.40s\"; expected CONSTANT, REFLECT or SYMMETRIC", text);
+    return leati_refuse(err, VALUE, "mode is \"%.40s\"; expected CONSTANT, REFLECT or SYMMETRIC",
+                        text);
 }
 
 typedef struct pad_plan {
@@ -68,16 +68,16 @@ static leat_status read_paddings(const struct pad_args *args, const leat_shape *
     char text[128];
     if (args->paddings.num_tensors != 1 || !leati_dtype_is_integer(tensor->dtype) ||
         tensor->rank != 2 || tensor->dims[0] != in->rank || tensor->dims[1] != 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "paddings: expected a pair of integers for each dimension of %s",
-                          leati_shape_text(in, text));
+        return leati_refuse(err, SHAPE,
+                            "paddings: expected a pair of integers for each dimension of %s",
+                            leati_shape_text(in, text));
     for (int32_t d = 0; d < in->rank; d++) {
         for (int k = 0; k < 2; k++) {
             pairs[d][k] = leati_tensor_int_at(tensor, 2 * d + k);
             if (pairs[d][k] < 0 || pairs[d][k] > INT64_MAX / 4)
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "paddings of dimension %d: %lld; expected 0 or more", (int)d,
-                                  (long long)pairs[d][k]);
+                return leati_refuse(err, SHAPE,
+                                    "paddings of dimension %d: %lld; expected 0 or more", (int)d,
+                                    (long long)pairs[d][k]);
         }
     }
     return LEAT_OK;
@@ -97,11 +97,12 @@ static leat_status padded(const struct pad_args *args, const leat_shape *in, pad
             continue;
         plan->out.dims[d] = dim + pairs[d][0] + pairs[d][1];
         if (plan->mode != PAD_CONSTANT && (pairs[d][0] > most || pairs[d][1] > most))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "paddings of dimension %d must be no greater than %lld in this mode; "
-                              "found %lld and %lld",
-                              (int)d, (long long)(most > 0 ? most : 0), (long long)pairs[d][0],
-                              (long long)pairs[d][1]);
+            return leati_refuse(
+                err, SHAPE,
+                "paddings of dimension %d must be no greater than %lld in this mode; "
+                "found %lld and %lld",
+                (int)d, (long long)(most > 0 ? most : 0), (long long)pairs[d][0],
+                (long long)pairs[d][1]);
     }
     return LEAT_OK;
 }
@@ -135,12 +136,12 @@ static leat_status pad_infer(leati_infer_call *call, leat_error *err) {
     if (args->constant_values.num_tensors == 1 && value->rank == 0 &&
         (value->dtype == LEAT_STRING) != (call->inputs[0].dtype == LEAT_STRING) &&
         !is_none(value, call->inputs[0].dtype))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "constant_values is %s, the input %s",
-                          leat_dtype_name(value->dtype), leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "constant_values is %s, the input %s",
+                            leat_dtype_name(value->dtype), leat_dtype_name(call->inputs[0].dtype));
     if (args->constant_values.num_tensors == 1 && leati_dtype_is_float(value->dtype) &&
         leati_dtype_is_integer(call->inputs[0].dtype))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "constant_values is %s; expected %s",
-                          leat_dtype_name(value->dtype), leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "constant_values is %s; expected %s",
+                            leat_dtype_name(value->dtype), leat_dtype_name(call->inputs[0].dtype));
     leat_shape in = known ? shape_of_paddings(args, &plan.out) : plan.out;
     for (int32_t d = 0; !known && d < plan.out.rank; d++)
         plan.out.dims[d] = LEAT_UNKNOWN_DIM;
@@ -214,15 +215,15 @@ static leat_status read_value(const struct pad_args *args, leat_dtype dtype, pad
     if (args->constant_values.num_tensors == 0)
         return LEAT_OK;
     if (args->constant_values.num_tensors != 1 || tensor->rank != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "constant_values: expected a scalar");
+        return leati_refuse(err, SHAPE, "constant_values: expected a scalar");
     if (is_none(tensor, dtype))
         return LEAT_OK;
     if (tensor->dtype == dtype)
         memcpy(plan->value, tensor->data, plan->size);
     else if (dtype == LEAT_STRING ||
              !leati_store_number(dtype, leati_tensor_float_at(tensor, 0), plan->value))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "constant_values is %s, the input %s",
-                          leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "constant_values is %s, the input %s",
+                            leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
     return LEAT_OK;
 }
 

@@ -47,10 +47,11 @@ static leat_status ragged_partition_infer(leati_infer_call *call, leat_error *er
     leat_shape unknown = LEAT_SHAPE(LEAT_UNKNOWN_DIM), same = unknown;
     enum kind kind = kind_of(args);
     if (kind == NONE || (kind == UNIFORM) != (call->num_inputs == 1) || call->num_inputs == 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "kind \"%.40s\" with %d inputs; expected uniform with one, or one of "
-                          "row_splits, row_lengths, row_starts, row_limits and value_rowids with 3",
-                          args->kind == NULL ? "" : args->kind, call->num_inputs);
+        return leati_refuse(
+            err, VALUE,
+            "kind \"%.40s\" with %d inputs; expected uniform with one, or one of "
+            "row_splits, row_lengths, row_starts, row_limits and value_rowids with 3",
+            args->kind == NULL ? "" : args->kind, call->num_inputs);
     for (int i = 0; i < call->num_inputs; i++) {
         LEATI_TRY(leati_want_index(call, i, "the partition", err));
         LEATI_TRY(leati_want_rank(call, i, 1, "the partition", err));
@@ -146,12 +147,13 @@ static leat_status refuse(const leati_kernel_call *call, int64_t record, leat_er
     const struct ragged_partition_args *args = call->args;
     part p = part_of(call, record);
     if (p.kind == UNIFORM)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "record %lld has %lld values; expected a multiple of %lld, the length of "
-                          "its rows",
-                          (long long)record, (long long)p.values, (long long)p.length);
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
+            "record %lld has %lld values; expected a multiple of %lld, the length of "
+            "its rows",
+            (long long)record, (long long)p.values, (long long)p.length);
+    return leati_refuse(
+        err, VALUE,
         "the %s of record %lld do not form rows of its %lld values; expected rows that "
         "follow each other from the first value to the last",
         args->kind, (long long)record, (long long)p.values);

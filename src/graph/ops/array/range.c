@@ -27,14 +27,13 @@ static double bound(const leati_operand *operand) {
 
 static leat_status check_bounds(double start, double limit, double delta, leat_error *err) {
     if (delta == 0 || delta != delta || start != start || limit != limit)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
-            "start %g, limit %g, delta %g; expected numbers and a delta that is not 0", start,
-            limit, delta);
+        return leati_refuse(
+            err, VALUE, "start %g, limit %g, delta %g; expected numbers and a delta that is not 0",
+            start, limit, delta);
     if (delta > 0 ? start > limit : start < limit)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "from %g to %g in steps of %g never arrives; expected a %s limit", start,
-                          limit, delta, delta > 0 ? "greater" : "smaller");
+        return leati_refuse(err, VALUE,
+                            "from %g to %g in steps of %g never arrives; expected a %s limit",
+                            start, limit, delta, delta > 0 ? "greater" : "smaller");
     return LEAT_OK;
 }
 
@@ -139,9 +138,9 @@ static leat_status range_infer(leati_infer_call *call, leat_error *err) {
         dtype = args->dtype;
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32 &&
         dtype != LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the bounds are %s; expected int32, int64, float32 or float64",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE,
+                            "the bounds are %s; expected int32, int64, float32 or float64",
+                            leat_dtype_name(dtype));
     leat_shape shape = LEAT_SHAPE(known_length(call, dtype));
     return leati_infer_output(call, dtype, &shape, NULL, err);
 }

@@ -37,8 +37,8 @@ static leat_status sliced(int64_t given, leat_shape *shape, int32_t *axis, leat_
 static leat_status want_vector(int32_t rank, leat_error *err) {
     if (rank <= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "repeats has rank %d; expected a scalar or a vector", (int)rank);
+    return leati_refuse(err, SHAPE, "repeats has rank %d; expected a scalar or a vector",
+                        (int)rank);
 }
 
 /* How many slices come out of `slices`, where `repeats` is a constant that the run takes. */
@@ -77,16 +77,15 @@ static leat_status count_slices(const leati_operand *repeats, int64_t slices, in
                                 leat_error *err) {
     LEATI_TRY(want_vector(repeats->rank, err));
     if (repeats->count != 1 && repeats->count != slices)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "repeats has %lld values; expected 1, or %lld, one for each slice",
-                          (long long)repeats->count, (long long)slices);
+        return leati_refuse(err, VALUE,
+                            "repeats has %lld values; expected 1, or %lld, one for each slice",
+                            (long long)repeats->count, (long long)slices);
     *out = 0;
     for (int64_t i = 0; i < slices || (i == 0 && repeats->count == 1); i++) {
         int64_t by = leati_index_at(repeats, 0, repeats->count == 1 ? 0 : i);
         if (by < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "repeats has %lld at %lld; expected 0 or more", (long long)by,
-                              (long long)i);
+            return leati_refuse(err, VALUE, "repeats has %lld at %lld; expected 0 or more",
+                                (long long)by, (long long)i);
         if (i < slices && __builtin_add_overflow(*out, by, out))
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "repeats add up to too many slices");
     }

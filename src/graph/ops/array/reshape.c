@@ -21,16 +21,15 @@ static const leati_row reshape_rows[] = {
 static leat_status target_shape(const struct reshape_args *args, leat_shape *out, leat_error *err) {
     int open = 0;
     if (args->shape.count > LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shape has %d dimensions; expected at most %d", (int)args->shape.count,
-                          LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "shape has %d dimensions; expected at most %d",
+                            (int)args->shape.count, LEAT_MAX_RANK);
     out->rank = args->shape.count;
     for (int32_t d = 0; d < out->rank; d++) {
         int64_t dim = out->dims[d] = args->shape.values[d];
         if (dim < -1 || (dim == -1 && ++open > 1))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "shape has %lld at place %d; expected sizes, and -1 at most once",
-                              (long long)dim, (int)d);
+            return leati_refuse(err, VALUE,
+                                "shape has %lld at place %d; expected sizes, and -1 at most once",
+                                (long long)dim, (int)d);
     }
     return LEAT_OK;
 }
@@ -68,9 +67,8 @@ static leat_status close_shape(const leat_shape *in, int64_t count, leat_shape *
              open_beside_zero(in, shape, &shape->dims[open]))
         return LEAT_OK;
     else if (open >= 0 || known != count)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld values do not fit into the shape %s (? is the -1)",
-                          (long long)count, text);
+        return leati_refuse(err, SHAPE, "%lld values do not fit into the shape %s (? is the -1)",
+                            (long long)count, text);
     return LEAT_OK;
 }
 

@@ -12,9 +12,9 @@ static leat_status reshape_like_infer(leati_infer_call *call, leat_error *err) {
 
 static leat_status reshape_like_kernel(leati_kernel_call *call, leat_error *err) {
     if (call->inputs[0].count != call->inputs[1].count)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the first input has %lld values, the second %lld; expected as many",
-                          (long long)call->inputs[0].count, (long long)call->inputs[1].count);
+        return leati_refuse(err, VALUE,
+                            "the first input has %lld values, the second %lld; expected as many",
+                            (long long)call->inputs[0].count, (long long)call->inputs[1].count);
     leat_shape shape = leati_operand_shape(&call->inputs[1]);
     return leati_view_as(call, &shape, err);
 }

@@ -32,13 +32,13 @@ static leat_status axes_of(const struct reverse_sequence_args *args, const leat_
     LEATI_TRY(leati_normal_axis(args->seq_axis, in->rank, seq, err));
     LEATI_TRY(leati_normal_axis(args->batch_axis, in->rank, batch, err));
     if (*seq == *batch)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "batch_dim == seq_dim == %d; expected two dimensions", (int)*seq);
+        return leati_refuse(err, SHAPE, "batch_dim == seq_dim == %d; expected two dimensions",
+                            (int)*seq);
     if (lengths->rank < 0)
         return LEAT_OK;
     if (lengths->rank != 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "seq_lengths has rank %d; expected rank 1",
-                          (int)lengths->rank);
+        return leati_refuse(err, SHAPE, "seq_lengths has rank %d; expected rank 1",
+                            (int)lengths->rank);
     return leati_want_equal_dims(in->dims[*batch], lengths->dims[0],
                                  "seq_lengths and the sequences", err);
 }
@@ -62,9 +62,9 @@ static leat_status check_lengths(leati_kernel_call *call, int64_t row, int64_t l
         if (length >= 0 && length <= longest)
             continue;
         call->failed_row = row;
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "seq_lens(%lld) is %lld; expected 0 to %lld, the sequences' length",
-                          (long long)b, (long long)length, (long long)longest);
+        return leati_refuse(err, VALUE,
+                            "seq_lens(%lld) is %lld; expected 0 to %lld, the sequences' length",
+                            (long long)b, (long long)length, (long long)longest);
     }
     return LEAT_OK;
 }

@@ -28,11 +28,10 @@ static const leati_row roll_rows[] = {
 static leat_status moves_of(const struct roll_args *args, const leat_shape *shape, int64_t *moves,
                             leat_error *err) {
     if (args->shift.count != args->axis.count)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shift has %d entries, axis %d; expected as many", (int)args->shift.count,
-                          (int)args->axis.count);
+        return leati_refuse(err, VALUE, "shift has %d entries, axis %d; expected as many",
+                            (int)args->shift.count, (int)args->axis.count);
     if (shape->rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input is a scalar; expected a vector");
+        return leati_refuse(err, SHAPE, "the input is a scalar; expected a vector");
     for (int32_t i = 0; i < args->axis.count; i++) {
         int32_t axis = 0;
         LEATI_TRY(leati_normal_axis(args->axis.values[i], shape->rank, &axis, err));

@@ -31,9 +31,9 @@ static leat_status shape_of(const struct scatter_nd_args *args, leat_shape *out,
     }
     if (fits && leati_shape_count(out) >= 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "shape %s is no shape of a tensor; expected dimensions of 0 or more",
-                      leati_shape_text(out, text));
+    return leati_refuse(err, SHAPE,
+                        "shape %s is no shape of a tensor; expected dimensions of 0 or more",
+                        leati_shape_text(out, text));
 }
 
 static leat_status scatter_nd_infer(leati_infer_call *call, leat_error *err) {

@@ -69,8 +69,8 @@ static leat_status check_shapes(const leat_shape *lines, const leat_shape *value
                values->dims[d] == LEAT_UNKNOWN_DIM;
     if (fits)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
+    return leati_refuse(
+        err, SHAPE,
         "sorted_sequence has shape %s and values %s; expected equal dimensions before "
         "the last",
         leati_shape_text(lines, texts[0]), leati_shape_text(values, texts[1]));
@@ -79,15 +79,15 @@ static leat_status check_shapes(const leat_shape *lines, const leat_shape *value
 static leat_status searchsorted_infer(leati_infer_call *call, leat_error *err) {
     const struct searchsorted_args *args = call->args;
     if (searches[call->inputs[0].dtype] == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "sorted_sequence is %s; expected numbers",
-                          leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "sorted_sequence is %s; expected numbers",
+                            leat_dtype_name(call->inputs[0].dtype));
     LEATI_TRY(leati_want_same_dtypes(call, err));
     if (strcmp(args->side, "left") != 0 && strcmp(args->side, "right") != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "side must be either 'right' or 'left'.  Saw: %.64s.", args->side);
     if (args->out_type != LEAT_INT32 && args->out_type != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "out_type is %s; expected int32 or int64",
-                          leat_dtype_name(args->out_type));
+        return leati_refuse(err, DTYPE, "out_type is %s; expected int32 or int64",
+                            leat_dtype_name(args->out_type));
     LEATI_TRY(check_shapes(&call->inputs[0].shape, &call->inputs[1].shape, err));
     return leati_infer_output(call, args->out_type, &call->inputs[1].shape, NULL, err);
 }

@@ -39,9 +39,9 @@ static leat_status select_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_BOOL, "the condition", err));
     const leati_type *x = &call->inputs[1], *y = &call->inputs[2];
     if (x->dtype != y->dtype || x->dtype == LEAT_OBJECT)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the choices are %s and %s; expected one dtype that is not object",
-                          leat_dtype_name(x->dtype), leat_dtype_name(y->dtype));
+        return leati_refuse(err, DTYPE,
+                            "the choices are %s and %s; expected one dtype that is not object",
+                            leat_dtype_name(x->dtype), leat_dtype_name(y->dtype));
     leat_shape choices, all;
     LEATI_TRY(leati_infer_broadcast_shape(&x->shape, &y->shape, &choices, err));
     LEATI_TRY(leati_infer_broadcast_shape(&call->inputs[0].shape, &choices, &all, err));

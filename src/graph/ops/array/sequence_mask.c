@@ -32,8 +32,8 @@ static const leati_row sequence_mask_rows[] = {
 static leat_status masks_shape(const leat_shape *lengths, int64_t maxlen, leat_shape *out,
                                leat_error *err) {
     if (lengths->rank >= LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
-                          (int)lengths->rank + 1, LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
+                            (int)lengths->rank + 1, LEAT_MAX_RANK);
     *out = *lengths;
     out->dims[out->rank++] = maxlen;
     return LEAT_OK;
@@ -46,8 +46,8 @@ static leat_status sequence_mask_infer(leati_infer_call *call, leat_error *err) 
     bool known = call->unknown == 0 && args->maxlen >= 0;
     LEATI_TRY(leati_want_index(call, 0, "the lengths", err));
     if (args->dtype <= LEAT_INVALID || args->dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected a number or bool",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected a number or bool",
+                            leat_dtype_name(args->dtype));
     if (lengths->rank >= 0)
         LEATI_TRY(masks_shape(lengths, known ? args->maxlen : LEAT_UNKNOWN_DIM, &shape, err));
     return leati_infer_output(call, args->dtype, &shape, NULL, err);
@@ -69,8 +69,7 @@ static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err
     int64_t maxlen = args->maxlen == INT64_MIN ? longest(lengths) : args->maxlen;
     _Alignas(8) char one[16] = {0};
     if (maxlen < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "maxlen is %lld; expected 0 or more",
-                          (long long)maxlen);
+        return leati_refuse(err, VALUE, "maxlen is %lld; expected 0 or more", (long long)maxlen);
     LEATI_TRY(masks_shape(&in, maxlen, &shape, err));
     if (leati_shape_count(&shape) < 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

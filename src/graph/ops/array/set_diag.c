@@ -12,9 +12,8 @@ static leat_status check(const struct leati_diagonal_args *args, const leat_shap
     leat_shape wanted = leati_diagonals_shape(d, in);
     if (leati_shape_compatible(&wanted, diagonal))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the diagonals have shape %s; expected %s of the input",
-                      leati_shape_text(diagonal, texts[0]), leati_shape_text(&wanted, texts[1]));
+    return leati_refuse(err, SHAPE, "the diagonals have shape %s; expected %s of the input",
+                        leati_shape_text(diagonal, texts[0]), leati_shape_text(&wanted, texts[1]));
 }
 
 static leat_status set_diag_infer(leati_infer_call *call, leat_error *err) {

@@ -14,8 +14,8 @@ const leati_row leati_counts_rows[] = {
 leat_status leati_counts_check(const struct leati_counts_args *args, leat_error *err) {
     if (args->out_type == LEAT_INT32 || args->out_type == LEAT_INT64)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "out_type is %s; expected int32 or int64",
-                      leat_dtype_name(args->out_type));
+    return leati_refuse(err, DTYPE, "out_type is %s; expected int32 or int64",
+                        leat_dtype_name(args->out_type));
 }
 
 void leati_counts_write(leati_kernel_call *call, const int64_t *numbers, int64_t count) {

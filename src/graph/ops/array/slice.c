@@ -23,10 +23,9 @@ leat_status leati_slice_shape(const struct leati_slice_args *args, const leat_sh
                               leat_shape *part, leat_error *err) {
     char text[128];
     if (args->begin.count != whole->rank || args->size.count != whole->rank)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "begin has %d entries and size %d; expected one per dimension of %s",
-                          (int)args->begin.count, (int)args->size.count,
-                          leati_shape_text(whole, text));
+        return leati_refuse(
+            err, SHAPE, "begin has %d entries and size %d; expected one per dimension of %s",
+            (int)args->begin.count, (int)args->size.count, leati_shape_text(whole, text));
     part->rank = whole->rank;
     for (int32_t d = 0; d < whole->rank; d++) {
         int64_t begin = args->begin.values[d], size = args->size.values[d], dim = whole->dims[d];
@@ -34,10 +33,9 @@ leat_status leati_slice_shape(const struct leati_slice_args *args, const leat_sh
         if (size == -1)
             size = open ? LEAT_UNKNOWN_DIM : dim - begin;
         if (begin < 0 || size < (open ? -1 : 0) || (!open && begin > dim - size))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "begin %lld and size %lld leave dimension %d of %s", (long long)begin,
-                              (long long)args->size.values[d], (int)d,
-                              leati_shape_text(whole, text));
+            return leati_refuse(err, SHAPE, "begin %lld and size %lld leave dimension %d of %s",
+                                (long long)begin, (long long)args->size.values[d], (int)d,
+                                leati_shape_text(whole, text));
         part->dims[d] = size;
     }
     return LEAT_OK;

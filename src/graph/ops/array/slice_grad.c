@@ -9,8 +9,8 @@
 static leat_status slice_grad_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_same_dtypes(call, err));
     if (call->inputs[0].dtype == LEAT_STRING || call->inputs[0].dtype == LEAT_OBJECT)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the gradient is %s; expected numbers",
-                          leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "the gradient is %s; expected numbers",
+                            leat_dtype_name(call->inputs[0].dtype));
     return leati_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
 }
 
@@ -24,8 +24,8 @@ static leat_status slice_grad_kernel(leati_kernel_call *call, leat_error *err) {
     char texts[2][128];
     LEATI_TRY(leati_slice_shape(args, &whole, &part, err));
     if (!leati_shape_equal(&part, &found))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the gradient is %s; expected %s",
-                          leati_shape_text(&found, texts[0]), leati_shape_text(&part, texts[1]));
+        return leati_refuse(err, SHAPE, "the gradient is %s; expected %s",
+                            leati_shape_text(&found, texts[0]), leati_shape_text(&part, texts[1]));
     LEATI_TRY(leati_output_like(call, 0, &whole, err));
     leati_dense_steps(&whole, size, steps);
     leati_dense_steps(&part, size, in_steps);

@@ -39,13 +39,12 @@ static leat_status read_cut(const struct split_args *args, cut *out, bool *equal
     const leat_tensor *tensor = args->num_or_size_splits.tensors;
     if (args->num_or_size_splits.num_tensors != 1 || tensor->rank > 1 ||
         !leati_dtype_is_integer(tensor->dtype))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "num_or_size_splits: expected an integer, or a list of them");
+        return leati_refuse(err, VALUE,
+                            "num_or_size_splits: expected an integer, or a list of them");
     *equal = tensor->rank == 0;
     int64_t count = *equal ? leati_tensor_int_at(tensor, 0) : leat_tensor_count(tensor);
     if (count < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%lld parts; expected at least 1",
-                          (long long)count);
+        return leati_refuse(err, VALUE, "%lld parts; expected at least 1", (long long)count);
     if (count > LEAT_MAX_OUTPUTS)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "%lld parts; at most %d outputs are possible",
                           (long long)count, LEAT_MAX_OUTPUTS);

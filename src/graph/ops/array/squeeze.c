@@ -24,9 +24,9 @@ static leat_status squeezed(const leati_ints *axes, const leat_shape *in, leat_s
         int32_t axis = 0;
         LEATI_TRY(leati_normal_axis(axes->values[i], in->rank, &axis, err));
         if (in->dims[axis] != 1 && in->dims[axis] != LEAT_UNKNOWN_DIM)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "dimension %d is %lld; only dimensions of 1 can be taken away",
-                              (int)axis, (long long)in->dims[axis]);
+            return leati_refuse(err, SHAPE,
+                                "dimension %d is %lld; only dimensions of 1 can be taken away",
+                                (int)axis, (long long)in->dims[axis]);
         named[axis] = true;
     }
     out->rank = 0;

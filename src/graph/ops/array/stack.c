@@ -8,7 +8,7 @@
 static leat_status stacked(const leat_shape *shape, int64_t axis, int count, int32_t *place,
                            leat_shape *out, leat_error *err) {
     if (shape->rank >= LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would exceed %d", LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
     LEATI_TRY(leati_normal_axis(axis, shape->rank + 1, place, err));
     out->rank = shape->rank + 1;
     for (int32_t d = 0; d < out->rank; d++)
@@ -19,9 +19,9 @@ static leat_status stacked(const leat_shape *shape, int64_t axis, int count, int
 static leat_status unequal(const leat_shape *first, const leat_shape *other, int index,
                            leat_error *err) {
     char texts[2][128];
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "input %d has shape %s, input 0 %s; expected equal shapes", index,
-                      leati_shape_text(other, texts[0]), leati_shape_text(first, texts[1]));
+    return leati_refuse(err, SHAPE, "input %d has shape %s, input 0 %s; expected equal shapes",
+                        index, leati_shape_text(other, texts[0]),
+                        leati_shape_text(first, texts[1]));
 }
 
 static leat_status stack_infer(leati_infer_call *call, leat_error *err) {

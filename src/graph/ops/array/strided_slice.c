@@ -47,7 +47,7 @@ typedef struct slicer {
 static leat_status add_dim(slicer *s, int64_t dim, int64_t step, leat_error *err) {
     leat_shape *shape = &s->part->shape;
     if (shape->rank == LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would exceed %d", LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
     s->part->steps[shape->rank] = step;
     shape->dims[shape->rank++] = dim;
     return LEAT_OK;
@@ -63,10 +63,11 @@ static leat_status take_index(slicer *s, int32_t i, leat_error *err) {
     int64_t dim = s->whole->dims[s->at], index = s->args->begin.values[i];
     bool open = dim == LEAT_UNKNOWN_DIM || s->unknown;
     if (!open && (index < -dim || index >= dim))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "slice index %lld of dimension %d out of bounds; expected one in [%lld, "
-                          "%lld)",
-                          (long long)index, (int)s->at, (long long)-dim, (long long)dim);
+        return leati_refuse(
+            err, SHAPE,
+            "slice index %lld of dimension %d out of bounds; expected one in [%lld, "
+            "%lld)",
+            (long long)index, (int)s->at, (long long)-dim, (long long)dim);
     if (!open)
         s->part->offset += (index < 0 ? index + dim : index) * s->dense[s->at];
     s->at++;
@@ -108,9 +109,9 @@ static leat_status count_entries(const struct leati_strided_slice_args *args, in
                                  leat_error *err) {
     int32_t count = args->begin.count;
     if (args->end.count != count || (args->strides.values != NULL && args->strides.count != count))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "begin has %d entries, end %d, strides %d; expected as many", (int)count,
-                          (int)args->end.count, (int)args->strides.count);
+        return leati_refuse(err, VALUE,
+                            "begin has %d entries, end %d, strides %d; expected as many",
+                            (int)count, (int)args->end.count, (int)args->strides.count);
     int64_t ellipsis = args->ellipsis_mask;
     if ((ellipsis & (ellipsis - 1)) != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "multiple ellipses are not allowed");
@@ -129,9 +130,8 @@ leat_status leati_strided_part_of(const struct leati_strided_slice_args *args,
     *part = (leati_strided_part){.offset = 0};
     LEATI_TRY(count_entries(args, &used, err));
     if (used > whole->rank)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%d entries name dimensions of a tensor of shape %s", (int)used,
-                          leati_shape_text(whole, text));
+        return leati_refuse(err, SHAPE, "%d entries name dimensions of a tensor of shape %s",
+                            (int)used, leati_shape_text(whole, text));
     leati_dense_steps(whole, size, s.dense);
     for (int32_t i = 0; i < args->begin.count; i++) {
         if (has(args->ellipsis_mask, i)) {

@@ -21,9 +21,9 @@ static leat_status strided_slice_grad_kernel(leati_kernel_call *call, leat_error
     char texts[2][128];
     LEATI_TRY(leati_strided_part_of(call->args, &whole, size, false, &part, err));
     if (!leati_shape_equal(&part.shape, &found))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the gradient is %s; expected %s",
-                          leati_shape_text(&found, texts[0]),
-                          leati_shape_text(&part.shape, texts[1]));
+        return leati_refuse(err, SHAPE, "the gradient is %s; expected %s",
+                            leati_shape_text(&found, texts[0]),
+                            leati_shape_text(&part.shape, texts[1]));
     LEATI_TRY(leati_output_like(call, 0, &whole, err));
     leati_dense_steps(&part.shape, size, in_steps);
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {

@@ -29,8 +29,8 @@ static leat_status write_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_rank(call, 1, 0, "the index", err));
     LEATI_TRY(leati_want_dtype(call, 2, call->inputs[0].dtype, "the value", err));
     if (value->rank >= LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
-                          (int)value->rank + 1, LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
+                            (int)value->rank + 1, LEAT_MAX_RANK);
     if (value->rank >= 0) {
         shape = (leat_shape){.rank = 1, .dims = {LEAT_UNKNOWN_DIM}};
         for (int32_t d = 0; d < value->rank; d++)
@@ -50,11 +50,11 @@ static leat_status write_kernel(leati_kernel_call *call, leat_error *err) {
     for (int32_t d = 1; d < rows->rank; d++)
         old.dims[old.rank++] = rows->dims[d];
     if (!is_new && !leati_shape_equal(&old, &slice))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Could not write to TensorArray index %lld because the value shape is %s "
-                          "which is incompatible with the TensorArray's element shape: %s",
-                          (long long)index, leati_shape_text(&slice, texts[0]),
-                          leati_shape_text(&old, texts[1]));
+        return leati_refuse(
+            err, SHAPE,
+            "Could not write to TensorArray index %lld because the value shape is %s "
+            "which is incompatible with the TensorArray's element shape: %s",
+            (long long)index, leati_shape_text(&slice, texts[0]), leati_shape_text(&old, texts[1]));
     if (index < 0 || (index >= count && !args->grows))
         return leati_fail(err, LEAT_OUT_OF_RANGE,
                           "Tried to write to index %lld but array is not resizeable and size is: "

@@ -23,18 +23,17 @@ static const leati_row tile_rows[] = {
 static leat_status tiled(const leati_ints *multiples, const leat_shape *in, bool unknown,
                          leat_shape *out, leat_error *err) {
     if (multiples->count != in->rank)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "multiples has %d entries; expected %d, one per dimension",
-                          (int)multiples->count, (int)in->rank);
+        return leati_refuse(err, SHAPE, "multiples has %d entries; expected %d, one per dimension",
+                            (int)multiples->count, (int)in->rank);
     *out = *in;
     for (int32_t d = 0; d < in->rank; d++) {
         int64_t by = multiples->values[d];
         if (unknown || by == LEATI_UNKNOWN_NUMBER || (in->dims[d] == LEAT_UNKNOWN_DIM && by != 0))
             out->dims[d] = LEAT_UNKNOWN_DIM;
         else if (by < 0 || __builtin_mul_overflow(by ? in->dims[d] : 0, by, &out->dims[d]))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "multiples[%d] is %lld; expected 0 or more, and a product that fits",
-                              (int)d, (long long)by);
+            return leati_refuse(
+                err, VALUE, "multiples[%d] is %lld; expected 0 or more, and a product that fits",
+                (int)d, (long long)by);
     }
     return LEAT_OK;
 }

@@ -44,10 +44,10 @@ static leat_status shape_of(const struct top_k_args *args, const leat_shape *in,
                           "the input is a scalar; input must be >= 1-D");
     int64_t dim = in->dims[in->rank - 1];
     if (dim != LEAT_UNKNOWN_DIM && dim < args->k)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the last dimension has %lld values; input must have at least k (%lld) "
-                          "columns",
-                          (long long)dim, (long long)args->k);
+        return leati_refuse(err, SHAPE,
+                            "the last dimension has %lld values; input must have at least k (%lld) "
+                            "columns",
+                            (long long)dim, (long long)args->k);
     out->dims[in->rank - 1] = args->k;
     return LEAT_OK;
 }
@@ -56,13 +56,12 @@ static leat_status top_k_infer(leati_infer_call *call, leat_error *err) {
     const struct top_k_args *args = call->args;
     leat_shape shape = call->inputs[0].shape;
     if (!leati_sort_knows(call->inputs[0].dtype))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the values are %s; expected numbers",
-                          leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "the values are %s; expected numbers",
+                            leat_dtype_name(call->inputs[0].dtype));
     if (args->index_type != LEAT_INT16 && args->index_type != LEAT_INT32 &&
         args->index_type != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "index_type is %s; expected int16, int32 or int64",
-                          leat_dtype_name(args->index_type));
+        return leati_refuse(err, DTYPE, "index_type is %s; expected int16, int32 or int64",
+                            leat_dtype_name(args->index_type));
     if (call->unknown == 0)
         LEATI_TRY(shape_of(args, &call->inputs[0].shape, &shape, err));
     else if (shape.rank > 0)

@@ -21,16 +21,14 @@ static leat_status permutation(const leati_ints *perm, int32_t rank, int32_t *ou
                                leat_error *err) {
     bool seen[LEAT_MAX_RANK] = {false};
     if (perm->count > 0 && perm->count != rank)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "perm has %d entries; expected %d, one per dimension", (int)perm->count,
-                          (int)rank);
+        return leati_refuse(err, SHAPE, "perm has %d entries; expected %d, one per dimension",
+                            (int)perm->count, (int)rank);
     for (int32_t d = 0; d < rank; d++) {
         out[d] = rank - 1 - d;
         if (perm->count > 0)
             LEATI_TRY(leati_normal_axis(perm->values[d], rank, &out[d], err));
         if (seen[out[d]])
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "perm names dimension %d twice",
-                              (int)out[d]);
+            return leati_refuse(err, SHAPE, "perm names dimension %d twice", (int)out[d]);
         seen[out[d]] = true;
     }
     return LEAT_OK;

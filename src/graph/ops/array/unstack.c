@@ -49,8 +49,7 @@ static leat_status unstack_infer(leati_infer_call *call, leat_error *err) {
         count = count >= 0 ? count : in->dims[axis];
     }
     if (count < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the size of the dimension is not known; expected num");
+        return leati_refuse(err, SHAPE, "the size of the dimension is not known; expected num");
     if (count > LEAT_MAX_OUTPUTS)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "%lld slices; at most %d outputs are possible",
                           (long long)count, LEAT_MAX_OUTPUTS);

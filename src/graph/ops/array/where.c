@@ -11,8 +11,8 @@ static leat_status where_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM, call->inputs[0].shape.rank);
     if (dtype < LEAT_BOOL || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the condition is %s; expected bool or numbers", leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the condition is %s; expected bool or numbers",
+                            leat_dtype_name(dtype));
     if (call->inputs[0].shape.rank < 0)
         shape.dims[1] = LEAT_UNKNOWN_DIM;
     return leati_infer_output(call, LEAT_INT64, &shape, NULL, err);

@@ -44,9 +44,9 @@ static leat_status assert_infer(leati_infer_call *call, leat_error *err) {
     const struct assert_args *args = call->args;
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_BOOL, "the condition", err));
     if (code_of(args->code) == LEAT_OK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "code is \"%s\"; expected the name of a failure, such as OUT_OF_RANGE",
-                          args->code == NULL ? "" : args->code);
+        return leati_refuse(err, VALUE,
+                            "code is \"%s\"; expected the name of a failure, such as OUT_OF_RANGE",
+                            args->code == NULL ? "" : args->code);
     for (int i = 1; i < call->num_inputs; i++)
         LEATI_TRY(leati_infer_output(call, call->inputs[i].dtype, &call->inputs[i].shape,
                                      call->inputs[i].element, err));

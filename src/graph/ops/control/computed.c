@@ -134,9 +134,8 @@ static leat_status prepare_placeholder(const leati_row *row, void *args, const l
         leat_shape *shape = at;
         *shape = (leat_shape){.rank = LEAT_UNKNOWN_RANK};
         if (length > LEAT_MAX_RANK)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "the rank would be %lld; expected at most %d", (long long)length,
-                              LEAT_MAX_RANK);
+            return leati_refuse(err, SHAPE, "the rank would be %lld; expected at most %d",
+                                (long long)length, LEAT_MAX_RANK);
         if (length < 0)
             return LEAT_OK;
         shape->rank = (int32_t)length;
@@ -190,9 +189,8 @@ static leat_status infer_with(leati_infer_call *call, const target *t, void *arg
         const leati_row *row = row_named(t->op, &computed->bound.values[i]);
         const leati_type *value = &call->inputs[own + i];
         if (!could_fit(row, value))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "argument %s: expected %s, found %s",
-                              row->name, leati_row_type_name(row->type),
-                              leat_dtype_name(value->dtype));
+            return leati_refuse(err, DTYPE, "argument %s: expected %s, found %s", row->name,
+                                leati_row_type_name(row->type), leat_dtype_name(value->dtype));
         leati_known known = {0};
         if (!leati_infer_known(call, own + i, &known))
             known.count = 0;
@@ -290,8 +288,8 @@ static leat_status bind_list(const leati_operand *bound, int64_t row, leati_aren
                              leati_ints *out, leat_error *err) {
     if (bound->rank > 1 || bound->dtype < LEAT_INT8 || bound->dtype > LEAT_UINT64 ||
         bound->count > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "expected a list of integers, found %s",
-                          leat_dtype_name(bound->dtype));
+        return leati_refuse(err, DTYPE, "expected a list of integers, found %s",
+                            leat_dtype_name(bound->dtype));
     size_t bytes = (size_t)bound->count * sizeof *out->values;
     out->values = leati_arena_alloc(arena, bytes == 0 ? 1 : bytes);
     if (out->values == NULL)

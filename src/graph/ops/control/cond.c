@@ -59,9 +59,9 @@ static leat_status join_outputs(leati_infer_call *call, const leat_function *the
         const leati_type *a = &then_branch->body.values[then_branch->outputs[i]].type;
         const leati_type *b = &else_branch->body.values[else_branch->outputs[i]].type;
         if (a->dtype != b->dtype)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "output %d is %s in then_branch and %s in else_branch; cast one",
-                              (int)i, leat_dtype_name(a->dtype), leat_dtype_name(b->dtype));
+            return leati_refuse(err, DTYPE,
+                                "output %d is %s in then_branch and %s in else_branch; cast one",
+                                (int)i, leat_dtype_name(a->dtype), leat_dtype_name(b->dtype));
         leati_type both;
         leat_status status = leati_infer_join(call, a, b, &both, err);
         if (status)
@@ -77,9 +77,9 @@ static leat_status cond_infer(leati_infer_call *call, leat_error *err) {
     const leati_type *predicate = &call->inputs[0];
     char found[128];
     if (predicate->dtype != LEAT_BOOL || predicate->shape.rank > 0)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT, "the predicate is %s of shape %s; expected a bool scalar",
-            leat_dtype_name(predicate->dtype), leati_shape_text(&predicate->shape, found));
+        return leati_refuse(err, SHAPE, "the predicate is %s of shape %s; expected a bool scalar",
+                            leat_dtype_name(predicate->dtype),
+                            leati_shape_text(&predicate->shape, found));
     leat_error failure = {0};
     const struct cond_args *args = call->args;
     int count = call->num_inputs - 1;
@@ -125,9 +125,8 @@ static leat_status cond_kernel(leati_kernel_call *call, leat_error *err) {
     if (!tensors)
         return leati_no_memory(err);
     if (call->inputs[0].rank != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the predicate has rank %d; expected a bool scalar",
-                          (int)call->inputs[0].rank);
+        return leati_refuse(err, SHAPE, "the predicate has rank %d; expected a bool scalar",
+                            (int)call->inputs[0].rank);
     leat_status status = LEAT_OK;
     for (int64_t row = 0; !status && row < call->n; row++) {
         status = cond_row(call, row, tensors, tensors + call->num_inputs, err);

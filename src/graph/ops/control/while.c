@@ -51,9 +51,9 @@ extern const leati_tensor_op leati_tensor_op_while;
 leat_status leati_while_count(int64_t num_variables, int num_inputs, int *out, leat_error *err) {
     int64_t count = num_variables < 0 ? num_inputs : num_variables;
     if (count < 1 || count > num_inputs || count > LEAT_MAX_OUTPUTS)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld of %d inputs are loop variables; expected from 1 to %d of them",
-                          (long long)count, num_inputs, LEAT_MAX_OUTPUTS);
+        return leati_refuse(err, VALUE,
+                            "%lld of %d inputs are loop variables; expected from 1 to %d of them",
+                            (long long)count, num_inputs, LEAT_MAX_OUTPUTS);
     *out = (int)count;
     return LEAT_OK;
 }
@@ -72,11 +72,11 @@ static leat_status apply_invariants(const leat_spec *spec, leati_type *types, in
         leat_shape shape = leat_spec_component_shape(spec, i);
         leat_shape both = leati_shape_join(&shape, &types[i].shape);
         if (!leati_shape_equal(&both, &shape))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "loop variable %d has shape %s, which its shape invariant %s does "
-                              "not cover",
-                              i, leati_shape_text(&types[i].shape, found),
-                              leati_shape_text(&shape, wanted));
+            return leati_refuse(err, SHAPE,
+                                "loop variable %d has shape %s, which its shape invariant %s does "
+                                "not cover",
+                                i, leati_shape_text(&types[i].shape, found),
+                                leati_shape_text(&shape, wanted));
         types[i].shape = shape;
     }
     return LEAT_OK;
@@ -85,10 +85,10 @@ static leat_status apply_invariants(const leat_spec *spec, leati_type *types, in
 static leat_status fail_shape(int i, const leat_shape *before, const leat_shape *after,
                               leat_error *err) {
     char enters[128], leaves[128];
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "loop variable %d has shape %s before an iteration and %s after it; let "
-                      "the functions take a shape that covers both (shape_invariants)",
-                      i, leati_shape_text(before, enters), leati_shape_text(after, leaves));
+    return leati_refuse(err, SHAPE,
+                        "loop variable %d has shape %s before an iteration and %s after it; let "
+                        "the functions take a shape that covers both (shape_invariants)",
+                        i, leati_shape_text(before, enters), leati_shape_text(after, leaves));
 }
 
 /* Joins variable `i` with what an iteration makes of it; *changed where that says less. */
@@ -96,9 +96,8 @@ static leat_status join_variable(leati_infer_call *call, const leati_loop_types 
                                  const leati_type *made, bool *changed, leat_error *err) {
     leati_type joined, *type = &loop->types[i];
     if (made->dtype != type->dtype)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "loop variable %d is %s, but body makes it %s; cast it", i,
-                          leat_dtype_name(type->dtype), leat_dtype_name(made->dtype));
+        return leati_refuse(err, DTYPE, "loop variable %d is %s, but body makes it %s; cast it", i,
+                            leat_dtype_name(type->dtype), leat_dtype_name(made->dtype));
     leat_status status = leati_infer_join(call, type, made, &joined, err);
     if (status)
         return leati_prefix(err, "loop variable %d", i);
@@ -123,9 +122,8 @@ static leat_status join_round(leati_infer_call *call, const leati_loop_types *lo
         return LEAT_INVALID_ARGUMENT; /* the text and the code stand in err */
     leat_status status = LEAT_OK;
     if (body->num_outputs != count)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "body has %d outputs for %d loop variables; expected %d",
-                            (int)body->num_outputs, loop->num_variables, count);
+        status = leati_refuse(err, VALUE, "body has %d outputs for %d loop variables; expected %d",
+                              (int)body->num_outputs, loop->num_variables, count);
     for (int i = 0; !status && i < loop->num_variables; i++) {
         const leati_type *made = &body->body.values[body->outputs[loop->first + i]].type;
         const leati_type *taken = &given->body.values[i].type;
@@ -171,14 +169,14 @@ static leat_status check_cond(const leati_infer_call *call, const leati_type *ty
     leat_status status = LEAT_OK;
     char found[128];
     if (cond->num_outputs != 1) {
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "cond has %d outputs; expected a bool scalar", (int)cond->num_outputs);
+        status = leati_refuse(err, SHAPE, "cond has %d outputs; expected a bool scalar",
+                              (int)cond->num_outputs);
     } else {
         const leati_type *type = &cond->body.values[cond->outputs[0]].type;
         if (type->dtype != LEAT_BOOL || type->shape.rank > 0)
-            status = leati_fail(
-                err, LEAT_INVALID_ARGUMENT, "cond gives %s of shape %s; expected a bool scalar",
-                leat_dtype_name(type->dtype), leati_shape_text(&type->shape, found));
+            status =
+                leati_refuse(err, SHAPE, "cond gives %s of shape %s; expected a bool scalar",
+                             leat_dtype_name(type->dtype), leati_shape_text(&type->shape, found));
     }
     leat_function_unref(cond);
     return status;
@@ -261,8 +259,8 @@ leat_status leati_loop_test(const leati_loop *loop, bool *more, leat_error *err)
     leati_call_context context = scoped(loop, loop->iteration, 1);
     leat_status status = leati_interpret(loop->cond, loop->values, &context, &result, err);
     if (!status && (result.dtype != LEAT_BOOL || result.rank != 0))
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "the result has rank %d; expected a bool scalar", (int)result.rank);
+        status = leati_refuse(err, SHAPE, "the result has rank %d; expected a bool scalar",
+                              (int)result.rank);
     if (status)
         leati_prefix(err, "iteration %lld: cond", (long long)loop->iteration);
     else

@@ -83,9 +83,9 @@ static leat_status infer_gradients(leati_infer_call *call, int num_sources, leat
         given++;
     }
     if (given != call->num_inputs || reverse->num_outputs != given - num_sources)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT, "%d gradients are given and reverse makes %d; expected %d",
-            call->num_inputs - num_sources, (int)reverse->num_outputs, given - num_sources);
+        return leati_refuse(err, VALUE, "%d gradients are given and reverse makes %d; expected %d",
+                            call->num_inputs - num_sources, (int)reverse->num_outputs,
+                            given - num_sources);
     return LEAT_OK;
 }
 

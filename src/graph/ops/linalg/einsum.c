@@ -135,8 +135,8 @@ static leat_status spread_labels(const subscript *s, const leat_shape *shape, vi
     int rest = shape->rank - (s->count - has_rest);
     out->rank = 0;
     if (rest < 0 || (rest > 0 && !has_rest))
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, SHAPE,
             "an operand of shape %s does not have the %d dimensions that the equation "
             "names",
             leati_shape_text(shape, text), s->count - has_rest);
@@ -162,10 +162,10 @@ static leat_status join_dims(const view *v, int64_t *dims, leat_error *err) {
         } else if (loose && *dim == 1) {
             *dim = found;
         } else if (found != LEAT_UNKNOWN_DIM && !(loose && found == 1)) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "Expected dimension %lld where operands share a label but got "
-                              "dimension %lld",
-                              (long long)*dim, (long long)found);
+            return leati_refuse(err, SHAPE,
+                                "Expected dimension %lld where operands share a label but got "
+                                "dimension %lld",
+                                (long long)*dim, (long long)found);
         }
     }
     return LEAT_OK;
@@ -191,8 +191,8 @@ static leat_status lay_out(const formula *e, const leat_shape *shapes, view *vie
             labels[count++] = LAST - (rest - 1 - k);
     }
     if (count > LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would be %d; expected at most %d",
-                          count, LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d", count,
+                            LEAT_MAX_RANK);
     result->rank = count;
     for (int i = 0; i < count; i++) {
         if (dims[labels[i]] == -2)
@@ -215,9 +215,9 @@ static leat_status einsum_infer(leati_infer_call *call, leat_error *err) {
     bool known = true;
     if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64 && dtype != LEAT_INT32 &&
         dtype != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the operands are %s; expected float32, float64, int32 or int64",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE,
+                            "the operands are %s; expected float32, float64, int32 or int64",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_same_dtypes(call, err));
     LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
     for (int i = 0; i < call->num_inputs; i++) {

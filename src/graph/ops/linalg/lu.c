@@ -22,9 +22,8 @@ static leat_status lu_infer(leati_infer_call *call, leat_error *err) {
     leat_shape in = leati_square_of(&call->inputs[0].shape);
     LEATI_TRY(leati_want_matrices(call, 0, true, err));
     if (args->output_idx_type != LEAT_INT32 && args->output_idx_type != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "output_idx_type is %s; expected int32 or int64",
-                          leat_dtype_name(args->output_idx_type));
+        return leati_refuse(err, DTYPE, "output_idx_type is %s; expected int32 or int64",
+                            leat_dtype_name(args->output_idx_type));
     leat_shape order = leati_stack_of(&in, in.rank < 2 ? NULL : &in.dims[in.rank - 1], 1);
     LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &in, NULL, err));
     return leati_infer_output(call, args->output_idx_type, &order, NULL, err);

@@ -27,9 +27,9 @@ static leat_status product(const struct matmul_args *args, const leat_shape *a, 
                            leat_shape *out, leat_error *err) {
     char texts[2][128];
     if (a->rank < 2 || b->rank < 2 || (b->rank != a->rank && b->rank != 2))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a is %s and b is %s; expected matrices, b with a's rank or rank 2",
-                          leati_shape_text(a, texts[0]), leati_shape_text(b, texts[1]));
+        return leati_refuse(err, SHAPE,
+                            "a is %s and b is %s; expected matrices, b with a's rank or rank 2",
+                            leati_shape_text(a, texts[0]), leati_shape_text(b, texts[1]));
     *out = *a;
     for (int32_t d = 0; d < a->rank - 2 && b->rank == a->rank; d++) {
         LEATI_TRY(

@@ -19,10 +19,9 @@ static leat_status solution(const leat_shape *a, const leat_shape *b, leat_shape
     if (a->rank < 0 || b->rank < 0)
         return LEAT_OK;
     if (a->rank != b->rank)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
-            "the matrices have %d dimensions and the right sides %d; expected as many", a->rank,
-            b->rank);
+        return leati_refuse(
+            err, SHAPE, "the matrices have %d dimensions and the right sides %d; expected as many",
+            a->rank, b->rank);
     for (int32_t d = 0; d < a->rank - 1; d++) {
         LEATI_TRY(leati_want_equal_dims(a->dims[d], b->dims[d],
                                         "rows and stacks of matrices and right sides", err));

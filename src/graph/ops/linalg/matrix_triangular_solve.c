@@ -37,7 +37,7 @@ static leat_status solution(const leat_shape *a, const leat_shape *b, leat_shape
     LEATI_TRY(leati_want_equal_dims(rows, given, "rows of matrices and right sides", err));
     LEATI_TRY(leati_infer_broadcast_shape(&first, &second, out, err));
     if (out->rank > LEAT_MAX_RANK - 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "more than %d dimensions", LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "more than %d dimensions", LEAT_MAX_RANK);
     out->dims[out->rank++] = rows == LEAT_UNKNOWN_DIM ? given : rows;
     out->dims[out->rank++] = b->dims[b->rank - 1];
     return LEAT_OK;

@@ -10,16 +10,15 @@ static leat_status add_n_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     LEATI_TRY(leati_want_same_dtypes(call, err));
     if (call->inputs[0].dtype <= LEAT_BOOL || call->inputs[0].dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the inputs are %s; expected numbers",
-                          leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "the inputs are %s; expected numbers",
+                            leat_dtype_name(call->inputs[0].dtype));
     for (int i = 1; i < call->num_inputs; i++) {
         const leat_shape *other = &call->inputs[i].shape;
         char texts[2][128];
         if (!leati_shape_compatible(&shape, other))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "input %d has shape %s, input 0 %s; expected equal shapes", i,
-                              leati_shape_text(other, texts[0]),
-                              leati_shape_text(&shape, texts[1]));
+            return leati_refuse(
+                err, SHAPE, "input %d has shape %s, input 0 %s; expected equal shapes", i,
+                leati_shape_text(other, texts[0]), leati_shape_text(&shape, texts[1]));
         if (shape.rank < 0)
             shape = *other;
         for (int32_t d = 0; d < shape.rank && other->rank >= 0; d++)
@@ -45,10 +44,9 @@ static leat_status add_n_kernel(leati_kernel_call *call, leat_error *err) {
         leat_shape other = leati_operand_shape(&call->inputs[i]);
         char texts[2][128];
         if (!leati_shape_equal(&shape, &other))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "input %d has shape %s, input 0 %s; expected equal shapes", i,
-                              leati_shape_text(&other, texts[0]),
-                              leati_shape_text(&shape, texts[1]));
+            return leati_refuse(
+                err, SHAPE, "input %d has shape %s, input 0 %s; expected equal shapes", i,
+                leati_shape_text(&other, texts[0]), leati_shape_text(&shape, texts[1]));
     }
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)first->count * leat_dtype_size(first->dtype);

@@ -135,10 +135,11 @@ static leat_status cast_infer(leati_infer_call *call, leat_error *err) {
     const struct cast_args *args = call->args;
     leat_dtype from = call->inputs[0].dtype;
     if (args->dtype >= LEAT_NUM_DTYPES || cast_lanes[from][args->dtype] == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "no cast from %s to %s; expected numbers or bool (string_to_number reads "
-                          "text, as_string writes it)",
-                          leat_dtype_name(from), leat_dtype_name(args->dtype));
+        return leati_refuse(
+            err, DTYPE,
+            "no cast from %s to %s; expected numbers or bool (string_to_number reads "
+            "text, as_string writes it)",
+            leat_dtype_name(from), leat_dtype_name(args->dtype));
     return leati_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
 }
 

@@ -24,8 +24,7 @@ static const leati_row check_numerics_rows[] = {
 static leat_status check_numerics_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input is %s; expected floats",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the input is %s; expected floats", leat_dtype_name(dtype));
     return leati_infer_same(call, err);
 }
 

@@ -36,8 +36,8 @@ static leat_status count_nonzero_infer(leati_infer_call *call, leat_error *err) 
     const struct count_nonzero_args *args = call->args;
     LEATI_TRY(leati_want_values(call, 0, err));
     if (args->dtype <= LEAT_BOOL || args->dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected a number",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected a number",
+                            leat_dtype_name(args->dtype));
     return leati_reduce_infer_as(call, args->dtype, err);
 }
 

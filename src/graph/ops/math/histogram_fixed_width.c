@@ -45,17 +45,17 @@ static leat_status histogram_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(call->unknown != 0 ? LEAT_UNKNOWN_DIM : args->nbins);
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32 &&
         dtype != LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the values are %s; expected int32, int64, float32 or float64",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE,
+                            "the values are %s; expected int32, int64, float32 or float64",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_same_dtypes(call, err));
     LEATI_TRY(leati_want_rank(call, 1, 1, "value_range", err));
     const leat_shape *range = &call->inputs[1].shape;
     if (range->rank == 1 && range->dims[0] != LEAT_UNKNOWN_DIM)
         LEATI_TRY(check_range(range->dims[0], err));
     if (args->dtype != LEAT_INT32 && args->dtype != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected int32 or int64",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected int32 or int64",
+                            leat_dtype_name(args->dtype));
     return leati_infer_output(call, args->dtype, &shape, NULL, err);
 }
 

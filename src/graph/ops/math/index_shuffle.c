@@ -19,9 +19,8 @@ static leat_status want_integer(const leati_infer_call *call, int input, leat_er
     leat_dtype dtype = call->inputs[input].dtype;
     if (dtype == LEAT_INT32 || dtype == LEAT_INT64 || dtype == LEAT_UINT32 || dtype == LEAT_UINT64)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s is %s; expected int32, int64, uint32 or uint64", operands[input],
-                      leat_dtype_name(dtype));
+    return leati_refuse(err, DTYPE, "%s is %s; expected int32, int64, uint32 or uint64",
+                        operands[input], leat_dtype_name(dtype));
 }
 
 /* Of input `input`: one row of its own for each result, or one for all? */
@@ -36,9 +35,9 @@ static leat_status add_shape(int input, const leat_shape *shape, leat_shape *out
     int64_t numbers = seed && shape->rank > 0 ? shape->dims[shape->rank - 1] : 2;
     if ((!batched && shape->rank != (seed ? 1 : 0)) || (numbers >= 0 && numbers != 2) ||
         (batched && shape->dims[0] == 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has shape %s; expected %s",
-                          operands[input], leati_shape_text(shape, text),
-                          seed ? "[2] or [n, 2]" : "a scalar or a vector of at least one");
+        return leati_refuse(err, SHAPE, "%s has shape %s; expected %s", operands[input],
+                            leati_shape_text(shape, text),
+                            seed ? "[2] or [n, 2]" : "a scalar or a vector of at least one");
     if (!batched)
         return LEAT_OK;
     if (out->rank == 1 && out->dims[0] >= 0 && shape->dims[0] >= 0 &&
@@ -60,11 +59,11 @@ static leat_status index_shuffle_infer(leati_infer_call *call, leat_error *err) 
             LEATI_TRY(add_shape(i, &call->inputs[i].shape, &shape, err));
     }
     if (call->inputs[INDEX].dtype != call->inputs[MAX_INDEX].dtype)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "index is %s and max_index %s; expected one "
-                          "dtype",
-                          leat_dtype_name(call->inputs[INDEX].dtype),
-                          leat_dtype_name(call->inputs[MAX_INDEX].dtype));
+        return leati_refuse(err, DTYPE,
+                            "index is %s and max_index %s; expected one "
+                            "dtype",
+                            leat_dtype_name(call->inputs[INDEX].dtype),
+                            leat_dtype_name(call->inputs[MAX_INDEX].dtype));
     if (unknown && shape.rank == 0)
         shape.rank = LEAT_UNKNOWN_RANK;
     return leati_infer_output(call, call->inputs[INDEX].dtype, &shape, NULL, err);
@@ -87,8 +86,8 @@ static leat_status shuffle_one(const leati_kernel_call *call, int64_t row, int64
     for (int k = 0; k < 3; k += 2) {
         values[k] = value_of(&call->inputs[k], row, call->inputs[k].rank == 0 ? 0 : i);
         if (is_signed && (int64_t)values[k] < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %lld; expected 0 or more",
-                              operands[k], (long long)values[k]);
+            return leati_refuse(err, VALUE, "%s is %lld; expected 0 or more", operands[k],
+                                (long long)values[k]);
     }
     if (values[INDEX] > values[MAX_INDEX])
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

@@ -131,8 +131,8 @@ static leat_status saturate_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype from = call->inputs[0].dtype;
     if (from <= LEAT_BOOL || from > LEAT_FLOAT64 || args->dtype <= LEAT_BOOL ||
         args->dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "from %s to %s; expected numbers",
-                          leat_dtype_name(from), leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "from %s to %s; expected numbers", leat_dtype_name(from),
+                            leat_dtype_name(args->dtype));
     return leati_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
 }
 

@@ -7,8 +7,8 @@
 static leat_status sum_like_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input is %s; expected numbers",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the input is %s; expected numbers",
+                            leat_dtype_name(dtype));
     return leati_infer_output(call, dtype, &call->inputs[1].shape, NULL, err);
 }
 
@@ -19,8 +19,8 @@ static leat_status sum_like_kernel(leati_kernel_call *call, leat_error *err) {
     char texts[2][128];
     LEATI_TRY(leati_infer_broadcast_shape(&from, &to, &joined, err));
     if (!leati_shape_equal(&joined, &from))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s does not sum down to %s",
-                          leati_shape_text(&from, texts[0]), leati_shape_text(&to, texts[1]));
+        return leati_refuse(err, SHAPE, "%s does not sum down to %s",
+                            leati_shape_text(&from, texts[0]), leati_shape_text(&to, texts[1]));
     for (int32_t d = 0; d < from.rank; d++) {
         int32_t k = d - (from.rank - to.rank);
         mask[d] = k < 0 || (to.dims[k] == 1 && from.dims[d] != 1);

@@ -38,8 +38,7 @@ static leat_status unsorted_segment_join_infer(leati_infer_call *call, leat_erro
     LEATI_TRY(leati_want_dtype(call, INPUTS, LEAT_STRING, "the input", err));
     LEATI_TRY(leati_want_index(call, IDS, "segment_ids", err));
     if (call->inputs[IDS].shape.rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "segment_ids is a scalar; expected one or more dimensions");
+        return leati_refuse(err, SHAPE, "segment_ids is a scalar; expected one or more dimensions");
     LEATI_TRY(leati_segment_shape(&call->inputs[INPUTS].shape, &call->inputs[IDS].shape,
                                   call->unknown != 0 ? LEAT_UNKNOWN_DIM : args->num_segments,
                                   &shape, err));
@@ -115,8 +114,7 @@ static leat_status unsorted_segment_join_kernel(leati_kernel_call *call, leat_er
     leat_shape from = leati_operand_shape(&call->inputs[INPUTS]), shape;
     leat_shape ids = leati_operand_shape(&call->inputs[IDS]);
     if (ids.rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "segment_ids is a scalar; expected one or more dimensions");
+        return leati_refuse(err, SHAPE, "segment_ids is a scalar; expected one or more dimensions");
     LEATI_TRY(leati_segment_shape(&from, &ids, args->num_segments, &shape, err));
     LEATI_TRY(check_ids(call, args->num_segments, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));

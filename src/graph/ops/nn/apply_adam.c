@@ -69,10 +69,9 @@ UPDATE(update_avx512, __attribute__((target("avx512f"))), float, sqrtf)
 #endif
 
 leat_status leati_adam_check_step(int64_t step, leat_error *err) {
-    return step >= 1
-               ? LEAT_OK
-               : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "the step is %lld; expected 1 at the first update", (long long)step);
+    return step >= 1 ? LEAT_OK
+                     : leati_refuse(err, VALUE, "the step is %lld; expected 1 at the first update",
+                                    (long long)step);
 }
 
 leati_adam_float leati_adam_float_of(const struct leati_adam_args *args, float rate, int64_t step) {

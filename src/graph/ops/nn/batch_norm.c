@@ -25,8 +25,7 @@ leat_status leati_want_channels(const leati_infer_call *call, int index, const l
     if (x->rank < 0 || vector->rank < 0)
         return LEAT_OK;
     if (x->rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "x is a scalar; expected a last dimension of channels");
+        return leati_refuse(err, SHAPE, "x is a scalar; expected a last dimension of channels");
     return leati_want_equal_dims(x->dims[x->rank - 1], vector->dims[0], what, err);
 }
 
@@ -112,14 +111,13 @@ static leat_status batch_norm_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape x = leati_operand_shape(&call->inputs[0]);
     leat_shape vector = {.rank = 1};
     if (x.rank < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "x is a scalar; expected a last dimension of channels");
+        return leati_refuse(err, SHAPE, "x is a scalar; expected a last dimension of channels");
     vector.dims[0] = x.dims[x.rank - 1];
     for (int i = 1; i < 3; i++) {
         if (call->inputs[i].rank != 1)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "input %d has rank %d; expected a vector of the channels", i,
-                              (int)call->inputs[i].rank);
+            return leati_refuse(err, SHAPE,
+                                "input %d has rank %d; expected a vector of the channels", i,
+                                (int)call->inputs[i].rank);
         LEATI_TRY(leati_want_equal_dims(
             vector.dims[0], call->inputs[i].dims[0],
             i == 1 ? "the channels of x and gamma" : "the channels of x and beta", err));

@@ -20,9 +20,8 @@ static leat_status batch_norm_grad_infer(leati_infer_call *call, leat_error *err
     LEATI_TRY(leati_want_same_dtypes(call, err));
     if (!leati_shape_compatible(gradient, x)) {
         char texts[2][128];
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the gradient has shape %s and x %s; expected equal shapes",
-                          leati_shape_text(gradient, texts[0]), leati_shape_text(x, texts[1]));
+        return leati_refuse(err, SHAPE, "the gradient has shape %s and x %s; expected equal shapes",
+                            leati_shape_text(gradient, texts[0]), leati_shape_text(x, texts[1]));
     }
     for (int i = 2; i < 5; i++) {
         LEATI_TRY(leati_want_channels(call, i, x, names[i], err));
@@ -96,16 +95,15 @@ static leat_status batch_norm_grad_kernel(leati_kernel_call *call, leat_error *e
     leat_shape x = leati_operand_shape(&call->inputs[1]), vector = {.rank = 1};
     char texts[2][128];
     if (x.rank < 1 || !leati_shape_equal(&gradient, &x))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the gradient has shape %s and x %s; expected equal shapes",
-                          leati_shape_text(&gradient, texts[0]), leati_shape_text(&x, texts[1]));
+        return leati_refuse(err, SHAPE, "the gradient has shape %s and x %s; expected equal shapes",
+                            leati_shape_text(&gradient, texts[0]), leati_shape_text(&x, texts[1]));
     vector.dims[0] = x.dims[x.rank - 1];
     for (int i = 2; i < 5; i++) {
         leat_shape found = leati_operand_shape(&call->inputs[i]);
         if (!leati_shape_equal(&found, &vector))
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT, "%s has shape %s; expected %s, the channels of x",
-                names[i], leati_shape_text(&found, texts[0]), leati_shape_text(&vector, texts[1]));
+            return leati_refuse(err, SHAPE, "%s has shape %s; expected %s, the channels of x",
+                                names[i], leati_shape_text(&found, texts[0]),
+                                leati_shape_text(&vector, texts[1]));
     }
     LEATI_TRY(leati_output_like(call, 0, &x, err));
     LEATI_TRY(leati_output_like(call, 1, &vector, err));

@@ -9,9 +9,9 @@ static leat_status check_bias(const leat_shape *x, const leat_shape *bias, leat_
     if (x->rank < 0 || bias->rank < 0)
         return LEAT_OK;
     if (x->rank < 2 || bias->rank != 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is %s and the bias %s; expected rank 2 or more, and a vector",
-                          leati_shape_text(x, texts[0]), leati_shape_text(bias, texts[1]));
+        return leati_refuse(
+            err, SHAPE, "the input is %s and the bias %s; expected rank 2 or more, and a vector",
+            leati_shape_text(x, texts[0]), leati_shape_text(bias, texts[1]));
     return leati_want_equal_dims(x->dims[x->rank - 1], bias->dims[0],
                                  "the last dimension and the length of the bias", err);
 }

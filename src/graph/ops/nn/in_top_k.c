@@ -54,9 +54,8 @@ static leat_status in_top_k_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *targets = &call->inputs[0], *lines = &call->inputs[1];
     leat_shape shape = leati_operand_shape(targets);
     if (targets->rank != 1 || lines->rank != 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "targets have rank %d and predictions %d; expected 1 and 2",
-                          (int)targets->rank, (int)lines->rank);
+        return leati_refuse(err, SHAPE, "targets have rank %d and predictions %d; expected 1 and 2",
+                            (int)targets->rank, (int)lines->rank);
     LEATI_TRY(leati_want_equal_dims(targets->dims[0], lines->dims[0],
                                     "targets and lines of predictions", err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));

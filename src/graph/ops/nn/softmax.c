@@ -23,8 +23,7 @@ SHIFT_LOGITS(double, exp, log)
 leat_status leati_infer_lines(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_float(call, 0, "the input", err));
     if (call->inputs[0].shape.rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is a scalar; expected at least one dimension");
+        return leati_refuse(err, SHAPE, "the input is a scalar; expected at least one dimension");
     return leati_infer_same(call, err);
 }
 
@@ -33,8 +32,7 @@ leat_status leati_over_lines(leati_kernel_call *call, leati_line_function functi
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_operand_shape(in);
     if (shape.rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is a scalar; expected at least one dimension");
+        return leati_refuse(err, SHAPE, "the input is a scalar; expected at least one dimension");
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     int64_t n = shape.dims[shape.rank - 1], lines = n > 0 ? in->count / n : 0;
     size_t bytes = (size_t)n * leat_dtype_size(in->dtype);

@@ -15,10 +15,11 @@ static leat_status label_shape(const leat_shape *labels, const leat_shape *logit
     if (logits->rank >= 0)
         out->rank = logits->rank - 1;
     if (logits->rank == 0 || !leati_shape_compatible(out, labels))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the labels have shape %s and the logits %s; expected the labels' shape "
-                          "and one more dimension",
-                          leati_shape_text(labels, texts[0]), leati_shape_text(logits, texts[1]));
+        return leati_refuse(
+            err, SHAPE,
+            "the labels have shape %s and the logits %s; expected the labels' shape "
+            "and one more dimension",
+            leati_shape_text(labels, texts[0]), leati_shape_text(logits, texts[1]));
     if (out->rank < 0)
         *out = *labels;
     for (int32_t d = 0; d < out->rank && labels->rank >= 0; d++)

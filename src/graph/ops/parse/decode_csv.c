@@ -49,8 +49,7 @@ static const leati_row decode_csv_rows[] = {
 static leat_status check_columns(const struct decode_csv_args *args, int columns, leat_error *err) {
     const leati_ints *selected = &args->select_cols;
     if (columns == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "no defaults; expected one for each column that is read");
+        return leati_refuse(err, VALUE, "no defaults; expected one for each column that is read");
     if (selected->count > 0 && selected->count != columns)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "select_cols has %d columns for %d defaults",
                           (int)selected->count, columns);
@@ -66,8 +65,8 @@ static leat_status decode_csv_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the records", err));
     if (args->field_delim == NULL || strlen(args->field_delim) != 1 ||
         strchr("\"\n\r", args->field_delim[0]) != NULL)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "field_delim is \"%.20s\"; expected one byte that is no quote and ends no "
             "line",
             args->field_delim == NULL ? "" : args->field_delim);
@@ -77,10 +76,10 @@ static leat_status decode_csv_infer(leati_infer_call *call, leat_error *err) {
         const leat_shape *shape = &call->inputs[i].shape;
         if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64 && dtype != LEAT_INT32 &&
             dtype != LEAT_INT64 && dtype != LEAT_STRING)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "the default of field %d is %s; expected float32, float64, int32, "
-                              "int64 or string",
-                              i - 1, leat_dtype_name(dtype));
+            return leati_refuse(err, DTYPE,
+                                "the default of field %d is %s; expected float32, float64, int32, "
+                                "int64 or string",
+                                i - 1, leat_dtype_name(dtype));
         if (shape->rank > 1 || (shape->rank == 1 && shape->dims[0] > 1))
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "there should only be 1 default per field, but field %d has more",
@@ -182,9 +181,9 @@ static leat_status put_field(leati_kernel_call *call, int column, place p, field
     }
     if (leati_parse_number(f->text, out->dtype, to))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "field %d in record %lld is not a valid %s: %.*s",
-                      column, (long long)p.index, leat_dtype_name(out->dtype),
-                      (int)(f->text.size < 60 ? f->text.size : 60), f->text.data);
+    return leati_refuse(err, VALUE, "field %d in record %lld is not a valid %s: %.*s", column,
+                        (long long)p.index, leat_dtype_name(out->dtype),
+                        (int)(f->text.size < 60 ? f->text.size : 60), f->text.data);
 }
 
 static leat_status put_record(leati_kernel_call *call, place p, leat_error *err) {
@@ -211,9 +210,8 @@ static leat_status put_record(leati_kernel_call *call, place p, leat_error *err)
         }
     }
     if (all ? count != columns : column != columns)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected %d fields but found %lld in record %lld", columns,
-                          (long long)(all ? count : column), (long long)p.index);
+        return leati_refuse(err, VALUE, "expected %d fields but found %lld in record %lld", columns,
+                            (long long)(all ? count : column), (long long)p.index);
     return LEAT_OK;
 }
 

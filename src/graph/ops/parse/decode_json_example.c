@@ -20,9 +20,9 @@ static leat_status decode_json_example_infer(leati_infer_call *call, leat_error 
 }
 
 static leat_status refuse(const char *where, const char *expected, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "error while parsing JSON of a tf.train.Example: %.100s: expected %s", where,
-                      expected);
+    return leati_refuse(err, VALUE,
+                        "error while parsing JSON of a tf.train.Example: %.100s: expected %s",
+                        where, expected);
 }
 
 /* ---- values of a list ---- */

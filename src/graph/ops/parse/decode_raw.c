@@ -42,19 +42,19 @@ static leat_status decode_raw_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
     if (args->out_type <= LEAT_INVALID || args->out_type > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "out_type is %s; expected a number or bool",
-                          leat_dtype_name(args->out_type));
+        return leati_refuse(err, DTYPE, "out_type is %s; expected a number or bool",
+                            leat_dtype_name(args->out_type));
     int64_t size = (int64_t)leat_dtype_size(args->out_type), count = LEAT_UNKNOWN_DIM;
     if (is_fixed(args) && (args->fixed_length <= 0 || args->fixed_length % size != 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "fixed_length is %lld; expected a multiple of %lld, the size of %s, that "
-                          "is greater than zero",
-                          (long long)args->fixed_length, (long long)size,
-                          leat_dtype_name(args->out_type));
+        return leati_refuse(
+            err, VALUE,
+            "fixed_length is %lld; expected a multiple of %lld, the size of %s, that "
+            "is greater than zero",
+            (long long)args->fixed_length, (long long)size, leat_dtype_name(args->out_type));
     if (is_fixed(args))
         count = args->fixed_length / size;
     if (shape.rank >= LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the rank would exceed %d", LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
     if (shape.rank >= 0)
         shape.dims[shape.rank++] = count;
     return leati_infer_output(call, args->out_type, &shape, NULL, err);
@@ -68,14 +68,14 @@ static leat_status one_length(const leati_kernel_call *call, size_t size, size_t
     *length = in->count > 0 ? strings[0].size : 0;
     for (int64_t i = 1; i < in->count; i++)
         if (strings[i].size != *length)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "string %lld has %zu bytes, string 0 has %zu; expected one length",
-                              (long long)i, strings[i].size, *length);
+            return leati_refuse(err, VALUE,
+                                "string %lld has %zu bytes, string 0 has %zu; expected one length",
+                                (long long)i, strings[i].size, *length);
     if (*length % size != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a string of %zu bytes; expected a multiple of %zu, the size of its "
-                          "numbers",
-                          *length, size);
+        return leati_refuse(err, VALUE,
+                            "a string of %zu bytes; expected a multiple of %zu, the size of its "
+                            "numbers",
+                            *length, size);
     return LEAT_OK;
 }
 

@@ -65,27 +65,26 @@ static leat_status read_format(const uint8_t **at, const uint8_t *end, wave *out
         return cut_off("the header", err);
     if (memcmp(p, "RIFF", 4) != 0 || memcmp(p + 8, "WAVE", 4) != 0 ||
         memcmp(p + 12, "fmt ", 4) != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the header is that of no WAV file; expected RIFF, WAVE and fmt");
+        return leati_refuse(err, VALUE,
+                            "the header is that of no WAV file; expected RIFF, WAVE and fmt");
     uint32_t size = leati_load32(p + 16), format = load16(p + 20), bits = load16(p + 34);
     uint32_t channels = load16(p + 22), each = load16(p + 32), per_second = leati_load32(p + 28);
     out->rate = leati_load32(p + 24);
     if (size != 16 && size != 18)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a format chunk of %u bytes; expected 16 or 18", size);
+        return leati_refuse(err, VALUE, "a format chunk of %u bytes; expected 16 or 18", size);
     if (format != 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "bad audio format for WAV: expected 1 (PCM), but got %u", format);
+        return leati_refuse(err, VALUE, "bad audio format for WAV: expected 1 (PCM), but got %u",
+                            format);
     if (channels < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "bad number of channels for WAV: expected at least 1, but got 0");
+        return leati_refuse(err, SHAPE,
+                            "bad number of channels for WAV: expected at least 1, but got 0");
     if (bits != 16)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "can only read 16-bit WAV files, but received %u", bits);
     if (each != channels * 2 || (uint64_t)per_second != (uint64_t)each * out->rate)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%u bytes for each sample and %u a second; expected %u and %llu", each,
-                          per_second, channels * 2, (unsigned long long)each * out->rate);
+        return leati_refuse(err, VALUE,
+                            "%u bytes for each sample and %u a second; expected %u and %llu", each,
+                            per_second, channels * 2, (unsigned long long)each * out->rate);
     if (size == 18 && end - p < 38)
         return cut_off("the header", err);
     out->channels = channels;
@@ -102,8 +101,8 @@ static leat_status read_wave(const uint8_t *at, const uint8_t *end, wave *out, l
         bool data = memcmp(at, "data", 4) == 0;
         at += 8;
         if (data && out->data != NULL)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "more than one data chunk found in a WAV file; expected one");
+            return leati_refuse(err, VALUE,
+                                "more than one data chunk found in a WAV file; expected one");
         if (data) { /* of what is no whole sample nothing has to be there */
             out->data = at;
             out->samples = size / (2 * out->channels);
@@ -133,8 +132,8 @@ static leat_status decode_wav_kernel(leati_kernel_call *call, leat_error *err) {
     const struct decode_wav_args *args = call->args;
     leat_shape scalar = LEAT_SCALAR;
     if (call->inputs[0].rank != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the contents have rank %d; expected rank 0",
-                          (int)call->inputs[0].rank);
+        return leati_refuse(err, SHAPE, "the contents have rank %d; expected rank 0",
+                            (int)call->inputs[0].rank);
     LEATI_TRY(leati_output_like(call, 1, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
         const leat_string *contents = leati_strings_of(&call->inputs[0], row);

@@ -76,9 +76,9 @@ static leat_status put_row(leati_kernel_call *call, int64_t row, leat_error *err
 static leat_status encode_wav_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
     if (call->inputs[0].rank != 2 || call->inputs[1].rank != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "audio and sample_rate have ranks %d and %d; expected 2 and 0",
-                          (int)call->inputs[0].rank, (int)call->inputs[1].rank);
+        return leati_refuse(err, VALUE,
+                            "audio and sample_rate have ranks %d and %d; expected 2 and 0",
+                            (int)call->inputs[0].rank, (int)call->inputs[1].rank);
     LEATI_TRY(leati_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;

@@ -13,9 +13,8 @@ static leat_status matching_files_infer(leati_infer_call *call, leat_error *err)
     leat_shape names = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the pattern", err));
     if (call->inputs[0].shape.rank > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the patterns have rank %d; expected a scalar or a vector",
-                          (int)call->inputs[0].shape.rank);
+        return leati_refuse(err, SHAPE, "the patterns have rank %d; expected a scalar or a vector",
+                            (int)call->inputs[0].shape.rank);
     return leati_infer_output(call, LEAT_STRING, &names, NULL, err);
 }
 
@@ -43,9 +42,8 @@ static leat_status matching_files_kernel(leati_kernel_call *call, leat_error *er
     char **patterns = leati_arena_alloc(call->arena, bytes);
     leati_paths found = {0};
     if (in->rank > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the patterns have rank %d; expected a scalar or a vector",
-                          (int)in->rank);
+        return leati_refuse(err, SHAPE, "the patterns have rank %d; expected a scalar or a vector",
+                            (int)in->rank);
     if (patterns == NULL)
         return leati_no_memory(err);
     for (int64_t i = 0; i < in->count; i++) {

@@ -35,9 +35,9 @@ static leat_status parse_example_infer(leati_infer_call *call, leat_error *err) 
     const leat_shape *records = &call->inputs[0].shape;
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the serialised Example", err));
     if (records->rank > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the serialised Examples have rank %d; expected a scalar or a vector",
-                          (int)records->rank);
+        return leati_refuse(err, SHAPE,
+                            "the serialised Examples have rank %d; expected a scalar or a vector",
+                            (int)records->rank);
     return leati_features_infer(call, args->features, records, "features", err);
 }
 
@@ -145,9 +145,9 @@ static leat_status parse_example_kernel(leati_kernel_call *call, leat_error *err
     const struct parse_example_args *args = call->args;
     leati_features features = {.call = call, .spec = args->features, .defaults = &args->defaults};
     if (call->inputs[0].rank > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the serialised Examples have rank %d; expected a scalar or a vector",
-                          (int)call->inputs[0].rank);
+        return leati_refuse(err, SHAPE,
+                            "the serialised Examples have rank %d; expected a scalar or a vector",
+                            (int)call->inputs[0].rank);
     return parse_rows(&features, err);
 }
 

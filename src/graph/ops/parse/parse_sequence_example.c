@@ -62,10 +62,10 @@ static leat_status infer_list(leati_infer_call *call, const char *key, const lea
         good = leati_shape_count(&rest) >= 0;
     }
     if (!good || (kind != LEAT_SPEC_TENSOR && kind != LEAT_SPEC_SPARSE && kind != LEAT_SPEC_RAGGED))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature list \"%.100s\" is no tensor [-1, ...] of string, int64 or "
-                          "float32, and neither sparse nor ragged",
-                          key);
+        return leati_refuse(err, STRUCTURE,
+                            "feature list \"%.100s\" is no tensor [-1, ...] of string, int64 or "
+                            "float32, and neither sparse nor ragged",
+                            key);
     if (kind == LEAT_SPEC_TENSOR) {
         LEATI_TRY(leati_features_shape(records, &shape, &all, err));
         LEATI_TRY(leati_infer_output(call, dtype, &all, NULL, err));
@@ -90,10 +90,10 @@ static leat_status parse_sequence_example_infer(leati_infer_call *call, leat_err
     const leat_shape *records = &call->inputs[0].shape;
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the serialised SequenceExample", err));
     if (records->rank > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the serialised SequenceExamples have rank %d; expected a scalar or a "
-                          "vector",
-                          (int)records->rank);
+        return leati_refuse(err, SHAPE,
+                            "the serialised SequenceExamples have rank %d; expected a scalar or a "
+                            "vector",
+                            (int)records->rank);
     LEATI_TRY(leati_features_infer(call, args->context, records, "context", err));
     if (args->sequence == NULL || leat_spec_get_kind(args->sequence) != LEAT_SPEC_DICT)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "sequence is no dict of specs");
@@ -199,18 +199,17 @@ static leat_status count_steps(const parse *p, leat_string record, int index, li
     for (; next_step(&left, &dtype, &values, &bad); list->steps++) {
         int64_t count = 0;
         if (dtype != LEAT_INVALID && dtype != expected)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "feature list \"%.100s\", step %lld holds %s values; expected %s",
-                              key, (long long)list->steps, leati_feature_word(dtype),
-                              leati_feature_word(expected));
+            return leati_refuse(
+                err, VALUE, "feature list \"%.100s\", step %lld holds %s values; expected %s", key,
+                (long long)list->steps, leati_feature_word(dtype), leati_feature_word(expected));
         if (dtype != LEAT_INVALID)
             count = leati_feature_count(dtype, values, &bad);
         if (count < 0)
             break;
         if (size >= 0 && count != size)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "feature list \"%.100s\", step %lld has %lld values; expected %lld",
-                              key, (long long)list->steps, (long long)count, (long long)size);
+            return leati_refuse(err, VALUE,
+                                "feature list \"%.100s\", step %lld has %lld values; expected %lld",
+                                key, (long long)list->steps, (long long)count, (long long)size);
         list->values += count;
         list->longest = count > list->longest ? count : list->longest;
     }
@@ -467,10 +466,10 @@ static leat_status parse_sequence_example_kernel(leati_kernel_call *call, leat_e
                .count = leat_spec_num_children(args->sequence),
                .n = call->inputs[0].count};
     if (call->inputs[0].rank > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the serialised SequenceExamples have rank %d; expected a scalar or a "
-                          "vector",
-                          (int)call->inputs[0].rank);
+        return leati_refuse(err, SHAPE,
+                            "the serialised SequenceExamples have rank %d; expected a scalar or a "
+                            "vector",
+                            (int)call->inputs[0].rank);
     return parse_rows(&p, err);
 }
 

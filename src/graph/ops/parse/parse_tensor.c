@@ -24,8 +24,8 @@ static leat_status parse_tensor_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the message", err));
     LEATI_TRY(leati_want_rank(call, 0, 0, "the message", err));
     if (args->out_type <= LEAT_INVALID || args->out_type == LEAT_OBJECT)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "out_type is %s; expected one of values",
-                          leat_dtype_name(args->out_type));
+        return leati_refuse(err, DTYPE, "out_type is %s; expected one of values",
+                            leat_dtype_name(args->out_type));
     return leati_infer_output(call, args->out_type, &unknown, NULL, err);
 }
 
@@ -43,16 +43,14 @@ static leat_status parse_tensor_kernel(leati_kernel_call *call, leat_error *err)
     const leat_string *bytes = leati_strings_of(&call->inputs[0], 0);
     leati_tensor_proto proto;
     if (call->inputs[0].rank != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the messages are a tensor of rank %d; expected rank 0",
-                          (int)call->inputs[0].rank);
+        return leati_refuse(err, SHAPE, "the messages are a tensor of rank %d; expected rank 0",
+                            (int)call->inputs[0].rank);
     const uint8_t *data = (const uint8_t *)bytes->data;
     leati_wire message = {.at = data, .end = bytes->size > 0 ? data + bytes->size : data};
     LEATI_TRY(refuse(leati_read_tensor_proto(message, &proto, err), err));
     if (proto.dtype != args->out_type)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "type mismatch between parsed tensor (%s) and dtype (%s)",
-                          leat_dtype_name(proto.dtype), leat_dtype_name(args->out_type));
+        return leati_refuse(err, DTYPE, "type mismatch between parsed tensor (%s) and dtype (%s)",
+                            leat_dtype_name(proto.dtype), leat_dtype_name(args->out_type));
     LEATI_TRY(leati_output_like(call, 0, &proto.shape, err));
     if (proto.count > 0)
         LEATI_TRY(refuse(leati_tensor_proto_values(&proto, call->outputs[0].data, err), err));

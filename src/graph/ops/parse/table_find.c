@@ -105,17 +105,16 @@ static leat_status check_table(const struct table_find_args *args, leat_error *e
     const leat_tensor *keys = args->keys.tensors, *values = args->values.tensors;
     if (args->keys.num_tensors != 1 || args->values.num_tensors != 1 || keys->rank != 1 ||
         values->rank != 1 || keys->dims[0] != values->dims[0])
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "keys and values: expected two vectors with as many entries");
+        return leati_refuse(err, SHAPE,
+                            "keys and values: expected two vectors with as many entries");
     if (keys->dtype != LEAT_STRING && keys->dtype != LEAT_INT64 && keys->dtype != LEAT_INT32)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the keys are %s; expected string, int64 or int32",
-                          leat_dtype_name(keys->dtype));
+        return leati_refuse(err, DTYPE, "the keys are %s; expected string, int64 or int32",
+                            leat_dtype_name(keys->dtype));
     if (values->dtype == LEAT_INVALID || values->dtype > LEAT_STRING)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the values are %s; expected numbers, bool or "
-                          "string",
-                          leat_dtype_name(values->dtype));
+        return leati_refuse(err, DTYPE,
+                            "the values are %s; expected numbers, bool or "
+                            "string",
+                            leat_dtype_name(values->dtype));
     return LEAT_OK;
 }
 

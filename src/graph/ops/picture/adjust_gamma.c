@@ -41,7 +41,7 @@ static const leati_colour adjust_gamma_colour = {
 static leat_status check(const struct adjust_gamma_args *args, leat_error *err) {
     if (args->gamma >= 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "gamma is %.9g; expected 0 or more", args->gamma);
+    return leati_refuse(err, VALUE, "gamma is %.9g; expected 0 or more", args->gamma);
 }
 
 static leat_status adjust_gamma_infer(leati_infer_call *call, leat_error *err) {

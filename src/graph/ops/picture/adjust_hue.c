@@ -55,8 +55,7 @@ static const leati_colour adjust_hue_colour = {
 static leat_status check(const struct leati_adjust_args *args, leat_error *err) {
     if (args->amount >= -1 && args->amount <= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "delta is %.9g; expected a number in [-1, 1]",
-                      args->amount);
+    return leati_refuse(err, VALUE, "delta is %.9g; expected a number in [-1, 1]", args->amount);
 }
 
 static leat_status adjust_hue_infer(leati_infer_call *call, leat_error *err) {

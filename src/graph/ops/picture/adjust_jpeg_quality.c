@@ -27,8 +27,8 @@ static const leati_row quality_rows[] = {
 static leat_status check(const struct leati_quality_args *args, leat_error *err) {
     if (args->jpeg_quality >= 0 && args->jpeg_quality <= 100)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "jpeg_quality is %lld; expected 0 to 100",
-                      (long long)args->jpeg_quality);
+    return leati_refuse(err, VALUE, "jpeg_quality is %lld; expected 0 to 100",
+                        (long long)args->jpeg_quality);
 }
 
 static leat_status quality_infer(leati_infer_call *call, leat_error *err) {
@@ -39,8 +39,8 @@ static leat_status quality_infer(leati_infer_call *call, leat_error *err) {
         LEATI_TRY(check(args, err));
     LEATI_TRY(leati_picture_dct(args->dct_method, &dct, err));
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the picture is %s; expected numbers",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the picture is %s; expected numbers",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_rank(call, 0, 3, "the picture", err));
     return leati_infer_same(call, err);
 }
@@ -89,10 +89,11 @@ static leat_status quality_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(check(args, err));
     if (in->rank != 3 || (in->dims[2] != 1 && in->dims[2] != 3) || in->dims[0] > 65500 ||
         in->dims[1] > 65500)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the picture has shape %s; expected rank 3, 1 or 3 channels, sides of at "
-                          "most 65500 pixels",
-                          leati_shape_text(&shape, text));
+        return leati_refuse(
+            err, SHAPE,
+            "the picture has shape %s; expected rank 3, 1 or 3 channels, sides of at "
+            "most 65500 pixels",
+            leati_shape_text(&shape, text));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)call->n * (size_t)in->count;
     leati_operand pixels = call->outputs[0];

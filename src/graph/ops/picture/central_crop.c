@@ -21,9 +21,8 @@ static const leati_row central_crop_rows[] = {
 static leat_status check(const struct central_crop_args *args, leat_error *err) {
     if (args->central_fraction > 0 && args->central_fraction <= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "central_fraction is %.9g; expected a number in (0, 1]",
-                      args->central_fraction);
+    return leati_refuse(err, VALUE, "central_fraction is %.9g; expected a number in (0, 1]",
+                        args->central_fraction);
 }
 
 /* Pixels that are cut off at the front, and as many at the end. */

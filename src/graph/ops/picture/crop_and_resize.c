@@ -37,9 +37,9 @@ leat_status leati_crop_check(const struct leati_crop_args *args, bool size_known
                           "method is \"%.40s\"; expected \"bilinear\" or \"nearest\"", method);
     if (size_known && (args->crop_size.count != 2 || args->crop_size.values[0] < 1 ||
                        args->crop_size.values[1] < 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "crop_size has %d numbers; expected a height and a width of at least 1",
-                          (int)args->crop_size.count);
+        return leati_refuse(err, VALUE,
+                            "crop_size has %d numbers; expected a height and a width of at least 1",
+                            (int)args->crop_size.count);
     return LEAT_OK;
 }
 
@@ -48,8 +48,8 @@ static leat_status crop_and_resize_infer(leati_infer_call *call, leat_error *err
     const leat_shape *images = &call->inputs[IMAGES].shape, *boxes = &call->inputs[BOXES].shape;
     leat_dtype dtype = call->inputs[IMAGES].dtype;
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_rank(call, IMAGES, 4, "image", err));
     LEATI_TRY(leati_want_dtype(call, BOXES, LEAT_FLOAT32, "boxes", err));
     LEATI_TRY(leati_want_rank(call, BOXES, 2, "boxes", err));
@@ -139,8 +139,8 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
     leati_operand in = call->inputs[IMAGES];
     if (in.rank != 4 || boxes->rank != 2 || boxes->dims[1] != 4 || indices->rank != 1 ||
         indices->count != boxes->dims[0])
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, SHAPE,
             "pictures of rank %d, %lld boxes and %lld indices; expected [N, H, W, C], "
             "[n, 4] and [n]",
             (int)in.rank, (long long)boxes->dims[0], (long long)indices->count);
@@ -157,10 +157,11 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
         for (int64_t i = 0; i < boxes->dims[0]; i++) {
             int64_t index = leati_index_at(indices, row, i);
             if (index < 0 || index >= in.dims[0] || picture == 0)
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "box %lld is of picture %lld; expected one of the %lld pictures, "
-                                  "with pixels",
-                                  (long long)i, (long long)index, (long long)in.dims[0]);
+                return leati_refuse(
+                    err, VALUE,
+                    "box %lld is of picture %lld; expected one of the %lld pictures, "
+                    "with pixels",
+                    (long long)i, (long long)index, (long long)in.dims[0]);
             const float *box = (const float *)(const void *)leati_row_of(boxes, row) + 4 * i;
             if (!isfinite(box[0]) || !isfinite(box[1]) || !isfinite(box[2]) || !isfinite(box[3]))
                 return leati_fail(err, LEAT_INVALID_ARGUMENT,

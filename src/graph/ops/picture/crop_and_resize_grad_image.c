@@ -11,8 +11,8 @@
 static leat_status infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[LEATI_CROP_IMAGES].dtype;
     if (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected floats",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected floats",
+                            leat_dtype_name(dtype));
     return leati_crop_back_infer(call, LEATI_CROP_IMAGES, err);
 }
 

@@ -10,8 +10,8 @@ static leat_status check(const struct leati_box_args *args, int64_t height, int6
     LEATI_TRY(leati_target_check(args->target_height, args->target_width, err));
     if ((height >= 0 && args->target_height > height - args->offset_height) ||
         (width >= 0 && args->target_width > width - args->offset_width))
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "the box of %lld x %lld pixels from (%lld, %lld) on leaves the picture of "
             "%lld x %lld; expected one inside",
             (long long)args->target_height, (long long)args->target_width,

@@ -31,9 +31,9 @@ leat_status leati_decode_crop_options(const struct leati_decode_jpeg_args *args,
                       &options->crop_width};
     LEATI_TRY(leati_decode_jpeg_options(args, options, err));
     if (window->rank != 1 || window->count != 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "crop_window has %lld numbers; expected 4: y, x, height, width",
-                          (long long)window->count);
+        return leati_refuse(err, VALUE,
+                            "crop_window has %lld numbers; expected 4: y, x, height, width",
+                            (long long)window->count);
     options->crop = true;
     for (int i = 0; i < 4; i++) {
         int64_t number = leati_index_at(window, row, i);

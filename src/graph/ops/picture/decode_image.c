@@ -28,8 +28,8 @@ static const leati_row decode_image_rows[] = {
 static leat_status decode_image_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_decode_image_args *args = call->args;
     if (args->dtype <= LEAT_BOOL || args->dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected a number",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected a number",
+                            leat_dtype_name(args->dtype));
     if (!args->expand_animations)
         return leati_picture_infer(call, args->channels, args->dtype, err);
     /* An animation has one dimension more than a picture. */

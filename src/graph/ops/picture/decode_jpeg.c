@@ -46,8 +46,8 @@ leat_status leati_decode_jpeg_options(const struct leati_decode_jpeg_args *args,
     options->acceptable_fraction = (float)args->acceptable_fraction;
     LEATI_TRY(leati_picture_dct(args->dct_method, &options->dct, err));
     if (args->ratio != 1 && args->ratio != 2 && args->ratio != 4 && args->ratio != 8)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "ratio is %lld; expected 1, 2, 4 or 8",
-                          (long long)args->ratio);
+        return leati_refuse(err, VALUE, "ratio is %lld; expected 1, 2, 4 or 8",
+                            (long long)args->ratio);
     return LEAT_OK;
 }
 

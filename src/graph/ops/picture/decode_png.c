@@ -20,8 +20,8 @@ static const leati_row decode_png_rows[] = {
 static leat_status decode_png_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_decode_png_args *args = call->args;
     if (args->dtype != LEAT_UINT8 && args->dtype != LEAT_UINT16)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected uint8 or uint16",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected uint8 or uint16",
+                            leat_dtype_name(args->dtype));
     return leati_picture_infer(call, args->channels, args->dtype, err);
 }
 

@@ -28,10 +28,10 @@ static leat_status decode_webp_infer(leati_infer_call *call, leat_error *err) {
     int64_t channels = args->channels;
     LEATI_TRY(leati_picture_check(call, channels, err));
     if (channels == 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "channels is 1; expected 0, 3 or 4");
+        return leati_refuse(err, VALUE, "channels is 1; expected 0, 3 or 4");
     if (args->dtype != LEAT_UINT8)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected uint8",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected uint8",
+                            leat_dtype_name(args->dtype));
     leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM,
                                   channels > 0 ? channels : LEAT_UNKNOWN_DIM);
     return leati_infer_output(call, LEAT_UINT8, &shape, NULL, err);

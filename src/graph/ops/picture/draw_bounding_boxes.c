@@ -35,8 +35,8 @@ static leat_status check_shapes(const leat_shape *images, const leat_shape *boxe
         fits = boxes->dims[0] < 0 || boxes->dims[0] == images->dims[0];
     if (fits)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
+    return leati_refuse(
+        err, SHAPE,
         "images %s, boxes %s, colors %s; expected [N, H, W, 1, 3 or 4], [N, n, 4] and "
         "as many channels in each of the colors",
         leati_shape_text(images, texts[0]), leati_shape_text(boxes, texts[1]),
@@ -46,8 +46,8 @@ static leat_status check_shapes(const leat_shape *images, const leat_shape *boxe
 static leat_status draw_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[IMAGES].dtype;
     if (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the images are %s; expected floats",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the images are %s; expected floats",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_dtype(call, BOXES, LEAT_FLOAT32, "boxes", err));
     if (call->num_inputs > COLOURS)
         LEATI_TRY(leati_want_dtype(call, COLOURS, LEAT_FLOAT32, "colors", err));

@@ -82,8 +82,8 @@ static leat_status options_of(const struct encode_jpeg_args *args,
                                            .y_density = within_int32(args->y_density),
                                            .xmp_metadata = args->xmp_metadata};
     if (args->quality < 0 || args->quality > 100)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "quality is %lld; expected 0 to 100",
-                          (long long)args->quality);
+        return leati_refuse(err, VALUE, "quality is %lld; expected 0 to 100",
+                            (long long)args->quality);
     if (!options->density_per_cm && !is(args->density_unit, "in"))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "density_unit is \"%.40s\"; expected \"in\" or \"cm\"",
@@ -100,11 +100,11 @@ static leat_status check_channels(const struct encode_jpeg_args *args, int64_t c
     bool grey = !is(args->format, "rgb"), colours = !is(args->format, "grayscale");
     if (channels < 0 || (channels == 1 && grey) || (channels == 3 && colours))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "the picture has %lld channels; expected %s",
-                      (long long)channels,
-                      !grey      ? "3 (rgb)"
-                      : !colours ? "1 (grayscale)"
-                                 : "1 or 3");
+    return leati_refuse(err, SHAPE, "the picture has %lld channels; expected %s",
+                        (long long)channels,
+                        !grey      ? "3 (rgb)"
+                        : !colours ? "1 (grayscale)"
+                                   : "1 or 3");
 }
 
 static leat_status encode_jpeg_infer(leati_infer_call *call, leat_error *err) {
@@ -124,8 +124,7 @@ static leat_status encode_jpeg_kernel(leati_kernel_call *call, leat_error *err) 
     leati_jpeg_encode_options options;
     LEATI_TRY(options_of(call->args, &options, err));
     if (in->rank != 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the picture has rank %d; expected rank 3",
-                          (int)in->rank);
+        return leati_refuse(err, SHAPE, "the picture has rank %d; expected rank 3", (int)in->rank);
     LEATI_TRY(check_channels(call->args, in->dims[2], err));
     LEATI_TRY(leati_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {

@@ -27,17 +27,17 @@ static leat_status check_shape(const leat_shape *shape, leat_error *err) {
     int64_t channels = shape->rank >= 3 ? shape->dims[shape->rank - 1] : 0;
     if (shape->rank < 0 || (shape->rank >= 3 && channels <= 4 && channels != 0))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the pictures have shape %s; expected [..., height, width, 1 to 4]",
-                      leati_shape_text(shape, text));
+    return leati_refuse(err, SHAPE,
+                        "the pictures have shape %s; expected [..., height, width, 1 to 4]",
+                        leati_shape_text(shape, text));
 }
 
 static leat_status encode_png_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype != LEAT_UINT8 && dtype != LEAT_UINT16)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures are %s; expected uint8 or uint16", leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected uint8 or uint16",
+                            leat_dtype_name(dtype));
     LEATI_TRY(check_shape(&shape, err));
     if (shape.rank > 0)
         shape.rank -= 3;
@@ -52,9 +52,9 @@ static leat_status encode_one(leati_kernel_call *call, const char *pixels, leat_
     uint8_t *file = NULL;
     size_t size = 0, item = leat_dtype_size(in->dtype);
     if (dims[0] > INT32_MAX || dims[1] > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a picture of %lld x %lld pixels; expected sides below 2^31",
-                          (long long)dims[0], (long long)dims[1]);
+        return leati_refuse(err, VALUE,
+                            "a picture of %lld x %lld pixels; expected sides below 2^31",
+                            (long long)dims[0], (long long)dims[1]);
     const leati_png_encode_options options = {.bits = (int32_t)(8 * item),
                                               .compression = (int32_t)args->compression};
     LEATI_TRY(leati_png_encode(pixels, (size_t)(dims[1] * dims[2]) * item, (int32_t)dims[0],

@@ -26,8 +26,8 @@ static leat_status extract_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the contents", err));
     LEATI_TRY(leati_want_rank(call, 0, 0, "the contents", err));
     if (args->output_type != LEAT_INT32 && args->output_type != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "output_type is %s; expected int32 or int64",
-                          leat_dtype_name(args->output_type));
+        return leati_refuse(err, DTYPE, "output_type is %s; expected int32 or int64",
+                            leat_dtype_name(args->output_type));
     return leati_infer_output(call, args->output_type, &shape, NULL, err);
 }
 
@@ -35,8 +35,8 @@ static leat_status read_header(const leat_string *contents, leati_image_info *in
                                leat_error *err) {
     const leati_codec *codec = leati_codec_find((const uint8_t *)contents->data, contents->size);
     if (codec == NULL || strcmp(codec->name, "jpeg") != 0)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "expected a JPEG, found %s data of %zu bytes; decode the picture and take "
             "its shape",
             codec == NULL ? "other" : codec->title, contents->size);

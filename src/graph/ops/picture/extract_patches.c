@@ -36,9 +36,9 @@ static leat_status check_four(const leati_ints *ints, const char *name, leat_err
     if (ints->count == 4 && ints->values[0] == 1 && ints->values[3] == 1 && ints->values[1] > 0 &&
         ints->values[2] > 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s: expected four numbers [1, rows, columns, 1] of at least 1, found %d",
-                      name, (int)ints->count);
+    return leati_refuse(err, SHAPE,
+                        "%s: expected four numbers [1, rows, columns, 1] of at least 1, found %d",
+                        name, (int)ints->count);
 }
 
 leat_status leati_patches_plan(leati_conv_plan *plan, const struct leati_patches_args *args,
@@ -49,11 +49,10 @@ leat_status leati_patches_plan(leati_conv_plan *plan, const struct leati_patches
     LEATI_TRY(check_four(&args->strides, "strides", err));
     LEATI_TRY(check_four(&args->rates, "rates", err));
     if (!same && strcmp(padding, "VALID") != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "padding is \"%.40s\"; expected VALID or SAME", padding);
+        return leati_refuse(err, VALUE, "padding is \"%.40s\"; expected VALID or SAME", padding);
     if (images->rank != 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures have rank %d; expected 4, [N, H, W, C]", (int)images->rank);
+        return leati_refuse(err, SHAPE, "the pictures have rank %d; expected 4, [N, H, W, C]",
+                            (int)images->rank);
     const int64_t *size = args->sizes.values, *stride = args->strides.values;
     const int64_t *rate = args->rates.values, *dims = images->dims;
     LEATI_TRY(leati_window_axis_init(&plan->y, dims[1], size[1], stride[1], rate[1], same, "height",
@@ -74,8 +73,8 @@ static leat_status extract_patches_infer(leati_infer_call *call, leat_error *err
     leati_conv_plan plan;
     leat_shape images, shape;
     if (call->inputs[0].dtype <= LEAT_BOOL || call->inputs[0].dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
-                          leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                            leat_dtype_name(call->inputs[0].dtype));
     LEATI_TRY(leati_want_rank4(call, 0, "images", &images, err));
     LEATI_TRY(leati_patches_plan(&plan, call->args, &images, &shape, err));
     return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);

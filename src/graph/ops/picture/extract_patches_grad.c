@@ -13,8 +13,8 @@ static leat_status extract_patches_grad_infer(leati_infer_call *call, leat_error
     leat_shape gradient, images, shape;
     leat_dtype dtype = call->inputs[1].dtype;
     if (!leati_dtype_is_floating(dtype))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected floats",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected floats",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_same_dtypes(call, err));
     LEATI_TRY(leati_want_rank4(call, 0, "the gradient", &gradient, err));
     LEATI_TRY(leati_want_rank4(call, 1, "images", &images, err));

@@ -8,8 +8,8 @@
 static leat_status check_rank(int32_t rank, leat_error *err) {
     if (rank < 0 || rank == 3 || rank == 4)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the pictures have rank %d; expected [H, W, C] or [N, H, W, C]", (int)rank);
+    return leati_refuse(err, SHAPE, "the pictures have rank %d; expected [H, W, C] or [N, H, W, C]",
+                        (int)rank);
 }
 
 static leat_status flip_left_right_infer(leati_infer_call *call, leat_error *err) {

@@ -10,17 +10,17 @@ static leat_status check(const leat_shape *shape, leat_error *err) {
     if (shape->rank < 0 || (shape->rank > 0 && (shape->dims[shape->rank - 1] == 1 ||
                                                 shape->dims[shape->rank - 1] < 0)))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the pictures have shape %s; expected 1 channel in the last dimension",
-                      leati_shape_text(shape, text));
+    return leati_refuse(err, SHAPE,
+                        "the pictures have shape %s; expected 1 channel in the last dimension",
+                        leati_shape_text(shape, text));
 }
 
 static leat_status grayscale_to_rgb_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                            leat_dtype_name(dtype));
     LEATI_TRY(check(&shape, err));
     if (shape.rank > 0)
         shape.dims[shape.rank - 1] = 3;

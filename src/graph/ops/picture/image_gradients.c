@@ -10,8 +10,8 @@
 static leat_status image_gradients_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_rank(call, 0, 4, "image", err));
     for (int i = 0; i < 2; i++)
         LEATI_TRY(leati_infer_output(call, dtype, &call->inputs[0].shape, NULL, err));
@@ -48,8 +48,7 @@ static leat_status image_gradients_kernel(leati_kernel_call *call, leat_error *e
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_operand_shape(in);
     if (shape.rank != 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures have rank %d; expected 4",
-                          (int)shape.rank);
+        return leati_refuse(err, SHAPE, "the pictures have rank %d; expected 4", (int)shape.rank);
     int64_t line = shape.dims[2] * shape.dims[3], picture = shape.dims[1] * line;
     size_t size = leat_dtype_size(in->dtype), bytes = (size_t)picture * size;
     for (int k = 0; k < 2; k++)

@@ -37,31 +37,30 @@ static leat_status check_list(const leati_floats *list, const char *name, int64_
                               leat_error *err) {
     if (list->count == 1 || (list->count > 1 && (channels < 0 || list->count == channels)))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s has %d numbers for %lld channels; expected one for each or one for all",
-                      name, (int)list->count, (long long)channels);
+    return leati_refuse(err, SHAPE,
+                        "%s has %d numbers for %lld channels; expected one for each or one for all",
+                        name, (int)list->count, (long long)channels);
 }
 
 static leat_status check(const struct normalize_args *args, const leat_shape *shape,
                          leat_error *err) {
     if (shape->rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures are a scalar; expected channels in the last dimension");
+        return leati_refuse(err, SHAPE,
+                            "the pictures are a scalar; expected channels in the last dimension");
     int64_t channels = shape->rank > 0 ? shape->dims[shape->rank - 1] : -1;
     LEATI_TRY(check_list(&args->mean, "mean", channels, err));
     LEATI_TRY(check_list(&args->std, "std", channels, err));
     for (int32_t i = 0; i < args->std.count; i++)
         if (args->std.values[i] == 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "std[%d] is 0; expected another number",
-                              (int)i);
+            return leati_refuse(err, VALUE, "std[%d] is 0; expected another number", (int)i);
     return LEAT_OK;
 }
 
 static leat_status normalize_infer(leati_infer_call *call, leat_error *err) {
     const leati_type *in = &call->inputs[0];
     if (in->dtype <= LEAT_BOOL || in->dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
-                          leat_dtype_name(in->dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                            leat_dtype_name(in->dtype));
     LEATI_TRY(check(call->args, &in->shape, err));
     return leati_infer_output(call, is_float(in->dtype) ? in->dtype : LEAT_FLOAT32, &in->shape,
                               NULL, err);

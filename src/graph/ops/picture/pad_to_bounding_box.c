@@ -10,12 +10,12 @@ static leat_status check(const struct leati_box_args *args, int64_t height, int6
     LEATI_TRY(leati_box_check(args, err));
     if ((height >= 0 && args->target_height - args->offset_height < height) ||
         (width >= 0 && args->target_width - args->offset_width < width))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the picture of %lld x %lld from (%lld, %lld) on leaves the target of "
-                          "%lld x %lld; expected one that holds it",
-                          (long long)height, (long long)width, (long long)args->offset_height,
-                          (long long)args->offset_width, (long long)args->target_height,
-                          (long long)args->target_width);
+        return leati_refuse(err, VALUE,
+                            "the picture of %lld x %lld from (%lld, %lld) on leaves the target of "
+                            "%lld x %lld; expected one that holds it",
+                            (long long)height, (long long)width, (long long)args->offset_height,
+                            (long long)args->offset_width, (long long)args->target_height,
+                            (long long)args->target_width);
     return LEAT_OK;
 }
 

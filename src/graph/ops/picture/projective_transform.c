@@ -107,10 +107,10 @@ static leat_status check_args(const struct projective_transform_args *args, leat
 static leat_status check_shapes(const leat_shape *images, const leat_shape *transforms,
                                 leat_error *err) {
     if (images->rank != 4 || transforms->rank != 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "pictures of rank %d and projections of rank %d; expected [N, H, W, C] "
-                          "and [N, 8] or [1, 8]",
-                          (int)images->rank, (int)transforms->rank);
+        return leati_refuse(err, SHAPE,
+                            "pictures of rank %d and projections of rank %d; expected [N, H, W, C] "
+                            "and [N, 8] or [1, 8]",
+                            (int)images->rank, (int)transforms->rank);
     LEATI_TRY(leati_want_equal_dims(transforms->dims[1], 8, "the numbers of a projection", err));
     if (transforms->dims[0] == 1)
         return LEAT_OK;

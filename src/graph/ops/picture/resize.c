@@ -32,9 +32,9 @@ const leati_row leati_resize_rows[] = {
 leat_status leati_resize_size(const struct leati_resize_args *args, int64_t height, int64_t width,
                               int64_t *out_height, int64_t *out_width, leat_error *err) {
     if (args->size.count != 2 || args->size.values[0] < 1 || args->size.values[1] < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "size has %d numbers; expected a height and a width of at least 1",
-                          (int)args->size.count);
+        return leati_refuse(err, VALUE,
+                            "size has %d numbers; expected a height and a width of at least 1",
+                            (int)args->size.count);
     *out_height = args->size.values[0];
     *out_width = args->size.values[1];
     if (!args->preserve_aspect_ratio)
@@ -51,11 +51,11 @@ leat_status leati_resize_size(const struct leati_resize_args *args, int64_t heig
     *out_width = (int64_t)nearbyintf(factor * (float)width);
     if (*out_height >= 1 && *out_width >= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "a picture of %lld x %lld that keeps its proportions has no pixel within "
-                      "%lld x %lld; expected a larger size",
-                      (long long)height, (long long)width, (long long)args->size.values[0],
-                      (long long)args->size.values[1]);
+    return leati_refuse(err, VALUE,
+                        "a picture of %lld x %lld that keeps its proportions has no pixel within "
+                        "%lld x %lld; expected a larger size",
+                        (long long)height, (long long)width, (long long)args->size.values[0],
+                        (long long)args->size.values[1]);
 }
 
 static leat_status resize_infer(leati_infer_call *call, leat_error *err) {

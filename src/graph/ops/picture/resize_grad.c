@@ -10,10 +10,9 @@
 leat_status leati_scale_back_infer(leati_infer_call *call, leat_error *err) {
     for (int i = 0; i < 2; i++)
         if (call->inputs[i].dtype < LEAT_FLOAT16 || call->inputs[i].dtype > LEAT_FLOAT64)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "%s is %s; expected floats, through which gradients flow",
-                              i == 0 ? "the gradient" : "the picture",
-                              leat_dtype_name(call->inputs[i].dtype));
+            return leati_refuse(
+                err, DTYPE, "%s is %s; expected floats, through which gradients flow",
+                i == 0 ? "the gradient" : "the picture", leat_dtype_name(call->inputs[i].dtype));
     return leati_infer_output(call, call->inputs[1].dtype, &call->inputs[1].shape, NULL, err);
 }
 
@@ -26,11 +25,12 @@ static leat_status check_shape(const leati_kernel_call *call, const leati_frames
     if (found.count == in->count && found.height == height && found.width == width &&
         found.channels == in->channels)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the gradient has shape %s; expected %lld pictures of %lld x %lld with %lld "
-                      "channels",
-                      leati_shape_text(&shape, text), (long long)in->count, (long long)height,
-                      (long long)width, (long long)in->channels);
+    return leati_refuse(
+        err, SHAPE,
+        "the gradient has shape %s; expected %lld pictures of %lld x %lld with %lld "
+        "channels",
+        leati_shape_text(&shape, text), (long long)in->count, (long long)height, (long long)width,
+        (long long)in->channels);
 }
 
 /* The part of a gradient that is not padding, without gaps; it may be all of it. */

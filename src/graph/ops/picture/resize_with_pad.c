@@ -65,11 +65,11 @@ leat_status leati_pad_scaling(const struct leati_resize_with_pad_args *args, con
     LEATI_TRY(leati_scaling_method(args->method, &out->method, err));
     if (out->height >= 1 && out->width >= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "a picture of %lld x %lld that keeps its proportions has no pixel within "
-                      "%lld x %lld; expected a larger target",
-                      (long long)in->height, (long long)in->width, (long long)args->target_height,
-                      (long long)args->target_width);
+    return leati_refuse(err, VALUE,
+                        "a picture of %lld x %lld that keeps its proportions has no pixel within "
+                        "%lld x %lld; expected a larger target",
+                        (long long)in->height, (long long)in->width, (long long)args->target_height,
+                        (long long)args->target_width);
 }
 
 static leat_status resize_with_pad_kernel(leati_kernel_call *call, leat_error *err) {

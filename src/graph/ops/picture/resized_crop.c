@@ -30,9 +30,8 @@ static leat_status check_range(const leati_floats *given, const char *name, leat
         (given->count == 2 && given->values[0] > 0 && given->values[0] <= given->values[1] &&
          given->values[1] < HUGE_VAL))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s has %d numbers; expected two, 0 < lowest <= highest", name,
-                      (int)given->count);
+    return leati_refuse(err, VALUE, "%s has %d numbers; expected two, 0 < lowest <= highest", name,
+                        (int)given->count);
 }
 
 static leat_status check(const struct leati_augment_args *args, leat_error *err) {
@@ -41,9 +40,9 @@ static leat_status check(const struct leati_augment_args *args, leat_error *err)
     LEATI_TRY(check_range(&args->ratio, "ratio", err));
     if (args->size.count != 2 || args->size.values[0] < 1 || args->size.values[1] < 1 ||
         args->size.values[0] > INT32_MAX || args->size.values[1] > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "size has %d numbers; expected a height and a width of at least 1",
-                          (int)args->size.count);
+        return leati_refuse(err, VALUE,
+                            "size has %d numbers; expected a height and a width of at least 1",
+                            (int)args->size.count);
     return leati_scaling_method(args->method, &method, err);
 }
 

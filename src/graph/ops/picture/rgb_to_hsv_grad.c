@@ -9,8 +9,8 @@
 static leat_status rgb_to_hsv_grad_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the colours are %s; expected floats",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the colours are %s; expected floats",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_same_dtypes(call, err));
     return leati_infer_output(call, dtype, &call->inputs[0].shape, NULL, err);
 }
@@ -44,10 +44,10 @@ static leat_status rgb_to_hsv_grad_kernel(leati_kernel_call *call, leat_error *e
     leat_shape other = leati_operand_shape(&call->inputs[1]);
     leati_operand in, gradient, out;
     if (!leati_shape_equal(&shape, &other) || shape.rank < 1 || shape.dims[shape.rank - 1] != 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "colours of rank %d and a gradient of rank %d; expected equal shapes, "
-                          "with 3 channels",
-                          (int)shape.rank, (int)other.rank);
+        return leati_refuse(err, SHAPE,
+                            "colours of rank %d and a gradient of rank %d; expected equal shapes, "
+                            "with 3 channels",
+                            (int)shape.rank, (int)other.rank);
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
     LEATI_TRY(leati_inner_cast(call, &call->inputs[1], LEAT_FLOAT32, &gradient, err));

@@ -9,9 +9,9 @@ static leat_status check_size(const leat_shape *shape, leat_error *err) {
     char text[128];
     for (int32_t d = 1; d <= 2; d++)
         if (shape->dims[d] >= 0 && shape->dims[d] < 2)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "the pictures have shape %s; expected at least 2 x 2 pixels",
-                              leati_shape_text(shape, text));
+            return leati_refuse(err, SHAPE,
+                                "the pictures have shape %s; expected at least 2 x 2 pixels",
+                                leati_shape_text(shape, text));
     return LEAT_OK;
 }
 
@@ -19,8 +19,8 @@ static leat_status sobel_edges_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     leat_dtype dtype = call->inputs[0].dtype;
     if (!leati_dtype_is_floating(dtype))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected floats",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected floats",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_rank(call, 0, 4, "image", err));
     if (shape.rank == 4) {
         LEATI_TRY(check_size(&shape, err));
@@ -59,8 +59,7 @@ static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) 
     leat_dtype dtype = call->inputs[0].dtype;
     leati_operand in = call->inputs[0];
     if (shape.rank != 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures have rank %d; expected 4",
-                          (int)shape.rank);
+        return leati_refuse(err, SHAPE, "the pictures have rank %d; expected 4", (int)shape.rank);
     LEATI_TRY(check_size(&shape, err));
     int64_t pictures = shape.dims[0], height = shape.dims[1], width = shape.dims[2];
     int64_t channels = shape.dims[3], values = height * width * channels;

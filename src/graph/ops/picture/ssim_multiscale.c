@@ -38,9 +38,8 @@ static leat_status ssim_multiscale_infer(leati_infer_call *call, leat_error *err
     int32_t scales = factors_of(call->args, &factors);
     leat_shape heads;
     if (scales < 1 || scales > MOST_SCALES)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "power_factors has %d numbers; expected 1 to %d", (int)scales,
-                          MOST_SCALES);
+        return leati_refuse(err, VALUE, "power_factors has %d numbers; expected 1 to %d",
+                            (int)scales, MOST_SCALES);
     LEATI_TRY(leati_compare_infer(call, &heads, err));
     return leati_infer_output(call, LEAT_FLOAT32, &heads, NULL, err);
 }

@@ -39,8 +39,7 @@ static const leati_row rows[] = {
 static leat_status check(const struct leati_aug_mix_args *args, double factor[2], double range[2],
                          leat_error *err) {
     if (!(args->alpha > 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "alpha is %.9g; expected a number above 0",
-                          args->alpha);
+        return leati_refuse(err, VALUE, "alpha is %.9g; expected a number above 0", args->alpha);
     return leati_policy_check(&args->policy, STANDARD_FACTOR, factor, range, err);
 }
 

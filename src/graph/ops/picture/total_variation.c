@@ -13,13 +13,12 @@ static leat_status total_variation_infer(leati_infer_call *call, leat_error *err
     leat_shape shape = {.rank = in->rank == 4 ? 1 : 0, .dims = {in->rank == 4 ? in->dims[0] : 0}};
     char text[128];
     if (!leati_dtype_is_floating(dtype) && (dtype < LEAT_INT8 || dtype > LEAT_INT64))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures are %s; expected floats or signed integers",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected floats or signed integers",
+                            leat_dtype_name(dtype));
     if (in->rank >= 0 && in->rank != 3 && in->rank != 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures have shape %s; expected [H, W, C] or [N, H, W, C]",
-                          leati_shape_text(in, text));
+        return leati_refuse(err, SHAPE,
+                            "the pictures have shape %s; expected [H, W, C] or [N, H, W, C]",
+                            leati_shape_text(in, text));
     if (in->rank < 0)
         shape.rank = -1;
     return leati_infer_output(call, dtype, &shape, NULL, err);

@@ -11,17 +11,17 @@ static leat_status rng_skip_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_want_index(call, 1, "delta", err));
     LEATI_TRY(leati_want_rank(call, 1, 0, "delta", err));
     if (!leati_shape_compatible(&call->inputs[0].shape, &shape))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the state has another shape than [3]: a counter of two and a key");
+        return leati_refuse(err, SHAPE,
+                            "the state has another shape than [3]: a counter of two and a key");
     return leati_infer_output(call, LEAT_INT64, &shape, NULL, err);
 }
 
 static leat_status rng_skip_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(3);
     if (call->inputs[0].rank != 1 || call->inputs[0].count != 3 || call->inputs[1].rank != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the state has %lld values; expected a counter of two and a key",
-                          (long long)call->inputs[0].count);
+        return leati_refuse(err, VALUE,
+                            "the state has %lld values; expected a counter of two and a key",
+                            (long long)call->inputs[0].count);
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         const uint64_t *from = (const uint64_t *)(const void *)leati_row_of(&call->inputs[0], row);

@@ -20,8 +20,8 @@ static leat_status seed_fold_in_infer(leati_infer_call *call, leat_error *err) {
 static leat_status seed_fold_in_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(2);
     if (call->inputs[1].rank != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "data has rank %d; expected a scalar",
-                          (int)call->inputs[1].rank);
+        return leati_refuse(err, SHAPE, "data has rank %d; expected a scalar",
+                            (int)call->inputs[1].rank);
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(out->dtype);

@@ -22,9 +22,8 @@ static leat_status stateless_integers_infer(leati_infer_call *call, leat_error *
     const struct leati_random_args *args = call->args;
     leat_dtype dtype = args->dtype;
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_UINT32 && dtype != LEAT_UINT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "dtype is %s; expected int32, int64, uint32 or uint64",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected int32, int64, uint32 or uint64",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_check_alg(args, err));
     LEATI_TRY(leati_want_seed(call, 0, true, err));
     return leati_infer_said(call, dtype, &args->shape, err);

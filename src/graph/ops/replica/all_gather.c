@@ -13,9 +13,8 @@ static leat_status all_gather_infer(leati_infer_call *call, leat_error *err) {
     leat_shape whole;
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype == LEAT_STRING || dtype == LEAT_OBJECT)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is %s; replicas exchange numbers and bools",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the input is %s; replicas exchange numbers and bools",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_gathering_shape(call->args, &call->inputs[0].shape, &whole, err));
     return leati_infer_output(call, dtype, &whole, NULL, err);
 }

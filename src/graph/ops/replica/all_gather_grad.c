@@ -13,8 +13,7 @@ static leat_status all_gather_grad_infer(leati_infer_call *call, leat_error *err
     leat_dtype dtype = call->inputs[0].dtype;
     LEATI_TRY(leati_want_same_dtypes(call, err));
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "a sum of %s; expected numbers",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "a sum of %s; expected numbers", leat_dtype_name(dtype));
     LEATI_TRY(leati_gathering_shape(call->args, &call->inputs[1].shape, &whole, err));
     if (whole.rank != LEAT_UNKNOWN_RANK)
         LEATI_TRY(leati_want_rank(call, 0, whole.rank, "the gradient", err));

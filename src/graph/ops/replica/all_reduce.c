@@ -32,8 +32,8 @@ static leat_status parse_reduction(const char *text, leati_reduction *out, leat_
             *out = (leati_reduction)i;
             return LEAT_OK;
         }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "reduction is \"%s\"; expected SUM, MEAN or MAX",
-                      text == NULL ? "" : text);
+    return leati_refuse(err, VALUE, "reduction is \"%s\"; expected SUM, MEAN or MAX",
+                        text == NULL ? "" : text);
 }
 
 static leat_status all_reduce_infer(leati_infer_call *call, leat_error *err) {
@@ -45,9 +45,9 @@ static leat_status all_reduce_infer(leati_infer_call *call, leat_error *err) {
     bool is_float = dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64 ||
         (reduction == LEATI_REDUCTION_MEAN && !is_float))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s of %s; expected numbers, and floats for a mean (cast them)",
-                          args->reduction, leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE,
+                            "%s of %s; expected numbers, and floats for a mean (cast them)",
+                            args->reduction, leat_dtype_name(dtype));
     for (int i = 0; i < call->num_inputs; i++)
         LEATI_TRY(leati_infer_output(call, dtype, &call->inputs[i].shape, NULL, err));
     return LEAT_OK;

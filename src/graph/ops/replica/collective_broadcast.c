@@ -25,9 +25,8 @@ static const leati_row broadcast_rows[] = {
 static leat_status broadcast_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype == LEAT_STRING || dtype == LEAT_OBJECT)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is %s; replicas exchange numbers and bools",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the input is %s; replicas exchange numbers and bools",
+                            leat_dtype_name(dtype));
     return leati_infer_same(call, err);
 }
 

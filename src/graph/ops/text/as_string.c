@@ -61,22 +61,20 @@ static leat_status as_string_infer(leati_infer_call *call, leat_error *err) {
     const char *fill = args->fill == NULL ? "" : args->fill;
     bool is_float = dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64, is_text = dtype == LEAT_STRING;
     if ((dtype < LEAT_BOOL || dtype > LEAT_FLOAT64) && !is_text)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is %s; expected numbers, bool or string",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the input is %s; expected numbers, bool or string",
+                            leat_dtype_name(dtype));
     if (fill[0] != '\0' && (fill[1] != '\0' || strchr(" +-0#", fill[0]) == NULL))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "fill is \"%.40s\"; expected \"\" or one of \" \", +, -, 0 and #", fill);
+        return leati_refuse(
+            err, VALUE, "fill is \"%.40s\"; expected \"\" or one of \" \", +, -, 0 and #", fill);
     if ((args->scientific || args->shortest) && !is_float && !is_text)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "scientific and shortest are not for %s; expected floats",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, VALUE, "scientific and shortest are not for %s; expected floats",
+                            leat_dtype_name(dtype));
     if (args->scientific && args->shortest)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "scientific and shortest are both set; expected one of them");
+        return leati_refuse(err, VALUE,
+                            "scientific and shortest are both set; expected one of them");
     if (args->precision >= 0 && !is_float && !is_text)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "precision is not for %s; expected floats",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, VALUE, "precision is not for %s; expected floats",
+                            leat_dtype_name(dtype));
     return leati_infer_output(call, LEAT_STRING, &call->inputs[0].shape, NULL, err);
 }
 

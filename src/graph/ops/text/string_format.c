@@ -45,8 +45,7 @@ static leat_status string_format_infer(leati_infer_call *call, leat_error *err) 
     const char *at = args->template == NULL ? "" : args->template;
     int places = 0;
     if (args->placeholder == NULL || args->placeholder[0] == '\0')
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the placeholder is empty; expected a text like {}");
+        return leati_refuse(err, VALUE, "the placeholder is empty; expected a text like {}");
     while ((at = strstr(at, args->placeholder)) != NULL) {
         at += strlen(args->placeholder);
         places++;

@@ -28,10 +28,9 @@ static leat_status join_shape(leat_shape *shape, const leat_shape *next, int ind
     if (shape->rank == 0)
         *shape = *next;
     if (!leati_shape_compatible(shape, next))
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
-            "input %d has shape %s, those before it %s; expected one shape, or scalars", index,
-            leati_shape_text(next, texts[0]), leati_shape_text(shape, texts[1]));
+        return leati_refuse(
+            err, SHAPE, "input %d has shape %s, those before it %s; expected one shape, or scalars",
+            index, leati_shape_text(next, texts[0]), leati_shape_text(shape, texts[1]));
     for (int32_t d = 0; d < shape->rank && next->rank >= 0; d++)
         if (shape->dims[d] == LEAT_UNKNOWN_DIM)
             shape->dims[d] = next->dims[d];

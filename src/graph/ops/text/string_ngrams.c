@@ -62,9 +62,8 @@ static leat_status string_ngrams_infer(leati_infer_call *call, leat_error *err) 
     LEATI_TRY(leati_want_rank(call, 1, 1, "the row splits", err));
     for (int32_t i = 0; i < args->ngram_widths.count; i++)
         if (args->ngram_widths.values[i] < 1 || args->ngram_widths.values[i] > INT32_MAX)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "ngram_widths has %lld; expected numbers from 1 on",
-                              (long long)args->ngram_widths.values[i]);
+            return leati_refuse(err, VALUE, "ngram_widths has %lld; expected numbers from 1 on",
+                                (long long)args->ngram_widths.values[i]);
     if (call->inputs[1].shape.rank == 1)
         splits = call->inputs[1].shape;
     LEATI_TRY(leati_infer_output(call, LEAT_STRING, &grams, NULL, err));

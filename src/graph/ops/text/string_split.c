@@ -91,8 +91,7 @@ static int64_t split_one(leat_string s, const struct string_split_args *args, le
 static leat_status string_split_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     if (in->rank != 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input has rank %d; expected rank 1",
-                          (int)in->rank);
+        return leati_refuse(err, SHAPE, "the input has rank %d; expected rank 1", (int)in->rank);
     const leat_string *strings = leati_strings_of(in, 0);
     leat_shape splits = LEAT_SHAPE(in->count + 1), values = LEAT_SHAPE(0);
     LEATI_TRY(leati_output_like(call, 1, &splits, err));

@@ -66,8 +66,7 @@ static leat_status string_to_hash_bucket_strong_infer(leati_infer_call *call, le
     const struct leati_hash_bucket_args *args = call->args;
     LEATI_TRY(leati_hash_bucket_infer(call, err));
     if (args->key.count != 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "key has %d numbers; expected 2",
-                          (int)args->key.count);
+        return leati_refuse(err, VALUE, "key has %d numbers; expected 2", (int)args->key.count);
     return LEAT_OK;
 }
 

@@ -25,9 +25,8 @@ static leat_status string_to_number_infer(leati_infer_call *call, leat_error *er
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_UINT32 &&
         dtype != LEAT_UINT64 && dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
-            "out_type is %s; expected int32, int64, uint32, uint64, float32 or float64",
+        return leati_refuse(
+            err, DTYPE, "out_type is %s; expected int32, int64, uint32, uint64, float32 or float64",
             leat_dtype_name(dtype));
     return leati_infer_output(call, dtype, &call->inputs[0].shape, NULL, err);
 }
@@ -43,9 +42,9 @@ static leat_status string_to_number_kernel(leati_kernel_call *call, leat_error *
             if (leati_parse_number(s, out->dtype, to + (size_t)i * leat_dtype_size(out->dtype)))
                 continue;
             call->failed_row = row;
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"%.*s\" is not a number of %s",
-                              (int)(s.size < 60 ? s.size : 60), s.data == NULL ? "" : s.data,
-                              leat_dtype_name(out->dtype));
+            return leati_refuse(err, VALUE, "\"%.*s\" is not a number of %s",
+                                (int)(s.size < 60 ? s.size : 60), s.data == NULL ? "" : s.data,
+                                leat_dtype_name(out->dtype));
         }
     }
     return LEAT_OK;

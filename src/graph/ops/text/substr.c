@@ -22,9 +22,8 @@ static leat_status want_equal_shapes(const leat_shape *pos, const leat_shape *le
     char texts[2][128];
     if (leati_shape_compatible(pos, len))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "pos has shape %s and len %s; expected equal shapes",
-                      leati_shape_text(pos, texts[0]), leati_shape_text(len, texts[1]));
+    return leati_refuse(err, SHAPE, "pos has shape %s and len %s; expected equal shapes",
+                        leati_shape_text(pos, texts[0]), leati_shape_text(len, texts[1]));
 }
 
 static leat_status substr_infer(leati_infer_call *call, leat_error *err) {

@@ -105,8 +105,8 @@ static leat_status decode_all(leati_kernel_call *call, leati_decoder *decoder, l
 static leat_status unicode_decode_kernel(leati_kernel_call *call, leat_error *err) {
     leati_decoder decoder;
     if (call->inputs[0].rank != 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input has rank %d; expected rank 1",
-                          (int)call->inputs[0].rank);
+        return leati_refuse(err, SHAPE, "the input has rank %d; expected rank 1",
+                            (int)call->inputs[0].rank);
     LEATI_TRY(open_decoder(call->args, &decoder, err));
     leat_status status = decode_all(call, &decoder, err);
     leati_decoder_close(&decoder);

@@ -45,8 +45,8 @@ static leat_status unicode_encode_infer(leati_infer_call *call, leat_error *err)
     LEATI_TRY(leati_want_encoding(args->output_encoding, &encoding, err));
     LEATI_TRY(leati_want_text_errors(args->errors, &errors, err));
     if (splits->rank == 1 && splits->dims[0] == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the row splits are empty; expected at least one, which is 0");
+        return leati_refuse(err, VALUE,
+                            "the row splits are empty; expected at least one, which is 0");
     if (splits->rank == 1 && splits->dims[0] > 0)
         rows.dims[0] = splits->dims[0] - 1;
     return leati_infer_output(call, LEAT_STRING, &rows, NULL, err);
@@ -85,10 +85,11 @@ static leat_status unicode_encode_kernel(leati_kernel_call *call, leat_error *er
     leati_encoding encoding = LEATI_UTF_8;
     leat_shape shape = LEAT_SHAPE(call->inputs[1].count - 1);
     if (call->inputs[0].rank != 1 || call->inputs[1].rank != 1 || shape.dims[0] < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "code points and row splits have ranks %d and %d; expected vectors, the "
-                          "second not empty",
-                          (int)call->inputs[0].rank, (int)call->inputs[1].rank);
+        return leati_refuse(
+            err, SHAPE,
+            "code points and row splits have ranks %d and %d; expected vectors, the "
+            "second not empty",
+            (int)call->inputs[0].rank, (int)call->inputs[1].rank);
     LEATI_TRY(leati_want_encoding(args->output_encoding, &encoding, err));
     LEATI_TRY(leati_output_like(call, 0, &shape, err));
     return leati_collect_texts(call, encode, &encoding, err);

@@ -19,16 +19,15 @@ leat_status leati_scatter_check(const leat_shape *out, const leat_shape *indices
     for (int32_t d = (int32_t)depth; fits && d < out->rank; d++)
         wanted.dims[wanted.rank++] = out->dims[d];
     if (fits && leati_shape_count(out) == 0 && leati_shape_count(indices) > 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Indices and updates specified for empty output shape %s",
-                          leati_shape_text(out, texts[0]));
+        return leati_refuse(err, SHAPE, "Indices and updates specified for empty output shape %s",
+                            leati_shape_text(out, texts[0]));
     if (fits && leati_shape_compatible(&wanted, updates))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "indices of shape %s name slices of a tensor of shape %s; updates of shape "
-                      "%s do not fit them",
-                      leati_shape_text(indices, texts[0]), leati_shape_text(out, texts[1]),
-                      leati_shape_text(updates, texts[2]));
+    return leati_refuse(err, SHAPE,
+                        "indices of shape %s name slices of a tensor of shape %s; updates of shape "
+                        "%s do not fit them",
+                        leati_shape_text(indices, texts[0]), leati_shape_text(out, texts[1]),
+                        leati_shape_text(updates, texts[2]));
 }
 
 leat_status leati_scatter_row(leati_kernel_call *call, const leati_operand *indices,
@@ -50,11 +49,11 @@ leat_status leati_scatter_row(leati_kernel_call *call, const leati_operand *indi
             char text[128];
             if (index < 0 || index >= out->dims[d]) {
                 call->failed_row = row;
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "row %lld of the indices has %lld for dimension %d: it does not "
-                                  "index into shape %s",
-                                  (long long)i, (long long)index, (int)d,
-                                  leati_shape_text(out, text));
+                return leati_refuse(
+                    err, SHAPE,
+                    "row %lld of the indices has %lld for dimension %d: it does not "
+                    "index into shape %s",
+                    (long long)i, (long long)index, (int)d, leati_shape_text(out, text));
             }
             slice = slice * out->dims[d] + index;
         }

@@ -87,8 +87,8 @@ static leat_status direction_of(const struct leati_sort_args *args, bool *descen
     *descending = strcmp(text, "DESCENDING") == 0;
     if (*descending || strcmp(text, "ASCENDING") == 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "direction is \"%.40s\"; expected ASCENDING or DESCENDING", text);
+    return leati_refuse(err, VALUE, "direction is \"%.40s\"; expected ASCENDING or DESCENDING",
+                        text);
 }
 
 leat_status leati_sort_infer(leati_infer_call *call, leat_dtype dtype, leat_error *err) {
@@ -97,8 +97,8 @@ leat_status leati_sort_infer(leati_infer_call *call, leat_dtype dtype, leat_erro
     bool descending = false;
     int32_t axis = 0;
     if (!leati_sort_knows(in->dtype))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the values are %s; expected numbers",
-                          leat_dtype_name(in->dtype));
+        return leati_refuse(err, DTYPE, "the values are %s; expected numbers",
+                            leat_dtype_name(in->dtype));
     LEATI_TRY(direction_of(args, &descending, err));
     if (in->shape.rank >= 0)
         LEATI_TRY(leati_normal_axis(args->axis, in->shape.rank, &axis, err));

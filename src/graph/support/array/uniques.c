@@ -23,8 +23,8 @@ leat_status leati_unique_infer(leati_infer_call *call, bool counts, leat_error *
     LEATI_TRY(leati_want_values(call, 0, err));
     LEATI_TRY(leati_want_rank(call, 0, 1, "the input", err));
     if (args->out_idx != LEAT_INT32 && args->out_idx != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "out_idx is %s; expected int32 or int64",
-                          leat_dtype_name(args->out_idx));
+        return leati_refuse(err, DTYPE, "out_idx is %s; expected int32 or int64",
+                            leat_dtype_name(args->out_idx));
     if (call->inputs[0].shape.rank == 1)
         numbers = call->inputs[0].shape;
     LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &values, NULL, err));
@@ -86,8 +86,7 @@ static void store(const leati_operand *out, int64_t i, int64_t number) {
 leat_status leati_unique_kernel(leati_kernel_call *call, bool counts, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     if (in->rank != 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input has rank %d; expected rank 1",
-                          (int)in->rank);
+        return leati_refuse(err, SHAPE, "the input has rank %d; expected rank 1", (int)in->rank);
     uint64_t slots = 2;
     while (slots < 2 * (uint64_t)in->count)
         slots *= 2;

@@ -22,9 +22,8 @@ leat_status leati_slot_infer(leati_infer_call *call, leat_object *const *slots, 
         struct leati_variable_args args = {.variable = slots[i]};
         LEATI_TRY(leati_variable_of(&args, &slot, err));
         if (slot->dtype != variable->dtype || !leati_shape_equal(&slot->shape, &variable->shape))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "slot %s has not the dtype and shape of variable %s", slot->name,
-                              variable->name);
+            return leati_refuse(err, SHAPE, "slot %s has not the dtype and shape of variable %s",
+                                slot->name, variable->name);
     }
     return LEAT_OK;
 }

@@ -21,8 +21,8 @@ leat_status leati_want_fixed(const leati_infer_call *call, int index, leat_error
     leat_dtype dtype = call->inputs[index].dtype;
     if (dtype >= LEAT_BOOL && dtype <= LEAT_FLOAT64)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "the values are %s; expected numbers or bool",
-                      leat_dtype_name(dtype));
+    return leati_refuse(err, DTYPE, "the values are %s; expected numbers or bool",
+                        leat_dtype_name(dtype));
 }
 
 leat_status leati_diagonals_read(leati_diagonals *out, const struct leati_diagonal_args *args,
@@ -32,10 +32,10 @@ leat_status leati_diagonals_read(leati_diagonals *out, const struct leati_diagon
     while (align < 4 && strcmp(args->align, aligns[align]) != 0)
         align++;
     if (align == 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "align is %.32s; expected RIGHT_LEFT, LEFT_RIGHT, LEFT_LEFT or "
-                          "RIGHT_RIGHT",
-                          args->align);
+        return leati_refuse(err, VALUE,
+                            "align is %.32s; expected RIGHT_LEFT, LEFT_RIGHT, LEFT_LEFT or "
+                            "RIGHT_RIGHT",
+                            args->align);
     if (args->k.count > 2)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "diag_index must have only one or two elements, received %d elements",
@@ -61,8 +61,8 @@ leat_status leati_diagonals_of(leati_diagonals *out, const struct leati_diagonal
                                const leat_shape *in, leat_error *err) {
     LEATI_TRY(leati_diagonals_read(out, args, err));
     if (in->rank < 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "input must be at least 2-dim, received rank %d", (int)in->rank);
+        return leati_refuse(err, SHAPE, "input must be at least 2-dim, received rank %d",
+                            (int)in->rank);
     out->rows = in->dims[in->rank - 2];
     out->columns = in->dims[in->rank - 1];
     out->longest = LEAT_UNKNOWN_DIM;

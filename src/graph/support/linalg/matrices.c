@@ -8,14 +8,13 @@ leat_status leati_check_matrices(const leat_shape *shape, bool square, leat_erro
     if (shape->rank == LEAT_UNKNOWN_RANK)
         return LEAT_OK;
     if (shape->rank < 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input has shape %s; Input matrix must be of rank 2 or more",
-                          leati_shape_text(shape, text));
+        return leati_refuse(err, SHAPE,
+                            "the input has shape %s; Input matrix must be of rank 2 or more",
+                            leati_shape_text(shape, text));
     int64_t rows = shape->dims[shape->rank - 2], columns = shape->dims[shape->rank - 1];
     if (square && rows != columns && rows != LEAT_UNKNOWN_DIM && columns != LEAT_UNKNOWN_DIM)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input has shape %s; Input matrix must be square",
-                          leati_shape_text(shape, text));
+        return leati_refuse(err, SHAPE, "the input has shape %s; Input matrix must be square",
+                            leati_shape_text(shape, text));
     return LEAT_OK;
 }
 

@@ -58,8 +58,8 @@ static leat_status without_axis(const struct leati_arg_args *args, const leat_sh
                                 int32_t *axis, leat_shape *out, leat_error *err) {
     LEATI_TRY(leati_normal_axis(args->axis, in->rank, axis, err));
     if (in->dims[*axis] == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "dimension %d is empty: it has no largest or smallest value", (int)*axis);
+        return leati_refuse(
+            err, SHAPE, "dimension %d is empty: it has no largest or smallest value", (int)*axis);
     out->rank = 0;
     for (int32_t d = 0; d < in->rank; d++)
         if (d != *axis)
@@ -72,14 +72,13 @@ leat_status leati_arg_infer(leati_infer_call *call, bool smallest, leat_error *e
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     int32_t axis = 0;
     if (searches[0][call->inputs[0].dtype] == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is %s; expected numbers or booleans",
-                          leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "the input is %s; expected numbers or booleans",
+                            leat_dtype_name(call->inputs[0].dtype));
     if (args->output_type != LEAT_INT32 && args->output_type != LEAT_INT64 &&
         (smallest || (args->output_type != LEAT_INT16 && args->output_type != LEAT_UINT16)))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "output_type is %s; expected int32 or int64%s",
-                          leat_dtype_name(args->output_type), smallest ? "" : ", int16 or uint16");
+        return leati_refuse(err, DTYPE, "output_type is %s; expected int32 or int64%s",
+                            leat_dtype_name(args->output_type),
+                            smallest ? "" : ", int16 or uint16");
     if (call->unknown != 0) { /* the axis */
         shape.rank = call->inputs[0].shape.rank > 0 ? call->inputs[0].shape.rank - 1 : shape.rank;
         for (int32_t d = 0; d < shape.rank; d++)

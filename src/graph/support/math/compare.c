@@ -29,10 +29,11 @@ static leat_status check_shapes(const leat_shape *a, const leat_shape *b, leat_s
         fits = x == y || x == LEAT_UNKNOWN_DIM || y == LEAT_UNKNOWN_DIM;
     }
     if (!fits)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures have shapes %s and %s; expected equal heights, widths and "
-                          "channels, the last three dimensions",
-                          leati_shape_text(a, texts[0]), leati_shape_text(b, texts[1]));
+        return leati_refuse(
+            err, SHAPE,
+            "the pictures have shapes %s and %s; expected equal heights, widths and "
+            "channels, the last three dimensions",
+            leati_shape_text(a, texts[0]), leati_shape_text(b, texts[1]));
     leat_shape x = heads_of(a), y = heads_of(b);
     *heads = x;
     if (x.rank >= 0 && y.rank >= 0)
@@ -45,8 +46,8 @@ leat_status leati_compare_infer(const leati_infer_call *call, leat_shape *heads,
     for (int i = 0; i < 2; i++) {
         leat_dtype dtype = call->inputs[i].dtype;
         if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
-                              leat_dtype_name(dtype));
+            return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                                leat_dtype_name(dtype));
     }
     return check_shapes(&call->inputs[0].shape, &call->inputs[1].shape, heads, err);
 }

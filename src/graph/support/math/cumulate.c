@@ -63,8 +63,8 @@ leat_status leati_cumulate_infer(leati_infer_call *call, leat_error *err) {
     const leati_type *in = &call->inputs[0];
     int32_t axis = 0;
     if (lines[0][in->dtype] == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input is %s; expected numbers",
-                          leat_dtype_name(in->dtype));
+        return leati_refuse(err, DTYPE, "the input is %s; expected numbers",
+                            leat_dtype_name(in->dtype));
     if (in->shape.rank >= 0 && call->unknown == 0)
         LEATI_TRY(leati_normal_axis(args->axis, in->shape.rank, &axis, err));
     return leati_infer_same(call, err);

@@ -259,6 +259,6 @@ leat_status leati_elementwise_check(const leati_infer_call *call, int index,
         if (lanes[d] != NULL)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "",
                                      leat_dtype_name((leat_dtype)d));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "input %d is %s; expected one of %s (cast it)",
-                      index, leat_dtype_name(dtype), text);
+    return leati_refuse(err, DTYPE, "input %d is %s; expected one of %s (cast it)", index,
+                        leat_dtype_name(dtype), text);
 }

@@ -58,8 +58,8 @@ leat_status leati_reduce_infer_as(leati_infer_call *call, leat_dtype dtype, leat
 leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the input is %s; expected numbers (cast it)",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "the input is %s; expected numbers (cast it)",
+                            leat_dtype_name(dtype));
     return leati_reduce_infer_as(call, call->inputs[0].dtype, err);
 }
 

@@ -25,9 +25,9 @@ static leat_status check_shapes(const leat_shape *data, const leat_shape *ids, l
                ids->dims[d] == LEAT_UNKNOWN_DIM;
     if (fits)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "segment_ids has shape %s and data %s; expected the first dimensions of data",
-                      leati_shape_text(ids, texts[0]), leati_shape_text(data, texts[1]));
+    return leati_refuse(
+        err, SHAPE, "segment_ids has shape %s and data %s; expected the first dimensions of data",
+        leati_shape_text(ids, texts[0]), leati_shape_text(data, texts[1]));
 }
 
 /* The shape of the segments of data. */
@@ -103,8 +103,7 @@ leat_status leati_segment_kernel(leati_kernel_call *call, leati_combine_kind kin
     int64_t count = 0, last = -1, many = 0;
     LEATI_TRY(check_shapes(&from, &numbers, err));
     if (ids->rank != 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "segment_ids has rank %d; expected rank 1",
-                          (int)ids->rank);
+        return leati_refuse(err, SHAPE, "segment_ids has rank %d; expected rank 1", (int)ids->rank);
     LEATI_TRY(count_segments(ids, &count, err));
     leat_shape shape = segments(&from, &numbers, count);
     LEATI_TRY(leati_output_like(call, 0, &shape, err));

@@ -22,10 +22,10 @@ static leat_status length_of(const char *key, const leat_shape *shape, int64_t *
         rest.dims[0] = 1;
     int64_t count = leati_shape_count(&rest);
     if (count < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature \"%.100s\" has shape %s; expected known dimensions behind the "
-                          "first",
-                          key, leati_shape_text(shape, text));
+        return leati_refuse(err, SHAPE,
+                            "feature \"%.100s\" has shape %s; expected known dimensions behind the "
+                            "first",
+                            key, leati_shape_text(shape, text));
     *length = open ? -1 : count;
     *multiple = open ? count : 0;
     return LEAT_OK;
@@ -86,16 +86,16 @@ static leat_status infer_feature(leati_infer_call *call, const char *key, const 
     int64_t length, multiple;
     bool vector = shape.rank == 1 && shape.dims[0] == LEAT_UNKNOWN_DIM;
     if (dtype != LEAT_STRING && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature \"%.100s\" is no tensor of string, int64 or float32", key);
+        return leati_refuse(err, STRUCTURE,
+                            "feature \"%.100s\" is no tensor of string, int64 or float32", key);
     if (kind == LEAT_SPEC_SPARSE && vector)
         return infer_sparse(call, dtype, records, err);
     if (kind == LEAT_SPEC_RAGGED && vector && leat_spec_ragged_rank(feature) == 0)
         return infer_ragged(call, feature, records, err);
     if (kind != LEAT_SPEC_TENSOR)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature \"%.100s\" is neither a tensor nor a sparse or ragged vector",
-                          key);
+        return leati_refuse(err, STRUCTURE,
+                            "feature \"%.100s\" is neither a tensor nor a sparse or ragged vector",
+                            key);
     LEATI_TRY(length_of(key, &shape, &length, &multiple, err));
     LEATI_TRY(leati_features_shape(records, &shape, &all, err));
     return leati_infer_output(call, dtype, &all, NULL, err);
@@ -130,8 +130,8 @@ static leat_status use_default(const leati_features *f, leati_feature_request *r
                                const leat_tensor *tensor, leat_error *err) {
     int64_t count = leat_tensor_count(tensor), wanted = request->length < 0 ? 1 : request->length;
     if (tensor->dtype != request->dtype || (count != wanted && count != 1))
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, DTYPE,
             "the default of feature \"%.100s\" is %lld values of %s; expected %lld of %s",
             request->name, (long long)count, leat_dtype_name(tensor->dtype), (long long)wanted,
             leat_dtype_name(request->dtype));

@@ -8,9 +8,9 @@
 leat_status leati_path_text(leati_kernel_call *call, leat_string name, char **out,
                             leat_error *err) {
     if (name.size > LEATI_MAX_PATH || (name.size > 0 && memchr(name.data, 0, name.size) != NULL))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a file name of %zu bytes; expected at most %d and no zero byte",
-                          name.size, LEATI_MAX_PATH);
+        return leati_refuse(err, VALUE,
+                            "a file name of %zu bytes; expected at most %d and no zero byte",
+                            name.size, LEATI_MAX_PATH);
     char *path = leati_arena_alloc(call->arena, name.size + 1);
     if (path == NULL)
         return leati_no_memory(err);

@@ -76,23 +76,21 @@ static leat_status adjust(leati_kernel_call *call, int64_t row, leati_philox phi
 static leat_status check_delta(const struct leati_augment_args *args, leat_error *err) {
     if (args->random.high >= 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "max_delta is %.9g; expected 0 or more",
-                      args->random.high);
+    return leati_refuse(err, VALUE, "max_delta is %.9g; expected 0 or more", args->random.high);
 }
 
 static leat_status check_turn(const struct leati_augment_args *args, leat_error *err) {
     if (args->random.high >= 0 && args->random.high <= 0.5)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "max_delta is %.9g; expected a number in [0, 0.5]", args->random.high);
+    return leati_refuse(err, VALUE, "max_delta is %.9g; expected a number in [0, 0.5]",
+                        args->random.high);
 }
 
 static leat_status check_range(const struct leati_augment_args *args, leat_error *err) {
     if (args->random.low >= 0 && args->random.low < args->random.high)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "lower is %.9g and upper %.9g; expected 0 <= lower < upper", args->random.low,
-                      args->random.high);
+    return leati_refuse(err, VALUE, "lower is %.9g and upper %.9g; expected 0 <= lower < upper",
+                        args->random.low, args->random.high);
 }
 
 #define ADJUSTING(NAME, OP, CHECK, SYMMETRIC)                                                      \
@@ -116,10 +114,11 @@ ADJUSTING(hue, adjust_hue, check_turn, true);
 static leat_status check_quality(const struct leati_augment_args *args, leat_error *err) {
     if (args->random.low >= 0 && args->random.high <= 100 && args->random.low < args->random.high)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "min_jpeg_quality is %.9g and max_jpeg_quality %.9g; expected 0 <= min < max "
-                      "<= 100",
-                      args->random.low, args->random.high);
+    return leati_refuse(
+        err, VALUE,
+        "min_jpeg_quality is %.9g and max_jpeg_quality %.9g; expected 0 <= min < max "
+        "<= 100",
+        args->random.low, args->random.high);
 }
 
 static leat_status quality_infer(leati_infer_call *call, leat_error *err) {
@@ -197,19 +196,18 @@ static leat_status crop_shape(const struct leati_augment_args *args, const leat_
                               leat_shape *out, leat_error *err) {
     char text[128];
     if (args->size.count > LEAT_MAX_RANK || (whole->rank >= 0 && args->size.count != whole->rank))
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
-            "size has %d numbers, the value shape %s; expected one for each dimension",
+        return leati_refuse(
+            err, SHAPE, "size has %d numbers, the value shape %s; expected one for each dimension",
             (int)args->size.count, leati_shape_text(whole, text));
     *out = (leat_shape){.rank = args->size.count};
     for (int32_t d = 0; d < out->rank; d++) {
         out->dims[d] = args->size.values[d];
         if (out->dims[d] < 0 ||
             (whole->rank >= 0 && whole->dims[d] >= 0 && out->dims[d] > whole->dims[d]))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "dimension %d of the crop is %lld, of the value, of shape %s; "
-                              "expected at most its size",
-                              (int)d, (long long)out->dims[d], leati_shape_text(whole, text));
+            return leati_refuse(err, SHAPE,
+                                "dimension %d of the crop is %lld, of the value, of shape %s; "
+                                "expected at most its size",
+                                (int)d, (long long)out->dims[d], leati_shape_text(whole, text));
     }
     return LEAT_OK;
 }
@@ -218,8 +216,8 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_augment_args *args = args_of(call->args);
     leat_shape shape = call->inputs[0].shape;
     if (call->inputs[0].dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the value is %s; expected numbers",
-                          leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "the value is %s; expected numbers",
+                            leat_dtype_name(call->inputs[0].dtype));
     for (int32_t d = 0; d < shape.rank && call->unknown != 0; d++)
         shape.dims[d] = LEAT_UNKNOWN_DIM;
     if (call->unknown == 0)

@@ -15,13 +15,12 @@ static leat_status check_shape(const leati_colour *colour, const leat_shape *sha
         return LEAT_OK;
     int64_t channels = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
     if (shape->rank < colour->rank)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures have shape %s; expected at least %d dimensions",
-                          leati_shape_text(shape, text), (int)colour->rank);
+        return leati_refuse(err, SHAPE,
+                            "the pictures have shape %s; expected at least %d dimensions",
+                            leati_shape_text(shape, text), (int)colour->rank);
     if (colour->in_channels > 0 && channels >= 0 && channels != colour->in_channels)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
-            "the pictures have shape %s; expected %lld channels in the last dimension",
+        return leati_refuse(
+            err, SHAPE, "the pictures have shape %s; expected %lld channels in the last dimension",
             leati_shape_text(shape, text), (long long)colour->in_channels);
     return LEAT_OK;
 }
@@ -32,8 +31,8 @@ leat_status leati_colour_infer(leati_infer_call *call, const leati_colour *colou
     leat_dtype dtype = call->inputs[0].dtype;
     bool floats = dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64 || (colour->floats && !floats))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected %s",
-                          leat_dtype_name(dtype), colour->floats ? "floats" : "numbers");
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected %s", leat_dtype_name(dtype),
+                            colour->floats ? "floats" : "numbers");
     LEATI_TRY(check_shape(colour, &shape, err));
     if (colour->out_channels > 0 && shape.rank > 0)
         shape.dims[shape.rank - 1] = colour->out_channels;

@@ -25,11 +25,11 @@ static leat_status check_shapes(const leati_kernel_call *call, leat_error *err) 
         gradient->dims[1] == args->crop_size.values[0] &&
         gradient->dims[2] == args->crop_size.values[1] && gradient->dims[3] == images->dims[3])
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "a gradient of %lld values for %lld boxes; expected [boxes, height, width, "
-                      "channels] of the crops",
-                      (long long)gradient->count,
-                      (long long)(boxes->rank > 0 ? boxes->dims[0] : 0));
+    return leati_refuse(err, SHAPE,
+                        "a gradient of %lld values for %lld boxes; expected [boxes, height, width, "
+                        "channels] of the crops",
+                        (long long)gradient->count,
+                        (long long)(boxes->rank > 0 ? boxes->dims[0] : 0));
 }
 
 /* The samples of one box. */
@@ -60,10 +60,10 @@ leat_status leati_crop_walk(leati_kernel_call *call, int64_t row, leati_crop_vis
         const float *box = (const float *)(const void *)leati_row_of(boxes, row) + 4 * sample.box;
         sample.image = leati_index_at(&call->inputs[LEATI_CROP_INDICES], row, sample.box);
         if (sample.image < 0 || sample.image >= call->inputs[LEATI_CROP_IMAGES].dims[0])
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "box %lld is of picture %lld; expected one of the %lld pictures",
-                              (long long)sample.box, (long long)sample.image,
-                              (long long)call->inputs[LEATI_CROP_IMAGES].dims[0]);
+            return leati_refuse(err, VALUE,
+                                "box %lld is of picture %lld; expected one of the %lld pictures",
+                                (long long)sample.box, (long long)sample.image,
+                                (long long)call->inputs[LEATI_CROP_IMAGES].dims[0]);
         walk_box(call, &sample, box, visit, context);
     }
     return LEAT_OK;

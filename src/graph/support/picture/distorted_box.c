@@ -19,9 +19,8 @@ static leat_status check_pair(const leati_floats *range, const char *name, doubl
         (range->count == 2 && range->values[0] > 0 && range->values[1] > 0 &&
          range->values[0] <= most && range->values[1] <= most))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s has %d numbers; expected two above 0, at most %g", name,
-                      (int)range->count, most);
+    return leati_refuse(err, VALUE, "%s has %d numbers; expected two above 0, at most %g", name,
+                        (int)range->count, most);
 }
 
 static leat_status check_args(const struct leati_distorted_box_args *args, leat_error *err) {
@@ -40,9 +39,9 @@ leat_status leati_distorted_box_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[SIZE].dtype;
     leat_shape three = LEAT_SHAPE(3), one = LEAT_SHAPE(1, 1, 4);
     if (dtype < LEAT_INT8 || dtype > LEAT_UINT8)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "image_size is %s; expected uint8, int8, int16, int32 or int64",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE,
+                            "image_size is %s; expected uint8, int8, int16, int32 or int64",
+                            leat_dtype_name(dtype));
     LEATI_TRY(leati_want_rank(call, SIZE, 1, "image_size", err));
     if (size->rank == 1)
         LEATI_TRY(leati_want_equal_dims(size->dims[0], 3, "the numbers of image_size", err));
@@ -198,9 +197,9 @@ static leat_status begin_row(const leati_kernel_call *call, int64_t row, sampler
     s->num_boxes = boxes->count / 4;
     s->covered = (float)args->min_object_covered;
     if (s->num_boxes == 0 && !args->use_image_if_no_bounding_boxes)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "bounding_boxes holds no box; expected one, or "
-                          "use_image_if_no_bounding_boxes");
+        return leati_refuse(err, VALUE,
+                            "bounding_boxes holds no box; expected one, or "
+                            "use_image_if_no_bounding_boxes");
     for (int64_t i = 0; i < 4 * s->num_boxes; i++)
         if (!(s->boxes[i] >= 0 && s->boxes[i] <= 1))
             return leati_fail(err, LEAT_INVALID_ARGUMENT,

@@ -7,17 +7,17 @@ static leat_status check_rank(const leat_shape *shape, leat_error *err) {
     char text[128];
     if (shape->rank < 0 || shape->rank == 3 || shape->rank == 4)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the pictures have shape %s; expected [H, W, C] or [N, H, W, C]",
-                      leati_shape_text(shape, text));
+    return leati_refuse(err, SHAPE,
+                        "the pictures have shape %s; expected [H, W, C] or [N, H, W, C]",
+                        leati_shape_text(shape, text));
 }
 
 leat_status leati_frames_infer(leati_infer_call *call, int64_t height, int64_t width,
                                leat_dtype dtype, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     if (call->inputs[0].dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
-                          leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                            leat_dtype_name(call->inputs[0].dtype));
     LEATI_TRY(check_rank(&shape, err));
     if (shape.rank > 0 && height != LEATI_KEEP)
         shape.dims[shape.rank - 3] = height;
@@ -130,9 +130,9 @@ const leati_row leati_box_rows[] = {
 leat_status leati_box_check(const struct leati_box_args *args, leat_error *err) {
     if (args->offset_height >= 0 && args->offset_width >= 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "offset_height is %lld and offset_width %lld; expected 0 or more",
-                      (long long)args->offset_height, (long long)args->offset_width);
+    return leati_refuse(err, VALUE,
+                        "offset_height is %lld and offset_width %lld; expected 0 or more",
+                        (long long)args->offset_height, (long long)args->offset_width);
 }
 
 leat_value leati_box_build(const leati_tensor_op *op, leat_value images, int64_t offset_height,
@@ -144,7 +144,7 @@ leat_value leati_box_build(const leati_tensor_op *op, leat_value images, int64_t
 leat_status leati_target_check(int64_t height, int64_t width, leat_error *err) {
     if (height > 0 && width > 0 && height <= INT32_MAX && width <= INT32_MAX)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "target_height is %lld and target_width %lld; expected 1 to %ld",
-                      (long long)height, (long long)width, (long)INT32_MAX);
+    return leati_refuse(err, VALUE,
+                        "target_height is %lld and target_width %lld; expected 1 to %ld",
+                        (long long)height, (long long)width, (long)INT32_MAX);
 }

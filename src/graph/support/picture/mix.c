@@ -130,8 +130,7 @@ static leat_status blend_input(leati_kernel_call *call, int index, int64_t row,
 static leat_status check_alpha(const struct leati_mix_args *args, leat_error *err) {
     if (args->alpha > 0 && args->alpha <= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "alpha is %.9g; expected a number in (0, 1]",
-                      args->alpha);
+    return leati_refuse(err, VALUE, "alpha is %.9g; expected a number in (0, 1]", args->alpha);
 }
 
 static leat_status apply_up(leati_kernel_call *call, int64_t row, const int64_t seed[2],
@@ -162,9 +161,9 @@ static leat_status check_factor(const struct leati_mix_args *args, leat_error *e
         factors_of(args, range);
     if (counted && range[0] >= 0 && range[0] <= range[1] && range[1] <= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "factor has %d numbers; expected one or two in ascending order, in [0, 1]",
-                      (int)args->factor.count);
+    return leati_refuse(err, VALUE,
+                        "factor has %d numbers; expected one or two in ascending order, in [0, 1]",
+                        (int)args->factor.count);
 }
 
 /* The pixels of a line of `length` whose places are within a part of it that begins at a random
@@ -234,13 +233,12 @@ leat_status leati_mix_infer(leati_infer_call *call, const leati_mix *mix, leat_e
         LEATI_TRY(leati_want_seed(call, SEED, false, err));
     LEATI_TRY(mix->check(call->args, err));
     if (images->dtype <= LEAT_BOOL || images->dtype > LEAT_FLOAT64 || labels->dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures are %s, the labels %s; expected numbers",
-                          leat_dtype_name(images->dtype), leat_dtype_name(labels->dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s, the labels %s; expected numbers",
+                            leat_dtype_name(images->dtype), leat_dtype_name(labels->dtype));
     LEATI_TRY(leati_want_rank(call, IMAGES, 4, "the batch of pictures", err));
     if (labels->shape.rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the labels are a scalar; expected one row for each picture");
+        return leati_refuse(err, SHAPE,
+                            "the labels are a scalar; expected one row for each picture");
     if (images->shape.rank == 4 && labels->shape.rank > 0)
         LEATI_TRY(leati_want_equal_dims(images->shape.dims[0], labels->shape.dims[0],
                                         "the numbers of pictures and of labels", err));
@@ -255,12 +253,12 @@ static leat_status begin(leati_kernel_call *call, leat_error *err) {
     const leati_operand *images = &call->inputs[IMAGES], *labels = &call->inputs[LABELS];
     leat_shape shape = leati_operand_shape(images), other = leati_operand_shape(labels);
     if (images->rank != 4 || labels->rank < 1 || images->dims[0] != labels->dims[0])
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "pictures of rank %d and labels of rank %d, %lld and %lld of them; "
-                          "expected a batch [N, H, W, C] and N rows",
-                          (int)images->rank, (int)labels->rank,
-                          (long long)(images->rank > 0 ? images->dims[0] : 0),
-                          (long long)(labels->rank > 0 ? labels->dims[0] : 0));
+        return leati_refuse(err, SHAPE,
+                            "pictures of rank %d and labels of rank %d, %lld and %lld of them; "
+                            "expected a batch [N, H, W, C] and N rows",
+                            (int)images->rank, (int)labels->rank,
+                            (long long)(images->rank > 0 ? images->dims[0] : 0),
+                            (long long)(labels->rank > 0 ? labels->dims[0] : 0));
     LEATI_TRY(leati_output_like(call, IMAGES, &shape, err));
     return leati_output_like(call, LABELS, &other, err);
 }

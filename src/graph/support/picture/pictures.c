@@ -12,8 +12,8 @@ leat_status leati_picture_check(const leati_infer_call *call, int64_t channels, 
     LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the contents", err));
     LEATI_TRY(leati_want_rank(call, 0, 0, "the contents", err));
     if (channels < 0 || channels > 4 || channels == 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "channels is %lld; expected 0, 1, 3 or 4",
-                          (long long)channels);
+        return leati_refuse(err, VALUE, "channels is %lld; expected 0, 1, 3 or 4",
+                            (long long)channels);
     return LEAT_OK;
 }
 
@@ -32,8 +32,8 @@ leat_status leati_picture_dct(const char *name, leati_dct *out, leat_error *err)
     *out = LEATI_DCT_ACCURATE;
     if (strcmp(name, "INTEGER_ACCURATE") == 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "dct_method is \"%.40s\"; expected INTEGER_FAST or INTEGER_ACCURATE", name);
+    return leati_refuse(err, VALUE,
+                        "dct_method is \"%.40s\"; expected INTEGER_FAST or INTEGER_ACCURATE", name);
 }
 
 /* Spreads the samples at `from` over the values of uint16 or float32 at `to`, scaled. */
@@ -83,9 +83,8 @@ static leat_status check_format(leati_picture_op op, const leati_codec *codec, l
     if (codec == NULL || op == LEATI_PICTURE_IMAGE || op == LEATI_PICTURE_FRAME ||
         strstr(taken[op].formats, codec->name) != NULL)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the data are a %s; expected %s, or use decode_image", codec->title,
-                      taken[op].text);
+    return leati_refuse(err, VALUE, "the data are a %s; expected %s, or use decode_image",
+                        codec->title, taken[op].text);
 }
 
 /* The shape of what the operation gives of a picture. */
@@ -97,9 +96,9 @@ static leat_status shape_of(leati_picture_op op, const leati_codec *codec,
         (op == LEATI_PICTURE_IMAGE && animation))
         *out = LEAT_SHAPE(info->frames, info->height, info->width, info->channels);
     else if (info->frames > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the %s has %d frames; expected one, or use decode_gif or decode_image",
-                          codec->title, (int)info->frames);
+        return leati_refuse(err, VALUE,
+                            "the %s has %d frames; expected one, or use decode_gif or decode_image",
+                            codec->title, (int)info->frames);
     return LEAT_OK;
 }
 

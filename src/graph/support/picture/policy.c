@@ -25,19 +25,19 @@ leat_status leati_policy_check(const struct leati_policy_args *args, double stan
     pair_of(&args->value_range, 0, 255, range);
     if (!reads_nearest(args) && args->interpolation != NULL &&
         strcmp(args->interpolation, "bilinear") != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "interpolation is \"%.40s\"; expected bilinear or nearest",
-                          args->interpolation);
+        return leati_refuse(err, VALUE, "interpolation is \"%.40s\"; expected bilinear or nearest",
+                            args->interpolation);
     if (args->factor.count > 2 || !(factor[0] >= 0 && factor[0] <= factor[1] && factor[1] <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "factor is %g to %g; expected one or two numbers in ascending order, in "
-                          "[0, 1]",
-                          factor[0], factor[1]);
+        return leati_refuse(
+            err, VALUE,
+            "factor is %g to %g; expected one or two numbers in ascending order, in "
+            "[0, 1]",
+            factor[0], factor[1]);
     if ((args->value_range.values != NULL && args->value_range.count != 2) ||
         !(range[0] < range[1]))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "value_range is %g to %g; expected the lowest and the highest value",
-                          range[0], range[1]);
+        return leati_refuse(err, VALUE,
+                            "value_range is %g to %g; expected the lowest and the highest value",
+                            range[0], range[1]);
     return LEAT_OK;
 }
 
@@ -49,12 +49,12 @@ leat_status leati_policy_infer(leati_infer_call *call, leat_error *err) {
         LEATI_TRY(leati_want_seed(call, 1, false, err));
     LEATI_TRY(leati_policy_check(call->args, 0.5, factor, range, err));
     if (in->dtype <= LEAT_BOOL || in->dtype > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
-                          leat_dtype_name(in->dtype));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                            leat_dtype_name(in->dtype));
     if ((in->shape.rank == 3 || in->shape.rank == 4) && channels != LEAT_UNKNOWN_DIM &&
         channels != 1 && channels != 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures have %lld channels; expected 1 or 3", (long long)channels);
+        return leati_refuse(err, SHAPE, "the pictures have %lld channels; expected 1 or 3",
+                            (long long)channels);
     return leati_frames_infer(call, LEATI_KEEP, LEATI_KEEP, LEAT_FLOAT32, err);
 }
 
@@ -156,9 +156,8 @@ leat_status leati_policy_begin(leati_kernel_call *call, const struct leati_polic
     leati_frames frames;
     LEATI_TRY(leati_frames_begin(call, LEATI_KEEP, LEATI_KEEP, &frames, err));
     if (frames.channels != 1 && frames.channels != 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pictures have %lld channels; expected 1 or 3",
-                          (long long)frames.channels);
+        return leati_refuse(err, SHAPE, "the pictures have %lld channels; expected 1 or 3",
+                            (long long)frames.channels);
     LEATI_TRY(leati_inner_cast_into(call, &call->inputs[IMAGES], &call->outputs[0], err));
     size_t pixels = (size_t)(frames.height * frames.width * frames.channels) * sizeof(float);
     size_t numbers = (size_t)frames.count * (2 * sizeof(float)),

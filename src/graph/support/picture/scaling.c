@@ -74,8 +74,8 @@ leat_status leati_scaling_method(const char *name, leati_resize_method *out, lea
 leat_status leati_scaling_dtype(leati_resize_method method, leat_dtype in, leat_dtype *out,
                                 leat_error *err) {
     if (in <= LEAT_BOOL || in > LEAT_FLOAT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the pictures are %s; expected numbers",
-                          leat_dtype_name(in));
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                            leat_dtype_name(in));
     *out = method == LEATI_RESIZE_NEAREST ? in : LEAT_FLOAT32;
     return LEAT_OK;
 }

@@ -33,11 +33,12 @@ static leat_status check_window(const leati_window *w, int64_t height, int64_t w
     if (w->top >= 0 && w->left >= 0 && w->height > 0 && w->width > 0 && w->height <= height &&
         w->width <= width && w->top <= height - w->height && w->left <= width - w->width)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the window of %lld x %lld pixels from (%lld, %lld) on leaves the picture of "
-                      "%lld x %lld; expected one inside",
-                      (long long)w->height, (long long)w->width, (long long)w->top,
-                      (long long)w->left, (long long)height, (long long)width);
+    return leati_refuse(
+        err, VALUE,
+        "the window of %lld x %lld pixels from (%lld, %lld) on leaves the picture of "
+        "%lld x %lld; expected one inside",
+        (long long)w->height, (long long)w->width, (long long)w->top, (long long)w->left,
+        (long long)height, (long long)width);
 }
 
 static leat_status find_window(const leati_stream *s, int64_t height, int64_t width,

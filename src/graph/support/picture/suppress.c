@@ -21,10 +21,10 @@ static leat_status check_shapes(const leat_shape *boxes, const leat_shape *score
         fits = boxes->dims[0] == scores->dims[0] || boxes->dims[0] < 0 || scores->dims[0] < 0;
     if (fits)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the boxes have shape %s and the scores %s; expected [n, %s] and [n]",
-                      leati_shape_text(boxes, texts[0]), leati_shape_text(scores, texts[1]),
-                      columns < 0 ? "n" : "4");
+    return leati_refuse(err, SHAPE,
+                        "the boxes have shape %s and the scores %s; expected [n, %s] and [n]",
+                        leati_shape_text(boxes, texts[0]), leati_shape_text(scores, texts[1]),
+                        columns < 0 ? "n" : "4");
 }
 
 leat_status leati_suppress_infer(leati_infer_call *call, int64_t columns, bool scores,
@@ -154,17 +154,17 @@ leat_status leati_suppress_kernel(leati_kernel_call *call, int64_t columns, leat
     leat_shape scores = leati_operand_shape(&call->inputs[1]);
     LEATI_TRY(check_shapes(&boxes, &scores, columns, err));
     if (args->max_output_size < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "max_output_size is %lld; expected 0 or more",
-                          (long long)args->max_output_size);
+        return leati_refuse(err, VALUE, "max_output_size is %lld; expected 0 or more",
+                            (long long)args->max_output_size);
     if (columns > 0 && !(args->iou_threshold >= 0 && args->iou_threshold <= 1))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "iou_threshold is %g; it must be in [0, 1]",
                           args->iou_threshold);
     if (!(args->soft_nms_sigma >= 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "soft_nms_sigma is %g; expected 0 or more",
-                          args->soft_nms_sigma);
+        return leati_refuse(err, VALUE, "soft_nms_sigma is %g; expected 0 or more",
+                            args->soft_nms_sigma);
     if (boxes.dims[0] > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%lld boxes; expected at most %d",
-                          (long long)boxes.dims[0], INT32_MAX);
+        return leati_refuse(err, VALUE, "%lld boxes; expected at most %d", (long long)boxes.dims[0],
+                            INT32_MAX);
     choice c = {.args = args,
                 .overlap = overlap,
                 .boxes = (const float *)(const void *)leati_row_of(&call->inputs[0], 0),

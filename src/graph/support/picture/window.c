@@ -50,11 +50,11 @@ leat_status leati_window_axis_init(leati_window_axis *axis, int64_t in, int64_t 
     const int64_t limit = INT32_MAX;
     if (stride < 1 || dilation < 1 || stride > limit || dilation > limit || in > limit ||
         kernel > limit || kernel == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: input %lld, window %lld, stride %lld, dilation %lld; expected "
-                          "numbers from 1 to 2147483647",
-                          name, (long long)in, (long long)kernel, (long long)stride,
-                          (long long)dilation);
+        return leati_refuse(err, VALUE,
+                            "%s: input %lld, window %lld, stride %lld, dilation %lld; expected "
+                            "numbers from 1 to 2147483647",
+                            name, (long long)in, (long long)kernel, (long long)stride,
+                            (long long)dilation);
     if (in < 0 || kernel < 0)
         return LEAT_OK;
     int64_t reach = (kernel - 1) * dilation + 1;
@@ -87,17 +87,16 @@ static leat_status parse_padding(const char *padding, bool *same, leat_error *er
     *same = padding != NULL && strcmp(padding, "SAME") == 0;
     if (*same || (padding != NULL && strcmp(padding, "VALID") == 0))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "padding is \"%s\"; expected VALID or SAME",
-                      padding == NULL ? "" : padding);
+    return leati_refuse(err, VALUE, "padding is \"%s\"; expected VALID or SAME",
+                        padding == NULL ? "" : padding);
 }
 
 /* Two numbers of an attribute, or the default if it is empty. */
 static leat_status two_of(const leati_ints *ints, const int64_t *standard, const char *name,
                           int64_t out[2], leat_error *err) {
     if (ints->count != 0 && ints->count != 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s has %d numbers; expected 2, for height and width", name,
-                          (int)ints->count);
+        return leati_refuse(err, VALUE, "%s has %d numbers; expected 2, for height and width", name,
+                            (int)ints->count);
     out[0] = ints->count ? ints->values[0] : standard[0];
     out[1] = ints->count ? ints->values[1] : standard[1];
     return LEAT_OK;
@@ -110,8 +109,8 @@ static leat_status check_rank4(const leat_shape *shape, const char *what, leat_e
     char text[128];
     if (shape->rank == 4)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has shape %s; expected rank 4", what,
-                      leati_shape_text(shape, text));
+    return leati_refuse(err, SHAPE, "%s has shape %s; expected rank 4", what,
+                        leati_shape_text(shape, text));
 }
 
 /* The filter's third dimension says how many channels a group has. */
@@ -124,10 +123,11 @@ static leat_status find_groups(leati_conv_plan *plan, const leat_shape *input,
     if (channels < 0 || own < 0 || channels == own)
         return LEAT_OK;
     if (own == 0 || channels % own != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "channels of the input and of the filter: %lld and %lld; expected equal "
-                          "numbers, or for groups of channels a multiple",
-                          (long long)channels, (long long)own);
+        return leati_refuse(
+            err, SHAPE,
+            "channels of the input and of the filter: %lld and %lld; expected equal "
+            "numbers, or for groups of channels a multiple",
+            (long long)channels, (long long)own);
     plan->groups = channels / own;
     if (plan->groups == 0 || (plan->filters >= 0 && plan->filters % plan->groups != 0))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -165,9 +165,8 @@ leat_status leati_pool_plan_init(leati_conv_plan *plan, const struct leati_pool_
     LEATI_TRY(two_of(&args->ksize, one_one, "ksize", ksize, err));
     LEATI_TRY(two_of(&args->strides, ksize, "strides", strides, err));
     if (ksize[0] < 1 || ksize[1] < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "ksize is [%lld, %lld]; expected numbers from 1", (long long)ksize[0],
-                          (long long)ksize[1]);
+        return leati_refuse(err, VALUE, "ksize is [%lld, %lld]; expected numbers from 1",
+                            (long long)ksize[0], (long long)ksize[1]);
     LEATI_TRY(leati_window_axis_init(&plan->y, input->dims[1], ksize[0], strides[0], 1, same,
                                      "height", err));
     LEATI_TRY(leati_window_axis_init(&plan->x, input->dims[2], ksize[1], strides[1], 1, same,
@@ -193,8 +192,8 @@ leat_status leati_want_result_shape(const leat_shape *gradient, const leat_shape
     char texts[2][128];
     if (leati_shape_compatible(gradient, result))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "the gradient has shape %s; expected %s",
-                      leati_shape_text(gradient, texts[0]), leati_shape_text(result, texts[1]));
+    return leati_refuse(err, SHAPE, "the gradient has shape %s; expected %s",
+                        leati_shape_text(gradient, texts[0]), leati_shape_text(result, texts[1]));
 }
 
 leat_value leati_conv_build(const leati_tensor_op *op, const leat_conv2d_options *options,

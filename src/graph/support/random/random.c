@@ -10,9 +10,9 @@
 leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_random_args *args = call->args;
     if (!leati_dtype_is_floating(args->dtype))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "dtype is %s; expected float16, bfloat16, float32 or float64",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE,
+                            "dtype is %s; expected float16, bfloat16, float32 or float64",
+                            leat_dtype_name(args->dtype));
     return leati_infer_said(call, args->dtype, &args->shape, err);
 }
 
@@ -81,9 +81,8 @@ leat_status leati_integer_range(leat_dtype dtype, double low, double high, int64
     double limit = dtype == LEAT_INT32 ? 0x1p31 : 0x1p63;
     bool inside = low >= -limit && high <= (dtype == LEAT_INT32 ? limit - 1 : limit);
     if (!inside || !(low < high))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "need minval < maxval within %s; found %.17g and %.17g",
-                          leat_dtype_name(dtype), low, high);
+        return leati_refuse(err, VALUE, "need minval < maxval within %s; found %.17g and %.17g",
+                            leat_dtype_name(dtype), low, high);
     /* 2^63 - 1 is no double; the one next to it stands for it. */
     int64_t end = high >= 0x1p63 ? INT64_MAX : (int64_t)high;
     *out_low = (int64_t)low;

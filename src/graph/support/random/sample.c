@@ -57,19 +57,18 @@ leat_status leati_categorical_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *logits = &call->inputs[0].shape;
     leat_shape shape = {.rank = 2, .dims = {LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM}};
     if (!leati_dtype_is_floating(call->inputs[0].dtype))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the logits are %s; expected floats",
-                          leat_dtype_name(call->inputs[0].dtype));
+        return leati_refuse(err, DTYPE, "the logits are %s; expected floats",
+                            leat_dtype_name(call->inputs[0].dtype));
     if (args->dtype != LEAT_INT32 && args->dtype != LEAT_INT64)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "dtype is %s; expected int32 or int64",
-                          leat_dtype_name(args->dtype));
+        return leati_refuse(err, DTYPE, "dtype is %s; expected int32 or int64",
+                            leat_dtype_name(args->dtype));
     LEATI_TRY(leati_want_rank(call, 0, 2, "the logits", err));
     if (logits->rank == 2)
         shape.dims[0] = logits->dims[0];
     if (call->unknown == 0)
         shape.dims[1] = args->num_samples;
     if (logits->rank == 2 && logits->dims[1] == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the logits have no classes; expected at least one");
+        return leati_refuse(err, VALUE, "the logits have no classes; expected at least one");
     return leati_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
@@ -78,9 +77,8 @@ leat_status leati_categorical_begin(leati_kernel_call *call, uint64_t *out_block
     const struct leati_random_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
     if (in->rank != 2 || in->dims[1] == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the logits have %s; expected [batch, classes]",
-                          in->rank == 2 ? "no classes" : "another rank than 2");
+        return leati_refuse(err, SHAPE, "the logits have %s; expected [batch, classes]",
+                            in->rank == 2 ? "no classes" : "another rank than 2");
     leat_shape shape = {.rank = 2, .dims = {in->dims[0], args->num_samples}};
     /* Two words for each, by fours. */
     *out_blocks = (uint64_t)in->dims[0] * (((uint64_t)args->num_samples + 3) / 4 * 8) *

@@ -19,9 +19,8 @@ leat_status leati_want_seed(const leati_infer_call *call, int index, bool with_s
                 (type->shape.rank == 1 && (count < 0 || count == 2 || (with_state && count == 3)));
     if (is_integer(type->dtype) && fits)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "seed is %s of shape %s; %s",
-                      leat_dtype_name(type->dtype), leati_shape_text(&type->shape, text),
-                      seed_text);
+    return leati_refuse(err, SHAPE, "seed is %s of shape %s; %s", leat_dtype_name(type->dtype),
+                        leati_shape_text(&type->shape, text), seed_text);
 }
 
 static int64_t number_at(const leati_operand *seed, int64_t row, int64_t i) {
@@ -37,8 +36,8 @@ leat_status leati_seed_stream(const leati_kernel_call *call, int index, bool wit
                               int64_t row, leati_philox *out, leat_error *err) {
     const leati_operand *seed = &call->inputs[index];
     if (seed->rank != 1 || (seed->count != 2 && (seed->count != 3 || !with_state)))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "seed has rank %d and %lld values; %s",
-                          (int)seed->rank, (long long)seed->count, seed_text);
+        return leati_refuse(err, SHAPE, "seed has rank %d and %lld values; %s", (int)seed->rank,
+                            (long long)seed->count, seed_text);
     uint64_t first = (uint64_t)number_at(seed, row, 0), second = (uint64_t)number_at(seed, row, 1);
     if (seed->count == 2) {
         *out = leati_philox_stateless((int64_t)first, (int64_t)second);

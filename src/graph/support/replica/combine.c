@@ -56,8 +56,8 @@ leat_status leati_want_number(const leati_infer_call *call, int index, const cha
                               leat_error *err) {
     if (functions[0][call->inputs[index].dtype] != NULL)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is %s; expected numbers (cast it)", what,
-                      leat_dtype_name(call->inputs[index].dtype));
+    return leati_refuse(err, DTYPE, "%s is %s; expected numbers (cast it)", what,
+                        leat_dtype_name(call->inputs[index].dtype));
 }
 
 /* The highest or lowest number of an integer dtype, or of a float dtype. */

@@ -24,13 +24,14 @@ static leat_status add_sizes(const leati_ints *sizes, int64_t *total, leat_error
     *total = 0;
     for (int32_t r = 0; r < sizes->count; r++)
         if (sizes->values[r] < 0 || __builtin_add_overflow(*total, sizes->values[r], total))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "replica %d has %lld values along the axis; expected 0 and more, and "
-                              "a sum below 2^63",
-                              (int)r, (long long)sizes->values[r]);
-    return sizes->count > 0 ? LEAT_OK
-                            : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                         "the list of sizes is empty; expected one per replica");
+            return leati_refuse(
+                err, VALUE,
+                "replica %d has %lld values along the axis; expected 0 and more, and "
+                "a sum below 2^63",
+                (int)r, (long long)sizes->values[r]);
+    return sizes->count > 0
+               ? LEAT_OK
+               : leati_refuse(err, VALUE, "the list of sizes is empty; expected one per replica");
 }
 
 /* Is there a replica that has so many? */
@@ -50,13 +51,12 @@ leat_status leati_gathering_shape(const struct leati_gathering_args *args, const
     if (part->rank == LEAT_UNKNOWN_RANK)
         return LEAT_OK;
     if (part->rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "scalars are not gathered along an axis; add a dimension first");
+        return leati_refuse(err, SHAPE,
+                            "scalars are not gathered along an axis; add a dimension first");
     LEATI_TRY(leati_normal_axis(args->axis, part->rank, &axis, err));
     if (part->dims[axis] != LEAT_UNKNOWN_DIM && !has_size(&args->sizes, part->dims[axis]))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "dimension %d is %lld, which is the size of no replica", (int)axis,
-                          (long long)part->dims[axis]);
+        return leati_refuse(err, SHAPE, "dimension %d is %lld, which is the size of no replica",
+                            (int)axis, (long long)part->dims[axis]);
     whole->dims[axis] = total;
     return LEAT_OK;
 }

@@ -43,9 +43,8 @@ leat_status leati_want_text_errors(const char *word, leati_text_errors *out, lea
             return LEAT_OK;
         }
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "errors is \"%.40s\"; expected replace, strict or ignore",
-                      word == NULL ? "" : word);
+    return leati_refuse(err, VALUE, "errors is \"%.40s\"; expected replace, strict or ignore",
+                        word == NULL ? "" : word);
 }
 
 leat_status leati_want_encoding(const char *name, leati_encoding *out, leat_error *err) {
@@ -56,9 +55,9 @@ leat_status leati_want_encoding(const char *name, leati_encoding *out, leat_erro
             return LEAT_OK;
         }
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the output's encoding is \"%.40s\"; expected UTF-8, UTF-16-BE or UTF-32-BE",
-                      name == NULL ? "" : name);
+    return leati_refuse(
+        err, VALUE, "the output's encoding is \"%.40s\"; expected UTF-8, UTF-16-BE or UTF-32-BE",
+        name == NULL ? "" : name);
 }
 
 void leati_put_point(leati_writer *out, leati_encoding encoding, int32_t point) {
@@ -189,8 +188,8 @@ leat_status leati_unicode_case(leat_string text, bool upper, leati_writer *out, 
     if (text.size == 0)
         return LEAT_OK;
     if (text.size > INT32_MAX / 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a string of %zu bytes; expected less than 512 MiB", text.size);
+        return leati_refuse(err, VALUE, "a string of %zu bytes; expected less than 512 MiB",
+                            text.size);
     /* A unit becomes at most three. */
     UChar *units = leati_alloc(4 * (text.size + 1), sizeof *units);
     if (units == NULL)

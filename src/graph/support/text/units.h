@@ -22,8 +22,7 @@ static inline bool leati_unit_is_character(const char *unit) {
 static inline leat_status leati_want_unit(const char *unit, leat_error *err) {
     if (unit == NULL || leati_unit_is_character(unit) || strcmp(unit, leati_bytes_unit) == 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "unit is \"%.40s\"; expected BYTE or UTF8_CHAR",
-                      unit);
+    return leati_refuse(err, VALUE, "unit is \"%.40s\"; expected BYTE or UTF8_CHAR", unit);
 }
 
 static inline int64_t leati_count_characters(const leat_string *s) {

@@ -7,9 +7,9 @@ class OpError(Exception):
     """What an operation fails with: ``message``, ``error_code``; the base of all of this module.
 
     Where it was is told by attributes, each None where it is not known: ``op`` (the operator and its label, as in
-    ``map "decode"``), ``element`` (the number at this operator, from 0), ``file`` and ``byte`` (of the input). ``reason``
-    says what the failure is about where its class does not: ``"DTYPE"``, ``"SHAPE"``, ``"STRUCTURE"``, ``"VALUE"``,
-    ``"END"``, ``"AFTER_FAILURE"``, ``"CALLBACK"``, or ``"NONE"``.
+    ``map "decode"``), ``element`` (the number at this operator, from 0), ``file`` and ``byte`` (of the input).
+    ``reason`` says what the failure is about where its class does not: ``"DTYPE"``, ``"SHAPE"``, ``"STRUCTURE"``,
+    ``"VALUE"``, ``"END"``, ``"AFTER_FAILURE"``, ``"CALLBACK"``, or ``"NONE"``.
     """
 
     error_code = 2

@@ -11,7 +11,7 @@ MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = clang lld libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan check-arm64 tsan wheel stubs docs venv help
+.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan check-arm64 tsan wheel stubs docs venv changelog help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -74,6 +74,9 @@ stubs: venv all ## write python/leat/*.pyi anew, from the tables and the package
 docs: all ## the reference of the Python package and the headers as HTML, in build-docs/html (Sphinx)
 	@sh tools/venv.sh docs
 	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/reference.py build-docs
+
+changelog: ## what changed since the last release, put together from changes/
+	@python3 -B tools/changelog.py
 
 venv:
 	@sh tools/venv.sh

@@ -26,8 +26,8 @@ Block = collections.namedtuple("Block", "page line language source reason needs 
 
 
 def pages(root=sources.ROOT):
-    """The pages of the project; the list of changes has no code."""
-    return [name for name in sources.listed(root) if name.endswith(".md") and name != "CHANGELOG.md"]
+    """The pages of the project."""
+    return [name for name in sources.listed(root) if name.endswith(".md")]
 
 
 def blocks(page, text):

@@ -1,5 +1,5 @@
-# What `make install` puts where: headers, both libraries, the tool, the CMake package (leat::leat and
-# leat::leat_static) and leat.pc.
+# What `make install` puts where: headers, both libraries, the tool with its manual page and completion,
+# the CMake package (leat::leat and leat::leat_static) and leat.pc.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leat)
@@ -8,6 +8,20 @@ install(DIRECTORY include/leat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MAT
 install(TARGETS leat leat_static EXPORT leat_targets)
 if(TARGET leat_tool)
     install(TARGETS leat_tool)
+    # The tool prints its own manual page and completion. Built for another processor, without an
+    # emulator, it cannot.
+    if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+        set(shared ${PROJECT_BINARY_DIR}/share)
+        add_custom_command(OUTPUT ${shared}/leat.1 ${shared}/leat.bash
+            COMMAND ${CMAKE_COMMAND} -E make_directory ${shared}
+            COMMAND leat_tool help --man > ${shared}/leat.1
+            COMMAND leat_tool completion bash > ${shared}/leat.bash
+            DEPENDS leat_tool VERBATIM)
+        add_custom_target(leat_manual ALL DEPENDS ${shared}/leat.1 ${shared}/leat.bash)
+        install(FILES ${shared}/leat.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+        install(FILES ${shared}/leat.bash
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME leat)
+    endif()
 endif()
 install(EXPORT leat_targets FILE leat-targets.cmake NAMESPACE leat:: DESTINATION ${package_dir})
 

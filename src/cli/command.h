@@ -31,6 +31,9 @@ typedef struct leati_command {
 /* The command of that name; NULL after a message that suggests one. */
 const leati_command *leati_command_find(const char *name);
 
+/* The commands in the order of the table; NULL behind the last. */
+const leati_command *leati_command_at(int index);
+
 /* Prints the overview, or the help of one command, to standard output. */
 void leati_help_overview(void);
 void leati_help_command(const leati_command *command);

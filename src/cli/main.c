@@ -22,6 +22,10 @@ static const leati_command *const table[] = {
 #undef X
 };
 
+const leati_command *leati_command_at(int index) {
+    return (size_t)index < sizeof table / sizeof table[0] ? table[index] : NULL;
+}
+
 const leati_command *leati_command_find(const char *name) {
     leati_suggestion best = {.text = name};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {

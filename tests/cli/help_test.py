@@ -7,7 +7,8 @@ import unittest
 
 from tool import LEAT, ROOT, ToolTest
 
-COMMANDS = ["train", "inspect", "convert", "index", "run", "explain", "ops", "help"]
+with open(ROOT + "/src/cli/commands.def") as table:
+    COMMANDS = re.findall(r"(?m)^X\((\w+)\)", table.read())
 
 
 def distance(a, b):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows that an installed leat is found and works: by CMake (shared and static), by pkg-config (shared
-# and static), from its place and moved elsewhere; that the tool runs; that nothing but leat_ symbols is
-# exported.
+# and static), from its place and moved elsewhere; that the tool runs and
+# has its manual page and completion; that nothing but leat_ symbols is exported.
 #
 #   run.sh BUILD VERSION
 set -eu
@@ -51,6 +51,9 @@ case $found in
 *"$version"*) ;;
 *) fail "leat --version: expected $version, found $found" ;;
 esac
+
+[ -n "$(find "$prefix" -path '*/man/man1/leat.1' -size +1k)" ] || fail "there is no manual page"
+[ -n "$(find "$prefix" -path '*/bash-completion/completions/leat' -size +1k)" ] || fail "there is no completion"
 
 foreign=$(nm -D --defined-only "$LD_LIBRARY_PATH/libleat.so" | awk '{print $3}' | grep -v '^leat_' || true)
 [ -z "$foreign" ] || fail "symbols that do not start with leat_ are exported: $foreign"

@@ -1,19 +1,43 @@
 /* leat help: what there is, and how each command is used. Fails only for a name that is no command.
  * No locks. */
 #include "cli/command.h"
+#include "cli/manual.h"
+#include "cli/say.h"
+
+struct help_options {
+    bool man;
+};
 
 static leati_exit run_help(void *options, char **arguments, int count) {
-    (void)options;
+    const struct help_options *o = options;
+    if (o->man && count > 0) {
+        leati_say_error("help: --man prints one page about all commands; leave %s out",
+                        arguments[0]);
+        return LEATI_EXIT_USAGE;
+    }
+    if (o->man) {
+        leati_manual_print();
+        return LEATI_EXIT_OK;
+    }
     if (count == 0) {
         leati_help_overview();
         return LEATI_EXIT_OK;
     }
     const leati_command *command = leati_command_find(arguments[0]);
-    if (!command)
+    if (!command) {
         return LEATI_EXIT_USAGE;
+    }
     leati_help_command(command);
     return LEATI_EXIT_OK;
 }
+
+static const leati_option help_rows[] = {
+    {.name = "man",
+     .type = LEATI_OPTION_FLAG,
+     .offset = offsetof(struct help_options, man),
+     .doc = "Print the manual page leat(1), in troff."},
+    {0},
+};
 
 const leati_command leati_command_help = {
     .name = "help",
@@ -21,5 +45,7 @@ const leati_command leati_command_help = {
     .arguments = "[COMMAND]",
     .description = "Shows the list of commands, or what COMMAND does and its options.",
     .max_arguments = 1,
+    .options = help_rows,
+    .size = sizeof(struct help_options),
     .run = run_help,
 };

@@ -416,7 +416,8 @@ leat_status leat_distributed_iterator_rows(const leat_distributed_iterator *iter
 /* ---- saving ---- */
 
 static const char magic[4] = {'L', 'E', 'A', 'D'};
-enum { STATE_VERSION = 1, MOST_PARTS = 1 << 20 };
+/* CHECKSUM_SEED is the same in every version: so a newer state is told from a damaged one. */
+enum { STATE_VERSION = 1, CHECKSUM_SEED = 1, MOST_PARTS = 1 << 20 };
 
 leat_status leati_distributed_save_part(leat_distributed_iterator *it,
                                         const leat_iterator_save_options *options,
@@ -444,7 +445,7 @@ leat_status leati_distributed_join(const leati_feed_part *workers, int count, ch
     for (int w = 0; w < count; w++) {
         leati_put_bytes(&out, workers[w].data, workers[w].size);
     }
-    leati_put_fixed64(&out, leati_hash(out.data, out.size, STATE_VERSION));
+    leati_put_fixed64(&out, leati_hash(out.data, out.size, CHECKSUM_SEED));
     if (out.failed) {
         leati_writer_fini(&out);
         return leati_no_memory(err);
@@ -507,7 +508,7 @@ static leat_status read_parts(const char *data, size_t size, leati_feed_part **p
     leati_reader in = {.data = (const uint8_t *)data, .size = size};
     leati_reader tail = {.data = (const uint8_t *)data + size, .size = sizeof(checksum)};
     if (leati_get_fixed64(&tail, &checksum, err) != LEAT_OK ||
-        checksum != leati_hash(data, size, STATE_VERSION) ||
+        checksum != leati_hash(data, size, CHECKSUM_SEED) ||
         leati_get_bytes(&in, &found, &found_size, err) != LEAT_OK || found_size != sizeof(magic) ||
         memcmp(found, magic, found_size) != 0 || leati_get_uint(&in, &version, err) != LEAT_OK ||
         leati_get_uint(&in, &workers, err) != LEAT_OK || workers > MOST_PARTS) {

@@ -234,6 +234,27 @@ static void check_changes(leat_distributed_dataset *dataset, int left) {
     leat_text_free(data);
 }
 
+/* A state of a newer library is told from a damaged one. */
+static void test_newer_states(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char *data = NULL;
+    size_t size = 0;
+    leat_strategy *strategy = two_replicas();
+    leat_distributed_dataset *dataset = batches(strategy, NULL);
+    leat_distributed_iterator *it = iterate(dataset);
+    assert_int_equal(leat_distributed_iterator_save(it, NULL, &data, &size, NULL, &err), LEAT_OK);
+    data[5] = STATE_VERSION + 1; /* behind the magic, which is its length and four bytes */
+    put_checksum(data, size);
+    assert_int_equal(leat_distributed_iterator_restore(it, data, size, &err),
+                     LEAT_FAILED_PRECONDITION);
+    assert_non_null(strstr(err.text, "a state of version 2; this library reads version 1"));
+    leat_text_free(data);
+    leat_distributed_iterator_free(it);
+    leat_distributed_dataset_free(dataset);
+    leat_strategy_unref(strategy);
+}
+
 static void test_damaged_states(void **state) {
     (void)state;
     leat_strategy *strategy = two_replicas();
@@ -249,6 +270,7 @@ static void test_damaged_states(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_counted_rows),
-        cmocka_unit_test(test_explained), cmocka_unit_test(test_damaged_states)};
+        cmocka_unit_test(test_explained), cmocka_unit_test(test_damaged_states),
+        cmocka_unit_test(test_newer_states)};
     return cmocka_run_group_tests(tests, two_devices, NULL);
 }

@@ -19,7 +19,16 @@
 
 enum { FLUSH_BYTES = 1 << 20, RECORD_HEADER = 24 };
 
+/* The digit is the version; a newer one that changes the files has another. */
 static const char index_magic[] = "leat cache 1\n";
+enum { VERSION_AT = sizeof(index_magic) - 3 };
+
+static bool is_of_other_version(const leati_reader *in) {
+    const char *text = (const char *)in->data;
+    return in->size > VERSION_AT + 1 && memcmp(text, index_magic, VERSION_AT) == 0 &&
+           text[VERSION_AT] >= '0' && text[VERSION_AT] <= '9' && text[VERSION_AT + 1] == '\n' &&
+           text[VERSION_AT] != index_magic[VERSION_AT];
+}
 
 /* prefix + suffix; owned (leati_free). */
 static char *path_of(const char *prefix, const char *suffix, leat_error *err) {
@@ -240,10 +249,16 @@ static leat_status read_index(leati_cache_reader *reader, const char *prefix, le
                numbers[0] <= INT64_MAX && numbers[1] <= INT64_MAX;
         reader->rows = (int64_t)numbers[0];
         reader->size = (int64_t)numbers[1];
-        status = good ? LEAT_OK
-                      : leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
-                                           "not the index of a cache of leat; remove the cache's "
-                                           "files to fill it again");
+        if (is_of_other_version(&in)) {
+            status = leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, path, -1, false,
+                                        "a cache of version %c; this library reads version %c; "
+                                        "remove the cache's files to fill it again",
+                                        in.data[VERSION_AT], index_magic[VERSION_AT]);
+        } else if (!good) {
+            status = leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
+                                        "not the index of a cache of leat; remove the cache's "
+                                        "files to fill it again");
+        }
     }
     leat_buffer_unref(buffer);
     leati_free(path);

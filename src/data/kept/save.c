@@ -17,7 +17,8 @@
 #include <leat/data_ops.h>
 #include <string.h>
 
-enum { INTERVAL = 100000, CHECKPOINT_VERSION = 1 };
+/* CHECKSUM_SEED is the same in every version: so a newer checkpoint is told from a damaged one. */
+enum { INTERVAL = 100000, CHECKPOINT_VERSION = 1, CHECKSUM_SEED = 1 };
 
 static const char checkpoint_magic[] = "leat save";
 
@@ -55,7 +56,7 @@ static leat_status write_checkpoint(struct saving *s, leat_error *err) {
         leati_put_int(&out, s->info.num_elements);
         leati_run_writer_save(s->writer, &out);
         leati_put_bytes(&out, state, size);
-        leati_put_fixed64(&out, leati_hash(out.data, out.size, CHECKPOINT_VERSION));
+        leati_put_fixed64(&out, leati_hash(out.data, out.size, CHECKSUM_SEED));
         status = out.failed ? leati_no_memory(err)
                             : leati_write_file(s->checkpoint, out.data, out.size, err);
     }
@@ -148,7 +149,7 @@ static leat_status look_for_checkpoint(struct saving *s, leat_error *err) {
         status = leati_get_fixed64(&in, &hash, err);
         in = (leati_reader){.data = in.data, .size = in.size - sizeof(hash)};
     }
-    if (status == LEAT_OK && hash != leati_hash(in.data, in.size, CHECKPOINT_VERSION)) {
+    if (status == LEAT_OK && hash != leati_hash(in.data, in.size, CHECKSUM_SEED)) {
         status = bad_checkpoint(s, "a damaged checkpoint", err);
     }
     status = status == LEAT_OK ? resume(s, &in, err) : status;

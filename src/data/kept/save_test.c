@@ -10,6 +10,7 @@
 
 #include "support/torture.h"
 
+#include "base/hash.h"
 #include "core/element.h"
 #include "data/kept/saved_files.h"
 #include "support/dataset.h"
@@ -387,6 +388,18 @@ static void test_plans_keep_their_cycle(void **state) {
 
 /* ---- going on ---- */
 
+/* Makes the file progress the checkpoint of another version, with a checksum that fits. */
+static void set_version(const char *path, uint8_t version) {
+    size_t size = 0;
+    uint8_t *data = scratch_read(path, &size);
+    data[sizeof "leat save" + 1] = version; /* behind the magic and its length */
+    uint64_t checksum = leati_hash(data, size - 8, 1);
+    for (int b = 0; b < 8; b++)
+        data[size - 8 + (size_t)b] = (uint8_t)(checksum >> (8 * b));
+    (void)scratch_write("progress", data, size);
+    free(data);
+}
+
 static void test_checkpoint(void **state) {
     (void)state;
     leat_error err = {0};
@@ -406,6 +419,10 @@ static void test_checkpoint(void **state) {
     options.compression = "GZIP";
     assert_int_equal(leat_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
     options.compression = NULL;
+    set_version(progress, 2);
+    assert_int_equal(leat_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
+    assert_non_null(strstr(err.text, "of another version of leat"));
+    set_version(progress, 1);
     /* It goes on behind element 20: what comes before is not asked for. */
     bad = 19;
     if (leat_save(dataset, path, &options, &err) != LEAT_OK)

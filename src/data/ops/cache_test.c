@@ -312,6 +312,25 @@ static void test_damaged_files(void **state) {
     }
 }
 
+/* Files of a newer library are told from damaged ones. */
+static void test_newer_files(void **state) {
+    (void)state;
+    struct cached c = {.elements = 4, .in_file = true};
+    leat_dataset *dataset = dataset_made(cache_some, &c);
+    free(dataset_text(dataset, NULL, -1));
+    size_t size = 0;
+    uint8_t *data = scratch_read(scratch_path("cache.index"), &size);
+    data[strlen("leat cache ")] = '2';
+    scratch_write("cache.index", data, size);
+    leat_error err = {0};
+    assert_null(leat_iterator_new(dataset, NULL, &err));
+    assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
+    assert_non_null(strstr(err.text, "a cache of version 2; this library reads version 1"));
+    free(data);
+    leat_dataset_unref(dataset);
+    remove_files();
+}
+
 static void test_files_that_cannot_be_written(void **state) {
     (void)state;
     leat_error err = {0};
@@ -366,6 +385,7 @@ int main(void) {
         FILE_TEST(test_files_are_shared),
         FILE_TEST(test_second_writer),
         FILE_TEST(test_damaged_files),
+        FILE_TEST(test_newer_files),
         FILE_TEST(test_files_that_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -309,7 +309,8 @@ leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out, b
 /* ---- saving ---- */
 
 static const char magic[4] = {'L', 'E', 'A', 'T'};
-enum { STATE_VERSION = 1 };
+/* CHECKSUM_SEED is the same in every version: so a newer state is told from a damaged one. */
+enum { STATE_VERSION = 1, CHECKSUM_SEED = 1 };
 
 /* How many inputs are read on the consumer's thread. What an operator reads ahead has drawn seeds
  * for elements that the consumer has not seen; there the operator's own state holds the seeds. */
@@ -393,7 +394,7 @@ static leat_status write_state(leat_iterator *iterator, leati_save_cost *cost, l
     if (status == LEAT_OK) {
         status = leati_input_save(&iterator->input, out, cost, err);
     }
-    leati_put_fixed64(out, leati_hash(out->data, out->size, STATE_VERSION));
+    leati_put_fixed64(out, leati_hash(out->data, out->size, CHECKSUM_SEED));
     if (status == LEAT_OK && out->failed) {
         status = leati_no_memory(err);
     }
@@ -509,7 +510,7 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
     leati_reader tail = {.data = (const uint8_t *)data + size - sizeof(checksum),
                          .size = sizeof(checksum)};
     leat_status status = leati_get_fixed64(&tail, &checksum, err);
-    if (status == LEAT_OK && checksum != leati_hash(data, size - sizeof(checksum), STATE_VERSION)) {
+    if (status == LEAT_OK && checksum != leati_hash(data, size - sizeof(checksum), CHECKSUM_SEED)) {
         status = leati_fail(err, LEAT_DATA_LOSS,
                             "the state is damaged: its checksum does not fit its %zu bytes", size);
     }

@@ -190,7 +190,7 @@ LEAT_API leat_dataset *leat_tar_dataset(const char *const *filenames, int num_fi
 /* tf.data.experimental.CsvDataset: tuples of scalars, one per record of the files in order.
  * record_defaults (borrowed, copied) is a tuple with a tensor for each column, of float32, float64,
  * int32, int64 or string: its one value where a field is missing, or no values if it must be there.
- * A bad record is one "INVALID_ARGUMENT"_ARGUMENT; an error of a file comes again at each call. */
+ * A bad record is one INVALID_ARGUMENT; an error of a file comes again at each call. */
 typedef struct leat_csv_options {
     const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 4 MiB */

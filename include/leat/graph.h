@@ -227,10 +227,11 @@ LEAT_API char *leat_operation_json(const char *name, leat_error *err);
 LEAT_API char *leat_operation_names(leat_error *err);
 
 /* leat_graph_call where an attribute {"function": k} is functions[k] (borrowed), which may call
- * back: leat_graph_call_functions(graph, "cond", "{\"then_branch\": {\"function\": 0},
- * \"else_branch\":
- * {\"function\": 1}}", functions, 2, inputs, num_inputs, outputs), with the predicate as the first
- * input. */
+ * back. So "cond" has the attributes
+ *
+ *     {"then_branch": {"function": 0}, "else_branch": {"function": 1}}
+ *
+ * with two functions, and the predicate as its first input. */
 LEAT_API int leat_graph_call_functions(leat_graph *graph, const char *operation,
                                        const char *attributes, leat_function *const *functions,
                                        int num_functions, const leat_value *inputs, int num_inputs,

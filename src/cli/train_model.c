@@ -1,9 +1,9 @@
 /* The network of `leat train`, and its two steps.
  *
  * Happy path: under the scope of a strategy, over this process's devices or those of all processes
- * of a job, a small convolutional network, Adam and two
- * accuracies are made; the training step adds the replicas' gradients of (sum of row losses /
- * global batch), so that the result is the mean over the batch whatever the number of replicas.
+ * of a job, a small convolutional network, Adam and two accuracies are made; the training step adds
+ * the replicas' gradients of (sum of row losses / global batch), so that the result is the mean
+ * over the batch whatever the number of replicas.
  * Failure modes: those of the library; what was made so far is released. No locks. */
 #include "cli/train.h"
 

@@ -9,8 +9,8 @@ enum { LEATI_WIRE_MARK = 0x1ea70001, LEATI_WIRE_MOST = 1 << 20 };
 
 typedef enum leati_message_kind {
     /* To the server. */
-    LEATI_MESSAGE_HELLO =
-        1,                 /* mark, rank, number of ranks as int32; version and name, terminated */
+    /* Mark, rank, number of ranks as int32; version and name, terminated. */
+    LEATI_MESSAGE_HELLO = 1,
     LEATI_MESSAGE_SET,     /* key, terminated; value */
     LEATI_MESSAGE_GET,     /* timeout as int64; key, terminated */
     LEATI_MESSAGE_MEET,    /* timeout as int64; name, terminated; value */

@@ -20,8 +20,8 @@ typedef struct leati_column {
     int64_t dims[LEAT_MAX_RANK]; /* of a row */
     char *data;
     int64_t stride; /* bytes from row to row; may be 0 or several rows, never negative */
-    leat_buffer
-        *owner; /* of data, or of the tensor array (leati_buffer_of_tensors); NULL: static memory */
+    /* Of data, or of the tensor array (leati_buffer_of_tensors); NULL: static memory. */
+    leat_buffer *owner;
     const uint32_t *rows;
     leat_buffer *rows_owner;
     const leat_tensor *tensors; /* points into owner's memory */

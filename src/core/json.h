@@ -61,9 +61,8 @@ LEAT_WARN_UNUSED leat_status leati_json_to_element(const json_t *json, leat_elem
                                                    leat_error *err);
 
 /* {"dtype", "shape"} (-1 unknown, null unknown rank), {"tuple"}, {"dict"}, {"dataset": spec},
- * {"ragged": {"dtype", "shape", "ragged_rank", "row_splits_dtype"}}, {"sparse": {"dtype",
- * "shape"}},
- * {"optional": spec}, and null for None. */
+ * {"ragged": {"dtype", "shape", "ragged_rank", "row_splits_dtype"}},
+ * {"sparse": {"dtype", "shape"}}, {"optional": spec}, and null for None. */
 json_t *leati_json_of_spec(const leat_spec *spec, leat_error *err);
 leat_spec *leati_json_to_spec(const json_t *json, leat_error *err);
 

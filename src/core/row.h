@@ -3,14 +3,24 @@
  * fingerprints, documentation and bindings.
  *
  * Each type's storage in the argument struct:
- *   BOOL bool            INT int64_t           FLOAT double          STRING char * (owned, may be
- * NULL) DTYPE leat_dtype     SHAPE leat_shape      SPEC leat_spec *      SEED leati_seed_argument
- *   INTS leati_ints      FLOATS leati_floats   STRINGS leati_strings
- *   ELEMENT leat_element (a structure of tensors)
- *   FUNCTION leat_object * (a leat_function)   OBJECT leat_object * (not serialisable)
- *   BOOL_OR_NONE int8_t (-1 none, 0, 1)
- * A list whose `values` is NULL is absent; an empty list that was given has memory.
- */
+ *
+ *     BOOL           bool
+ *     BOOL_OR_NONE   int8_t: -1 none, 0, 1
+ *     INT            int64_t
+ *     FLOAT          double
+ *     STRING         char *, owned, may be NULL
+ *     DTYPE          leat_dtype
+ *     SHAPE          leat_shape
+ *     SPEC           leat_spec *
+ *     SEED           leati_seed_argument
+ *     INTS           leati_ints
+ *     FLOATS         leati_floats
+ *     STRINGS        leati_strings
+ *     ELEMENT        leat_element, a structure of tensors
+ *     FUNCTION       leat_object *, a leat_function
+ *     OBJECT         leat_object *, not serialisable
+ *
+ * A list whose `values` is NULL is absent; an empty list that was given has memory. */
 #ifndef LEATI_CORE_ROW_H
 #define LEATI_CORE_ROW_H
 
@@ -40,13 +50,14 @@ enum {
     LEATI_AUTOTUNE = 2,  /* the text "AUTOTUNE" is accepted and means -1 */
     LEATI_CONSTRUCT = 4, /* not shown as an argument: filled by the constructor (a resolved seed) */
     LEATI_NONE = 8,      /* null is accepted and means the default */
-    LEATI_REFERENCED = 32, /* ELEMENT: a tensor over the caller's memory (no owner) stays one;
-                              without it, it is copied */
-    LEATI_TENSOR =
-        64, /* of a tensor operation: may be computed, see graph/ops/control/computed.c */
+    /* A plan may give a dataset in place of the value: it becomes the last input. A CONSTRUCT row
+     * NAME_is_input (BOOL) says so where inputs alone do not. */
+    LEATI_NODE = 16,
+    /* ELEMENT: a tensor over the caller's memory (no owner) stays one; without it, it is copied. */
+    LEATI_REFERENCED = 32,
+    /* Of a tensor operation: the run may compute it (graph/ops/control/computed.c). */
+    LEATI_TENSOR = 64,
     LEATI_ABSENT = 128, /* STRING, FLOAT: null means none (0), whatever the default is */
-    LEATI_NODE = 16 /* a plan may give a dataset in place of the value: it becomes the last input.
-                       A CONSTRUCT row NAME_is_input (BOOL) says so where inputs alone do not. */
 };
 
 typedef struct leati_row {

@@ -18,10 +18,10 @@ typedef struct leati_type {
 enum {
     LEATI_ELEMENTWISE = 1, /* output value i depends on input values i alone (after broadcasting) */
     LEATI_RANDOM = 2,      /* draws numbers keyed by call ordinal and node number */
-    LEATI_STATEFUL =
-        4, /* reads or writes state: keeps trace order, is never dropped or duplicated */
-    LEATI_IMPURE =
-        8, /* calls a user's code that was not declared pure: one element at a time, in order */
+    /* Reads or writes state: keeps trace order, is never dropped or duplicated. */
+    LEATI_STATEFUL = 4,
+    /* Calls a user's code that was not declared pure: one element at a time, in order. */
+    LEATI_IMPURE = 8,
     LEATI_NO_EAGER = 16, /* needs a replica context: only inside a step */
     LEATI_COSTLY = 32, /* an element takes many microseconds, or waits for a file: worth a thread */
     LEATI_REPLAYS = 64 /* computes again what another node computed: draws the same numbers */
@@ -38,12 +38,13 @@ typedef struct leati_infer_call {
     int capacity;
     leat_spec **made; /* by leati_infer_keep; the caller releases them */
     size_t num_made, made_capacity;
-    const struct leati_body
-        *body;          /* of the node, for leati_infer_constant; NULL: nothing is known */
+    /* Of the node, for leati_infer_constant; NULL: nothing is known. */
+    const struct leati_body *body;
     const int32_t *ids; /* values of the inputs */
-    uint64_t unknown; /* bit i: row i has a placeholder, its value is computed in the run. Only rows
-                         flagged LEATI_TENSOR; lists have as many placeholders as values, or none
-                         where that is not known either */
+    /* Bit i: row i has a placeholder, its value is computed in the run. Only rows flagged
+     * LEATI_TENSOR; lists have as many placeholders as values, or none where that is not known
+     * either. */
+    uint64_t unknown;
 } leati_infer_call;
 
 /* Adds an output; `element` (may be NULL) is borrowed and copied as a reference by the graph. */
@@ -55,8 +56,7 @@ LEAT_WARN_UNUSED leat_status leati_infer_output(leati_infer_call *call, leat_dty
 const leat_spec *leati_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err);
 /* Releases what the call keeps. */
 void leati_infer_fini(leati_infer_call *call);
-/* What two values of one dtype both are: shapes and the
- * elements of datasets joined. */
+/* What two values of one dtype both are: shapes and the elements of datasets joined. */
 LEAT_WARN_UNUSED leat_status leati_infer_join(leati_infer_call *call, const leati_type *a,
                                               const leati_type *b, leati_type *out,
                                               leat_error *err);
@@ -97,10 +97,10 @@ typedef enum leati_picture_quality {
 
 /* What random and stateful kernels know about where they run. */
 typedef struct leati_call_context {
-    uint64_t scope; /* hash of the seeds and of the ordinals of enclosing flat_map and interleave
-                       calls */
-    int64_t
-        ordinal; /* of row 0's call at this function within its iterator; row i has ordinal + i */
+    /* Hash of the seeds and of the ordinals of enclosing flat_map and interleave calls. */
+    uint64_t scope;
+    /* Of row 0's call at this function within its iterator; row i has ordinal + i. */
+    int64_t ordinal;
     int64_t seed, seed2;                 /* the function's pair */
     int64_t step;                        /* of training; else 0 */
     int32_t replica;                     /* of training, among all workers'; else 0 */
@@ -116,8 +116,8 @@ typedef struct leati_call_context {
     bool replays;              /* draw what is kept */
     bool may_wait; /* the user's own thread runs this: it may wait for threads of a pipeline */
     struct leati_cancel *cancel; /* ends loops and waits; NULL: nothing does. Borrowed */
-    int64_t *callbacks; /* counts calls of users' code, those of functions inside included; may be
-                           NULL */
+    /* Counts calls of users' code, those of functions inside included; may be NULL. */
+    int64_t *callbacks;
     int64_t *recovered; /* counts pictures that were cut short and filled; may be NULL */
     leati_picture_quality quality;
 } leati_call_context;
@@ -126,16 +126,16 @@ typedef struct leati_kernel_call {
     int64_t n; /* rows; 1 where any shape is not static */
     const leati_operand *inputs;
     int num_inputs;
-    leati_operand
-        *outputs; /* static shapes: data is ready; else the kernel calls leati_kernel_output */
+    /* Static shapes: data is ready; else the kernel calls leati_kernel_output. */
+    leati_operand *outputs;
     int num_outputs;
     const void *args;
     int64_t number; /* the node's */
     const leati_call_context *context;
     leati_arena *arena; /* scratch, valid for this call */
     int64_t failed_row; /* a failing kernel says which row failed; 0 at first */
-    struct leati_kernel_host
-        *host; /* the executor's side of leati_kernel_output and leati_kernel_hold */
+    /* The executor's side of leati_kernel_output and leati_kernel_hold. */
+    struct leati_kernel_host *host;
 } leati_kernel_call;
 
 /* Gives output `index` its shape (n must be 1) and memory, if it has none yet; fails if the shape
@@ -168,8 +168,8 @@ typedef struct leati_gradient_call {
     const leat_value *output_gradients; /* id < 0: none flows */
     int num_outputs;
     const void *args;
-    leat_value
-        *input_gradients; /* to fill; all are {graph, -1} at first, which means: no gradient */
+    /* To fill; all are {graph, -1} at first, which means: no gradient. */
+    leat_value *input_gradients;
 } leati_gradient_call;
 
 /* Sums a gradient of a broadcast result down to the shape of `like` (shapes known up to dimension,

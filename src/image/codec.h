@@ -29,12 +29,13 @@ typedef struct leati_decode_options {
     bool try_recover_truncated; /* fills what is missing instead of failing */
     float acceptable_fraction;  /* fails if fewer of the rows are there; the others turn black */
     bool crop;                  /* only this window, in pixels of the shrunk picture (JPEG only) */
-    bool true_neighbours; /* at the window's sides colours blend with pixels outside of it, as when
-                             all is decoded first; else as TensorFlow's decode_and_crop_jpeg does */
+    /* At the window's sides colours blend with pixels outside of it, as when all is decoded first;
+     * else as TensorFlow's decode_and_crop_jpeg does. */
+    bool true_neighbours;
     int32_t crop_y, crop_x, crop_height, crop_width;
     bool first_frame; /* of an animation */
-    uint64_t
-        max_pixels; /* of all frames, checked before memory is needed; 0: the process's limit */
+    /* Of all frames, checked before memory is needed; 0: the process's limit. */
+    uint64_t max_pixels;
 } leati_decode_options;
 
 /* TensorFlow's defaults: channels 0, 8 bits, ratio 1, fast, fancy, no recovery, fraction 1; and the

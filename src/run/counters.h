@@ -10,8 +10,8 @@ typedef struct leati_counters {
     atomic_llong elements; /* delivered */
     atomic_llong errors;   /* delivered */
     atomic_llong pulls;
-    atomic_llong
-        busy_ns; /* computing in this operator, children and waits excluded; pool tasks included */
+    /* Computing in this operator, children and waits excluded; pool tasks included. */
+    atomic_llong busy_ns;
     atomic_llong waiting_ns; /* blocked at a gate of this operator */
     atomic_llong since_ns;   /* when the pull that is in progress began; 0: none is */
     atomic_llong tasks;      /* tasks that are running */

@@ -28,8 +28,8 @@ typedef struct op_case {
     double tolerance;
     bool gradient, single; /* `single`: the operation computes in float32 */
     int gradient_outputs;  /* 0: all */
-    const char
-        *no_gradient; /* the text with which the gradient is UNIMPLEMENTED; NULL: not asked */
+    /* The text with which the gradient is UNIMPLEMENTED; NULL: not asked. */
+    const char *no_gradient;
 } op_case;
 
 /* What a function's arguments say about the shapes of a case. */

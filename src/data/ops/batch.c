@@ -58,8 +58,8 @@ struct slot {
     leat_shape shape; /* of a row */
     size_t row_bytes;
     bool composite; /* part of a ragged or sparse leaf: its rows are in the stacks */
-    leati_buffer_pool
-        *pool; /* buffers of batch_size rows of the static shape; NULL: shapes are not static */
+    /* Buffers of batch_size rows of the static shape; NULL: shapes are not static. */
+    leati_buffer_pool *pool;
 };
 
 /* The batch that is being gathered. */

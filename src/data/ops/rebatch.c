@@ -3,11 +3,10 @@
  *
  * The input's rows are one stream; sizes are taken from the list in turn, over and over. A size of
  * 0 gives an element without rows, or an error where a leaf has none, as long as the end has not
- * been seen. A batch that lies within
- * one input element is a view. The input element being cut stays unconsumed in `input`, so the
- * state is positions: the place in the list and the offset. An input's error loses the rows
- * gathered so far, as in TensorFlow; the next batch, of the same size, starts with the next
- * element. */
+ * been seen. A batch that lies within one input element is a view. The input element being cut
+ * stays unconsumed in `input`, so the state is positions: the place in the list and the offset. An
+ * input's error loses the rows gathered so far, as in TensorFlow; the next batch, of the same size,
+ * starts with the next element. */
 #include "data/plan/argument_rows.h"
 #include "data/run/rows.h"
 #include <leat/data_ops.h>

@@ -16,9 +16,9 @@ struct leat_dataset {
     leat_spec *spec;
     int64_t cardinality;
     bool pure; /* this node and all below: nobody sees that more was asked for than used */
-    bool
-        replayable; /* this node and all below: computing again from a saved state gives the same */
-    char *label;    /* NULL: none */
+    /* This node and all below: computing again from a saved state gives the same. */
+    bool replayable;
+    char *label;                  /* NULL: none */
     _Atomic uint64_t fingerprint; /* 0: not asked for yet */
     /* The node that owns the shared state; itself unless this is a rewritten copy, which borrows
      * (and references) its origin's. */
@@ -96,8 +96,7 @@ void leati_dataset_templates_trim(void);
 typedef struct leati_plan_reader {
     void *context;
     /* A function argument: `json` as found, `operator`, argument name and the spec of its
-     * arguments. NULL slot: only
-     * {"graph": ...} and {"callback": name}. Owned. */
+     * arguments. NULL slot: only {"graph": ...} and {"callback": name}. Owned. */
     leat_function *(*function)(void *context, const json_t *json, const char *op,
                                const char *argument, const leat_spec *input, leat_error *err);
     /* {"ref": name}. Owned (a new reference). NULL slot: refused. */

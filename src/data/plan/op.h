@@ -1,12 +1,14 @@
-/* The descriptor of a dataset operator (DESIGN 4), and the protocol between operators.
+/* The descriptor of a dataset operator, and the protocol between operators.
  *
  * pull(state, want, out, err) returns up to `want` outcomes as a block of elements and a tail:
- *   MORE   out->n >= 1 elements, no error seen yet
- *   END    out->n >= 0 elements, then the end (sticky: every later pull gives n = 0 and END)
- *   ERROR  out->n >= 0 elements, then one error outcome, written to err; the next pull goes on
- * after it An element or an error is one outcome; positions count outcomes. Short blocks are legal.
- * `out` is a block that the caller owns; the callee prepares it. Operators keep no leftovers: they
- * read a child through leati_input (data/run/input.h). */
+ *
+ *     MORE    out->n >= 1 elements, no error seen yet
+ *     END     out->n >= 0 elements, then the end: every later pull gives n = 0 and END
+ *     ERROR   out->n >= 0 elements, then one error, written to err; the next pull goes on after it
+ *
+ * An element or an error is one outcome; positions count outcomes. Short blocks are legal. `out` is
+ * a block that the caller owns; the callee prepares it. Operators keep no leftovers: they read a
+ * child through leati_input (data/run/input.h). */
 #ifndef LEATI_DATA_PLAN_OP_H
 #define LEATI_DATA_PLAN_OP_H
 
@@ -24,11 +26,12 @@
 
 typedef enum leati_tail { LEATI_MORE = 0, LEATI_END, LEATI_ERROR } leati_tail;
 
-typedef struct leati_node_state
-    leati_node_state; /* data/run/state.h: the framework's record around an operator's state */
-typedef struct leati_iteration leati_iteration; /* data/run/state.h: what one iterator shares */
-typedef struct leati_access
-    leati_access; /* data/access/access.h: an operator that answers by number */
+/* The framework's record around an operator's state, and what one iterator shares:
+ * data/run/state.h. */
+typedef struct leati_node_state leati_node_state;
+typedef struct leati_iteration leati_iteration;
+/* An operator that answers by number: data/access/access.h. */
+typedef struct leati_access leati_access;
 
 /* How outcomes in relate to outcomes out; default cardinality and checks follow from it. */
 typedef enum leati_flow {

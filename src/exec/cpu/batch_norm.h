@@ -14,8 +14,8 @@ typedef struct leati_norm_rows {
     const float *x, *mean;
     const float *factor; /* gamma / sqrt(variance + epsilon) */
     const float *offset; /* beta - mean * factor */
-    const float
-        *more; /* forward: added behind; backward: the gradient's second part; may be NULL */
+    /* Forward: added behind; backward: the gradient's second part; may be NULL. */
+    const float *more;
     float *y;  /* forward: the result; backward: the gradient of x */
     bool relu; /* forward: a ReLU behind all */
     /* Backward alone. */

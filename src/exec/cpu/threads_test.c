@@ -76,9 +76,8 @@ static int threads_of(struct trial *trial, int of_device) {
     return threads;
 }
 
-/* Products and bytes of each: 25 products or 8 bytes take a
- * nanosecond. The first has 1.2 M products and 0.17 MB: 68 us; the second 6.6 M and 0.5 MB: 320 us.
- */
+/* Products and bytes of each: 25 products or 8 bytes take a nanosecond. The first has 1.2 M
+ * products and 0.17 MB: 68 us; the second 6.6 M and 0.5 MB: 320 us. */
 static struct trial trials[] = {
     {{LEAT_SHAPE(64, 288), LEAT_SHAPE(288, 64)}, 2, product, "matmul", 1}, /* 1.2 M: 47 us */
     {{LEAT_SHAPE(256, 256), LEAT_SHAPE(256, 100)}, 2, product, "matmul", 3},

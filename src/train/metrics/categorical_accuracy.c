@@ -1,6 +1,5 @@
-/* CategoricalAccuracy: how often the largest prediction is at the place of the
- * largest label (keras.metrics.CategoricalAccuracy). Failures
- * are the graph's. No state, no locks. */
+/* CategoricalAccuracy: how often the largest prediction is at the place of the largest label
+ * (keras.metrics.CategoricalAccuracy). Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
 #include "train/frame/loss.h"
 #include "train/frame/metric.h"

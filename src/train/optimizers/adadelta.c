@@ -1,6 +1,6 @@
-/* Adadelta: gradients times the root of the running mean squared step over that of the running
- * mean squared gradient
- * (keras.optimizers.Adadelta). Failures: arguments out of their ranges. No state, no locks. */
+/* Adadelta: gradients times the root of the running mean squared step over that of the running mean
+ * squared gradient (keras.optimizers.Adadelta). Failures: arguments out of their ranges. No state,
+ * no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
 #include "train/frame/loss.h"

@@ -1,6 +1,6 @@
-/* RMSprop: steps divided by the root of the running mean squared gradient, with momentum and
- * less the squared mean gradient if asked
- * (keras.optimizers.RMSprop). Failures: arguments out of their ranges. No state, no locks. */
+/* RMSprop: steps divided by the root of the running mean squared gradient, with momentum and less
+ * the squared mean gradient if asked (keras.optimizers.RMSprop). Failures: arguments out of their
+ * ranges. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
 #include "train/frame/loss.h"

@@ -2,8 +2,8 @@
  *
  * Without an axis the values count as one vector. `repeats` is one number for all slices or one for
  * each. How many slices come out is known beforehand where `repeats` is a constant, else rows run
- * one at a time. Fails where a number is
- * negative or there are not as many as slices. No gradient, no state, no locks. */
+ * one at a time. Fails where a number is negative or there are not as many as slices. No gradient,
+ * no state, no locks. */
 #include "core/tensor.h"
 #include "graph/support/array/positions.h"
 

@@ -2,8 +2,8 @@
  * (tf.scatter_nd).
  *
  * Slices that name one place add up, in the order of the indices: booleans are true where one is,
- * of strings the last one stays. Fails where shapes do not fit
- * and where an index is outside. No state, no locks. */
+ * of strings the last one stays. Fails where shapes do not fit and where an index is outside. No
+ * state, no locks. */
 #include "graph/support/array/scatter.h"
 
 #include <string.h>

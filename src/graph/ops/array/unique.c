@@ -1,6 +1,5 @@
 /* unique: the values of a vector without repetitions, in the order of their first places, and for
- * each value its number among them
- * (tf.unique). See uniques.h. No gradient. */
+ * each value its number among them (tf.unique). See uniques.h. No gradient. */
 #include "graph/support/array/uniques.h"
 
 static leat_status unique_infer(leati_infer_call *call, leat_error *err) {

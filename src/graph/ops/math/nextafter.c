@@ -1,6 +1,6 @@
 /* nextafter: the next number after x1 in the direction of x2 (tf.math.nextafter). Fails in
- * inference on other dtypes than float32 and float64. The
- * whole gradient goes to x1. No state, no locks. */
+ * inference on other dtypes than float32 and float64. The whole gradient goes to x1. No state, no
+ * locks. */
 #include "graph/support/math/elementwise.h"
 
 LEATI_LANE2(nextafter_float32, float, float, float, nextafterf(x, y))

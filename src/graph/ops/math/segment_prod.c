@@ -1,8 +1,8 @@
 /* segment_prod: the products of the slices of each segment of a tensor, whose numbers are sorted
  * (tf.math.segment_prod).
  *
- * A segment without slices is 1. Fails where the
- * numbers fall, are negative, or do not fit the data. No state, no locks. */
+ * A segment without slices is 1. Fails where the numbers fall, are negative, or do not fit the
+ * data. No state, no locks. */
 #include "graph/support/math/segment.h"
 
 static leat_status segment_prod_kernel(leati_kernel_call *call, leat_error *err) {

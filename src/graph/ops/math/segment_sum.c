@@ -1,8 +1,8 @@
 /* segment_sum: the sums of the slices of each segment of a tensor, whose numbers are sorted
  * (tf.math.segment_sum).
  *
- * A segment without slices is 0. Integers wrap. Fails where the
- * numbers fall, are negative, or do not fit the data. No state, no locks. */
+ * A segment without slices is 0. Integers wrap. Fails where the numbers fall, are negative, or do
+ * not fit the data. No state, no locks. */
 #include "graph/support/math/segment.h"
 
 static leat_status segment_sum_kernel(leati_kernel_call *call, leat_error *err) {

@@ -120,9 +120,10 @@ typedef struct leat_allocator {
 LEAT_API void leat_set_allocator(const leat_allocator *allocator);
 
 typedef enum leat_log_level {
-    LEAT_LOG_INFO = 0,
-    LEAT_LOG_WARNING = 1,
-    LEAT_LOG_ERROR = 2
+    LEAT_LOG_DEBUG = 0,
+    LEAT_LOG_INFO = 1,
+    LEAT_LOG_WARNING = 2,
+    LEAT_LOG_ERROR = 3
 } leat_log_level;
 
 /* Receives each log line (no newline at its end). May be called from any thread, must not call
@@ -131,6 +132,13 @@ typedef void (*leat_log_function)(void *context, leat_log_level level, const cha
 
 /* Replaces where log lines go; NULL restores stderr. Nothing is logged in the steady state. */
 LEAT_API void leat_set_log(leat_log_function function, void *context);
+
+/* Which lines are written, as the environment's LEAT_LOG says at first. A level alone (debug, info,
+ * warning, error) is for everything; "debug:data,dist" tells what the library decides in these
+ * parts, and leaves the others as they are; both may stand in one list: "error,info:coll". NULL or
+ * "": warnings, errors and what else concerns the user, and no decisions. INVALID_ARGUMENT for an
+ * unknown level or category, which changes nothing. Thread-safe. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_set_log_levels(const char *levels, leat_error *err);
 
 /* The bytes that the operators of all iterators of the process may hold together (buffers of
  * shuffle and prefetch, caches, pending groups); 0, the default: half of what the machine or its

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "cli/interrupt.h"
 #include "cli/say.h"
 #include "cli/suggest.h"
@@ -47,7 +48,11 @@ void leati_help_overview(void) {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         printf("  %-10s %s\n", table[i]->name, table[i]->summary);
     puts("\n'leat help COMMAND' tells more. 'leat --version' prints the version.\n"
-         "Exit status: 0, 1 if the work failed, 2 for a wrong command line, 130 after Ctrl-C.");
+         "Exit status: 0, 1 if the work failed, 2 for a wrong command line, 130 after Ctrl-C.\n\n"
+         "The environment's LEAT_LOG, such as info or debug:data,dist, tells on standard error\n"
+         "what is decided:");
+    for (int i = 0; i < LEATI_LOG_NUM_CATEGORIES; i++)
+        printf("  %-10s %s\n", leati_log_categories[i].name, leati_log_categories[i].doc);
 }
 
 void leati_help_command(const leati_command *command) {

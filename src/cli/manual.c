@@ -6,6 +6,7 @@
  * reports. No locks. */
 #include "cli/manual.h"
 
+#include "base/log.h"
 #include "cli/command.h"
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,14 @@ void leati_manual_print(void) {
     const leati_command *command;
     for (int i = 0; (command = leati_command_at(i)) != NULL; i++) {
         print_command(command);
+    }
+    puts(
+        ".SH ENVIRONMENT\n.TP\n.B LEAT_LOG\n"
+        "Lines on standard error about what is decided: a level (debug, info, warning, error), or\n"
+        "a level and categories, as in info:data,dist. The categories:");
+    for (int i = 0; i < LEATI_LOG_NUM_CATEGORIES; i++) {
+        printf(".RS\n.TP\n.B %s\n%s\n.RE\n", leati_log_categories[i].name,
+               leati_log_categories[i].doc);
     }
     puts(".SH EXIT STATUS\n"
          "0, 1 if the work failed, 2 for a wrong command line, 130 after Ctrl\\-C.\n"

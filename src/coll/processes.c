@@ -3,6 +3,7 @@
  * answer, since each decides by what all said. */
 #include "coll/processes.h"
 #include "base/error.h"
+#include "base/log.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +72,16 @@ leati_collective *leati_processes_new(leati_store *store, int rank, int num_rank
         if (shared != NULL || local.code != LEAT_UNAVAILABLE) {
             if (shared == NULL && err != NULL) {
                 *err = local;
+            } else if (shared != NULL) {
+                LEATI_TELL(COLL, INFO, "rank %d of %d exchanges by shared memory: one host", rank,
+                           num_ranks);
             }
             return shared;
         }
+        LEATI_TELL(COLL, INFO, "rank %d has no shared memory: %s", rank, local.text);
     }
+    LEATI_TELL(COLL, INFO, "rank %d of %d exchanges by %s", rank, num_ranks,
+               mpi ? "MPI, which started all" : "gloo, over TCP");
     return (mpi ? leati_mpi_collective_new : leati_gloo_collective_new)(store, rank, num_ranks,
                                                                         timeout_ms, err);
 }

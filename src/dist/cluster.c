@@ -6,6 +6,7 @@
 #include "dist/cluster.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "core/json.h"
 #include <stdlib.h>
 #include <string.h>
@@ -182,10 +183,13 @@ leat_cluster *leat_cluster_find(const char *resolver, leat_error *err) {
     for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0]; i++) {
         const leati_resolver *found = resolvers[i];
         if (resolver == NULL ? found->applies() : strcmp(resolver, found->name) == 0) {
+            LEATI_TELL(DIST, INFO, "the cluster is read by %s%s", found->name,
+                       resolver == NULL ? ", whose variables are set" : "");
             return cluster_of(found->read(err), found->name, err);
         }
     }
     if (resolver == NULL) {
+        LEATI_TELL(DIST, INFO, "no launcher's variables are set: this process is alone");
         return leat_cluster_new(NULL, err);
     }
     leati_fail(err, LEAT_INVALID_ARGUMENT,

@@ -240,6 +240,7 @@ leat_distributed_dataset *leati_distribute_dataset(const leati_membership *membe
         return failed(d, &local, err);
     }
     d->plan.fill = d->plan.fill && !member->drops_partial;
+    LEATI_TELL(DIST, INFO, "%s", d->plan.text);
     return d;
 }
 
@@ -300,6 +301,7 @@ leat_distributed_dataset *leati_distribute_function(const leati_membership *memb
     }
     d->cardinality = d->made[0]->cardinality;
     d->plan.fill = d->plan.fill && !member->drops_partial;
+    LEATI_TELL(DIST, INFO, "%s", d->plan.text);
     return d;
 }
 

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "coll/failure.h"
 #include "coll/overlap.h"
@@ -354,6 +355,7 @@ leat_strategy *leati_strategy_new(const leati_strategy_parts *parts, leat_error 
         leat_strategy_unref(s);
         return NULL;
     }
+    LEATI_TELL(DIST, INFO, "%s", s->described);
     return s;
 }
 

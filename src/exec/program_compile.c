@@ -7,6 +7,7 @@
  * UNIMPLEMENTED for nodes that need a replica, no memory. No locks: the result is immutable. */
 #include "exec/program_parts.h"
 
+#include "base/log.h"
 #include "core/spec.h"
 #include "exec/slab.h"
 #include "graph/body.h"
@@ -429,6 +430,16 @@ static leat_status compile_program(leati_program *program, leat_error *err) {
     return status;
 }
 
+static void tell_chain(const leati_chain *chain) {
+    if (leati_log_wants(LEATI_LOG_EXEC, LEAT_LOG_INFO)) {
+        leati_text text = {0};
+        leati_chain_describe(chain, &text);
+        leati_log_decision(LEATI_LOG_EXEC, LEAT_LOG_INFO, "in one pass over a picture: %s",
+                           text.failed ? "out of memory" : text.data);
+        leati_text_fini(&text);
+    }
+}
+
 leati_program *leati_program_new(const leat_function *function, leat_error *err) {
     leati_program *program = leati_alloc_zero(1, sizeof *program);
     if (!program) {
@@ -439,6 +450,9 @@ leati_program *leati_program_new(const leat_function *function, leat_error *err)
     if (compile_program(program, err)) {
         leati_program_free(program);
         return NULL;
+    }
+    for (int32_t i = 0; i < program->chains.count; i++) {
+        tell_chain(&program->chains.items[i]);
     }
     return program;
 }

@@ -7,6 +7,7 @@
 #include "file/stream.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "file/compress.h"
 #include <string.h>
 
@@ -40,6 +41,7 @@ leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compr
         leati_stream_close(stream);
         return leati_no_memory(err);
     }
+    LEATI_TELL(FILE, DEBUG, "%s: unpacked by %s", path, leati_codec_of(compression)->name);
     return LEAT_OK;
 }
 

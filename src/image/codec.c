@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,6 +24,13 @@ const leati_decode_options leati_decode_defaults = {
 #define X(name) extern const leati_codec leati_codec_##name;
 #include "image/codecs.def"
 #undef X
+
+static int told[] = {
+/* LEATI_TELL_ONCE */
+#define X(name) 0,
+#include "image/codecs.def"
+#undef X
+};
 
 static const leati_codec *const codecs[] = {
 #define X(name) &leati_codec_##name,
@@ -176,6 +184,9 @@ leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
         decoder->states[index] = codec->state_new(&local);
         if (decoder->states[index] == NULL)
             return leati_error_pass(err, &local);
+        LEATI_TELL_ONCE(
+            &told[index], IMAGE, INFO, "%s pictures come by their first bytes, %s", codec->title,
+            codec->pass != NULL ? "and are decoded row by row" : "and are decoded as a whole");
     }
     leati_decode_options wanted = *options;
     if (wanted.max_pixels == 0)

@@ -19,7 +19,7 @@ static void put_word(uint8_t *to, uint64_t value) {
 
 static void make_fit(leat_dataset *dataset, uint8_t *state, size_t size) {
     leat_error err = {0};
-    leat_dataset *rewritten = leati_rewrite(dataset, &err);
+    leat_dataset *rewritten = leati_rewrite(dataset, false, &err);
     if (rewritten == NULL)
         fuzz_check_error("rewriting", err.code, &err);
     if (rewritten != NULL && size >= FINGERPRINTS + 16 + CHECKSUM) {

@@ -24,7 +24,7 @@ static leat_status open_accessor(leat_accessor *accessor, leat_error *err) {
     if (accessor->iteration.budget == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    accessor->rewritten = leati_rewrite(accessor->dataset, err);
+    accessor->rewritten = leati_rewrite(accessor->dataset, true, err);
     if (accessor->rewritten == NULL) {
         return err->code;
     }

@@ -17,6 +17,7 @@
  * Cancellation ends every wait, and what was read meanwhile is dropped. Locks: the gate; under it
  * only the budget's. */
 #include "base/clock.h"
+#include "base/log.h"
 #include "data/ahead/cycle_parts.h"
 #include "run/trace.h"
 #include <string.h>
@@ -265,6 +266,8 @@ static void hire(leati_crew *crew) {
     }
     if (worker->driver != NULL) {
         crew->hired++;
+        LEATI_TELL(DATA, DEBUG, "%s: driver %d is hired, since the others are busy",
+                   crew->cycle->node->name, crew->hired);
         return;
     }
     leati_gate_lock(crew->gate);

@@ -13,6 +13,7 @@
  * Locks: the gate; under it only the pool's, the budget's and the allocator's. The input is pulled,
  * and references are dropped, without it. */
 #include "base/clock.h"
+#include "base/log.h"
 #include "data/ahead/ring_parts.h"
 #include "run/trace.h"
 #include <string.h>
@@ -364,7 +365,11 @@ static leat_status start(leati_ring *ring, leat_error *err) {
     }
     ring->driver_done = ring->parked = false;
     ring->driver = leati_driver_start(ring->node->dataset->op->name, drive, ring, err);
-    return ring->driver == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+    if (ring->driver == NULL) {
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
+    LEATI_TELL(DATA, DEBUG, "%s: a driver reads ahead", ring->node->name);
+    return LEAT_OK;
 }
 
 void leati_ring_stop(leati_ring *ring) {

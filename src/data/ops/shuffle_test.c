@@ -110,7 +110,7 @@ static leat_dataset *make(void *context, leat_error *err) {
 static int64_t epochs_of_rewritten(struct repeated *r) {
     leat_error err = {0};
     leat_dataset *dataset = dataset_made(make, r);
-    leat_dataset *rewritten = leati_rewrite(dataset, &err);
+    leat_dataset *rewritten = leati_rewrite(dataset, false, &err);
     assert_non_null(rewritten);
     assert_int_equal(rewritten->cardinality, dataset->cardinality);
     int64_t epochs = leati_shuffle_epochs(rewritten);
@@ -143,7 +143,7 @@ static void test_repeated_twice(void **state) {
     struct repeated r = {.elements = 3, .buffer = 4, .count = 2, .seed = 5};
     leat_error err = {0};
     leat_dataset *dataset = dataset_made(make_twice, &r);
-    leat_dataset *rewritten = leati_rewrite(dataset, &err);
+    leat_dataset *rewritten = leati_rewrite(dataset, false, &err);
     assert_non_null(rewritten);
     assert_string_equal(rewritten->op->name, "repeat");
     assert_int_equal(leati_shuffle_epochs(rewritten->inputs[0]), 2);

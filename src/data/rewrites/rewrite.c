@@ -2,6 +2,7 @@
  * that is used twice is rewritten once per use; its shared state stays the origin's, so that caches
  * and seed generators are still shared. */
 #include "data/rewrites/rewrite.h"
+#include "base/log.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -79,8 +80,20 @@ leat_dataset *leati_rewrite_nodes(leat_dataset *plan, leati_node_rewrite rewrite
     return rewrite_below(plan, rewrite, context, 0, err);
 }
 
+/* One rule that is applied to the nodes of a plan. */
+struct application {
+    const leati_rewrite_rule *rule;
+    bool tell; /* what becomes of them */
+};
+
 static leat_dataset *apply_rule(void *context, leat_dataset *node, leat_error *err) {
-    return ((const leati_rewrite_rule *)context)->apply(node, err);
+    const struct application *a = context;
+    leat_dataset *made = a->rule->apply(node, err);
+    if (made != NULL && a->tell) {
+        LEATI_TELL(DATA, INFO, "rewrite %s: %s becomes %s", a->rule->name, node->op->name,
+                   made->op->name);
+    }
+    return made;
 }
 
 static const void *argument_of(const leat_dataset *node, const char *name, leati_row_type *type) {
@@ -168,15 +181,20 @@ static bool is_enabled(const leati_rewrite_rule *rule, const leat_dataset *plan)
     return rule->enabled != NULL ? rule->enabled(plan) : leati_rewrite_by_option(plan, rule->name);
 }
 
-leat_dataset *leati_rewrite(leat_dataset *dataset, leat_error *err) {
+leat_dataset *leati_rewrite(leat_dataset *dataset, bool tell, leat_error *err) {
     leat_dataset *current = leat_dataset_ref(dataset);
     for (size_t i = 0; rules[i] != NULL && current != NULL; i++) {
         if (!is_enabled(rules[i], dataset)) {
             continue;
         }
-        leat_dataset *next = rules[i]->apply_to_plan != NULL
-                                 ? rules[i]->apply_to_plan(current, err)
-                                 : leati_rewrite_nodes(current, apply_rule, (void *)rules[i], err);
+        struct application a = {.rule = rules[i], .tell = tell};
+        bool whole = rules[i]->apply_to_plan != NULL;
+        leat_dataset *next = whole ? rules[i]->apply_to_plan(current, err)
+                                   : leati_rewrite_nodes(current, apply_rule, &a, err);
+        if (whole && tell && next != NULL && next != current) {
+            LEATI_TELL(DATA, INFO, "rewrite %s changes the plan, which ends in %s", rules[i]->name,
+                       next->op->name);
+        }
         leat_dataset_unref(current);
         current = next;
     }

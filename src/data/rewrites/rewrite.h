@@ -50,7 +50,8 @@ leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *
 leat_dataset *leati_dataset_with_argument(const leat_dataset *node, const char *name, int64_t value,
                                           leat_dataset *input, leat_error *err);
 
-/* The rewritten plan (owned; the argument is borrowed), NULL on failure. */
-leat_dataset *leati_rewrite(leat_dataset *dataset, leat_error *err);
+/* The rewritten plan (owned; the argument is borrowed), NULL on failure. `tell`: a log line, where
+ * it is wanted, for each change; not for plans that a function makes for every element. */
+leat_dataset *leati_rewrite(leat_dataset *dataset, bool tell, leat_error *err);
 
 #endif

@@ -65,7 +65,7 @@ static leat_dataset *mapped(leat_dataset *input, leat_tracer tracer, int64_t par
 static char *rewritten(dataset_maker make, void *context) {
     leat_error err = {0};
     leat_dataset *dataset = dataset_made(make, context);
-    leat_dataset *plan = leati_rewrite(dataset, &err);
+    leat_dataset *plan = leati_rewrite(dataset, false, &err);
     assert_non_null(plan);
     char *text = NULL;
     for (const leat_dataset *node = plan; node != NULL;
@@ -197,7 +197,7 @@ static leat_dataset *make_reading(void *context, leat_error *err) {
 static int64_t parallel_calls(struct reading *r) {
     leat_error err = {0};
     leat_dataset *dataset = dataset_made(make_reading, r);
-    leat_dataset *plan = leati_rewrite(dataset, &err);
+    leat_dataset *plan = leati_rewrite(dataset, false, &err);
     assert_non_null(plan);
     const leat_dataset *node = plan;
     while (strcmp(node->op->name, "map") != 0) {

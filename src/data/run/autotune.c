@@ -14,8 +14,10 @@
  * is taken. */
 #include "data/run/autotune.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "run/driver.h"
 #include "run/queue.h"
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -152,12 +154,21 @@ static bool measure(leati_tuner *tuner, int64_t ms, const leati_sample *before, 
 
 /* ---- the thread ---- */
 
-/* Starts a line of the record; with the gate locked. */
-static char *add_line(leati_tuner *tuner, int *length) {
+/* Adds a line to the record. Without the gate. */
+static void note(leati_tuner *tuner, const char *format, ...) LEAT_PRINTF(2, 3);
+
+static void note(leati_tuner *tuner, const char *format, ...) {
+    char line[DECISION_TEXT];
     double seconds = (double)(leati_now_ns() - tuner->iteration->started_ns) / 1e9;
-    char *line = tuner->decisions[tuner->num_decisions++ % MOST_DECISIONS];
-    *length = snprintf(line, DECISION_TEXT, "%.2f s: ", seconds);
-    return line;
+    int length = snprintf(line, sizeof(line), "%.2f s: ", seconds);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + length, sizeof(line) - (size_t)length, format, arguments);
+    va_end(arguments);
+    leati_gate_lock(tuner->gate);
+    memcpy(tuner->decisions[tuner->num_decisions++ % MOST_DECISIONS], line, sizeof(line));
+    leati_gate_unlock(tuner->gate);
+    LEATI_TELL(DATA, DEBUG, "autotune: %s", line);
 }
 
 /* The knob of the subtree that *number counts down to; NULL: there are fewer. With the tree lock.
@@ -236,15 +247,10 @@ static bool end_trial(leati_tuner *tuner, const trial *t, const leati_sample *be
     if (!judged) {
         return false;
     }
-    int length = 0;
-    leati_gate_lock(tuner->gate);
-    char *line = add_line(tuner, &length);
-    snprintf(line + length, (size_t)(DECISION_TEXT - length),
-             "%s %lld -> %lld: %.4g -> %.4g elements/s, %s", t->name, (long long)t->from,
-             (long long)t->to, was, is,
-             keep ? (t->down ? "kept: as fast with less" : "kept: faster")
-                  : (t->down ? "taken back: slower" : "taken back: no gain"));
-    leati_gate_unlock(tuner->gate);
+    note(tuner, "%s %lld -> %lld: %.4g -> %.4g elements/s, %s", t->name, (long long)t->from,
+         (long long)t->to, was, is,
+         keep ? (t->down ? "kept: as fast with less" : "kept: faster")
+              : (t->down ? "taken back: slower" : "taken back: no gain"));
     return keep;
 }
 
@@ -262,20 +268,13 @@ static void note_idleness(leati_tuner *tuner, leati_scope s, const leati_sample 
         return;
     }
     tuner->idle = now;
-    int length = 0;
-    leati_gate_lock(tuner->gate);
     if (now == CONSUMER_BOUND) {
-        char *line = add_line(tuner, &length);
-        snprintf(line + length, (size_t)(DECISION_TEXT - length),
-                 "nothing to gain: the consumer waits for %.1f %% of the time",
-                 100.0 * (double)sample->inside_ns / (double)sample->elapsed_ns);
+        note(tuner, "nothing to gain: the consumer waits for %.1f %% of the time",
+             100.0 * (double)sample->inside_ns / (double)sample->elapsed_ns);
     } else if (now == MEMORY_TIGHT) {
-        char *line = add_line(tuner, &length);
-        snprintf(line + length, (size_t)(DECISION_TEXT - length),
-                 "nothing grows: %lld bytes of the budget are used",
-                 (long long)leati_budget_used(tuner->iteration->budget));
+        note(tuner, "nothing grows: %lld bytes of the budget are used",
+             (long long)leati_budget_used(tuner->iteration->budget));
     }
-    leati_gate_unlock(tuner->gate);
 }
 
 /* Ends the knobs' rest when samples stay unlike the one for which they rest; true: it has. */
@@ -301,12 +300,7 @@ static bool watch_load(leati_tuner *tuner, const leati_sample *sample) {
         knob->climb.resting = 0;
     }
     leati_tree_unlock();
-    int length = 0;
-    leati_gate_lock(tuner->gate);
-    char *line = add_line(tuner, &length);
-    snprintf(line + length, (size_t)(DECISION_TEXT - length),
-             "another load: %.4g -> %.4g elements/s, all is tried again", was, is);
-    leati_gate_unlock(tuner->gate);
+    note(tuner, "another load: %.4g -> %.4g elements/s, all is tried again", was, is);
     return true;
 }
 

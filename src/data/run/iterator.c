@@ -93,8 +93,10 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
 
 static leat_status open_tree(leat_iterator *iterator, const leat_iterator_options *options,
                              leat_error *err) {
-    iterator->rewritten = options->no_rewrites ? leat_dataset_ref(iterator->dataset)
-                                               : leati_rewrite(iterator->dataset, err);
+    iterator->rewritten =
+        options->no_rewrites
+            ? leat_dataset_ref(iterator->dataset)
+            : leati_rewrite(iterator->dataset, !iterator->iteration.inline_only, err);
     if (iterator->rewritten == NULL) {
         return err->code;
     }

@@ -6,6 +6,7 @@
  * sidecar that is another one than when the numbers were made is FAILED_PRECONDITION. No locks: one
  * owner each; a leati_record_index is immutable. */
 #include "data/source/record_index.h"
+#include "base/log.h"
 #include "file/tfrecord.h"
 #include <string.h>
 
@@ -124,7 +125,12 @@ leati_record_index *leati_record_index_new(const char *kind, const leati_strings
         return NULL;
     }
     leat_status status = count_files(index, &failure);
+    if (status == LEAT_OK) {
+        LEATI_TELL(FILE, INFO, "records by number: the sidecars of all %d files are there",
+                   paths->count);
+    }
     if (status == LEAT_NOT_FOUND && strcmp(use, "required") != 0) {
+        LEATI_TELL(FILE, INFO, "no records by number: %s", failure.text);
         leati_free(index->starts);
         index->starts = NULL;
     } else if (status != LEAT_OK) {

@@ -5,11 +5,12 @@
  * effects because what it takes over is pure. Reshapes are no tasks but other names for memory.
  * Reads of variables are no tasks either where nothing writes the variable before the value's last
  * use. The rest lives in one slab by its lifetimes, what is summed over replicas in packs of their
- * own (sums.c). Failures: UNIMPLEMENTED for shapes that are not
- * static and for strings, no memory. No locks: the step belongs to one replica. */
+ * own (sums.c). Failures: UNIMPLEMENTED for shapes that are not static and for strings, no memory.
+ * No locks: the step belongs to one replica. */
 #include "exec/cpu/build.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "core/spec.h"
 #include <string.h>
 
@@ -362,6 +363,18 @@ static leat_status build_step(leati_cpu_build *build, const leat_function *funct
     return status ? status : place_all(build, err);
 }
 
+static void tell_tasks(const leati_cpu_step *step) {
+    int32_t fast = 0;
+    for (int32_t t = 0; t < step->num_tasks; t++) {
+        const leati_cpu_task *task = &step->tasks[t];
+        fast += task->kernel != NULL;
+        LEATI_TELL(EXEC, DEBUG, "replica %d: %s by %s", step->replica, task->node->source->op->name,
+                   task->implementation);
+    }
+    LEATI_TELL(EXEC, INFO, "replica %d: a step of %d tasks, %d of them by fast kernels",
+               step->replica, step->num_tasks, fast);
+}
+
 leat_status leati_cpu_compile(leati_device *device, const leat_function *function,
                               const leati_call_context *context, leati_executable **out,
                               leat_error *err) {
@@ -373,11 +386,13 @@ leat_status leati_cpu_compile(leati_device *device, const leat_function *functio
     leati_cpu_build build = {.step = step};
     leat_status status = build_step(&build, function, context->bytes_per_pack, err);
     leati_free(build.task_of);
-    if (status)
+    if (status) {
         leati_cpu_release(&step->base);
-    else
-        *out = &step->base;
-    return status;
+        return status;
+    }
+    tell_tasks(step);
+    *out = &step->base;
+    return LEAT_OK;
 }
 
 void leati_cpu_release(leati_executable *executable) {

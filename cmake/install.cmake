@@ -1,11 +1,14 @@
-# What `make install` puts where: headers, both libraries, the tool with its manual page and completion,
-# the CMake package (leat::leat and leat::leat_static) and leat.pc.
+# What `make install` puts where: headers, both libraries with printers for gdb, the tool with its manual page
+# and completion, the CMake package (leat::leat and leat::leat_static) and leat.pc.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leat)
 
 install(DIRECTORY include/leat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(TARGETS leat leat_static EXPORT leat_targets)
+# gdb reads it with the library, where the folder is in its auto-load safe-path.
+install(FILES tools/gdb/leat.py DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    RENAME libleat.so.${PROJECT_VERSION}-gdb.py)
 if(TARGET leat_tool)
     install(TARGETS leat_tool)
     # The tool prints its own manual page and completion. Built for another processor, without an

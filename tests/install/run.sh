@@ -53,6 +53,7 @@ case $found in
 esac
 
 [ -n "$(find "$prefix" -path '*/man/man1/leat.1' -size +1k)" ] || fail "there is no manual page"
+[ -f "$LD_LIBRARY_PATH/$(basename "$(readlink -f "$LD_LIBRARY_PATH/libleat.so")")-gdb.py" ] || fail "there are no printers for gdb"
 [ -n "$(find "$prefix" -path '*/bash-completion/completions/leat' -size +1k)" ] || fail "there is no completion"
 
 foreign=$(nm -D --defined-only "$LD_LIBRARY_PATH/libleat.so" | awk '{print $3}' | grep -v '^leat_' || true)

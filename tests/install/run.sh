@@ -56,5 +56,12 @@ esac
 [ -f "$LD_LIBRARY_PATH/$(basename "$(readlink -f "$LD_LIBRARY_PATH/libleat.so")")-gdb.py" ] || fail "there are no printers for gdb"
 [ -n "$(find "$prefix" -path '*/bash-completion/completions/leat' -size +1k)" ] || fail "there is no completion"
 
+found=$(objdump -p "$LD_LIBRARY_PATH/libleat.so" | awk '$1 == "SONAME" {print $2}')
+case $version in
+0.*) wanted=libleat.so.${version%.*} ;; # before 1.0 the ABI may change with the minor version
+*) wanted=libleat.so.${version%%.*} ;;
+esac
+[ "$found" = "$wanted" ] || fail "the library's name: expected $wanted, found $found"
+
 foreign=$(nm -D --defined-only "$LD_LIBRARY_PATH/libleat.so" | awk '{print $3}' | grep -v '^leat_' || true)
 [ -z "$foreign" ] || fail "symbols that do not start with leat_ are exported: $foreign"

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Check that every prototype of the public headers is documented, and that every code block of the pages says what it is.
+"""Check that every prototype of the public headers is documented, that every code block of the pages says what it is, and that
+the files and symbols they point to are there.
 
     check_docs.py [ROOT]
 
 A prototype is documented by a comment that starts at the margin of the same paragraph: between
 the two there is no blank line. So a comment may cover a group of prototypes, or an options struct
 and the function that takes it. A prototype that is neither LEAT_API nor static is a mistake too:
-nobody could call it. How a block of a page is marked: doc_blocks.py.
+nobody could call it. How a block of a page is marked: doc_blocks.py; what counts as pointing to a file: doc_links.py.
 """
 import re
 import sys
 
 import doc_blocks
+import doc_links
 import sources
 
 # A declaration at file level: everything up to the semicolon, or up to the body of an inline function.
@@ -45,7 +47,7 @@ def check(root):
     names = sources.c_files(root, "include")
     for name in names:
         problems += check_header(name.split("/")[-1], sources.read(root, name))
-    return problems + doc_blocks.check(root), len(names)
+    return problems + doc_blocks.check(root) + doc_links.check(root), len(names)
 
 
 if __name__ == "__main__":

@@ -170,6 +170,34 @@ class Docs(Check):
         self.write("a.md", "```sh not-run:\nls\n```\n")
         self.complains("check_docs", "a.md:1: expected `from FILE`, `needs: X` or `not-run: WHY`")
 
+    def page(self, text):
+        self.header(HEADER)
+        self.write("src/core/a.c", "int leati_a;\n")
+        self.write("docs/a.md", text)
+
+    def test_links(self):
+        self.page("[`leati_a`](../src/core/a.c), [other words](../src/core/a.c#L1), [far](https://example.org/x), [here](#top),\n"
+                  "`core/a`, `core/a.c`, `src/core/a.c`, `include/leat/a.h`, `leat/a.h`, `words/with/slashes`, `a.c`, "
+                  "`src/<name>.c`\n\n```text\n[no link](nowhere.c) `core/b`\n```\n")
+        self.accepts("check_docs")
+
+    def test_link_to_no_file(self):
+        self.page("One.\n[a](../src/core/b.c)\n")
+        self.complains("check_docs", "docs/a.md:2: the link goes to src/core/b.c, which is not there")
+
+    def test_link_to_no_symbol(self):
+        self.page("[`leati_a`](../src/core/a.c) [`leati_`](../src/core/a.c)\n")
+        self.complains("check_docs", "docs/a.md:1: src/core/a.c has no leati_")
+
+    def test_name_of_no_file(self):
+        self.page("See `core/b` and `core/a`.\n")
+        self.complains("check_docs", "docs/a.md:1: there is no file core/b")
+
+    def test_names_of_rooms_elsewhere(self):
+        self.page("A page.\n")
+        self.write("data/b.md", "The feature `core/b`.\n")
+        self.accepts("check_docs")
+
 
 class Size(Check):
     def test_small(self):

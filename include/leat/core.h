@@ -78,7 +78,7 @@ typedef void (*leat_buffer_deleter)(void *context, void *data, size_t size);
  * memory. */
 LEAT_API leat_buffer *leat_buffer_new(size_t size, leat_error *err);
 
-/* Adopts memory of the caller: `deleter` (may be NULL for static memory) is called when the last
+/* Adopts the caller's memory: `deleter` (may be NULL for static memory) is called when the last
  * reference goes, also if this call fails. Owned; NULL on failure. */
 LEAT_API leat_buffer *leat_buffer_adopt(void *data, size_t size, leat_buffer_deleter deleter,
                                         void *context, leat_error *err);
@@ -115,7 +115,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_tensor_copy_of(leat_dtype dtype, leat
                                                           const void *data, leat_tensor *out,
                                                           leat_error *err);
 
-/* A tensor over memory of the caller, which must outlive it: nothing is copied, `owner` is NULL. */
+/* A tensor over the caller's memory, which must outlive it: nothing is copied, `owner` is NULL. */
 LEAT_API leat_tensor leat_tensor_view(leat_dtype dtype, leat_shape shape, const void *data);
 
 /* Scalars. They own memory; a failure to allocate gives dtype LEAT_INVALID, which every consumer
@@ -167,10 +167,10 @@ LEAT_API leat_spec *leat_spec_dict(const char *const *keys, leat_spec *const *ch
 LEAT_API leat_spec *leat_spec_dataset(leat_spec *element, leat_error *err);
 
 /* A ragged leaf (tf.RaggedTensorSpec). Its components are the flat values and then `ragged_rank`
- * vectors of row splits (int32 or int64), the outermost first. `shape` is that of the ragged value;
- * its first ragged_rank + 1 dimensions stand for rows, so its rank is greater than `ragged_rank`.
- * A ragged rank of 0 or less says of a tensor that it was cut out of a ragged one: stacking it
- * raises the rank. Owned. */
+ * vectors of row splits (int32 or int64), the outermost first. `shape` is that of the ragged
+ * value; its first ragged_rank + 1 dimensions stand for rows, so its rank is greater than
+ * `ragged_rank`. A ragged rank of 0 or less means that a tensor was cut out of a ragged one;
+ * stacking it raises the rank. Owned. */
 LEAT_API leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
                                      leat_dtype row_splits_dtype, leat_error *err);
 
@@ -191,9 +191,9 @@ LEAT_API leat_spec *leat_spec_ref(const leat_spec *spec);
 /* Drops a reference; NULL is allowed. */
 LEAT_API void leat_spec_unref(leat_spec *spec);
 
-/* A number of the caller's on a tuple or dict, 0 at first: a binding's word for the container that
- * its users see. Whatever keeps the structure keeps the tags; comparisons and saved plans ignore
- * them. tagged: `spec` is given, the result owned. */
+/* A number that the caller puts on a tuple or dict, 0 at first: a binding's word for the
+ * container that its users see. Whatever keeps the structure keeps the tags; comparisons and
+ * saved plans ignore them. tagged: `spec` is given, the result owned. */
 LEAT_API int64_t leat_spec_tag(const leat_spec *spec);
 LEAT_API leat_spec *leat_spec_tagged(leat_spec *spec, int64_t tag, leat_error *err);
 

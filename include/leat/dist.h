@@ -7,7 +7,7 @@
  * Under a strategy of several processes (workers) every worker makes the same calls in the same
  * order; those marked "together" exchange something and wait for all. A worker that is killed,
  * stops answering or fails ends the job: every later call on every worker fails with ABORTED and
- * says who it was, and why. Start all of them again then, from the last checkpoint. */
+ * says who it was, and why. Then start all of them again from the last checkpoint. */
 #ifndef LEAT_DIST_H
 #define LEAT_DIST_H
 
@@ -104,11 +104,11 @@ LEAT_API const char *leat_strategy_describe(const leat_strategy *strategy);
 
 /* Strategy.num_replicas_in_sync: replicas of all workers; 0 for NULL. */
 LEAT_API int leat_strategy_num_replicas(const leat_strategy *strategy);
-/* Replicas of this process: as many elements has a leat_per_replica; 0 for NULL. */
+/* Replicas of this process, which is how many elements a leat_per_replica has; 0 for NULL. */
 LEAT_API int leat_strategy_num_local_replicas(const leat_strategy *strategy);
-/* Number among all replicas of this process's first one; the others follow it. */
+/* The number of this process's first replica among all of them; its others follow. */
 LEAT_API int leat_strategy_first_replica(const leat_strategy *strategy);
-/* How many processes train; 1 but under several workers, 0 for NULL. */
+/* How many processes train: 1 unless there are several workers; 0 for NULL. */
 LEAT_API int leat_strategy_num_workers(const leat_strategy *strategy);
 /* This process's number among them. */
 LEAT_API int leat_strategy_worker(const leat_strategy *strategy);
@@ -141,7 +141,7 @@ LEAT_API void leat_strategy_exit(leat_strategy *strategy);
 
 /* Which part of the data a worker reads (tf.data.experimental.AutoShardPolicy). With one worker
  * nothing is cut off, but the policy decides how a batch is split among its replicas, as in
- * TensorFlow. Every row is read once but under OFF, where every worker reads everything. */
+ * TensorFlow. Every row is read once, except under OFF, where every worker reads everything. */
 typedef enum leat_auto_shard_policy {
     LEAT_SHARD_AUTO = 0, /* FILE where record files are read, else DATA */
     LEAT_SHARD_FILE,     /* file i is worker i mod workers' */
@@ -177,9 +177,10 @@ LEAT_API void leat_strategy_cancel(leat_strategy *strategy);
 
 /* Strategy.experimental_distribute_dataset: `dataset` (given; NULL passes through) yields global
  * batches, which are split among all replicas by TensorFlow's rebatch rules, each worker reading
- * the part that the policy gives it. Together: FAILED_PRECONDITION names a worker whose dataset is
- * another one. NOT_FOUND where LEAT_SHARD_FILE finds no record files to deal out; UNIMPLEMENTED for
- * LEAT_INPUT_PER_REPLICA. Logs once per process that shuffling follows batching. Owned. */
+ * the part that the policy gives it. Together: FAILED_PRECONDITION names a worker whose dataset
+ * is another one. NOT_FOUND where LEAT_SHARD_FILE finds no record files to deal out;
+ * UNIMPLEMENTED for LEAT_INPUT_PER_REPLICA. Warns once per process where shuffling follows
+ * batching. Owned. */
 LEAT_API leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy,
                                                            leat_dataset *dataset,
                                                            const leat_distribute_options *options,
@@ -196,8 +197,8 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_input_context_batch_size(const leat_i
                                                                     int64_t global_batch_size,
                                                                     int64_t *out, leat_error *err);
 
-/* Makes the dataset of one pipeline (`input` is borrowed): what its replicas are to receive,
- * batched and sharded by its own hand. Owned; NULL with `err` set. */
+/* Makes the dataset of one pipeline (`input` is borrowed): what its replicas are to receive; the
+ * function batches and shards it itself. Owned; NULL with `err` set. */
 typedef leat_dataset *(*leat_dataset_function)(void *context, const leat_input_context *input,
                                                leat_error *err);
 
@@ -211,8 +212,8 @@ leat_distribute_datasets_from_function(leat_strategy *strategy, leat_dataset_fun
                                        void *context, void (*release)(void *context),
                                        const leat_distribute_options *options, leat_error *err);
 
-/* The same for a dataset that this worker's pipeline (given; NULL passes through) has already: a
- * state is restored on as many workers alone. Owned. */
+/* The same for a dataset that this worker's pipeline already has (given; NULL passes through):
+ * its state can be restored only on as many workers. Owned. */
 LEAT_API leat_distributed_dataset *
 leat_distribute_replica_batches(leat_strategy *strategy, leat_dataset *dataset,
                                 const leat_distribute_options *options, leat_error *err);

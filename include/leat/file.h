@@ -64,8 +64,8 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_tfrecord_writer_write(leat_tfrecord_w
 LEAT_API LEAT_WARN_UNUSED leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer,
                                                                  leat_error *err);
 
-/* Gives the file up: an atomic writer leaves the path as it was, one in place leaves what it wrote
- * so far. `writer` is given; NULL is allowed. */
+/* Gives up the file: an atomic writer leaves the path as it was, a writer in place leaves what
+ * it has written so far. `writer` is given; NULL is allowed. */
 LEAT_API void leat_tfrecord_writer_discard(leat_tfrecord_writer *writer);
 
 /* A tf.train.Example being built: named lists of bytes, int64 or float32 values. */

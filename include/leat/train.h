@@ -174,7 +174,7 @@ LEAT_API leat_value leat_sparse_categorical_crossentropy(leat_value labels, leat
 LEAT_API leat_value leat_average_loss(leat_value losses, int64_t global_batch_size);
 
 /* What Keras' optimizers have in common; {0} switches all of it off. Gradients are clipped after
- * they were summed over replicas, by at most one of the three ways. */
+ * they are summed over replicas, in at most one of the three ways. */
 typedef struct leat_optimizer_options {
     const char *name;
     double weight_decay;    /* part of each variable that a step takes away, times the rate */
@@ -302,8 +302,8 @@ LEAT_API void leat_part_free(leat_part *part);
 LEAT_API char *leat_part_states_json(const leat_part *part, const leat_shape *inputs,
                                      int num_inputs, leat_error *err);
 
-/* The same for the slots of this variable, the only way for optimizers that keep other than what
- * the variable is like: with "copies", a slot starts with the variable's values. Owned
+/* The same for the slots of this variable, the only way for optimizers whose slots are not
+ * like the variable: with "copies", a slot starts with the variable's values. Owned
  * (leat_text_free). */
 LEAT_API char *leat_part_slots_json(const leat_part *part, const leat_variable *variable,
                                     leat_error *err);

@@ -15,6 +15,12 @@ PLAN = """{"op": "prefetch", "args": {"buffer_size": 2}, "inputs": [
             {"op": "shuffle", "args": {"buffer_size": 4, "seed": 1}, "inputs": [
                 {"op": "range", "args": {"start": 0, "stop": 10, "step": 1}}]}]}]}]}"""
 
+PICTURE = """{"op": "map", "args": {"map_func": {"input": {"dtype": "string", "shape": []}, "output": {"dtype": "float32", "shape": [4, 4, 1]},
+    "nodes": [{"op": "read_file", "inputs": [0]}, {"op": "decode_png", "attrs": {"channels": 1}, "inputs": [1]},
+              {"op": "resize", "attrs": {"size": [4, 4]}, "inputs": [2]}], "outputs": [3]}},
+    "input": {"op": "from_tensor_slices", "args": {"tensors": {"dtype": "string", "shape": [1],
+        "data": ["data/digits/sample/3/digit_0003.png"]}}}}"""
+
 
 class LogTest(ToolTest):
     def lines(self, levels, *arguments):
@@ -41,7 +47,7 @@ class LogTest(ToolTest):
 
     def test_data(self):
         plan = self.write("plan.json", PLAN)
-        lines = self.tells("data", ["info: data: rewrite shuffle_and_repeat_fusion: repeat becomes ",
+        lines = self.tells("data", ["info: data: rewrite shuffle_and_repeat_fusion: repeat over shuffle becomes shuffle over range",
                                     "debug: data: prefetch: a driver reads ahead"], "run", plan)
         info = self.lines("info:data", "run", plan)
         self.assertEqual(info, [line for line in lines if "leat: info: " in line])
@@ -64,6 +70,10 @@ class LogTest(ToolTest):
                             "debug: exec: replica 0: conv2d by "], *train)
         self.tells("dist", ['info: dist: strategy "mirrored": 2 replicas in sync',
                             "info: dist: distribute: 2 replicas, policy FILE (the source reads record files), "], *train)
+
+    def test_pictures_in_one_pass(self):
+        self.tells("exec", ["info: exec: in one pass over a picture: decode_png, resize"], "run", "--count",
+                   self.write("plan.json", PICTURE))
 
     def test_coll(self):
         lines = self.tells("coll", ["[worker 0] leat: info: coll: rank 0 of 2 exchanges by ", "coll: rank 1 of 2 exchanges by "],

@@ -86,12 +86,16 @@ struct application {
     bool tell; /* what becomes of them */
 };
 
+static const char *input_name(const leat_dataset *dataset) {
+    return dataset->num_inputs > 0 ? dataset->inputs[0]->op->name : "nothing";
+}
+
 static leat_dataset *apply_rule(void *context, leat_dataset *node, leat_error *err) {
     const struct application *a = context;
     leat_dataset *made = a->rule->apply(node, err);
     if (made != NULL && a->tell) {
-        LEATI_TELL(DATA, INFO, "rewrite %s: %s becomes %s", a->rule->name, node->op->name,
-                   made->op->name);
+        LEATI_TELL(DATA, INFO, "rewrite %s: %s over %s becomes %s over %s", a->rule->name,
+                   node->op->name, input_name(node), made->op->name, input_name(made));
     }
     return made;
 }

@@ -68,8 +68,8 @@ wheel: venv ## the Python package as one wheel in dist/, for Python 3.11 and new
 	@.venv/bin/python -m pip wheel -q --no-deps --no-build-isolation --disable-pip-version-check -w dist .
 	@ls -sh dist/*.whl
 
-stubs: venv all ## write python/leat/*.pyi anew, from the tables and the package
-	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/make_stubs.py
+stubs: venv all ## write the Python package's stubs into the build folder, from the tables and the package
+	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/make_stubs.py $(BUILD)/python
 
 docs: all ## the reference of the Python package and the headers as HTML, in build-docs/html (Sphinx)
 	@sh tools/venv.sh docs

@@ -1,5 +1,6 @@
 # The Python package: python/native/*.c as leat/_native.abi3.so, with the library inside, beside links to
-# python/leat in the build folder (PYTHONPATH=build/python). Left out where Python's headers are missing.
+# the files of python/leat and the stubs in the build folder (PYTHONPATH=build/python). Left out where Python's headers are
+# missing.
 
 option(LEAT_PYTHON "Build the Python package where Python's headers are installed" ON)
 if(NOT LEAT_PYTHON OR LEAT_SANITIZE)
@@ -22,12 +23,45 @@ target_link_libraries(leat_python PRIVATE leat_static)
 # leat's own symbols stay inside: a program that links the library too has two that do not meet.
 target_link_options(leat_python PRIVATE LINKER:--exclude-libs,ALL)
 
-file(GLOB entries CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/leat/*)
-file(MAKE_DIRECTORY ${package})
-foreach(entry IN LISTS entries)
-    get_filename_component(name ${entry} NAME)
-    file(CREATE_LINK ${entry} ${package}/${name} SYMBOLIC)
+# A link for each file: the stubs below lie among them and not among the sources. What a file was renamed from goes.
+file(GLOB_RECURSE entries RELATIVE ${PROJECT_SOURCE_DIR}/python CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/python/leat/*.py ${PROJECT_SOURCE_DIR}/python/leat/py.typed)
+file(GLOB_RECURSE old LIST_DIRECTORIES true RELATIVE ${PROJECT_BINARY_DIR}/python ${package}/*)
+foreach(name IN LISTS old)
+    if(IS_SYMLINK ${PROJECT_BINARY_DIR}/python/${name} AND NOT name IN_LIST entries)
+        file(REMOVE ${PROJECT_BINARY_DIR}/python/${name})
+    endif()
 endforeach()
+foreach(name IN LISTS entries)
+    get_filename_component(folder ${PROJECT_BINARY_DIR}/python/${name} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/${name} ${PROJECT_BINARY_DIR}/python/${name} SYMBOLIC)
+endforeach()
+
+# The stubs, by an interpreter that can import the package; without one they are left out, but in a wheel.
+set(stubs_python)
+foreach(python ${PROJECT_SOURCE_DIR}/.venv/bin/python ${Python3_EXECUTABLE})
+    execute_process(COMMAND ${python} -c "import numpy" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(NOT stubs_python AND failed STREQUAL "0")
+        set(stubs_python ${python})
+    endif()
+endforeach()
+if(stubs_python)
+    list(TRANSFORM entries PREPEND ${PROJECT_SOURCE_DIR}/python/ OUTPUT_VARIABLE stubs_of)
+    add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/python/stubs.stamp
+        COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_BINARY_DIR}/python
+            ${stubs_python} -B ${PROJECT_SOURCE_DIR}/tools/make_stubs.py ${PROJECT_BINARY_DIR}/python
+        COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/python/stubs.stamp
+        DEPENDS leat_python ${stubs_of} ${PROJECT_SOURCE_DIR}/tools/make_stubs.py
+        COMMENT "Writing the stubs of the Python package" VERBATIM)
+    add_custom_target(leat_stubs ALL DEPENDS ${PROJECT_BINARY_DIR}/python/stubs.stamp)
+elseif(SKBUILD)
+    message(FATAL_ERROR "The stubs of the wheel need numpy beside the Python that builds it")
+else()
+    message(STATUS "The stubs of the Python package are left out: no numpy; `make deps` installs it")
+endif()
 
 # In the wheel (pyproject.toml) the module lies beside the package's files; `make install` leaves it out.
 install(TARGETS leat_python LIBRARY DESTINATION leat COMPONENT python EXCLUDE_FROM_ALL)
+install(DIRECTORY ${package} DESTINATION . COMPONENT python EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.pyi"
+    PATTERN __pycache__ EXCLUDE)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The stubs of the Python package, python/leat/**/*.pyi: `make stubs`, or
+"""The stubs of the Python package: the build and `make stubs` write them beside the links of build/python, or
 
-    PYTHONPATH=build/python make_stubs.py [--check]      --check: only say which are not current; exit status 1
+    PYTHONPATH=build/python make_stubs.py FOLDER         FOLDER/leat/**/*.pyi; stubs there that have no module go
 
 What the tables make (operations, methods of datasets) takes its types and its docstring from the rows. Everything else is
 what the imported package shows: signatures with their defaults, and the types below, which are few. A module that is
@@ -16,8 +16,6 @@ import pkgutil
 import sys
 import types
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDER = os.path.join(ROOT, "python")
 INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "signatures", "torch",
                                        "jax")} | {
     "leat.data.checks", "leat.data.functions", "leat.later", "leat.keras.calls", "leat.keras.summary", "leat.keras.tables",
@@ -117,8 +115,8 @@ class Stubs:
                 self.entries.setdefault(path, []).append(entry)
 
     def files(self):
-        """{path below python/: text}."""
-        out = {"leat/_types.pyi": TYPES, "leat/py.typed": ""}
+        """{path below the folder: text}."""
+        out = {"leat/_types.pyi": TYPES}
         for name in self.modules:
             folder = hasattr(self.modules[name], "__path__") or any(
                 other.startswith(name + ".") for other in self.modules)
@@ -325,25 +323,18 @@ def literal(value):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    args = parser.parse_args()
+    parser.add_argument("folder")
+    top = parser.parse_args().folder
     made = Stubs().files()
-    there = {os.path.relpath(os.path.join(folder, name), FOLDER) for folder, _, names in os.walk(FOLDER)
+    there = {os.path.relpath(os.path.join(folder, name), top) for folder, _, names in os.walk(top)
              for name in names if name.endswith(".pyi")}
-    stale = sorted(there - set(made))
     for name, text in made.items():
-        path = os.path.join(FOLDER, name)
-        if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
-            stale.append(name)
-            if not args.check:
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(text)
-    for name in there - set(made) if not args.check else ():
-        os.remove(os.path.join(FOLDER, name))
-    if args.check and stale:
-        sys.exit("the stubs are not current; run `make stubs` (PYTHONPATH=build/python python3 tools/make_stubs.py): "
-                 + " ".join(sorted(stale)))
+        path = os.path.join(top, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    for name in there - set(made):
+        os.remove(os.path.join(top, name))
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def members(module):
 
 def stubbed(name):
     """The names in the stub of a module; none where it has no stub."""
-    path = os.path.join(ROOT, "python", *name.split("."))
+    path = os.path.join(os.path.dirname(sys.modules["leat"].__path__[0]), *name.split("."))
     for stub in (path + ".pyi", os.path.join(path, "__init__.pyi")):
         if os.path.exists(stub):
             with open(stub, encoding="utf-8") as file:

@@ -1,5 +1,7 @@
 """What the package is besides its functions: what importing it loads, its stubs, its help and its examples."""
 
+import ast
+import importlib
 import inspect
 import operator
 import os
@@ -22,10 +24,10 @@ HEAVY = {"asyncio", "concurrent.futures", "html", "http", "logging", "shutil", "
          "pydoc", "tkinter", "tqdm", "unittest", "xml", "torch", "jax", "pandas", "pyarrow", "ml_dtypes", "tensorflow"}
 
 
-def run(*arguments, cwd=ROOT):
+def run(*arguments, variables=()):
     """A Python of its own with the same modules to import."""
-    return subprocess.run([sys.executable, "-B", *map(str, arguments)], cwd=cwd, capture_output=True, text=True,
-                          check=False, env={**os.environ, "MYPY_CACHE_DIR": os.devnull})
+    return subprocess.run([sys.executable, "-B", *map(str, arguments)], cwd=ROOT, capture_output=True, text=True,
+                          check=False, env={**os.environ, "MYPY_CACHE_DIR": os.devnull, **dict(variables)})
 
 
 def loaded_by(statements):
@@ -79,46 +81,96 @@ def test_the_version_is_that_of_the_library():
     assert tf.__version__ == ".".join(numbers)
 
 
-def test_stubs_are_current():
-    done = run("tools/make_stubs.py", "--check")
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+@pytest.fixture(scope="module")
+def stubs(tmp_path_factory):
+    """{path below the package: text} of the stubs, made of the package as it is."""
+    folder = tmp_path_factory.mktemp("stubs")
+    (folder / "leat" / "gone").mkdir(parents=True)
+    (folder / "leat" / "gone" / "old.pyi").write_text("")
+    done = run("tools/make_stubs.py", folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return {path.relative_to(folder / "leat").as_posix(): path.read_text() for path in folder.rglob("*.pyi")}
 
 
-def test_every_line_of_the_tables_has_a_stub():
-    stubs = {path.relative_to(ROOT / "python/leat").as_posix(): path.read_text()
-             for path in (ROOT / "python/leat").rglob("*.pyi")}
+def stub_of(stubs, module):
+    """The text of a module's stub."""
+    path = module.replace(".", "/").removeprefix("leat").lstrip("/")
+    return stubs.get(f"{path}.pyi") or stubs[f"{path}/__init__.pyi".lstrip("/")]
+
+
+def declared(node, owner=""):
+    """(name, function) of each function that a stub declares without overloads."""
+    for child in node.body:
+        if isinstance(child, ast.ClassDef):
+            yield from declared(child, child.name + ".")
+        elif isinstance(child, ast.FunctionDef) and "overload" not in map(ast.unparse, child.decorator_list):
+            yield owner + child.name, child
+
+
+def test_stubs_parse_and_agree_with_the_package(stubs):
+    """Their functions have the parameters, in order and with defaults, of those that run."""
+    assert len(stubs) > 100 and "gone/old.pyi" not in stubs
+    count = 0
+    for path, text in stubs.items():
+        tree = ast.parse(text, path)
+        module = "leat." + path.removesuffix(".pyi").removesuffix("__init__").rstrip("/").replace("/", ".")
+        if path == "_types.pyi":
+            continue
+        running = importlib.import_module(module.rstrip("."))
+        for name, function in declared(tree):
+            owner, _, last = name.rpartition(".")
+            found = inspect.getattr_static(getattr(running, owner), last) if owner else getattr(running, last)
+            found = getattr(found, "__func__", found)
+            if isinstance(found, property) or not inspect.isfunction(found):
+                continue
+            given, fields = function.args, inspect.signature(found).parameters.values()
+            names = [a.arg for a in (*given.args, given.vararg, *given.kwonlyargs, given.kwarg) if a]
+            assert names == [field.name for field in fields], (module, name)
+            assert len(given.defaults) + sum(d is not None for d in given.kw_defaults) == sum(
+                field.default is not field.empty for field in fields), (module, name)
+            count += 1
+    assert count > 2500
+
+
+def test_every_line_of_the_tables_has_a_stub(stubs):
     for path in ops.FUNCTIONS:
         module, _, name = path.rpartition(".")
-        module = module.replace(".", "/")
-        text = stubs.get(f"{module}.pyi") or stubs[f"{module}/__init__.pyi".lstrip("/")]
+        text = stub_of(stubs, module)
         assert f"def {name}(" in text or f"import {name} as" in text, path
     for op in dataset.OPERATORS:
         if not op.endswith("_dataset"):
             assert f"    def {op}(" in stubs["data/dataset.pyi"], op
 
 
-def test_what_modules_list_is_in_their_stubs():
+def test_what_modules_list_is_in_their_stubs(stubs):
     listed = [(module, name) for module in list(sys.modules) if module.split(".")[0] == "leat"
               for name in getattr(sys.modules[module], "__all__", ())]
     assert ("leat.data", "Dataset") in listed
     for module, name in listed:
-        path = ROOT / "python" / module.replace(".", "/")
-        stub = path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi")
-        assert re.search(rf"\b(def |class |as ){name}\b|^{name}:", stub.read_text(), re.M), (module, name)
+        assert re.search(rf"\b(def |class |as ){name}\b|^{name}:", stub_of(stubs, module), re.M), (module, name)
 
 
-def test_mypy_passes_on_the_examples():
+def mypy(stubs, folder, *arguments):
+    """mypy with these stubs alone."""
+    for path, text in {**stubs, "py.typed": ""}.items():
+        (folder / "leat" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "leat" / path).write_text(text)
+    return run("-m", "mypy", "--config-file", "pyproject.toml", "--no-incremental", *arguments,
+               variables={"MYPYPATH": str(folder)})
+
+
+def test_mypy_passes_on_the_examples(stubs, tmp_path):
     pytest.importorskip("mypy")
-    done = run("-m", "mypy", "--config-file", "pyproject.toml", "--no-incremental")
+    done = mypy(stubs, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_mypy_refuses_a_wrong_program(tmp_path):
+def test_mypy_refuses_a_wrong_program(stubs, tmp_path):
     pytest.importorskip("mypy")
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import leat as tf\ntf.data.Dataset.range(3).batch(batch_size='four')\n"
                      "tf.data.Dataset.range(3).no_such_method()\n")
-    done = run("-m", "mypy", "--config-file", "pyproject.toml", "--no-incremental", wrong)
+    done = mypy(stubs, tmp_path, wrong)
     assert done.stdout.count("error:") == 2, done.stdout + done.stderr
 
 

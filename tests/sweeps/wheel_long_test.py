@@ -41,7 +41,10 @@ class Wheel(unittest.TestCase):
                              ["Requires-Dist: numpy>=1.26"])
             sources = {path.relative_to(ROOT / "python").as_posix() for path in (ROOT / "python/leat").rglob("*")
                        if path.is_file() and "__pycache__" not in path.parts}
-            self.assertEqual({n for n in names if ".dist-info/" not in n}, sources | {"leat/_native.abi3.so"})
+            stubs = {name for name in names if name.endswith(".pyi")}
+            self.assertEqual({n for n in names if ".dist-info/" not in n} - stubs, sources | {"leat/_native.abi3.so"})
+            self.assertLessEqual({"leat/__init__.pyi", "leat/data/dataset.pyi", "leat/keras/layers/__init__.pyi",
+                                  "leat/bitwise.pyi"}, stubs)
             there = os.path.join(folder, "there")
             self.pip("install", "-q", "--no-deps", "--target", there, wheel)
             done = subprocess.run([PYTHON, "-c", PROGRAM % there], cwd=folder, capture_output=True, text=True,

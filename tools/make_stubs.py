@@ -16,10 +16,9 @@ import pkgutil
 import sys
 import types
 
-INTERNAL = {"leat." + name for name in ("_native", "ops", "trace", "composite", "signatures", "torch",
-                                       "jax")} | {
-    "leat.data.checks", "leat.data.functions", "leat.later", "leat.keras.calls", "leat.keras.summary", "leat.keras.tables",
-    "leat.random.draw"}
+INTERNAL = {"leat." + name for name in (
+    "_core.composite", "_core.later", "_core.signatures", "_graph.ops", "_graph.trace", "_native", "data.checks",
+    "data.functions", "jax", "keras.calls", "keras.summary", "keras.tables", "random.draw", "torch")}
 
 B = "builtins."  # the package has names such as bool and range of its own
 ARGUMENTS = {
@@ -67,8 +66,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from leat.dtypes import DType
-from leat.shapes import TensorShape
-from leat.tensor import Tensor
+from leat._core.shapes import TensorShape
+from leat._core.tensor import Tensor
 
 TensorLike: TypeAlias = Any
 DTypeLike: TypeAlias = DType | str | type | np.dtype[Any]
@@ -86,7 +85,7 @@ class Stubs:
 
     def __init__(self):
         import leat
-        from leat import ops
+        from leat._graph import ops
         from leat.data import dataset
         self.ops, self.dataset = ops, dataset
         for found in pkgutil.walk_packages(leat.__path__, "leat."):

@@ -2,8 +2,9 @@
 
 import collections
 
-from leat import dtypes, ops
-from leat.tensor import convert_to_tensor
+from leat import dtypes
+from leat._graph import ops
+from leat._core.tensor import convert_to_tensor
 
 __all__ = ["decode_wav"]
 

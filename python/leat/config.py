@@ -20,13 +20,13 @@ _configured = {}
 
 def run_functions_eagerly(run_eagerly):
     """Makes all functions run as they are, or undoes that (``tf.config.run_functions_eagerly``)."""
-    from leat.traced import run_functions_eagerly as run
+    from leat._graph.traced import run_functions_eagerly as run
     run(run_eagerly)
 
 
 def functions_run_eagerly():
     """Do all functions run as they are? (``tf.config.functions_run_eagerly``)"""
-    from leat.traced import functions_run_eagerly as runs
+    from leat._graph.traced import functions_run_eagerly as runs
     return runs()
 
 

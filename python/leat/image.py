@@ -1,6 +1,6 @@
 """``tf.image``: pictures. The functions are the operations of the library's table."""
 
-from leat import ops
+from leat._graph import ops
 
 __all__ = ["ResizeMethod"]
 

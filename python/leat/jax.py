@@ -10,7 +10,7 @@ import numpy as np
 
 from leat import dtypes, nest
 from leat.data.iterator import Iterator
-from leat.tensor import Tensor
+from leat._core.tensor import Tensor
 
 
 def _jax():

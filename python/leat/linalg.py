@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from leat import dtypes, ops
+from leat import dtypes
+from leat._graph import ops
 from leat.math import l2_normalize
-from leat.ops import FUNCTIONS as F
-from leat.tensor import Tensor, convert_to_tensor
+from leat._graph.ops import FUNCTIONS as F
+from leat._core.tensor import Tensor, convert_to_tensor
 
 __all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "expm", "global_norm", "l2_normalize", "logdet",
            "lstsq", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose",
@@ -263,7 +264,7 @@ def expm(input, name=None):
 
     Matrices are halved until Pade's quotient is exact, and its result squared as often.
     """
-    from leat.control import while_loop
+    from leat._graph.control import while_loop
     x = convert_to_tensor(input)
     if x.shape.rank is not None and x.shape.num_elements() == 0:
         return x
@@ -350,4 +351,4 @@ def global_norm(t_list, name=None):
     return F["sqrt"](F["reduce_sum"](F["stack"](halves)))
 
 
-ops.join(__name__, homes={"leat.arrays": "einsum"})
+ops.join(__name__, homes={"leat._api.arrays": "einsum"})

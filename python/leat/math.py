@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from leat import dtypes, ops
+from leat import dtypes
+from leat._graph import ops
 from leat.errors import InvalidArgumentError
-from leat.ops import FUNCTIONS as F
-from leat.tensor import convert_to_tensor
+from leat._graph.ops import FUNCTIONS as F
+from leat._core.tensor import convert_to_tensor
 
 __all__ = ["accumulate_n", "angle", "bincount", "confusion_matrix", "conj", "erfcinv", "imag", "invert_permutation",
            "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "lbeta", "log_sigmoid", "log_softmax",
@@ -189,7 +190,7 @@ def invert_permutation(x, name=None):
     x = convert_to_tensor(x)
     places = F["range"](F["size"](x, x.dtype))
     found = F["tensor_scatter_nd_update"](F["negative"](F["ones_like"](x)), F["expand_dims"](x, 1), places)
-    from leat.control import Assert
+    from leat._graph.control import Assert
     Assert(F["reduce_all"](F["greater_equal"](found, 0)), ["a number is duplicated in the input:", x])
     return found
 

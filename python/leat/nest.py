@@ -12,9 +12,10 @@ import threading
 
 import numpy as np
 
-from leat import _native, specs
+from leat import _native
+from leat._core import specs
 from leat.dtypes import variant
-from leat.specs import TypeSpec
+from leat._core.specs import TypeSpec
 
 _kinds = [None]  # tag -> Kind; 0 is a plain tuple, or a plain dict in sorted order
 _tags = {}
@@ -276,16 +277,16 @@ def key(spec):
 
 def normalize(value):
     """A structure whose leaves are leat's own: numbers, lists and arrays become tensors."""
-    from leat.tensor import convert_leaf
+    from leat._core.tensor import convert_leaf
     return _map(convert_leaf, value)
 
 
 def spec_of_leaf(value):
     """The TypeSpec of a leaf of a normalized structure."""
     from leat.data.dataset import Dataset
-    from leat.ragged import RaggedTensor
-    from leat.sparse import SparseTensor
-    from leat.tensor import Tensor
+    from leat._structures.ragged import RaggedTensor
+    from leat._structures.sparse import SparseTensor
+    from leat._core.tensor import Tensor
     if isinstance(value, Tensor):
         element = value._element_spec()
         return specs.TensorSpec(value.shape, value.dtype) if element is None else specs.DatasetSpec(element)
@@ -301,7 +302,7 @@ def spec_of_leaf(value):
     if isinstance(getattr(value, "_type_spec", None), TypeSpec):
         return value._type_spec
     if hasattr(value, "__array__") or isinstance(value, (int, float, bool, str, bytes, list)):
-        from leat.tensor import convert_to_tensor
+        from leat._core.tensor import convert_to_tensor
         return spec_of_leaf(convert_to_tensor(value))
     raise TypeError(f"Could not build a `TypeSpec` for {value!r} with type {type(value).__name__}")
 
@@ -314,9 +315,9 @@ def spec_of(value):
 def value_type(spec):
     """The class of the values that a spec describes."""
     from leat.data.dataset import Dataset
-    from leat.ragged import RaggedTensor
-    from leat.sparse import SparseTensor
-    from leat.tensor import Tensor
+    from leat._structures.ragged import RaggedTensor
+    from leat._structures.sparse import SparseTensor
+    from leat._core.tensor import Tensor
     return {specs.TensorSpec: Tensor, specs.RaggedTensorSpec: RaggedTensor, specs.SparseTensorSpec: SparseTensor,
             specs.DatasetSpec: Dataset, specs.NoneTensorSpec: type(None)}[type(spec)]
 
@@ -361,7 +362,7 @@ def taker(spec):
 
 
 def _leaf_taker(spec):
-    from leat.tensor import Tensor, convert_to_tensor
+    from leat._core.tensor import Tensor, convert_to_tensor
     number, shape = spec.dtype.number, spec.shape
     dims = None if shape.rank is None else tuple(shape)
     is_fixed = dims is not None and None not in dims

@@ -16,7 +16,7 @@ from leat import dtypes, nest
 from leat.data import interchange
 from leat.data.dataset import Dataset
 from leat.data.iterator import Iterator
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 def _torch():

@@ -1,4 +1,4 @@
-"""``tf.train``: examples (leat.example), and checkpoints of iterators, variables and what is made of them.
+"""``tf.train``: examples (leat._files.example), and checkpoints of iterators, variables and what is made of them.
 
 A checkpoint is two files, named as TensorFlow's: ``PREFIX.index`` says what was saved (JSON),
 ``PREFIX.data-00000-of-00001`` holds the bytes. The index is written last and put in place by a rename, so a checkpoint
@@ -13,12 +13,12 @@ import zlib
 import numpy as np
 
 from leat import dtypes
-from leat.cluster import ClusterDef, ClusterSpec, JobDef
+from leat._core.cluster import ClusterDef, ClusterSpec, JobDef
 from leat.errors import DataLossError, FailedPreconditionError, NotFoundError
-from leat.example import (BytesList, DecodeError, Example, Feature, FeatureList, FeatureLists, Features, FloatList,
-                          Int64List, SequenceExample)
-from leat.replacing import replace
-from leat.tensor import constant
+from leat._files.example import (BytesList, DecodeError, Example, Feature, FeatureList, FeatureLists, Features,
+                                 FloatList, Int64List, SequenceExample)
+from leat._files.replacing import replace
+from leat._core.tensor import constant
 
 __all__ = ["BytesList", "Checkpoint", "CheckpointManager", "CheckpointState", "ClusterDef", "ClusterSpec", "Counter",
            "DecodeError", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List",

@@ -15,7 +15,7 @@ def traced(monkeypatch):
     """Functions that become callbacks fail."""
     def refuse(function, what, reason):
         raise AssertionError(f"a callback, {what}: {reason}")
-    monkeypatch.setattr(tf.trace, "announce", refuse)
+    monkeypatch.setattr(tf._graph.trace, "announce", refuse)
 
 
 @pytest.fixture(autouse=True)

@@ -229,7 +229,7 @@ def test_lines_are_the_users():
 
 def test_what_is_not_to_be_converted_is_not(monkeypatch):
     announced = []
-    monkeypatch.setattr(tf.trace, "announce", lambda function, what, reason: announced.append(str(reason)))
+    monkeypatch.setattr(tf._graph.trace, "announce", lambda function, what, reason: announced.append(str(reason)))
     made = Dataset.range(6).map(tf.autograph.experimental.do_not_convert(early))
     assert list(made.as_numpy_iterator()) == [0, 1, -2, 3, 40, 50]
     assert len(announced) == 1 and "truth" in announced[0]

@@ -10,7 +10,7 @@ import pathlib
 import pytest
 
 import leat as tf
-from leat import cluster
+from leat._core import cluster
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/data/distribute"
 resolvers = tf.distribute.cluster_resolver

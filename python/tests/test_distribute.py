@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import leat as tf
-from leat import trace
+from leat._graph import trace
 from leat.distribute.step import _MOST_STEPS
 from leat.distribute.values import PerReplica
 

@@ -17,7 +17,7 @@ import types
 import pytest
 
 import leat
-from leat import trace
+from leat._graph import trace
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/golden/data"

@@ -66,7 +66,7 @@ def test_a_mask_goes_with_its_tensor():
     assert tensor._keras_mask.numpy().tolist() == MASK.tolist()
     assert tf.constant(LOGITS)._keras_mask is None
     del tensor
-    assert not tf.tensor._masks
+    assert not tf._core.tensor._masks
 
 
 def test_functions_of_metrics():

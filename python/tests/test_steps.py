@@ -1,4 +1,5 @@
-"""Traced functions over layers run as steps of the processor (leat.steps), where the interpreter gives the same."""
+"""Traced functions over layers run as steps of the processor (leat._graph.steps), where the interpreter gives the
+same."""
 
 import threading
 

@@ -6,10 +6,11 @@ and loops of the function that is traced. Each gets functions to read and set th
 
 import threading
 
-from leat import control, nest, trace
+from leat._graph import control, trace
+from leat import nest
 from leat.autograph.experimental import _loop_options
-from leat.control import is_symbolic
-from leat.tensor import NotTraceable, Tensor, convert_to_tensor
+from leat._graph.control import is_symbolic
+from leat._core.tensor import NotTraceable, Tensor, convert_to_tensor
 
 _RETURN = "ag__value"
 
@@ -277,7 +278,7 @@ def _with_item(body, item):
 def _rows(tensor, body, goes_on, get, set_, names):
     if tensor.shape.rank == 0:
         raise TypeError("Cannot iterate over a scalar tensor.")
-    from leat import ops
+    from leat._graph import ops
     known = None if tensor.shape.rank is None else tensor.shape[0]
     count = known if known is not None else ops.FUNCTIONS["shape"](tensor)[0]
     return _count(Range(0, count, 1), lambda i: ops.FUNCTIONS["gather"](tensor, i), body, goes_on, get, set_, names)
@@ -308,7 +309,7 @@ def _count(numbers, item_of, body, goes_on, get, set_, names):
 
 
 def _either_way(at, numbers):
-    from leat import ops
+    from leat._graph import ops
     up = ops.FUNCTIONS["logical_and"](numbers.step > 0, at < numbers.stop)
     return ops.FUNCTIONS["logical_or"](up, ops.FUNCTIONS["logical_and"](numbers.step < 0, at > numbers.stop))
 
@@ -475,7 +476,7 @@ def or_(*parts):
 def not_(value):
     """``not value``."""
     if is_symbolic(value):
-        from leat import ops
+        from leat._graph import ops
         return ops.FUNCTIONS["logical_not"](control.as_predicate(value))
     return not value
 
@@ -500,7 +501,8 @@ def in_(value, container):
     """``value in container``."""
     if isinstance(container, Tensor):
         if is_symbolic(value) or is_symbolic(container):
-            from leat import dtypes, ops
+            from leat import dtypes
+            from leat._graph import ops
             found = ops.FUNCTIONS["cast"](ops.FUNCTIONS["equal"](container, value), dtypes.int32)
             return ops.FUNCTIONS["reduce_max"](found) > 0
     elif isinstance(container, (list, tuple, set, frozenset, range)):
@@ -555,7 +557,7 @@ def _range(*args):
 
 def _len(value):
     if is_symbolic(value) and value.shape.rank != 0 and (value.shape.rank is None or value.shape[0] is None):
-        from leat import ops
+        from leat._graph import ops
         return ops.FUNCTIONS["shape"](value)[0]
     return len(value)
 
@@ -563,7 +565,8 @@ def _len(value):
 def _cast(python, name):
     def convert(*args, **kwargs):
         if args and is_symbolic(args[0]):
-            from leat import dtypes, ops
+            from leat import dtypes
+            from leat._graph import ops
             return ops.FUNCTIONS["cast"](args[0], getattr(dtypes, name))
         return python(*args, **kwargs)
     return convert
@@ -572,7 +575,7 @@ def _cast(python, name):
 def _extreme(python, name):
     def choose(*args, **kwargs):
         if len(args) > 1 and not kwargs and any(map(is_symbolic, args)):
-            from leat import ops
+            from leat._graph import ops
             out = args[0]
             for value in args[1:]:
                 out = ops.FUNCTIONS[name](out, value)

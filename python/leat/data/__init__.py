@@ -6,7 +6,7 @@ from leat.data.dataset import (AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALI
 from leat.data.interchange import from_arrow, from_iterable, from_pandas, from_sequence
 from leat.data.iterator import Iterator, NumpyIterator
 from leat.data.options import Options, ThreadingOptions
-from leat.specs import DatasetSpec, IteratorSpec
+from leat._core.specs import DatasetSpec, IteratorSpec
 
 __all__ = ["AUTOTUNE", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY", "Iterator",
            "IteratorSpec", "NumpyIterator", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",

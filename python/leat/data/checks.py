@@ -8,9 +8,11 @@ import collections.abc
 
 import numpy as np
 
-from leat import dtypes, nest, specs, trace
-from leat.shapes import TensorShape
-from leat.tensor import Tensor
+from leat import dtypes, nest
+from leat._core import specs
+from leat._graph import trace
+from leat._core.shapes import TensorShape
+from leat._core.tensor import Tensor
 
 
 def checked(op, inputs, arguments):

@@ -9,14 +9,16 @@ import time
 
 import numpy as np
 
-from leat import _native, dtypes, nest, specs, trace
+from leat import _native, dtypes, nest
+from leat._core import specs
+from leat._graph import trace
 from leat.data import checks
 from leat.dtypes import DType
 from leat.errors import InvalidArgumentError, NotFoundError
-from leat.ops import plain_value
-from leat.shapes import TensorShape
-from leat.signatures import REQUIRED, function, parse
-from leat.tensor import Tensor, convert_to_tensor
+from leat._graph.ops import plain_value
+from leat._core.shapes import TensorShape
+from leat._core.signatures import REQUIRED, function, parse
+from leat._core.tensor import Tensor, convert_to_tensor
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1

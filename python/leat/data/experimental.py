@@ -1,6 +1,7 @@
 """``tf.data.experimental``: functions for ``Dataset.apply``, readers and what else is not settled."""
 
-from leat import dtypes, later as _later, nest, signatures as _signatures
+from leat import dtypes, nest
+from leat._core import later as _later, signatures as _signatures
 from leat.data import dataset as _dataset
 from leat.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, _reader, make
 from leat.data.optional import Optional
@@ -80,7 +81,7 @@ def from_variant(variant, structure):
 
 def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
     """Batches of serialized Examples as dictionaries of `features` (``tf.io.FixedLenFeature`` and its like)."""
-    from leat import parsing
+    from leat._files import parsing
     wanted, defaults, is_plain = parsing.operator_arguments(features)
     if not is_plain:
         return lambda dataset: dataset.map(lambda batch: parsing.parse_example(batch, features), num_parallel_calls,
@@ -172,7 +173,7 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=Non
     """Batches of the Examples in files of records, parsed into `features`."""
     if reader is not None and reader is not _dataset.TFRecordDataset:
         raise NotImplementedError("make_batched_features_dataset: reader is not supported; it is TFRecordDataset")
-    from leat import parsing
+    from leat._files import parsing
     wanted, defaults, is_plain = parsing.operator_arguments(features)
     if not is_plain:
         raise NotImplementedError("make_batched_features_dataset: features of several keys are not supported; use "

@@ -4,12 +4,14 @@ import inspect
 
 import numpy as np
 
-from leat import _native, dtypes, nest, specs, trace
-from leat.control import same_structure
+from leat import _native, dtypes, nest
+from leat._core import specs
+from leat._graph import trace
+from leat._graph.control import same_structure
 from leat.data import checks
 from leat.data.dataset import Dataset, make
 from leat.errors import InvalidArgumentError
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 # How an operator calls a function argument that does not take the element's parts alone: its value is a tuple of the
 # parts named here.
@@ -191,7 +193,7 @@ class _Relaxed(BaseException):
 
 def _reduce_inside(dataset, state, spec, reduce_func):
     """`reduce` in a function that is traced."""
-    from leat.control import over_dataset
+    from leat._graph.control import over_dataset
 
     def check(before, found):
         joined = _next_spec(before[0], found[0])
@@ -210,8 +212,8 @@ def _reduce_inside(dataset, state, spec, reduce_func):
 
 def _single_inside(dataset):
     """`get_single_element` in a function that is traced."""
-    from leat.control import guarded_by, over_dataset
-    from leat.tensor import constant
+    from leat._graph.control import guarded_by, over_dataset
+    from leat._core.tensor import constant
     spec = dataset.element_spec
     shapes = (specs.TensorSpec([], dtypes.int64), spec)
     count, value = over_dataset(dataset.take(2), lambda count, _, element: (count + 1, element),
@@ -304,7 +306,7 @@ def from_generator(generator, output_types, output_shapes, args, output_signatur
 
 def _shapes_like(types, shapes):
     """The shapes in flat order: a list of dimensions is a shape where the types have a leaf."""
-    from leat.shapes import TensorShape
+    from leat._core.shapes import TensorShape
     kind = nest._kind_of(types)
     if kind is None:
         return [TensorShape(shapes)]

@@ -5,10 +5,12 @@ The packages themselves are not imported: their objects are recognised by what t
 
 import numpy as np
 
-from leat import dtypes, nest, specs, trace
+from leat import dtypes, nest
+from leat._core import specs
+from leat._graph import trace
 from leat.data.dataset import Dataset
-from leat.ragged import RaggedTensor
-from leat.tensor import Tensor, convert_to_tensor
+from leat._structures.ragged import RaggedTensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 class Fetch:

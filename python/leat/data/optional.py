@@ -1,8 +1,9 @@
 """``tf.experimental.Optional``: a value, or none."""
 
-from leat import nest, specs
+from leat import nest
+from leat._core import specs
 from leat.errors import InvalidArgumentError
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 class Optional:
@@ -38,7 +39,7 @@ class Optional:
     def get_value(self, name=None):
         """The value; InvalidArgumentError where there is none."""
         if isinstance(self._present, Tensor) and not self._present._has_values:
-            from leat.control import guarded_by
+            from leat._graph.control import guarded_by
             return guarded_by(self._present, "The given optional does not have a value.", self._value)
         if not self._present:
             raise InvalidArgumentError(None, None, "The given optional does not have a value.")

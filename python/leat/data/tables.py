@@ -1,8 +1,9 @@
 """Lookup tables and record files out of datasets, for ``tf.data.experimental``."""
 
-from leat import dtypes, lookup, nest, records
+from leat import dtypes, lookup, nest
+from leat._files import records
 from leat.data.dataset import Dataset
-from leat.shapes import TensorShape
+from leat._core.shapes import TensorShape
 
 
 class DatasetInitializer:
@@ -27,8 +28,8 @@ class DatasetInitializer:
 
 
 def _stacked(column, dtype):
-    from leat.creation import zeros
-    from leat.ops import FUNCTIONS
+    from leat._api.creation import zeros
+    from leat._graph.ops import FUNCTIONS
     return FUNCTIONS["stack"](list(column)) if column else zeros([0], dtype)
 
 

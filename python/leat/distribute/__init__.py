@@ -8,7 +8,7 @@
         loss = strategy.reduce("SUM", losses, axis=None)
 """
 
-from leat.averages import global_rows
+from leat._api.averages import global_rows
 from leat.distribute.absent import Server
 from leat.distribute.communication import RunOptions
 from leat.distribute.context import (ReduceOp, ReplicaContext, get_replica_context, get_strategy, has_strategy,

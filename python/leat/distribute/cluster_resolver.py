@@ -11,7 +11,7 @@ import json
 import os
 import re
 
-from leat.cluster import ClusterSpec
+from leat._core.cluster import ClusterSpec
 from leat.errors import UnimplementedError
 
 __all__ = ["ClusterResolver", "GCEClusterResolver", "KubernetesClusterResolver", "KubernetesExecutableLocation",

@@ -1,18 +1,19 @@
 """Where a program stands: in a strategy's scope, in a replica, or outside of both; and what replicas exchange.
 
-Each thread has a stack of contexts (``leat.trace``): `scope` and `run` push (strategy, None) and (strategy, replica
-context). While `run` traces, one ReplicaContext stands for all replicas: its replica id is a tensor without a value,
-and what replicas exchange is an operation of the function that is traced.
+Each thread has a stack of contexts (``leat._graph.trace``): `scope` and `run` push (strategy, None) and (strategy,
+replica context). While `run` traces, one ReplicaContext stands for all replicas: its replica id is a tensor without a
+value, and what replicas exchange is an operation of the function that is traced.
 """
 
 import copy
 import enum
 import json
 
-from leat import dtypes, nest, trace
+from leat import dtypes, nest
+from leat._graph import trace
 from leat.distribute.values import DistributedValues, check_same_name, merging
-from leat.indexed_slices import IndexedSlices
-from leat.tensor import Tensor, constant, convert_to_tensor
+from leat._structures.indexed_slices import IndexedSlices
+from leat._core.tensor import Tensor, constant, convert_to_tensor
 
 
 class ReduceOp(enum.Enum):
@@ -128,7 +129,7 @@ class Merged(DistributedValues):
 
 def of_all(tensor, replicas):
     """The tensors that all replicas have where this one has `tensor`, as a list; the shapes are equal."""
-    from leat import ops
+    from leat._graph import ops
     graph = trace.current_graph()
     whole = graph.call("all_gather", json.dumps({"axis": 0, "sizes": [1] * replicas}),
                        [trace.reach(graph, ops.FUNCTIONS["expand_dims"](tensor, 0))])[0]
@@ -172,7 +173,7 @@ def no_slices(value, name):
 
 def reduce_merged(strategy, operation, value, axis):
     """`Strategy.reduce` in `merge_call`: of a value of every replica, or of one that all have."""
-    from leat import ops
+    from leat._graph import ops
     differs = isinstance(value, Merged) or strategy.num_replicas_in_sync == 1
     tensor = convert_to_tensor(unwrapped(value))
     if axis is None:
@@ -203,7 +204,7 @@ def check_axis(tensor, axis):
 
 
 def _cast(tensor, dtype):
-    from leat import ops
+    from leat._graph import ops
     return ops.FUNCTIONS["cast"](tensor, dtype)
 
 

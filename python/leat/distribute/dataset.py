@@ -3,7 +3,9 @@
 import collections
 import enum
 
-from leat import _native, nest, specs, trace
+from leat import _native, nest
+from leat._core import specs
+from leat._graph import trace
 from leat.data.dataset import Dataset
 from leat.data.iterator import Iterator
 from leat.data.optional import Optional
@@ -140,7 +142,7 @@ class DistributedDataset:
 
     def cardinality(self):
         """The number of steps as an int64 scalar; data.INFINITE_CARDINALITY or UNKNOWN_CARDINALITY otherwise."""
-        from leat.tensor import constant
+        from leat._core.tensor import constant
         return constant(self._cardinality(), "int64")
 
     def __len__(self):

@@ -12,7 +12,7 @@ import time
 from leat import dtypes
 from leat.errors import InvalidArgumentError
 from leat.train import Checkpoint, CheckpointManager
-from leat.variables import Variable
+from leat._structures.variables import Variable
 
 _RESTART = 42  # the exit status of a program that wants to be started again, TensorFlow's
 _CALM, _TOLD, _LEAVING = range(3)

@@ -9,13 +9,15 @@ import collections
 import functools
 import types
 
-from leat import _native, dtypes, nest, specs, trace
+from leat import _native, dtypes, nest
+from leat._core import specs
+from leat._graph import trace
 from leat.distribute.context import ReplicaContext, UnknownSizes, entered
 from leat.distribute.values import DistributedValues, PerReplica, check_structures
 from leat.errors import OpError
-from leat.traced import Function, _collected, _leaf, _shape_of, _Static
-from leat.tensor import Tensor, constant
-from leat.variables import Variable
+from leat._graph.traced import Function, _collected, _leaf, _shape_of, _Static
+from leat._core.tensor import Tensor, constant
+from leat._structures.variables import Variable
 
 _MOST_STEPS = 64  # different functions that a strategy remembers
 _MOST_CALLED = 16  # functions that a function calls and that are looked into

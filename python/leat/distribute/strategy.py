@@ -6,8 +6,10 @@ import sys
 import threading
 import weakref
 
-from leat import _native, cluster, dtypes, nest, trace
-from leat.cluster import ClusterSpec
+from leat import _native, dtypes, nest
+from leat._core import cluster
+from leat._graph import trace
+from leat._core.cluster import ClusterSpec
 from leat.distribute import cluster_resolver, context, dataset as datasets
 from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
@@ -15,8 +17,8 @@ from leat.distribute.context import ReduceOp, ReplicaContext, entered, require_c
 from leat.distribute.step import Steps
 from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
                                     regroup, select, variable_class)
-from leat.tensor import Tensor, convert_to_tensor
-from leat.variables import Variable
+from leat._core.tensor import Tensor, convert_to_tensor
+from leat._structures.variables import Variable
 
 _PREFIX = "/job:localhost/replica:0/task:0/device:"
 
@@ -232,7 +234,7 @@ class Strategy:
         return nest.map_structure(lambda leaf: self._gather(leaf, axis), value)
 
     def _gather(self, value, axis):
-        from leat import ops
+        from leat._graph import ops
         differs = isinstance(value, (DistributedValues, DistributedVariable))
         if not differs and self._workers == 1:
             return value if hasattr(value, "_type_spec") else convert_to_tensor(value)
@@ -492,7 +494,7 @@ class DefaultStrategy(Strategy):
     def _reduce(self, operation, value, axis):
         if axis is None:
             return value
-        from leat import ops
+        from leat._graph import ops
         value = convert_to_tensor(value)
         if operation is ReduceOp.MEAN and not value.dtype.is_floating:
             value = ops.FUNCTIONS["cast"](value, "float64")

@@ -8,9 +8,11 @@ all of them at once.
 import functools
 import re
 
-from leat import nest, specs, trace
+from leat import nest
+from leat._core import specs
+from leat._graph import trace
 from leat.errors import UnimplementedError
-from leat.variables import Variable, VariableAggregation, VariableSynchronization
+from leat._structures.variables import Variable, VariableAggregation, VariableSynchronization
 
 
 def _lines(self, values, show):

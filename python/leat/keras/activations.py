@@ -3,9 +3,9 @@
 import functools
 import inspect
 
-from leat import ops
+from leat._graph import ops
 from leat.keras import calls
-from leat.tensor import convert_to_tensor
+from leat._core.tensor import convert_to_tensor
 
 
 def _op(path, *args):

@@ -3,9 +3,9 @@
 import threading
 import weakref
 
-from leat import trace
-from leat.traced import Function
-from leat.graphs import Graph
+from leat._graph import trace
+from leat._graph.traced import Function
+from leat._graph.graphs import Graph
 
 _STANDALONE = frozenset()
 

@@ -1,8 +1,8 @@
 """``keras.constraints``: what an optimizer puts new values of weights through."""
 
-from leat import ops
+from leat._graph import ops
 from leat.keras import tables
-from leat.tensor import convert_to_tensor
+from leat._core.tensor import convert_to_tensor
 
 
 def _norms(w, axis):

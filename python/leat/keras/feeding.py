@@ -5,11 +5,12 @@ import warnings
 
 import numpy as np
 
-from leat import nest, ops
+from leat import nest
+from leat._graph import ops
 from leat.keras import layer as _layer
 from leat.keras import sequences
 from leat.keras.layer import KerasTensor
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 def _is_dataset(value):

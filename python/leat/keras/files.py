@@ -18,7 +18,7 @@ from leat.keras import tables
 from leat.keras.layer import Layer
 from leat.keras.model import Sequential
 from leat.keras.random import SeedGenerator
-from leat.replacing import replace
+from leat._files.replacing import replace
 
 
 def _h5py():

@@ -4,7 +4,8 @@ import os
 
 import numpy as np
 
-from leat import image, io, ops, strings
+from leat import image, io, strings
+from leat._graph import ops
 from leat.data import AUTOTUNE, Dataset
 from leat.errors import UnimplementedError
 

@@ -5,9 +5,10 @@ import random
 
 import numpy as np
 
-from leat import dtypes, ops
+from leat import dtypes
+from leat._graph import ops
 from leat.keras import backend, tables
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 def make_default_seed():

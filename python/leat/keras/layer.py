@@ -12,13 +12,14 @@ import weakref
 
 import numpy as np
 
-from leat import debugging, dtypes, errors, nest, trace
+from leat import debugging, dtypes, errors, nest
+from leat._graph import trace
 from leat.keras import calls, masking, tables
 from leat.keras.input_spec import InputSpec, check_inputs  # noqa: F401
 from leat.keras.signature import CallSignature, shapes_for
 from leat.keras.state import (State, _all_layers, _leaves, _regularizer, _scope_of, layers_in, shape_of)  # noqa: F401
 from leat.keras.variables import StatelessScope
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 class _Context(threading.local):
@@ -345,7 +346,7 @@ class Layer(State):
 
     def _activity_loss(self, output):
         """The penalty of an output by its rows, so that it does not depend on the size of batches."""
-        from leat import ops
+        from leat._graph import ops
         loss = self.activity_regularizer(output)
         if not output.shape.rank:
             return loss
@@ -557,7 +558,7 @@ def _converted(value, layer, named=False):
         if isinstance(leaf, Tensor) and layer.autocast and leaf.dtype.is_floating:
             wanted = dtypes.as_dtype(layer.compute_dtype)
             if leaf.dtype is not wanted:
-                from leat import ops
+                from leat._graph import ops
                 mask, leaf = calls.mask_of(leaf), ops.FUNCTIONS["cast"](leaf, wanted)
                 if mask is not None:
                     masking.set_mask(leaf, mask)
@@ -648,7 +649,7 @@ def node_of(tensor):
 def symbolic_outputs(layer, args, kwargs):
     """KerasTensors for what a layer gives: its call traced once for unknown values; builds it."""
     tensors = [leaf for value in (*args, *kwargs.values()) for leaf in _leaves(value) if isinstance(leaf, KerasTensor)]
-    from leat.specs import TensorSpec
+    from leat._core.specs import TensorSpec
     text = nest.to_text(tuple(TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors))
     graph = trace.Graph(text)
     try:

@@ -1,8 +1,9 @@
 """TextVectorization: texts as the numbers of their words, or as vectors of what they have."""
 
-from leat import ops, strings
+from leat._graph import ops
+from leat import strings
 from leat.keras.layer_lookups import Numbering, StringLookup, _checked
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 _MARKS = r"[!\"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']"
 

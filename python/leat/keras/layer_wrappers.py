@@ -1,6 +1,6 @@
 """Layers around other layers: Wrapper, SpectralNormalization and Pipeline."""
 
-from leat import ops
+from leat._graph import ops
 from leat.keras.layer import InputSpec, Layer, _context, _scope_of
 
 

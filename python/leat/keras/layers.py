@@ -4,7 +4,8 @@ import warnings
 
 import numpy as np
 
-from leat import dtypes, ops
+from leat import dtypes
+from leat._graph import ops
 from leat.keras import borders, masking, merging, pictures, tables
 from leat.keras.layer import InputSpec, KerasTensor, Layer, Node  # noqa: F401
 from leat.keras.layer_lookups import Hashing, IntegerLookup, Numbering, StringLookup, encode  # noqa: F401
@@ -12,7 +13,7 @@ from leat.keras.layer_text import TextVectorization  # noqa: F401
 from leat.keras.layer_wrappers import Pipeline, SpectralNormalization, Wrapper  # noqa: F401
 from leat.keras.table_layer import TableLayer
 from leat.keras.variables import Variable
-from leat.tensor import convert_to_tensor
+from leat._core.tensor import convert_to_tensor
 
 def _op(path, *args, **kwargs):
     return ops.FUNCTIONS[path](*args, **kwargs)

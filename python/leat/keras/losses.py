@@ -3,10 +3,11 @@
 import functools
 import sys
 
-from leat import dtypes, nest, ops, trace
+from leat import dtypes, nest
+from leat._graph import ops, trace
 from leat.keras import calls, tables
-from leat.signatures import function
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.signatures import function
+from leat._core.tensor import Tensor, convert_to_tensor
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 _MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")
@@ -256,7 +257,7 @@ class TableLoss(Loss):
 
 def _behind(part, activation, tensors):
     """The loss of probabilities whose logits are known, outside of a graph that is traced."""
-    from leat.traced import Function
+    from leat._graph.traced import Function
     return Function(lambda given: calls.call(part, [given[0], activation(given[1]), *given[2:]], [])[0],
                     autograph=False)(tensors)
 
@@ -275,7 +276,7 @@ def _make_function(class_):
     def call(values):
         y_true, y_pred = values.pop("y_true"), values.pop("y_pred")
         return _instance(class_, tuple(values.items())).call(y_true, y_pred)
-    from leat.signatures import REQUIRED
+    from leat._core.signatures import REQUIRED
     return function(name, [("y_true", REQUIRED), ("y_pred", REQUIRED), *given], call,
                     f"{entry['doc']} One value per row.", __name__)
 

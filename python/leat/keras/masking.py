@@ -3,7 +3,7 @@
 import warnings
 
 from leat.keras.calls import mask_of
-from leat.tensor import Tensor
+from leat._core.tensor import Tensor
 
 
 def set_mask(tensor, mask):

@@ -2,7 +2,7 @@
 
 import functools
 
-from leat import ops
+from leat._graph import ops
 from leat.keras.calls import mask_of
 
 

@@ -7,12 +7,13 @@ import warnings
 
 import numpy as np
 
-from leat import dtypes, errors, ops, trace
+from leat import dtypes, errors
+from leat._graph import ops, trace
 from leat.keras import backend, calls, losses, tables
 from leat.keras.losses import _tensor
 from leat.keras.variables import Variable, found_in, name_scope
-from leat.signatures import REQUIRED, function
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.signatures import REQUIRED, function
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 class Metric:

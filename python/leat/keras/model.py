@@ -225,7 +225,7 @@ def _is_symbolic(value):
 
 def fitted(place, value):
     """An input with a last dimension of 1 more or less, as Keras accepts it. ValueError on another rank."""
-    from leat import ops
+    from leat._graph import ops
     rank = getattr(getattr(value, "shape", None), "rank", None)
     if rank is None or rank == len(place.shape):
         return value

@@ -188,7 +188,7 @@ def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, 
     `rankdir`: "TB" from top to bottom, "LR" from left to right. `dpi` and `splines` change nothing. ValueError for a
     model that is not built, and for a `to_file` that does not end in ".svg"; None: no file.
     """
-    from leat.replacing import replace
+    from leat._files.replacing import replace
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
     if not model.built:

@@ -1,9 +1,9 @@
 """``keras.random``: generators of seeds, and random tensors of them."""
 
-from leat import ops, trace
+from leat._graph import ops, trace
 from leat.keras import backend, tables
 from leat.keras.variables import Variable, name_scope
-from leat.tensor import constant, convert_to_tensor
+from leat._core.tensor import constant, convert_to_tensor
 
 _MOST = 2 ** 31 - 2  # seeds are taken modulo this
 

@@ -2,13 +2,14 @@
 
 import json
 
-from leat import dtypes, errors, nest, ops, trace
+from leat import dtypes, errors, nest
+from leat._graph import ops, trace
 from leat.keras import calls, tables
 from leat.keras.layer import InputSpec, KerasTensor, Layer, _is_own
 from leat.keras.random import SeedGenerator
 from leat.keras.state import _leaves, shape_of
 from leat.keras.variables import in_stateless_scope
-from leat.tensor import convert_to_tensor
+from leat._core.tensor import convert_to_tensor
 
 _REGULAR = ("_regularizer", "_constraint")
 _SPATIAL = ("kernel_size", "strides", "dilation_rate", "pool_size", "size", "output_padding", "output_size")
@@ -236,7 +237,7 @@ class TableLayer(Layer):
         """The shape of the output for an input of this shape, batch's dimension included; builds nothing."""
         if self.built and self._weights or _is_own(type(self).call):
             return super().compute_output_shape(input_shape)
-        from leat.specs import TensorSpec
+        from leat._core.specs import TensorSpec
         listed, _ = self._listed(input_shape)
         shapes = self._shapes_of(input_shape)
         specs = [TensorSpec(shape, self.compute_dtype) for shape in shapes]

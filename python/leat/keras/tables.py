@@ -10,7 +10,7 @@ import re
 import types
 
 from leat import _native, dtypes, errors
-from leat.signatures import REQUIRED, function
+from leat._core.signatures import REQUIRED, function
 
 _TABLES = json.loads(_native.train_tables())
 SORTS = {"layer": "layers", "loss": "losses", "metric": "metrics", "optimizer": "optimizers",

@@ -10,10 +10,11 @@ import warnings
 
 import numpy as np
 
-from leat import debugging, errors, nest, ops, trace
+from leat import debugging, errors, nest
+from leat._graph import ops, trace
 from leat.keras import feeding
 from leat.keras.compiled import CompileLoss, CompileMetrics
-from leat.tensor import Tensor
+from leat._core.tensor import Tensor
 
 
 def _strategy():
@@ -203,7 +204,7 @@ class Trainer:
 
     def train_step(self, data):
         """One step of training; {name: result} of the metrics. A subclass may override it."""
-        from leat.tape import GradientTape
+        from leat._graph.tape import GradientTape
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         with GradientTape() as tape:
             self._watch_data(x, y, sample_weight)
@@ -242,7 +243,7 @@ class Trainer:
 
     def _function(self, kind):
         """A function of one batch that runs a step, traced once for each kind of batch."""
-        from leat.traced import function
+        from leat._graph.traced import function
         if self._functions is None or self._functions.get("checked") != debugging.checks_numerics():
             self._functions = {"checked": debugging.checks_numerics()}
         found = self._functions.get(kind)
@@ -278,7 +279,7 @@ class Trainer:
 
     def _train_graph(self):
         """The graph of the step of training that ran last, for TensorBoard; None where there is none."""
-        from leat.traced import FuncGraph, Function
+        from leat._graph.traced import FuncGraph, Function
         run, strategy = self._functions.get("train"), getattr(self, "_distribute_strategy", None)
         traces = strategy._steps.latest() if strategy is not None else (
             list(run._traces.values()) if isinstance(run, Function) else [])

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from leat import ops
+from leat._graph import ops
 from leat import random as leat_random
 from leat.errors import UnimplementedError
 from leat.keras.backend import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401
@@ -18,7 +18,7 @@ from leat.keras.saving import (CustomObjectScope, custom_object_scope, deseriali
 from leat.keras.sequences import (PyDataset, pad_sequences, split_dataset,  # noqa: F401
                                   timeseries_dataset_from_array)
 from leat.keras.trainer import unpack_x_y_sample_weight  # noqa: F401
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 from leat.utils import Progbar  # noqa: F401
 
 Sequence = PyDataset

@@ -2,10 +2,11 @@
 
 import threading
 
-from leat import dtypes, trace
-from leat.tensor import convert_to_tensor
-from leat import variables as _variables
-from leat.variables import VariableAggregation, VariableSynchronization
+from leat import dtypes
+from leat._graph import trace
+from leat._core.tensor import convert_to_tensor
+from leat._structures import variables as _variables
+from leat._structures.variables import VariableAggregation, VariableSynchronization
 from leat.keras import tables
 
 
@@ -66,7 +67,7 @@ class StatelessScope:
     """
 
     def __init__(self, state_mapping=None):
-        from leat.ops import FUNCTIONS
+        from leat._graph.ops import FUNCTIONS
         self._values = {}
         for variable, value in state_mapping or ():
             if not isinstance(variable, Variable):

@@ -8,11 +8,12 @@ import json
 
 import numpy as np
 
-from leat import dtypes, ops, trace
+from leat import dtypes
+from leat._graph import ops, trace
 from leat.errors import InvalidArgumentError
 from leat.lookup import experimental
-from leat.ops import FUNCTIONS as F
-from leat.tensor import Tensor, convert_to_tensor
+from leat._graph.ops import FUNCTIONS as F
+from leat._core.tensor import Tensor, convert_to_tensor
 
 __all__ = ["KeyValueTensorInitializer", "StaticHashTable", "StaticVocabularyTable", "TextFileIndex",
            "TextFileInitializer", "experimental"]
@@ -149,7 +150,7 @@ class StaticHashTable:
             inputs = [trace.reach(graph, tensor) for tensor in (query, self._default)]
             return graph.call("table_find", self._text, inputs)[0]
         if self._function is None:  # the table is read once, whatever the number of calls
-            from leat import specs
+            from leat._core import specs
             shapes = (specs.TensorSpec(None, self.key_dtype), specs.TensorSpec([], self.value_dtype))
             with trace.unrecorded():
                 self._function = trace.trace(lambda q, d: self._traced(q, d), shapes)[0]

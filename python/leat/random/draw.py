@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from leat import dtypes, ops
-from leat.tensor import Tensor, convert_to_tensor
+from leat import dtypes
+from leat._graph import ops
+from leat._core.tensor import Tensor, convert_to_tensor
 
 __all__ = []
 

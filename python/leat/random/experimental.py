@@ -1,6 +1,6 @@
 """``tf.random.experimental``: generators under their earlier place; the library's operations join them."""
 
-from leat import ops as _ops
+from leat._graph import ops as _ops
 from leat.random.generator import (Algorithm, Generator, create_rng_state, get_global_generator,
                                    set_global_generator)
 

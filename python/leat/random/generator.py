@@ -5,9 +5,10 @@ import os
 
 import numpy as np
 
-from leat import dtypes, errors, ops, trace
+from leat import dtypes, errors
+from leat._graph import ops, trace
 from leat.random import draw
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 __all__ = ["Algorithm", "Generator", "create_rng_state", "get_global_generator", "set_global_generator"]
 
@@ -70,7 +71,7 @@ class Generator:
     """
 
     def __init__(self, copy_from=None, state=None, alg=None):
-        from leat.variables import Variable
+        from leat._structures.variables import Variable
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise AssertionError("copy_from goes without state and alg")
@@ -156,7 +157,7 @@ class Generator:
         return ops.FUNCTIONS["concat"]([state[:-1], key], 0)
 
     def _begin_of_all(self, shape):
-        from leat.shapes import TensorShape
+        from leat._core.shapes import TensorShape
         if isinstance(shape, TensorShape):
             shape = shape.as_list()
         if isinstance(shape, (list, tuple)) and not any(isinstance(d, Tensor) for d in shape):

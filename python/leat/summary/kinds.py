@@ -5,11 +5,12 @@ import re
 
 import numpy as np
 
-from leat import dtypes, ops, trace
-from leat.messages import _put_bytes
-from leat.modules import get_current_name_scope, name_scope
+from leat import dtypes
+from leat._graph import ops, trace
+from leat._files.messages import _put_bytes
+from leat._api.modules import get_current_name_scope, name_scope
 from leat.summary import state
-from leat.tensor import Tensor, constant, convert_to_tensor
+from leat._core.tensor import Tensor, constant, convert_to_tensor
 
 _NOT_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 
@@ -198,7 +199,7 @@ def trace_on(graph=True, profiler=False, profiler_outdir=None):
     There is no profiler: asked for it, this warns and keeps the graphs (``leat.experimental`` and `leat explain` say
     where time goes).
     """
-    from leat import traced
+    from leat._graph import traced
     if trace.is_tracing():
         _warn("Cannot enable trace inside a tf.function.")
     elif traced.collected() is not None:
@@ -214,7 +215,7 @@ def trace_export(name, step=None, profiler_outdir=None):
 
     ValueError where nothing is traced, or where there is a default writer and no step.
     """
-    from leat import traced
+    from leat._graph import traced
     if trace.is_tracing():
         _warn("Cannot export trace inside a tf.function.")
         return
@@ -231,7 +232,7 @@ def trace_export(name, step=None, profiler_outdir=None):
 
 def trace_off():
     """Keeps no more graphs and forgets those that were kept (``tf.summary.trace_off``)."""
-    from leat import traced
+    from leat._graph import traced
     traced.collect(False)
 
 

@@ -6,10 +6,12 @@ import os
 import threading
 import weakref
 
-from leat import _native, specs, trace
+from leat import _native
+from leat._core import specs
+from leat._graph import trace
 from leat import dtypes
 from leat.errors import FailedPreconditionError
-from leat.tensor import Tensor, constant, convert_to_tensor
+from leat._core.tensor import Tensor, constant, convert_to_tensor
 
 
 class _State(threading.local):

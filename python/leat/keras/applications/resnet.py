@@ -118,8 +118,8 @@ def ResNet152(include_top=True, weights="imagenet", input_tensor=None, input_sha
 
 def preprocess_input(x, data_format=None):
     """Pictures of RGB values up to 255 as the weights of ImageNet want them: BGR less its mean colour."""
-    from leat import ops
-    from leat.tensor import convert_to_tensor
+    from leat._graph import ops
+    from leat._core.tensor import convert_to_tensor
     mean = np.array([103.939, 116.779, 123.68], np.float32)
     if isinstance(x, np.ndarray):
         return x[..., ::-1].astype("float32") - mean

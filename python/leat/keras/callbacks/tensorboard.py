@@ -8,11 +8,12 @@ import time
 
 import numpy as np
 
-from leat import dtypes, ops, summary
+from leat import dtypes, summary
+from leat._graph import ops
 from leat.keras.callbacks.base import Callback
 from leat.summary.kinds import metadata
-from leat.tensor import constant
-from leat.variables import Variable
+from leat._core.tensor import constant
+from leat._structures.variables import Variable
 
 
 class _Phase:

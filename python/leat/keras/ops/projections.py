@@ -4,7 +4,7 @@ import itertools
 import math
 
 import leat as tf
-from leat import ops
+from leat._graph import ops
 from leat.keras import random
 from leat.keras.ops import arrays, formats, nn
 from leat.keras.ops.promote import OPERATIONS, operation, tensor, together

@@ -6,15 +6,16 @@ import re
 import sys
 import warnings
 
-from leat import dtypes, ops, trace
-from leat import variables as _variables
-from leat.traced import Function
+from leat import dtypes
+from leat._graph import ops, trace
+from leat._structures import variables as _variables
+from leat._graph.traced import Function
 from leat.keras import tables
 from leat.keras.initializers import Constant
 from leat.keras.optimizers import schedules
 from leat.keras.optimizers.schedules import LearningRateSchedule
 from leat.keras.variables import Variable, found_in, name_scope
-from leat.tensor import convert_to_tensor
+from leat._core.tensor import convert_to_tensor
 
 
 def _name_of(variable):

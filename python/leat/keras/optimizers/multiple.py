@@ -4,7 +4,7 @@ import collections.abc
 import re
 import sys
 
-from leat import ops
+from leat._graph import ops
 from leat.keras.initializers import Constant
 from leat.keras.optimizers import Optimizer
 

@@ -1,7 +1,7 @@
 """``keras.optimizers.schedules``: the learning rate as a function of the step, made of the library's table."""
 
 from leat.keras import calls, tables
-from leat.tensor import convert_to_tensor
+from leat._core.tensor import convert_to_tensor
 
 
 class LearningRateSchedule:

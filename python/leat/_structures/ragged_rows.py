@@ -3,8 +3,8 @@
 import numpy as np
 
 from leat import dtypes
-from leat.shapes import TensorShape
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.shapes import TensorShape
+from leat._core.tensor import Tensor, convert_to_tensor
 
 # Operations of one dense tensor that work value by value, whatever the rows.
 OF_FLAT_VALUES = frozenset(["zeros_like", "ones_like", "identity", "as_string", "string_to_number", "string_length",
@@ -13,7 +13,7 @@ OF_FLAT_VALUES = frozenset(["zeros_like", "ones_like", "identity", "as_string", 
 
 
 def _f():
-    from leat.ops import FUNCTIONS
+    from leat._graph.ops import FUNCTIONS
     return FUNCTIONS
 
 
@@ -22,7 +22,7 @@ def _is_ragged(value):
 
 
 def _class():
-    from leat.ragged import RaggedTensor
+    from leat._structures.ragged import RaggedTensor
     return RaggedTensor
 
 
@@ -126,7 +126,7 @@ def from_sparse(maker, value, dtype):
         raise ValueError("from_sparse needs a sparse tensor of rank 2")
     ids = F["cast"](value.indices[:, 0], dtype)
     out = from_rowids(maker, value.values, ids, F["cast"](value.dense_shape[0], dtype))
-    from leat.control import Assert
+    from leat._graph.control import Assert
     is_left = F["equal"](value.indices[:, 1], F["cast"](_columns(out), dtypes.int64))
     Assert(F["reduce_all"](is_left), ["SparseTensor is not right-ragged"])
     return out
@@ -224,7 +224,7 @@ def to_tensor(value, default_value=None, shape=None):
 
 def to_sparse(value):
     """See RaggedTensor.to_sparse."""
-    from leat.sparse import SparseTensor
+    from leat._structures.sparse import SparseTensor
     F, flat = _f(), value.flat_values
     if flat.shape.rank != 1:
         raise NotImplementedError("to_sparse of ragged tensors whose values are not scalars is not supported")
@@ -503,7 +503,7 @@ def stack(values, axis=0, name=None):
 
 def _check_alike(counts, values, axis):
     """InvalidArgumentError unless the values have as many rows, and for `axis` beyond 1 rows of equal lengths."""
-    from leat.control import Assert
+    from leat._graph.control import Assert
     F = _f()
     Assert(F["reduce_all"](F["equal"](counts, counts[0])), ["Inputs must have the same number of rows", counts])
     for value in values[1:] if axis > 1 else ():

@@ -6,10 +6,12 @@ of a loop, and the results are tensor arrays.
 
 import numpy as np
 
-from leat import control, dtypes, nest, ops, specs, trace
+from leat._graph import control, ops, trace
+from leat import dtypes, nest
+from leat._core import specs
 from leat.errors import InvalidArgumentError
-from leat.tensor import Tensor, convert_to_tensor
-from leat.tensor_array import TensorArray
+from leat._core.tensor import Tensor, convert_to_tensor
+from leat._structures.tensor_array import TensorArray
 
 
 def _rows(elems):
@@ -97,7 +99,7 @@ def _stack(rows, like):
 def _stack_column(column, like):
     """The results of one leaf; ragged where `like` says so, or where they are."""
     if isinstance(like, specs.RaggedTensorSpec) or any(hasattr(one, "row_splits") for one in column):
-        from leat.ragged_rows import stack
+        from leat._structures.ragged_rows import stack
         stacked = stack(column)
         return stacked.with_row_splits_dtype(like.row_splits_dtype) if hasattr(like, "row_splits_dtype") else stacked
     return ops.FUNCTIONS["stack"](column)

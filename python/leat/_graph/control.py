@@ -4,9 +4,11 @@ While a function is traced both branches, or the loop's condition and body, beco
 what they use of the function around becomes their arguments. Everywhere else these are Python's own.
 """
 
-from leat import dtypes, nest, specs, trace
+from leat import dtypes, nest
+from leat._core import specs
+from leat._graph import trace
 from leat.errors import InvalidArgumentError
-from leat.tensor import Tensor, constant, convert_to_tensor
+from leat._core.tensor import Tensor, constant, convert_to_tensor
 
 
 def is_symbolic(value):
@@ -18,7 +20,7 @@ def as_predicate(value):
     """A bool scalar of what decides about a branch; a number is true unless it is 0."""
     tensor = convert_to_tensor(value)
     if tensor.dtype is not dtypes.bool:
-        from leat import ops
+        from leat._graph import ops
         if tensor.dtype is dtypes.string:
             raise TypeError("Expected a bool tensor as the condition, found a string")
         tensor = ops.call("not_equal", {}, [tensor, convert_to_tensor(0, dtype_hint=tensor.dtype)])[0]

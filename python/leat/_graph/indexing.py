@@ -6,9 +6,10 @@ copy where rows are taken from the front; others become slice, reverse, reshape 
 
 import numpy as np
 
-from leat import _native, dtypes, trace
-from leat.graphs import ShapeError
-from leat.tensor import Tensor, _of_array, convert_to_tensor
+from leat import _native, dtypes
+from leat._graph import trace
+from leat._graph.graphs import ShapeError
+from leat._core.tensor import Tensor, _of_array, convert_to_tensor
 
 _VALID = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
           "valid indices, got {!r}")
@@ -57,14 +58,14 @@ def _boolean_mask(tensor, mask):
     if rank == 0:
         raise ValueError("mask cannot be scalar.")
     if not (tensor._has_values and mask._has_values):
-        from leat import ops
+        from leat._graph import ops
         return ops.FUNCTIONS["boolean_mask"](tensor, mask)
     if tuple(mask._shape) != tuple(tensor._shape[:rank]):
         raise ValueError(f"Shapes {tensor.shape[:rank]} and {mask.shape} are incompatible")
     places = np.flatnonzero(mask.numpy().reshape(-1)).astype(np.int64)
     if tensor._graph is None and not trace.aliased(tensor):
         return _of_array(np.ascontiguousarray(_values(tensor)[mask.numpy()]), tensor.dtype)
-    from leat import ops
+    from leat._graph import ops
     flat = ops.FUNCTIONS["reshape"](tensor, [-1, *tensor._shape[rank:]])
     return ops.FUNCTIONS["gather"](flat, convert_to_tensor(places))
 
@@ -167,7 +168,7 @@ def _cut(tensor, plan):
 
 def _symbolic(tensor, plan):
     """The same as operations of the table."""
-    from leat import ops
+    from leat._graph import ops
     for axis, rows in enumerate(plan.slices):
         if rows.step != 1 and len(rows) > 0:
             places = convert_to_tensor(np.array(rows, np.int64))
@@ -183,7 +184,7 @@ def _symbolic(tensor, plan):
 
 def _dynamic(tensor, parts, shape):
     """Operations for dimensions or indices that are not known yet, one dimension after the other."""
-    from leat import ops
+    from leat._graph import ops
     parts = _expand(parts, shape.rank)
     drop = []
     for axis, part in enumerate(part for part in parts if part is not None):
@@ -203,7 +204,7 @@ def _dynamic(tensor, parts, shape):
 
 def _dynamic_index(tensor, index, axis):
     """One place along an axis, which stays with length 1."""
-    from leat import ops
+    from leat._graph import ops
     length = tensor.shape[axis]
     if not isinstance(index, Tensor) and (index >= 0 or length is not None):
         if length is not None and not -length <= index < length:
@@ -219,13 +220,13 @@ def _dynamic_index(tensor, index, axis):
 
 def _length(tensor, axis):
     """The length of a dimension as an int64 scalar."""
-    from leat import ops
+    from leat._graph import ops
     shape = ops.FUNCTIONS["shape"](tensor, dtypes.int64)
     return ops.FUNCTIONS["squeeze"](ops.FUNCTIONS["slice"](shape, [axis], [1]), [0])
 
 
 def _dynamic_slice(tensor, part, axis):
-    from leat import ops
+    from leat._graph import ops
     if part == slice(None):
         return tensor
     length = tensor.shape[axis]
@@ -248,13 +249,13 @@ def _entries(bound, axis):
     """What a slice along an axis says to strided_slice: something for the dimensions before it, and the bound."""
     if not isinstance(bound, Tensor):
         return [0] * axis + [0 if bound is None else bound]
-    from leat import ops
+    from leat._graph import ops
     bound = ops.FUNCTIONS["cast"](bound, dtypes.int64)
     return ops.FUNCTIONS["stack"]([convert_to_tensor(0, dtypes.int64)] * axis + [bound])
 
 
 def _along(tensor, rows, axis):
-    from leat import ops
+    from leat._graph import ops
     if rows.step != 1:
         return ops.FUNCTIONS["gather"](tensor, convert_to_tensor(np.array(rows, np.int64)), axis=axis)
     rank = tensor.shape.rank

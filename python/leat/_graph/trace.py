@@ -9,8 +9,8 @@ import json
 import threading
 
 from leat import _native, nest
-from leat.graphs import Graph
-from leat.tensor import NotTraceable, Tensor
+from leat._graph.graphs import Graph
+from leat._core.tensor import NotTraceable, Tensor
 
 
 class NeedsPython(NotTraceable):
@@ -206,7 +206,7 @@ def is_captured(graph, tensor):
 
 def bound_call(name, attributes, inputs, bound):
     """An operation some of whose arguments are tensors without values: they are further inputs."""
-    from leat import ops
+    from leat._graph import ops
     inputs = list(inputs)
     for argument, tensor in bound:
         attributes = dict(attributes, **{argument: {"input": len(inputs)}})
@@ -341,7 +341,7 @@ def add_check(condition, message):
     graph = _state.graphs[-1]
     check = (condition, message)
     if graph.is_called:  # effects that follow wait for it
-        from leat.tensor import constant
+        from leat._core.tensor import constant
         graph.call("assert", json.dumps({"message": message, "ordered": True}),
                    [reach(graph, condition), reach(graph, constant(True))])
         return check
@@ -413,7 +413,7 @@ def callback(function, spec, out_spec, call=None, returns=nest.normalize, pure=F
 
 def called(run, inputs, in_spec, out_spec):
     """The tensors that ``run(tensors)`` gives when the function being traced runs: in its order, with its effects."""
-    from leat.tensor import constant
+    from leat._core.tensor import constant
     graph = _state.graphs[-1]
     graph.has_effects = True
 

@@ -1,8 +1,10 @@
 """``tf.IndexedSlices``: some slices of a larger tensor, by their numbers along its first dimension."""
 
-from leat import dtypes, specs, trace
-from leat.shapes import TensorShape
-from leat.tensor import convert_to_tensor
+from leat import dtypes
+from leat._core import specs
+from leat._graph import trace
+from leat._core.shapes import TensorShape
+from leat._core.tensor import convert_to_tensor
 
 
 class IndexedSlices:
@@ -34,7 +36,7 @@ class IndexedSlices:
         return TensorShape(self._dense_shape._values() if known else None)
 
     def _as_tensor(self):
-        from leat.ops import FUNCTIONS
+        from leat._graph.ops import FUNCTIONS
         if self._dense_shape is None:
             raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: give one")
         count = FUNCTIONS["cast"](self._dense_shape[0], dtypes.int64)

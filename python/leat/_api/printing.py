@@ -4,8 +4,10 @@ import sys
 
 import numpy as np
 
-from leat import dtypes, nest, specs, trace
-from leat.tensor import Tensor, constant
+from leat import dtypes, nest
+from leat._core import specs
+from leat._graph import trace
+from leat._core.tensor import Tensor, constant
 
 _Print = print  # Python's own
 

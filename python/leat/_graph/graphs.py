@@ -6,7 +6,7 @@ import json
 from leat import _native
 from leat.errors import InvalidArgumentError
 
-# Operations that are worth a step of the processor (leat.steps).
+# Operations that are worth a step of the processor (leat._graph.steps).
 _LARGE = frozenset(["conv2d", "matmul"])
 # Operations that give floats but let no gradient through, as in TensorFlow.
 _CUTS = frozenset(["zeros_like", "ones_like", "stop_gradient", "floordiv", "floor", "ceil", "round", "rint",
@@ -90,7 +90,7 @@ class Graph(_native.Graph):
         elif name in _LARGE:
             self.is_large = True
         outputs = self._call(name, attributes, inputs)
-        from leat import trace
+        from leat._graph import trace
         if not self.is_eager and trace.is_cut():
             return [super(Graph, self).call("stop_gradient", None, [output])[0] if output.dtype.is_floating else output
                     for output in outputs]
@@ -178,7 +178,7 @@ class Graph(_native.Graph):
 
     def write_variable(self, variable, value, add):
         """An assignment as a node."""
-        from leat import trace
+        from leat._graph import trace
         self.has_effects = True
         self.written.add(id(variable))
         combines = not getattr(trace.replica_context(), "updates", False)

@@ -8,11 +8,13 @@ import collections
 
 import numpy as np
 
-from leat import dtypes, nest, ops, specs
+from leat import dtypes, nest
+from leat._graph import ops
+from leat._core import specs
 from leat.errors import InvalidArgumentError
-from leat.ragged import RaggedTensor
-from leat.sparse import SparseTensor
-from leat.tensor import convert_to_tensor
+from leat._structures.ragged import RaggedTensor
+from leat._structures.sparse import SparseTensor
+from leat._core.tensor import convert_to_tensor
 
 FixedLenFeature = collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"], defaults=[None])
 FixedLenFeature.__doc__ = "A feature of a known shape; `default_value` stands for one that is missing."

@@ -6,7 +6,7 @@ import numpy as np
 
 from leat import _native, dtypes
 from leat.errors import OperatorNotAllowedInGraphError
-from leat.shapes import TensorShape
+from leat._core.shapes import TensorShape
 
 
 class NotTraceable(OperatorNotAllowedInGraphError):
@@ -81,7 +81,7 @@ class Tensor(_native.TensorBase):
         """Says that the tensor has this shape (``tf.Tensor.set_shape``); ValueError where it cannot."""
         merged = self.shape.merge_with(shape)
         if merged != self.shape and not self._has_values:
-            from leat import ops
+            from leat._graph import ops
             self._become(ops.FUNCTIONS["ensure_shape"](self, merged))
 
     @property
@@ -205,7 +205,7 @@ class Tensor(_native.TensorBase):
 
     def __getitem__(self, key):
         """Parts as numpy's: integers, slices, ``...``, None, scalar tensors, or one mask of bool."""
-        from leat.indexing import getitem
+        from leat._graph.indexing import getitem
         return getitem(self, key)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
@@ -475,7 +475,7 @@ def convert_to_tensor(value, dtype=None, name=None, dtype_hint=None, as_ref=Fals
     if hasattr(value, "_as_tensor"):  # variables
         return convert_to_tensor(value._as_tensor(), dtype)
     if isinstance(value, (list, tuple)) and _has_tensor(value):
-        from leat import ops
+        from leat._graph import ops
         parts = [convert_to_tensor(item, dtype) for item in value]
         kinds = {part.dtype for item, part in zip(value, parts) if _has_tensor(item)}
         if len(kinds) == 1:
@@ -495,7 +495,7 @@ def convert_leaf(value):
     if value is None or isinstance(value, Tensor) or hasattr(value, "_is_leaf_value"):
         return value
     if type(value).__name__ in ("RaggedTensorValue", "SparseTensorValue"):
-        from leat.sparse import from_value
+        from leat._structures.sparse import from_value
         return from_value(value)
     return convert_to_tensor(value)
 

@@ -8,9 +8,10 @@ import enum
 import functools
 import threading
 
-from leat import _native, dtypes, trace
-from leat.shapes import TensorShape
-from leat.tensor import Reference, Tensor, constant, convert_to_tensor, text_of
+from leat import _native, dtypes
+from leat._graph import trace
+from leat._core.shapes import TensorShape
+from leat._core.tensor import Reference, Tensor, constant, convert_to_tensor, text_of
 
 
 class VariableSynchronization(enum.Enum):
@@ -237,8 +238,8 @@ class Variable:
         return self._scattered_slices("div", sparse_delta)
 
     def _scattered_slices(self, kind, slices):
-        from leat.indexed_slices import IndexedSlices
-        from leat.ops import FUNCTIONS
+        from leat._structures.indexed_slices import IndexedSlices
+        from leat._graph.ops import FUNCTIONS
         if not isinstance(slices, IndexedSlices):
             raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices}")
         if kind in ("mul", "div"):
@@ -251,12 +252,12 @@ class Variable:
 
     def gather_nd(self, indices, name=None):
         """The slices or values that `indices` number (``tf.Variable.gather_nd``)."""
-        from leat.indices import gather_nd
+        from leat._api.indices import gather_nd
         return gather_nd(self._as_tensor(), indices)
 
     def sparse_read(self, indices, name=None):
         """The slices that `indices` number along the first dimension (``tf.Variable.sparse_read``)."""
-        from leat.ops import FUNCTIONS
+        from leat._graph.ops import FUNCTIONS
         return FUNCTIONS["gather"](self._as_tensor(), indices)
 
     def set_shape(self, shape):
@@ -264,7 +265,7 @@ class Variable:
         self._shape.assert_is_compatible_with(TensorShape(shape))
 
     def _scattered(self, operation, indices, updates):
-        from leat import ops
+        from leat._graph import ops
         with trace.unrecorded():
             return self.assign(ops.FUNCTIONS[operation](self._as_tensor(), indices, _converted(updates, self._dtype)))
 
@@ -306,7 +307,7 @@ class Variable:
 
     def _assign_part(self, key, value, name=None):
         """Sets the part at `key`, to whose shape the value is broadcast; the variable itself."""
-        from leat.ops import FUNCTIONS as F
+        from leat._graph.ops import FUNCTIONS as F
         with trace.unrecorded():
             places = F["reshape"](F["range"](self._shape.num_elements()), self._shape)[key]
             value = F["broadcast_to"](_converted(value, self._dtype), F["shape"](places))

@@ -5,7 +5,7 @@ apart into them and put it together.
 """
 
 from leat.dtypes import DType, as_dtype, by_number, float32, int64, variant
-from leat.shapes import TensorShape, as_shape
+from leat._core.shapes import TensorShape, as_shape
 
 
 def _json_shape(shape):
@@ -152,7 +152,7 @@ class RaggedTensorSpec(TypeSpec):
         return [value.flat_values, *value.nested_row_splits]
 
     def _put(self, components):
-        from leat.ragged import RaggedTensor
+        from leat._structures.ragged import RaggedTensor
         values = next(components)
         splits = [next(components) for _ in range(self._ragged_rank)]
         return RaggedTensor.from_nested_row_splits(values, splits, validate=False) if splits else values
@@ -191,7 +191,7 @@ class SparseTensorSpec(TypeSpec):
         return [value.indices, value.values, value.dense_shape]
 
     def _put(self, components):
-        from leat.sparse import SparseTensor
+        from leat._structures.sparse import SparseTensor
         indices, values, dense_shape = next(components), next(components), next(components)
         return SparseTensor(indices, values, dense_shape)
 

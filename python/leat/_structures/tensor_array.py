@@ -6,11 +6,13 @@ they are the rows of one tensor, which the operation tensor_array_write changes.
 
 import numpy as np
 
-from leat import dtypes, ops, specs, trace
+from leat import dtypes
+from leat._graph import ops, trace
+from leat._core import specs
 from leat.errors import InvalidArgumentError, OutOfRangeError
-from leat.ops import FUNCTIONS as F
-from leat.shapes import TensorShape
-from leat.tensor import Tensor, convert_to_tensor
+from leat._graph.ops import FUNCTIONS as F
+from leat._core.shapes import TensorShape
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 class TensorArraySpec(specs.TypeSpec):
@@ -102,7 +104,7 @@ class TensorArray:
         known = self._element_shape.is_fully_defined()
         dims = self._element_shape.as_list() if known else [0]
         shape = F["stack"]([F["cast"](count, dtypes.int32), *dims]) if isinstance(count, Tensor) else [count, *dims]
-        from leat.creation import zeros
+        from leat._api.creation import zeros
         return zeros(shape, self._dtype)
 
     def _as_rows(self):
@@ -119,7 +121,7 @@ class TensorArray:
         if not self._element_shape.is_fully_defined():
             raise InvalidArgumentError(None, None, f"Could not read index {index} of a TensorArray: nothing was "
                                        "written there, and its shape is not known")
-        from leat.creation import zeros
+        from leat._api.creation import zeros
         return zeros(self._element_shape, self._dtype)
 
     def _other(self, rows=None, entries=None, shape=None):

@@ -2,9 +2,9 @@
 the number of rows that a batch really has.
 """
 
-from leat import trace
+from leat._graph import trace
 from leat.errors import InvalidArgumentError
-from leat.tensor import convert_to_tensor
+from leat._core.tensor import convert_to_tensor
 
 
 def _replicas(name):
@@ -21,7 +21,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     `global_batch_size`: by default the number of examples here times the number of replicas. RuntimeError outside of
     replicas without it, TypeError where it is no integer.
     """
-    from leat import ops
+    from leat._graph import ops
     cast, total = ops.FUNCTIONS["cast"], ops.FUNCTIONS["reduce_sum"]
     losses = convert_to_tensor(per_example_loss)
     if sample_weight is not None:
@@ -42,7 +42,7 @@ def global_rows(rows):
     however they are spread, and 0 where there are none; TensorFlow's rule divides the last, smaller batch of an epoch
     by a whole batch's size. RuntimeError outside of replicas.
     """
-    from leat import ops
+    from leat._graph import ops
     replicas = _replicas("global_rows")
     count = ops.FUNCTIONS["shape"](convert_to_tensor(rows))[0]
     return count if replicas == 1 else trace.replica_context().all_reduce("SUM", count)
@@ -62,7 +62,7 @@ def _size(value):
 
 def scale_regularization_loss(regularization_loss):
     """The sum of a regularization loss divided by the number of replicas (``tf.nn.scale_regularization_loss``)."""
-    from leat import ops
+    from leat._graph import ops
     replicas = _replicas("scale_regularization_loss")
     loss = ops.FUNCTIONS["reduce_sum"](convert_to_tensor(regularization_loss))
     return loss if replicas == 1 else loss / replicas

@@ -9,8 +9,8 @@ the function's graph takes that place.
 import enum
 import functools
 
-from leat import trace
-from leat.tensor import Tensor, convert_to_tensor
+from leat._graph import trace
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 class UnconnectedGradients(enum.Enum):
@@ -124,7 +124,7 @@ class GradientTape:
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                  experimental_use_pfor=True):
         """The gradients of each value of `target`: shape of the target, then of the source."""
-        from leat import ops
+        from leat._graph import ops
         target = convert_to_tensor(target)
         count = target.shape.num_elements()
         if count is None:
@@ -144,7 +144,7 @@ class GradientTape:
         Rows must not depend on other rows of `source`. Zeros where the target does not depend on it. ValueError
         unless both have two dimensions at least and equally many rows.
         """
-        from leat import ops
+        from leat._graph import ops
         target = convert_to_tensor(target)
         to, by = target.shape, source.shape
         if to.rank is None or None in to.as_list() or by.rank is None or None in by.as_list():
@@ -165,7 +165,7 @@ class GradientTape:
 
     def _rows(self, targets, sources, unconnected_gradients):
         """For each source the gradients of all targets, stacked; None where no target depends on it."""
-        from leat import ops
+        from leat._graph import ops
         persistent, self._persistent = self._persistent, True
         try:
             rows = [_flatten(self.gradient(target, sources, unconnected_gradients=unconnected_gradients))
@@ -250,7 +250,7 @@ def _add_gradients(graph, targets, wanted, found):
 
 
 def _zeros(source):
-    from leat import ops
+    from leat._graph import ops
     value = source._as_tensor() if hasattr(source, "_as_tensor") else convert_to_tensor(source)
     return ops.FUNCTIONS["zeros_like"](value)
 
@@ -264,7 +264,7 @@ def _detached(gradient, graph):
 
 def _cut(tensor):
     """The tensor, through which no gradient flows."""
-    from leat import ops
+    from leat._graph import ops
     return ops.FUNCTIONS["stop_gradient"](tensor)
 
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from leat import dtypes, ops
+from leat import dtypes
+from leat._graph import ops
 from leat.linalg import global_norm
-from leat.ops import FUNCTIONS as F
-from leat.shapes import TensorShape
-from leat.tensor import Tensor, convert_to_tensor
+from leat._graph.ops import FUNCTIONS as F
+from leat._core.shapes import TensorShape
+from leat._core.tensor import Tensor, convert_to_tensor
 
 __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
            "clip_by_norm", "dynamic_stitch", "einsum", "histogram_fixed_width_bins", "identity_n", "meshgrid",
@@ -58,7 +59,7 @@ def _like(operation, value, dtype):
     dtype = dtypes.as_dtype(dtype)
     if dtypes.string not in (dtype, value.dtype):
         return F["cast"](F[operation](value), dtype)
-    from leat.creation import ones, zeros
+    from leat._api.creation import ones, zeros
     return (zeros if operation == "zeros_like" else ones)(F["shape"](value), dtype)
 
 
@@ -92,7 +93,7 @@ def broadcast_dynamic_shape(shape_x, shape_y):
         ones = F["fill"](F["expand_dims"](F["subtract"](count, F["size"](shape)), 0), convert_to_tensor(1, shape.dtype))
         return F["concat"]([ones, shape], 0)
     x, y = padded(x), padded(y)
-    from leat.control import Assert
+    from leat._graph.control import Assert
     fits = F["logical_or"](F["equal"](x, y), F["logical_or"](F["equal"](x, 1), F["equal"](y, 1)))
     Assert(F["reduce_all"](fits), ["Incompatible shapes for broadcasting:", x, y])
     return F["where"](F["equal"](x, 1), y, x)
@@ -122,7 +123,7 @@ def meshgrid(*args, **kwargs):
 def unravel_index(indices, dims, name=None):
     """The coordinates of numbered places of an array, one row for each dimension (``tf.unravel_index``)."""
     indices, dims = convert_to_tensor(indices), convert_to_tensor(dims)
-    from leat.control import Assert
+    from leat._graph.control import Assert
     inside = F["less"](indices, F["reduce_prod"](dims))
     Assert(F["reduce_all"](inside), ["index is out of bound as with dims", dims])
     steps = F["math.cumprod"](dims, exclusive=True, reverse=True)

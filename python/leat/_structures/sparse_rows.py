@@ -4,16 +4,16 @@ import numpy as np
 
 from leat import dtypes
 from leat.errors import InvalidArgumentError
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 def _f():
-    from leat.ops import FUNCTIONS
+    from leat._graph.ops import FUNCTIONS
     return FUNCTIONS
 
 
 def _make(indices, values, dense_shape):
-    from leat.sparse import SparseTensor
+    from leat._structures.sparse import SparseTensor
     return SparseTensor(indices, values, dense_shape)
 
 

@@ -4,9 +4,10 @@ import time
 
 import numpy as np
 
-from leat import _native, dtypes, ops, trace
-from leat.shapes import TensorShape
-from leat.tensor import Tensor, _of_array, convert_to_tensor
+from leat import _native, dtypes
+from leat._graph import ops, trace
+from leat._core.shapes import TensorShape
+from leat._core.tensor import Tensor, _of_array, convert_to_tensor
 
 
 def _dims(shape):
@@ -142,7 +143,8 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
 
 def _python_call(func, inp, declared, convert, pure):
-    from leat import nest, specs
+    from leat import nest
+    from leat._core import specs
     inputs = [value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value) for value in inp]
     if all(getattr(tensor, "_has_values", True) for tensor in inputs) and not trace.is_tracing():
         return _python_eager(func, inputs, declared, convert)

@@ -4,7 +4,7 @@ import functools
 import re
 
 from leat import nest
-from leat.variables import Variable, open_scopes
+from leat._structures.variables import Variable, open_scopes
 
 __all__ = ["Module", "device", "name_scope"]
 

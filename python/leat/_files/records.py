@@ -4,7 +4,7 @@ import os
 
 from leat import _native
 from leat.errors import FailedPreconditionError
-from leat.tensor import Tensor
+from leat._core.tensor import Tensor
 
 _TYPES = {None: "", "": "", "GZIP": "GZIP", "ZLIB": "ZLIB", "ZSTD": "ZSTD", "LZ4": "LZ4", "SNAPPY": "SNAPPY"}
 

@@ -12,13 +12,15 @@ import math
 
 import numpy as np
 
-from leat import _native, composite, dtypes, later, nest, trace
+from leat import _native, dtypes, nest
+from leat._core import composite, later
+from leat._graph import trace
 from leat.dtypes import DType
 from leat.errors import InvalidArgumentError
-from leat.later import Lazy
-from leat.shapes import TensorShape
-from leat.signatures import REQUIRED, function
-from leat.tensor import Tensor, convert_to_tensor
+from leat._core.later import Lazy
+from leat._core.shapes import TensorShape
+from leat._core.signatures import REQUIRED, function
+from leat._core.tensor import Tensor, convert_to_tensor
 
 
 def _entry(name):
@@ -48,7 +50,7 @@ def call(name, attributes, inputs):
         try:
             return _native.Graph.eager(name, text, inputs)
         except InvalidArgumentError as error:
-            from leat.graphs import refined
+            from leat._graph.graphs import refined
             raise refined(error, _is_checked(name)) from None
     outputs = graph.call(name, text, [trace.reach(graph, tensor) for tensor in inputs])
     return outputs if not trace._state.guards else trace.guarded(graph, outputs)
@@ -92,7 +94,7 @@ def _dims(value):
     try:
         shape = TensorShape(value)
     except ValueError as error:
-        from leat.graphs import ShapeError
+        from leat._graph.graphs import ShapeError
         raise ShapeError(None, None, str(error)) from None
     return None if shape.rank is None else [-1 if d is None else d for d in shape]
 
@@ -120,7 +122,7 @@ def _integers(argument, value):
     items = value if isinstance(value, (list, tuple)) else [value]
     for item in items:
         if isinstance(item, float) or isinstance(item, (list, tuple)):
-            from leat.graphs import DtypeError, ShapeError
+            from leat._graph.graphs import DtypeError, ShapeError
             kind = DtypeError if isinstance(item, float) else ShapeError
             raise kind(None, None, f"argument {argument['name']}: expected a list of integers, found {value!r}")
     return [-1 if item is None else int(item) for item in items]

@@ -1,6 +1,6 @@
 """``tf.train.Example`` and what it is made of: a record of named features."""
 
-from leat.messages import DecodeError, Field, Message
+from leat._files.messages import DecodeError, Field, Message
 
 __all__ = ["BytesList", "DecodeError", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
            "Int64List", "SequenceExample"]

@@ -1,4 +1,4 @@
-"""Protocol buffer messages of a few kinds of fields, without the package protobuf: what ``leat.example`` is made of.
+"""Protocol buffer messages of a few kinds of fields, without the package protobuf: what ``example`` is made of.
 
 A message class lists its fields; encoding, decoding, printing, presence and one-of groups come from that list and
 behave as those of protobuf's Python package: unknown fields are kept and written again, packed and unpacked numbers

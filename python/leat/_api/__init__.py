@@ -1,0 +1,1 @@
+"""Names of ``tf.*`` itself that no line of the table makes."""

@@ -1,0 +1,1 @@
+"""What is made of several tensors, or holds them: ragged and sparse tensors, slices, arrays of tensors, variables."""

@@ -1,0 +1,290 @@
+"""``tf.RaggedTensor``: rows of different lengths. What has its own file is in ragged_rows.py."""
+
+import builtins
+
+import numpy as np
+
+from leat import dtypes
+from leat._core import specs
+from leat._core.shapes import TensorShape
+from leat._core.tensor import Tensor, convert_to_tensor
+
+
+class RaggedTensor:
+    """A tensor whose rows differ in length: `values` and int64 or int32 `row_splits` (``tf.RaggedTensor``)."""
+
+    _is_leaf_value = True
+
+    def __init__(self, values, row_splits):
+        self._values = values
+        self._row_splits = row_splits
+
+    @classmethod
+    def from_row_splits(cls, values, row_splits, name=None, validate=True):
+        """Row i is values[row_splits[i] : row_splits[i + 1]]."""
+        values = values if isinstance(values, RaggedTensor) else convert_to_tensor(values)
+        splits = row_splits if isinstance(row_splits, Tensor) else _splits(row_splits)
+        if splits.dtype not in (dtypes.int32, dtypes.int64):
+            raise ValueError(f"row_splits must be int32 or int64; found {splits.dtype.name}")
+        return cls(values, splits)
+
+    @classmethod
+    def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
+        """Row i is the next row_lengths[i] of `values`."""
+        return cls.from_row_splits(values, ragged_rows.splits_of_lengths(row_lengths))
+
+    @classmethod
+    def from_row_starts(cls, values, row_starts, name=None, validate=True):
+        """Row i begins at row_starts[i] and ends where the next one begins."""
+        return ragged_rows.from_starts(cls, values, row_starts)
+
+    @classmethod
+    def from_row_limits(cls, values, row_limits, name=None, validate=True):
+        """Row i ends before row_limits[i]."""
+        return ragged_rows.from_limits(cls, values, row_limits)
+
+    @classmethod
+    def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
+        """Value i belongs to row value_rowids[i]; these do not fall."""
+        return ragged_rows.from_rowids(cls, values, value_rowids, nrows)
+
+    @classmethod
+    def from_uniform_row_length(cls, values, uniform_row_length, nrows=None, validate=True, name=None):
+        """All rows have one length; `nrows` says how many there are where that is 0."""
+        return ragged_rows.from_uniform(cls, values, uniform_row_length, nrows)
+
+    @classmethod
+    def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
+        """Ragged in several dimensions; the outermost lengths come first."""
+        out = flat_values
+        for lengths in reversed(list(nested_row_lengths)):
+            out = cls.from_row_lengths(out, lengths)
+        return out
+
+    @classmethod
+    def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True):
+        """Ragged in several dimensions; the outermost numbers of rows come first."""
+        counts = [None] * len(nested_value_rowids) if nested_nrows is None else list(nested_nrows)
+        out = flat_values
+        for rowids, nrows in zip(reversed(list(nested_value_rowids)), reversed(counts)):
+            out = cls.from_value_rowids(out, rowids, nrows)
+        return out
+
+    @classmethod
+    def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64):
+        """Rows of a dense tensor, cut to `lengths`, or without the `padding` at their ends."""
+        return ragged_rows.from_tensor(cls, tensor, lengths, padding, ragged_rank, dtypes.as_dtype(row_splits_dtype))
+
+    @classmethod
+    def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
+        """The values of the rows of a sparse matrix, whose values stand at the rows' beginnings."""
+        return ragged_rows.from_sparse(cls, st_input, dtypes.as_dtype(row_splits_dtype))
+
+    @classmethod
+    def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
+        """Ragged in several dimensions; the outermost splits come first."""
+        out = flat_values
+        for splits in reversed(list(nested_row_splits)):
+            out = cls.from_row_splits(out, splits, validate=validate)
+        return out
+
+    @classmethod
+    def from_value(cls, value):
+        """Of a numpy value with `values` and `row_splits`."""
+        values = value.values
+        return cls.from_row_splits(from_inner(values), value.row_splits)
+
+    values = property(lambda self: self._values)
+    row_splits = property(lambda self: self._row_splits)
+    dtype = property(lambda self: self._values.dtype)
+
+    @property
+    def flat_values(self):
+        """The dense values below all ragged dimensions."""
+        return self._values.flat_values if isinstance(self._values, RaggedTensor) else self._values
+
+    @property
+    def nested_row_splits(self):
+        """The row splits of every ragged dimension, the outermost first."""
+        inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
+        return (self._row_splits, *inner)
+
+    @property
+    def ragged_rank(self):
+        """The number of ragged dimensions."""
+        return len(self.nested_row_splits)
+
+    @property
+    def shape(self):
+        """The static shape; ragged dimensions are None."""
+        rows = self._row_splits.shape
+        count = None if rows.rank is None or rows[0] is None else rows[0] - 1
+        inner = self._values.shape
+        return TensorShape(None) if inner.rank is None else TensorShape([count, None, *inner[1:]])
+
+    get_shape = lambda self: self.shape  # noqa: E731
+
+    @property
+    def _type_spec(self):
+        return specs.RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
+
+    @property
+    def uniform_row_length(self):
+        """None: row lengths are never said to be equal."""
+
+    def consumers(self):
+        """Nothing: operations are not remembered."""
+        return []
+
+    def nrows(self, out_type=None, name=None):
+        """The number of rows, a scalar of the row splits' dtype or `out_type`."""
+        return ragged_rows.count(self, out_type)
+
+    def row_lengths(self, axis=1, name=None):
+        """The length of each row; of inner rows with an `axis` from 2 on."""
+        return ragged_rows.lengths(self, axis)
+
+    def row_starts(self, name=None):
+        """Where each row begins in `values`."""
+        return self._row_splits[:-1]
+
+    def row_limits(self, name=None):
+        """Where each row ends in `values`."""
+        return self._row_splits[1:]
+
+    def value_rowids(self, name=None):
+        """The row of each value."""
+        return ragged_rows.rowids(self)
+
+    def nested_row_lengths(self, name=None):
+        """The row lengths of every ragged dimension, the outermost first."""
+        return tuple(splits[1:] - splits[:-1] for splits in self.nested_row_splits)
+
+    def nested_value_rowids(self, name=None):
+        """The rows of the values of every ragged dimension, the outermost first."""
+        inner = self._values.nested_value_rowids() if isinstance(self._values, RaggedTensor) else ()
+        return (self.value_rowids(), *inner)
+
+    def bounding_shape(self, axis=None, name=None, out_type=None):
+        """The shape of the smallest dense tensor that holds all rows; `axis` picks dimensions."""
+        return ragged_rows.bounds(self, axis, out_type)
+
+    def with_values(self, new_values):
+        """Rows of the same lengths of other values."""
+        return RaggedTensor.from_row_splits(new_values, self._row_splits, validate=False)
+
+    def with_flat_values(self, new_values):
+        """The same with other dense values below all ragged dimensions."""
+        inner = self._values
+        return self.with_values(inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values)
+
+    def with_row_splits_dtype(self, dtype):
+        """The same with row splits of another dtype."""
+        return ragged_rows.with_splits_dtype(self, dtypes.as_dtype(dtype))
+
+    def merge_dims(self, outer_axis, inner_axis):
+        """The dimensions from outer_axis to inner_axis as one."""
+        return ragged_rows.merge(self, outer_axis, inner_axis)
+
+    def to_list(self):
+        """Nested Python lists."""
+        splits = self._row_splits._values()
+        inner = self._values.to_list() if isinstance(self._values, RaggedTensor) else np.asarray(
+            self._values.numpy()).tolist()
+        return [inner[a:b] for a, b in zip(splits, splits[1:])]
+
+    def numpy(self):
+        """A numpy array of rows; of dtype object where their lengths differ."""
+        values, splits = self._values.numpy(), self._row_splits.numpy()
+        rows = [values[begin:end] for begin, end in zip(splits, splits[1:])]
+        if not rows:
+            return np.zeros(0, values.dtype)
+        if all(len(row) == len(rows[0]) for row in rows):
+            return np.stack(rows)
+        out = np.empty(len(rows), dtype=object)
+        for i, row in enumerate(rows):
+            out[i] = row
+        return out
+
+    def to_tensor(self, default_value=None, name=None, shape=None):
+        """The dense tensor, padded with `default_value`, and cut or padded to `shape` where that is given."""
+        return ragged_rows.to_tensor(self, default_value, shape)
+
+    def to_sparse(self, name=None):
+        """The sparse tensor of the values."""
+        return ragged_rows.to_sparse(self)
+
+    def __len__(self):
+        return self._row_splits._shape[0] - 1
+
+    def __iter__(self):
+        return (self[i] for i in builtins.range(len(self)))
+
+    def __getitem__(self, key):
+        return ragged_rows.item(self, key)
+
+    def _dispatch(self, entry, values, arguments):
+        """An elementwise operation works on the flat values."""
+        from leat._graph import ops
+        special = ragged_rows.OPERATIONS.get(entry["name"])
+        if special is not None:
+            return special(values, dict(zip((row["name"] for row in entry["arguments"]), arguments)), entry["name"])
+        if "elementwise" not in entry["flags"] and entry["name"] not in ragged_rows.OF_FLAT_VALUES:
+            raise TypeError(f"{entry['name']} is not defined for ragged tensors")
+        flat = [v.flat_values if isinstance(v, RaggedTensor) else v for v in values]
+        out = ops.dispatch(entry["name"], flat, arguments)
+        return RaggedTensor.from_nested_row_splits(out, self.nested_row_splits, validate=False)
+
+    def __repr__(self):
+        if not self.flat_values._has_values:
+            return f"tf.RaggedTensor(values={self._values!s}, row_splits={self._row_splits!s})"
+        with np.printoptions(formatter={"all": _shown}):  # rows of rows are printed by the same function
+            return f"<tf.RaggedTensor {_shown(self.numpy())}>"
+
+    __str__ = __repr__
+
+
+def _shown(value):
+    """Numbers, and arrays with commas between them."""
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
+
+
+def _splits(values):
+    array = np.asarray(values)
+    return convert_to_tensor(array if array.dtype == np.int32 and isinstance(values, np.ndarray)
+                             else array.astype(np.int64))
+
+
+def from_inner(values):
+    """A ragged tensor of a numpy value of one; anything else as it is."""
+    return RaggedTensor.from_value(values) if hasattr(values, "row_splits") else values
+
+
+def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64):
+    """A ragged tensor of nested lists (``tf.ragged.constant``)."""
+    depth = ragged_rank if ragged_rank is not None else max(_depth(pylist) - 1 - len(inner_shape or ()), 0)
+    if depth == 0:
+        return convert_to_tensor(pylist, dtype)
+    nested, level, splits_type = [], pylist, dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
+    for _ in builtins.range(depth):
+        lengths = [len(row) for row in level]
+        nested.append(np.concatenate([[0], np.cumsum(lengths)]).astype(splits_type))
+        level = [item for row in level for item in row]
+    if dtype is None and not level:
+        dtype = dtypes.float32
+    flat = convert_to_tensor(np.zeros([0, *(inner_shape or ())], dtypes.as_dtype(dtype).as_numpy_dtype)
+                             if not level else level, dtype)
+    return RaggedTensor.from_nested_row_splits(flat, [convert_to_tensor(splits) for splits in nested], validate=False)
+
+
+def _depth(value):
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        return 0
+    return 1 + max((_depth(item) for item in value), default=0)
+
+
+from leat._structures import ragged_rows  # noqa: E402: it needs the class
+
+ragged_rows.install_operators(RaggedTensor)

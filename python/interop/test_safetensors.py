@@ -7,7 +7,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from leat import keras
-from leat.keras import layers, safetensors
+from leat.keras import layers
+from leat.keras.saving import safetensors
 
 
 def model():

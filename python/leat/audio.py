@@ -3,8 +3,8 @@
 import collections
 
 from leat import dtypes
-from leat._graph import ops
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
 
 __all__ = ["decode_wav"]
 

@@ -5,11 +5,11 @@ With values at hand they fail at once, with TensorFlow's texts; in a function th
 
 import numpy as np
 
-from leat._graph import control, ops, trace
 from leat import dtypes
-from leat.errors import InvalidArgumentError
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import control, ops, trace
+from leat.errors import InvalidArgumentError
 
 
 def _fail(text):

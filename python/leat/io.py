@@ -1,12 +1,12 @@
 """``tf.io``: record files, examples, and files by name. Operations of the library's table join these functions."""
 
 from leat import dtypes, gfile
-from leat._graph import ops
+from leat._core.tensor import convert_to_tensor
 from leat._files.parsing import (FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature,
                                  parse_example, parse_sequence_example, parse_single_example,
                                  parse_single_sequence_example)
 from leat._files.records import TFRecordOptions, TFRecordWriter
-from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature", "TFRecordOptions",
            "TFRecordWriter", "VarLenFeature", "decode_csv", "gfile", "parse_example", "parse_sequence_example",

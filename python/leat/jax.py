@@ -9,8 +9,8 @@ import collections
 import numpy as np
 
 from leat import dtypes, nest
-from leat.data.iterator import Iterator
 from leat._core.tensor import Tensor
+from leat.data.iterator import Iterator
 
 
 def _jax():

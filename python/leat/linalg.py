@@ -3,10 +3,10 @@
 import numpy as np
 
 from leat import dtypes
-from leat._graph import ops
-from leat.math import l2_normalize
-from leat._graph.ops import FUNCTIONS as F
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
+from leat._graph.ops import FUNCTIONS as F
+from leat.math import l2_normalize
 
 __all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "expm", "global_norm", "l2_normalize", "logdet",
            "lstsq", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose",

@@ -3,10 +3,10 @@
 import numpy as np
 
 from leat import dtypes
-from leat._graph import ops
-from leat.errors import InvalidArgumentError
-from leat._graph.ops import FUNCTIONS as F
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
+from leat._graph.ops import FUNCTIONS as F
+from leat.errors import InvalidArgumentError
 
 __all__ = ["accumulate_n", "angle", "bincount", "confusion_matrix", "conj", "erfcinv", "imag", "invert_permutation",
            "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "lbeta", "log_sigmoid", "log_softmax",

@@ -14,8 +14,8 @@ import numpy as np
 
 from leat import _native
 from leat._core import specs
-from leat.dtypes import variant
 from leat._core.specs import TypeSpec
+from leat.dtypes import variant
 
 _kinds = [None]  # tag -> Kind; 0 is a plain tuple, or a plain dict in sorted order
 _tags = {}

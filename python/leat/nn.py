@@ -1,11 +1,11 @@
 """``tf.nn``: functions that are made of operations, as TensorFlow makes them. The library's operations join them."""
 
 from leat import dtypes
-from leat._graph import ops
 from leat._api.averages import compute_average_loss, scale_regularization_loss
-from leat.math import l2_normalize, log_softmax, softmax, softsign, zero_fraction
-from leat._graph.ops import FUNCTIONS as F
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
+from leat._graph.ops import FUNCTIONS as F
+from leat.math import l2_normalize, log_softmax, softmax, softsign, zero_fraction
 
 __all__ = ["batch_normalization", "bias_add", "compute_average_loss", "crelu", "depth_to_space", "dropout",
            "embedding_lookup", "gelu", "l2_loss", "l2_normalize", "leaky_relu", "log_poisson_loss", "log_softmax",

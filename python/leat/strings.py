@@ -3,9 +3,9 @@
 import numpy as np
 
 from leat import dtypes
+from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat._structures.ragged import RaggedTensor
-from leat._core.tensor import Tensor, convert_to_tensor
 
 __all__ = ["bytes_split", "format", "ngrams", "split", "unicode_decode", "unicode_decode_with_offsets",
            "unicode_encode", "unicode_split", "unicode_split_with_offsets"]

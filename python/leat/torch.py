@@ -13,10 +13,10 @@ import os
 import numpy as np
 
 from leat import dtypes, nest
+from leat._core.tensor import Tensor, convert_to_tensor
 from leat.data import interchange
 from leat.data.dataset import Dataset
 from leat.data.iterator import Iterator
-from leat._core.tensor import Tensor, convert_to_tensor
 
 
 def _torch():

@@ -14,11 +14,11 @@ import numpy as np
 
 from leat import dtypes
 from leat._core.cluster import ClusterDef, ClusterSpec, JobDef
-from leat.errors import DataLossError, FailedPreconditionError, NotFoundError
+from leat._core.tensor import constant
 from leat._files.example import (BytesList, DecodeError, Example, Feature, FeatureList, FeatureLists, Features,
                                  FloatList, Int64List, SequenceExample)
 from leat._files.replacing import replace
-from leat._core.tensor import constant
+from leat.errors import DataLossError, FailedPreconditionError, NotFoundError
 
 __all__ = ["BytesList", "Checkpoint", "CheckpointManager", "CheckpointState", "ClusterDef", "ClusterSpec", "Counter",
            "DecodeError", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List",

@@ -10,7 +10,8 @@ import pytest
 
 import leat as tf
 from leat import keras
-from leat.keras import files, layers
+from leat.keras.saving import files
+from leat.keras import layers
 
 pytest.importorskip("h5py")
 X = (np.arange(8.).reshape(2, 4) / 10).astype("float32")

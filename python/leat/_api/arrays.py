@@ -3,11 +3,11 @@
 import numpy as np
 
 from leat import dtypes
-from leat._graph import ops
-from leat.linalg import global_norm
-from leat._graph.ops import FUNCTIONS as F
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
+from leat._graph.ops import FUNCTIONS as F
+from leat.linalg import global_norm
 
 __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
            "clip_by_norm", "dynamic_stitch", "einsum", "histogram_fixed_width_bins", "identity_n", "meshgrid",

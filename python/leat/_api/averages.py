@@ -2,9 +2,9 @@
 the number of rows that a batch really has.
 """
 
+from leat._core.tensor import convert_to_tensor
 from leat._graph import trace
 from leat.errors import InvalidArgumentError
-from leat._core.tensor import convert_to_tensor
 
 
 def _replicas(name):

@@ -5,9 +5,9 @@ import time
 import numpy as np
 
 from leat import _native, dtypes
-from leat._graph import ops, trace
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, _of_array, convert_to_tensor
+from leat._graph import ops, trace
 
 
 def _dims(shape):

@@ -6,12 +6,12 @@ of a loop, and the results are tensor arrays.
 
 import numpy as np
 
-from leat._graph import control, ops, trace
 from leat import dtypes, nest
 from leat._core import specs
-from leat.errors import InvalidArgumentError
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import control, ops, trace
 from leat._structures.tensor_array import TensorArray
+from leat.errors import InvalidArgumentError
 
 
 def _rows(elems):

@@ -1,8 +1,8 @@
 """Slices by indices, with the arguments that the library's operations lack: batches, and what wrong indices do."""
 
-from leat.errors import InvalidArgumentError
-from leat._graph.ops import FUNCTIONS as F
 from leat._core.tensor import convert_to_tensor
+from leat._graph.ops import FUNCTIONS as F
+from leat.errors import InvalidArgumentError
 
 __all__ = ["gather_nd", "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
            "tensor_scatter_nd_sub"]

@@ -6,8 +6,8 @@ import numpy as np
 
 from leat import dtypes, nest
 from leat._core import specs
-from leat._graph import trace
 from leat._core.tensor import Tensor, constant
+from leat._graph import trace
 
 _Print = print  # Python's own
 

@@ -4,8 +4,8 @@ A leaf knows its JSON (the form of docs/PLANS.md), how many tensors of C it stan
 apart into them and put it together.
 """
 
-from leat.dtypes import DType, as_dtype, by_number, float32, int64, variant
 from leat._core.shapes import TensorShape, as_shape
+from leat.dtypes import DType, as_dtype, by_number, float32, int64, variant
 
 
 def _json_shape(shape):

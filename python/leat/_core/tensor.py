@@ -5,8 +5,8 @@ import weakref
 import numpy as np
 
 from leat import _native, dtypes
-from leat.errors import OperatorNotAllowedInGraphError
 from leat._core.shapes import TensorShape
+from leat.errors import OperatorNotAllowedInGraphError
 
 
 class NotTraceable(OperatorNotAllowedInGraphError):

@@ -9,12 +9,12 @@ import collections
 import numpy as np
 
 from leat import dtypes, nest
-from leat._graph import ops
 from leat._core import specs
-from leat.errors import InvalidArgumentError
+from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
 from leat._structures.ragged import RaggedTensor
 from leat._structures.sparse import SparseTensor
-from leat._core.tensor import convert_to_tensor
+from leat.errors import InvalidArgumentError
 
 FixedLenFeature = collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"], defaults=[None])
 FixedLenFeature.__doc__ = "A feature of a known shape; `default_value` stands for one that is missing."

@@ -3,8 +3,8 @@
 import os
 
 from leat import _native
-from leat.errors import FailedPreconditionError
 from leat._core.tensor import Tensor
+from leat.errors import FailedPreconditionError
 
 _TYPES = {None: "", "": "", "GZIP": "GZIP", "ZLIB": "ZLIB", "ZSTD": "ZSTD", "LZ4": "LZ4", "SNAPPY": "SNAPPY"}
 

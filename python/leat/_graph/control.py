@@ -6,9 +6,9 @@ what they use of the function around becomes their arguments. Everywhere else th
 
 from leat import dtypes, nest
 from leat._core import specs
+from leat._core.tensor import Tensor, constant, convert_to_tensor
 from leat._graph import trace
 from leat.errors import InvalidArgumentError
-from leat._core.tensor import Tensor, constant, convert_to_tensor
 
 
 def is_symbolic(value):

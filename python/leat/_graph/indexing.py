@@ -7,9 +7,9 @@ copy where rows are taken from the front; others become slice, reverse, reshape 
 import numpy as np
 
 from leat import _native, dtypes
+from leat._core.tensor import Tensor, _of_array, convert_to_tensor
 from leat._graph import trace
 from leat._graph.graphs import ShapeError
-from leat._core.tensor import Tensor, _of_array, convert_to_tensor
 
 _VALID = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
           "valid indices, got {!r}")

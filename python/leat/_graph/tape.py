@@ -9,8 +9,8 @@ the function's graph takes that place.
 import enum
 import functools
 
-from leat._graph import trace
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import trace
 
 
 class UnconnectedGradients(enum.Enum):

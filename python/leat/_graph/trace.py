@@ -9,8 +9,8 @@ import json
 import threading
 
 from leat import _native, nest
-from leat._graph.graphs import Graph
 from leat._core.tensor import NotTraceable, Tensor
+from leat._graph.graphs import Graph
 
 
 class NeedsPython(NotTraceable):

@@ -12,10 +12,10 @@ import numpy as np
 
 from leat import nest
 from leat._core import specs
+from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 from leat._graph import steps, trace
 from leat.data.dataset import Dataset
 from leat.errors import OpError, OutOfRangeError
-from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 
 _eager_mode = [False]
 

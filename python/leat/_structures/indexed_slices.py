@@ -2,9 +2,9 @@
 
 from leat import dtypes
 from leat._core import specs
-from leat._graph import trace
 from leat._core.shapes import TensorShape
 from leat._core.tensor import convert_to_tensor
+from leat._graph import trace
 
 
 class IndexedSlices:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from leat import dtypes
-from leat.errors import InvalidArgumentError
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat.errors import InvalidArgumentError
 
 
 def _f():

@@ -7,12 +7,12 @@ they are the rows of one tensor, which the operation tensor_array_write changes.
 import numpy as np
 
 from leat import dtypes
-from leat._graph import ops, trace
 from leat._core import specs
-from leat.errors import InvalidArgumentError, OutOfRangeError
-from leat._graph.ops import FUNCTIONS as F
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops, trace
+from leat._graph.ops import FUNCTIONS as F
+from leat.errors import InvalidArgumentError, OutOfRangeError
 
 
 class TensorArraySpec(specs.TypeSpec):

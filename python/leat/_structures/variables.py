@@ -9,9 +9,9 @@ import functools
 import threading
 
 from leat import _native, dtypes
-from leat._graph import trace
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Reference, Tensor, constant, convert_to_tensor, text_of
+from leat._graph import trace
 
 
 class VariableSynchronization(enum.Enum):

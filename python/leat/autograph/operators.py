@@ -6,11 +6,11 @@ and loops of the function that is traced. Each gets functions to read and set th
 
 import threading
 
-from leat._graph import control, trace
 from leat import nest
-from leat.autograph.experimental import _loop_options
-from leat._graph.control import is_symbolic
 from leat._core.tensor import NotTraceable, Tensor, convert_to_tensor
+from leat._graph import control, trace
+from leat._graph.control import is_symbolic
+from leat.autograph.experimental import _loop_options
 
 _RETURN = "ag__value"
 

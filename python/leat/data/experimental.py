@@ -3,7 +3,7 @@
 from leat import dtypes, nest
 from leat._core import later as _later, signatures as _signatures
 from leat.data import dataset as _dataset
-from leat.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, _reader, make
+from leat.data.dataset import AUTOTUNE, Dataset, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, _reader, make
 from leat.data.optional import Optional
 from leat.data.options import (AutoShardPolicy, AutotuneAlgorithm, AutotuneOptions, DistributeOptions,
                                ExternalStatePolicy, OptimizationOptions, ServiceOptions, ThreadingOptions)

@@ -6,12 +6,12 @@ import numpy as np
 
 from leat import _native, dtypes, nest
 from leat._core import specs
+from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._graph.control import same_structure
 from leat.data import checks
 from leat.data.dataset import Dataset, make
 from leat.errors import InvalidArgumentError
-from leat._core.tensor import Tensor, convert_to_tensor
 
 # How an operator calls a function argument that does not take the element's parts alone: its value is a tuple of the
 # parts named here.

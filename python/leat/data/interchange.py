@@ -7,10 +7,10 @@ import numpy as np
 
 from leat import dtypes, nest
 from leat._core import specs
-from leat._graph import trace
-from leat.data.dataset import Dataset
-from leat._structures.ragged import RaggedTensor
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import trace
+from leat._structures.ragged import RaggedTensor
+from leat.data.dataset import Dataset
 
 
 class Fetch:

@@ -4,9 +4,9 @@ import numpy as np
 
 from leat import _native, dtypes, nest
 from leat._core import specs
+from leat._core.tensor import Tensor, _to_numpy
 from leat._graph import trace
 from leat.errors import OutOfRangeError
-from leat._core.tensor import Tensor, _to_numpy
 
 _MOST_ROWS = 1024
 _num_threads = 0  # of each iterator's pool; 0: one for each core (leat.config.threading)

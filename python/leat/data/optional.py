@@ -2,8 +2,8 @@
 
 from leat import nest
 from leat._core import specs
-from leat.errors import InvalidArgumentError
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat.errors import InvalidArgumentError
 
 
 class Optional:

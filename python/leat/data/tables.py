@@ -1,9 +1,9 @@
 """Lookup tables and record files out of datasets, for ``tf.data.experimental``."""
 
 from leat import dtypes, lookup, nest
+from leat._core.shapes import TensorShape
 from leat._files import records
 from leat.data.dataset import Dataset
-from leat._core.shapes import TensorShape
 
 
 class DatasetInitializer:

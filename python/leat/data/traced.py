@@ -12,9 +12,9 @@ import numpy as np
 
 from leat import dtypes, nest
 from leat._core import specs
+from leat._core.tensor import constant, convert_to_tensor
 from leat._graph import trace
 from leat.errors import OutOfRangeError
-from leat._core.tensor import constant, convert_to_tensor
 
 _numbers = itertools.count(1)
 _live = weakref.WeakValueDictionary()  # number -> Iterator

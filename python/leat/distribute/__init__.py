@@ -9,6 +9,7 @@
 """
 
 from leat._api.averages import global_rows
+from leat.distribute import cluster_resolver, coordinator, experimental
 from leat.distribute.absent import Server
 from leat.distribute.communication import RunOptions
 from leat.distribute.context import (ReduceOp, ReplicaContext, get_replica_context, get_strategy, has_strategy,
@@ -21,7 +22,6 @@ from leat.distribute.strategy import (MirroredStrategy, MultiWorkerMirroredStrat
                                       ParameterServerStrategy, Strategy, StrategyExtended, TPUStrategy,
                                       experimental_set_strategy)
 from leat.distribute.values import DistributedValues
-from leat.distribute import cluster_resolver, coordinator, experimental
 
 __all__ = ["CrossDeviceOps", "DistributedDataset", "DistributedIterator", "DistributedValues",
            "HierarchicalCopyAllReduce", "InputContext", "InputOptions", "InputReplicationMode", "MirroredStrategy",

@@ -10,10 +10,10 @@ import enum
 import json
 
 from leat import dtypes, nest
-from leat._graph import trace
-from leat.distribute.values import DistributedValues, check_same_name, merging
-from leat._structures.indexed_slices import IndexedSlices
 from leat._core.tensor import Tensor, constant, convert_to_tensor
+from leat._graph import trace
+from leat._structures.indexed_slices import IndexedSlices
+from leat.distribute.values import DistributedValues, check_same_name, merging
 
 
 class ReduceOp(enum.Enum):

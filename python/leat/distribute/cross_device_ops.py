@@ -6,14 +6,14 @@ sum or mean: a class of the user's, or a ReductionToOneDevice with an `accumulat
 values of all replicas, inside of the function that `run` traces.
 """
 
+from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
+from leat._structures.indexed_slices import IndexedSlices
+from leat._structures.variables import Variable
 from leat.distribute import context
 from leat.distribute.communication import CommunicationOptions
 from leat.distribute.context import ReduceOp
 from leat.distribute.values import DistributedValues, DistributedVariable, Mirrored, PerReplica
-from leat._structures.indexed_slices import IndexedSlices
-from leat._core.tensor import Tensor, convert_to_tensor
-from leat._structures.variables import Variable
 
 
 def _check_destinations(destinations):

@@ -10,9 +10,9 @@ import threading
 import time
 
 from leat import dtypes
+from leat._structures.variables import Variable
 from leat.errors import InvalidArgumentError
 from leat.train import Checkpoint, CheckpointManager
-from leat._structures.variables import Variable
 
 _RESTART = 42  # the exit status of a program that wants to be started again, TensorFlow's
 _CALM, _TOLD, _LEAVING = range(3)

@@ -11,13 +11,13 @@ import types
 
 from leat import _native, dtypes, nest
 from leat._core import specs
+from leat._core.tensor import Tensor, constant
 from leat._graph import trace
+from leat._graph.traced import Function, _Static, _collected, _leaf, _shape_of
+from leat._structures.variables import Variable
 from leat.distribute.context import ReplicaContext, UnknownSizes, entered
 from leat.distribute.values import DistributedValues, PerReplica, check_structures
 from leat.errors import OpError
-from leat._graph.traced import Function, _collected, _leaf, _shape_of, _Static
-from leat._core.tensor import Tensor, constant
-from leat._structures.variables import Variable
 
 _MOST_STEPS = 64  # different functions that a strategy remembers
 _MOST_CALLED = 16  # functions that a function calls and that are looked into

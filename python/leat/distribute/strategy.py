@@ -8,8 +8,10 @@ import weakref
 
 from leat import _native, dtypes, nest
 from leat._core import cluster
-from leat._graph import trace
 from leat._core.cluster import ClusterSpec
+from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import trace
+from leat._structures.variables import Variable
 from leat.distribute import cluster_resolver, context, dataset as datasets
 from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
@@ -17,8 +19,6 @@ from leat.distribute.context import ReduceOp, ReplicaContext, entered, require_c
 from leat.distribute.step import Steps
 from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
                                     regroup, select, variable_class)
-from leat._core.tensor import Tensor, convert_to_tensor
-from leat._structures.variables import Variable
 
 _PREFIX = "/job:localhost/replica:0/task:0/device:"
 

@@ -11,8 +11,8 @@ import re
 from leat import nest
 from leat._core import specs
 from leat._graph import trace
-from leat.errors import UnimplementedError
 from leat._structures.variables import Variable, VariableAggregation, VariableSynchronization
+from leat.errors import UnimplementedError
 
 
 def _lines(self, values, show):

@@ -5,16 +5,15 @@
     optimizer = tf.keras.optimizers.Adam(1e-3)
 """
 
-from leat.keras import activations, backend, constraints, initializers, layers, losses, metrics  # noqa: F401
-from leat.keras import applications, callbacks, models, optimizers, random, regularizers, saving, utils  # noqa: F401
-from leat.keras import config, ops, tree  # noqa: F401
+from leat.keras import (activations, applications, backend, callbacks, config, constraints, initializers,  # noqa: F401
+                        layers, losses, metrics, models, ops, optimizers, random, regularizers, saving, tree, utils)
+from leat.keras._base.layer import DTypePolicy, InputSpec, KerasTensor, Layer  # noqa: F401
+from leat.keras._base.variables import StatelessScope, Variable, name_scope  # noqa: F401
 from leat.keras.initializers import Initializer  # noqa: F401
-from leat.keras.random import SeedGenerator  # noqa: F401
-from leat.keras.regularizers import Regularizer  # noqa: F401
-from leat.keras.layer import DTypePolicy, InputSpec, KerasTensor, Layer  # noqa: F401
 from leat.keras.layers import Input  # noqa: F401
 from leat.keras.losses import Loss  # noqa: F401
 from leat.keras.metrics import Metric  # noqa: F401
-from leat.keras.model import Model, Sequential  # noqa: F401
+from leat.keras.models.model import Model, Sequential  # noqa: F401
 from leat.keras.optimizers import Optimizer  # noqa: F401
-from leat.keras.variables import StatelessScope, Variable, name_scope  # noqa: F401
+from leat.keras.random import SeedGenerator  # noqa: F401
+from leat.keras.regularizers import Regularizer  # noqa: F401

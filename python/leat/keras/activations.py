@@ -3,9 +3,9 @@
 import functools
 import inspect
 
-from leat._graph import ops
-from leat.keras import calls
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
+from leat.keras._base import calls
 
 
 def _op(path, *args):
@@ -256,8 +256,8 @@ def get(identifier):
     if isinstance(identifier, dict):
         return deserialize(identifier)
     if isinstance(identifier, str):
-        from leat.keras import saving
-        found = _BY_NAME.get(identifier) or saving.get_registered_object(identifier)
+        from leat.keras._base import registry
+        found = _BY_NAME.get(identifier) or registry.get_registered_object(identifier)
     if callable(found):
         return found
     raise ValueError(f"Could not interpret activation function identifier: {identifier}")
@@ -265,18 +265,18 @@ def get(identifier):
 
 def serialize(activation):
     """The name of an activation, or the configuration of a program's own."""
-    from leat.keras import saving
+    from leat.keras._base import registry
     name = getattr(activation, "__name__", None)
     if _BY_NAME.get(name) is activation:
         return name
     if name is None:
-        return saving.serialize_keras_object(activation)
-    return saving.serialize_function(activation)
+        return registry.serialize_keras_object(activation)
+    return registry.serialize_function(activation)
 
 
 def deserialize(config, custom_objects=None):
     """The activation of a name or a configuration."""
-    from leat.keras import saving
+    from leat.keras._base import registry
     if isinstance(config, dict):
-        return saving.deserialize_keras_object(config, custom_objects)
+        return registry.deserialize_keras_object(config, custom_objects)
     return (custom_objects or {}).get(config) or get(config)

@@ -1,7 +1,7 @@
 """``keras.backend``: the constants and the state that layers share, and how dtypes are named."""
 
 from leat import dtypes
-from leat.keras import tables
+from leat.keras._base import tables
 
 _NAMES = {None: "float32", float: "float32", "float": "float32", int: "int32", "int": "int32", bool: "bool",
           str: "string"}
@@ -96,7 +96,7 @@ def result_type(*dtypes):
 
 def is_keras_tensor(x):
     """Does it stand for a tensor of a model that is put together (``keras.utils.is_keras_tensor``)?"""
-    from leat.keras.layer import KerasTensor
+    from leat.keras._base.layer import KerasTensor
     return isinstance(x, KerasTensor)
 
 

@@ -1,6 +1,6 @@
 """``keras.config``: the settings that layers share. Those that leat does not have refuse every other value."""
 
-from leat.keras.backend import (backend, epsilon, floatx, image_data_format, _only, set_epsilon,  # noqa: F401
+from leat.keras.backend import (_only, backend, epsilon, floatx, image_data_format, set_epsilon,  # noqa: F401
                                 set_floatx, set_image_data_format)
 
 _settings = {"interactive_logging": True, "traceback_filtering": True, "max_epochs": None, "max_steps_per_epoch": None}
@@ -8,7 +8,7 @@ _settings = {"interactive_logging": True, "traceback_filtering": True, "max_epoc
 
 def dtype_policy():
     """The policy of layers: float32."""
-    from leat.keras.layer import DTypePolicy
+    from leat.keras._base.layer import DTypePolicy
     return DTypePolicy("float32")
 
 

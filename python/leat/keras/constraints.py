@@ -1,8 +1,8 @@
 """``keras.constraints``: what an optimizer puts new values of weights through."""
 
-from leat._graph import ops
-from leat.keras import tables
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
+from leat.keras._base import tables
 
 
 def _norms(w, axis):

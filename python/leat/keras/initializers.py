@@ -6,9 +6,10 @@ import random
 import numpy as np
 
 from leat import dtypes
-from leat._graph import ops
-from leat.keras import backend, tables
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
+from leat.keras import backend
+from leat.keras._base import tables
 
 
 def make_default_seed():
@@ -94,8 +95,8 @@ class FilledInitializer(TableInitializer):
     @classmethod
     def from_config(cls, config):
         """One of this value."""
-        from leat.keras import saving
-        return cls(saving.deserialize_keras_object(config["value"]))
+        from leat.keras._base import registry
+        return cls(registry.deserialize_keras_object(config["value"]))
 
 
 class ScaledInitializer(TableInitializer):

@@ -4,10 +4,10 @@ import functools
 import sys
 
 from leat import dtypes, nest
-from leat._graph import ops, trace
-from leat.keras import calls, tables
 from leat._core.signatures import function
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops, trace
+from leat.keras._base import calls, tables
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 _MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")

@@ -8,12 +8,13 @@ import warnings
 import numpy as np
 
 from leat import dtypes, errors
-from leat._graph import ops, trace
-from leat.keras import backend, calls, losses, tables
-from leat.keras.losses import _tensor
-from leat.keras.variables import Variable, found_in, name_scope
 from leat._core.signatures import REQUIRED, function
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops, trace
+from leat.keras import backend, losses
+from leat.keras._base import calls, tables
+from leat.keras._base.variables import Variable, found_in, name_scope
+from leat.keras.losses import _tensor
 
 
 class Metric:

@@ -1,9 +1,10 @@
 """``keras.random``: generators of seeds, and random tensors of them."""
 
-from leat._graph import ops, trace
-from leat.keras import backend, tables
-from leat.keras.variables import Variable, name_scope
 from leat._core.tensor import constant, convert_to_tensor
+from leat._graph import ops, trace
+from leat.keras import backend
+from leat.keras._base import tables
+from leat.keras._base.variables import Variable, name_scope
 
 _MOST = 2 ** 31 - 2  # seeds are taken modulo this
 

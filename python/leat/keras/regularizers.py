@@ -1,8 +1,8 @@
 """``keras.regularizers``: penalties of weights and outputs."""
 
-from leat._graph import ops
-from leat.keras import tables
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
+from leat.keras._base import tables
 
 
 def _op(path, *args, **kwargs):

@@ -9,11 +9,11 @@ import json
 import numpy as np
 
 from leat import dtypes
+from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops, trace
+from leat._graph.ops import FUNCTIONS as F
 from leat.errors import InvalidArgumentError
 from leat.lookup import experimental
-from leat._graph.ops import FUNCTIONS as F
-from leat._core.tensor import Tensor, convert_to_tensor
 
 __all__ = ["KeyValueTensorInitializer", "StaticHashTable", "StaticVocabularyTable", "TextFileIndex",
            "TextFileInitializer", "experimental"]

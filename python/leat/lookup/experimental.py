@@ -8,9 +8,9 @@ import threading
 import numpy as np
 
 from leat import dtypes
+from leat._core.tensor import convert_to_tensor
 from leat._graph import trace
 from leat.errors import InvalidArgumentError
-from leat._core.tensor import convert_to_tensor
 
 __all__ = ["DenseHashTable", "MutableHashTable"]
 

@@ -5,13 +5,12 @@ functions add what the table cannot say: bounds that are tensors, and through wh
 """
 
 from leat import _native, dtypes, errors
-from leat._graph import ops
-from leat.random.generator import (Algorithm, Generator, create_rng_state, get_global_generator,
-                                   set_global_generator)
-from leat.random import experimental
-from leat.random.generator import algorithm_name as _algorithm_name
-from leat.random.draw import call as _call, floats as _floats, integers as _integers
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
+from leat.random import experimental
+from leat.random.draw import call as _call, floats as _floats, integers as _integers
+from leat.random.generator import (Algorithm, Generator, algorithm_name as _algorithm_name, create_rng_state,
+                                   get_global_generator, set_global_generator)
 
 __all__ = ["Algorithm", "Generator", "create_rng_state", "experimental", "get_global_generator", "normal",
            "set_global_generator", "set_seed", "stateless_normal", "stateless_truncated_normal", "stateless_uniform",

@@ -3,8 +3,8 @@
 import numpy as np
 
 from leat import dtypes
-from leat._graph import ops
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
 
 __all__ = []
 

@@ -6,9 +6,9 @@ import os
 import numpy as np
 
 from leat import dtypes, errors
+from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops, trace
 from leat.random import draw
-from leat._core.tensor import Tensor, convert_to_tensor
 
 __all__ = ["Algorithm", "Generator", "create_rng_state", "get_global_generator", "set_global_generator"]
 

@@ -6,11 +6,11 @@ import re
 import numpy as np
 
 from leat import dtypes
-from leat._graph import ops, trace
-from leat._files.messages import _put_bytes
 from leat._api.modules import get_current_name_scope, name_scope
-from leat.summary import state
 from leat._core.tensor import Tensor, constant, convert_to_tensor
+from leat._files.messages import _put_bytes
+from leat._graph import ops, trace
+from leat.summary import state
 
 _NOT_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 

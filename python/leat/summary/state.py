@@ -6,12 +6,11 @@ import os
 import threading
 import weakref
 
-from leat import _native
+from leat import _native, dtypes
 from leat._core import specs
-from leat._graph import trace
-from leat import dtypes
-from leat.errors import FailedPreconditionError
 from leat._core.tensor import Tensor, constant, convert_to_tensor
+from leat._graph import trace
+from leat.errors import FailedPreconditionError
 
 
 class _State(threading.local):

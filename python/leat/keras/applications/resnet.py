@@ -6,8 +6,8 @@ import os
 import numpy as np
 
 from leat.keras import layers
-from leat.keras.functional import Functional
-from leat.keras.layer import KerasTensor
+from leat.keras._base.layer import KerasTensor
+from leat.keras.models.functional import Functional
 
 _EPSILON = 1.001e-5
 

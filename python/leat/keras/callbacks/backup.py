@@ -4,8 +4,8 @@ import json
 import os
 import shutil
 
-from leat.keras import files
 from leat.keras.callbacks.base import Callback
+from leat.keras.saving import files
 
 
 class BackupAndRestore(Callback):

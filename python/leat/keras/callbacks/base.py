@@ -9,8 +9,9 @@ import warnings
 
 import numpy as np
 
-from leat.keras import config, files, ops
-from leat.keras.compiled import CompileMetrics
+from leat.keras import config, ops
+from leat.keras.saving import files
+from leat.keras.training.compiled import CompileMetrics
 from leat.utils import Progbar
 
 

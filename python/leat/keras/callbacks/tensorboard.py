@@ -9,11 +9,11 @@ import time
 import numpy as np
 
 from leat import dtypes, summary
+from leat._core.tensor import constant
 from leat._graph import ops
+from leat._structures.variables import Variable
 from leat.keras.callbacks.base import Callback
 from leat.summary.kinds import metadata
-from leat._core.tensor import constant
-from leat._structures.variables import Variable
 
 
 class _Phase:

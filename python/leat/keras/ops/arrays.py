@@ -6,10 +6,10 @@ import numpy as np
 
 import leat as tf
 from leat import nest
-from leat.keras.layer import KerasTensor
+from leat.keras._base.layer import KerasTensor
 from leat.keras.ops import reductions
-from leat.keras.ops.promote import (OPERATIONS, dtype_name, floats, named, operation, place_of, places_of,
-                                    result_type, tensor, together)
+from leat.keras.ops.promote import (OPERATIONS, dtype_name, floats, named, operation, place_of, places_of, result_type,
+                                    tensor, together)
 
 _before = set(OPERATIONS)
 

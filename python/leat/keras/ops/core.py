@@ -6,9 +6,9 @@ import numpy as np
 
 import leat as tf
 from leat import nest
-from leat.keras.layer import KerasTensor
+from leat.keras._base.layer import KerasTensor
+from leat.keras._base.variables import Variable as KerasVariable
 from leat.keras.ops.promote import OPERATIONS, dtype_name, operation, tensor, together
-from leat.keras.variables import Variable as KerasVariable
 
 _before = set(OPERATIONS)
 

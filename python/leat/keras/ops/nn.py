@@ -8,7 +8,8 @@ import warnings
 import numpy as np
 
 import leat as tf
-from leat.keras import activations, calls, tables
+from leat.keras import activations
+from leat.keras._base import calls, tables
 from leat.keras.ops import arrays, formats
 from leat.keras.ops.promote import OPERATIONS, define, floats, operation, place_of, places_of, tensor, together
 

@@ -12,10 +12,10 @@ import numpy as np
 
 import leat as tf
 from leat import nest
-from leat.keras import layer as _layer
+from leat.keras._base import layer as _layer
+from leat.keras._base.layer import KerasTensor
+from leat.keras._base.variables import Variable as KerasVariable
 from leat.keras.backend import standardize_dtype as dtype_name
-from leat.keras.layer import KerasTensor
-from leat.keras.variables import Variable as KerasVariable
 
 _SIGNED = ("int8", "int16", "int32", "int64")
 _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")

@@ -7,15 +7,15 @@ import sys
 import warnings
 
 from leat import dtypes
+from leat._core.tensor import convert_to_tensor
 from leat._graph import ops, trace
-from leat._structures import variables as _variables
 from leat._graph.traced import Function
-from leat.keras import tables
+from leat._structures import variables as _variables
+from leat.keras._base import tables
+from leat.keras._base.variables import Variable, found_in, name_scope
 from leat.keras.initializers import Constant
 from leat.keras.optimizers import schedules
 from leat.keras.optimizers.schedules import LearningRateSchedule
-from leat.keras.variables import Variable, found_in, name_scope
-from leat._core.tensor import convert_to_tensor
 
 
 def _name_of(variable):

@@ -1,7 +1,7 @@
 """``keras.optimizers.schedules``: the learning rate as a function of the step, made of the library's table."""
 
-from leat.keras import calls, tables
 from leat._core.tensor import convert_to_tensor
+from leat.keras._base import calls, tables
 
 
 class LearningRateSchedule:

@@ -10,9 +10,9 @@ import os
 import numpy as np
 
 from leat import debugging, dtypes, errors
-from leat._graph import ops
-from leat.keras.layer import KerasTensor, Layer
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
+from leat.keras._base.layer import KerasTensor, Layer
 
 _MODES = ("int", "one_hot", "multi_hot", "count")
 

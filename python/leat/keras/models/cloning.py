@@ -1,11 +1,11 @@
 """``keras.models.clone_model``: models of the same layers with new weights."""
 
-from leat.keras import layer as _layer
 from leat.keras import tree
-from leat.keras.functional import Functional, takes_tensors
-from leat.keras.layer import KerasTensor
+from leat.keras._base import layer as _layer
+from leat.keras._base.layer import KerasTensor
 from leat.keras.layers import Input, InputLayer
-from leat.keras.model import Sequential
+from leat.keras.models.functional import Functional, takes_tensors
+from leat.keras.models.model import Sequential
 
 
 def _same_again(layer):

@@ -3,11 +3,11 @@
 import threading
 
 from leat import dtypes
-from leat._graph import trace
 from leat._core.tensor import convert_to_tensor
+from leat._graph import trace
 from leat._structures import variables as _variables
 from leat._structures.variables import VariableAggregation, VariableSynchronization
-from leat.keras import tables
+from leat.keras._base import tables
 
 
 class _Scopes(threading.local):

@@ -4,9 +4,8 @@ import collections
 import warnings
 
 from leat import nest
-from leat.keras import losses as _losses
-from leat.keras import metrics as _metrics
-from leat.keras import tables
+from leat.keras import losses as _losses, metrics as _metrics
+from leat.keras._base import tables
 
 
 def _paths(structure, path=()):

@@ -3,13 +3,13 @@
 import json
 
 from leat import dtypes, errors, nest
-from leat._graph import ops, trace
-from leat.keras import calls, tables
-from leat.keras.layer import InputSpec, KerasTensor, Layer, _is_own
-from leat.keras.random import SeedGenerator
-from leat.keras.state import _leaves, shape_of
-from leat.keras.variables import in_stateless_scope
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops, trace
+from leat.keras._base import calls, tables
+from leat.keras._base.layer import InputSpec, KerasTensor, Layer, _is_own
+from leat.keras._base.state import _leaves, shape_of
+from leat.keras._base.variables import in_stateless_scope
+from leat.keras.random import SeedGenerator
 
 _REGULAR = ("_regularizer", "_constraint")
 _SPATIAL = ("kernel_size", "strides", "dilation_rate", "pool_size", "size", "output_padding", "output_size")
@@ -265,7 +265,8 @@ class TableLayer(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        from leat.keras import activations, initializers, saving
+        from leat.keras import activations, initializers
+        from leat.keras._base import registry
         config = super().get_config()
         for name, value in self._given.items():
             current = getattr(self, name, value)
@@ -274,11 +275,11 @@ class TableLayer(Layer):
             elif name == "activation":
                 current = activations.serialize(current)
             elif name.endswith(_REGULAR):
-                current = saving.serialize_keras_object(getattr(self, name, None))
+                current = registry.serialize_keras_object(getattr(self, name, None))
             if current is not None or not name.startswith("lora_"):
                 config[name] = current
         if self.activity_regularizer is not None or "Conv" in type(self).__name__:
-            config["activity_regularizer"] = saving.serialize_keras_object(self.activity_regularizer)
+            config["activity_regularizer"] = registry.serialize_keras_object(self.activity_regularizer)
         return config
 
 

@@ -6,11 +6,11 @@ import warnings
 import numpy as np
 
 from leat import nest
-from leat._graph import ops
-from leat.keras import layer as _layer
-from leat.keras import sequences
-from leat.keras.layer import KerasTensor
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
+from leat.keras._base import layer as _layer
+from leat.keras._base.layer import KerasTensor
+from leat.keras.training import sequences
 
 
 def _is_dataset(value):

@@ -5,15 +5,16 @@ import warnings
 import numpy as np
 
 from leat import dtypes
-from leat._graph import ops
-from leat.keras import borders, masking, merging, pictures, tables
-from leat.keras.layer import InputSpec, KerasTensor, Layer, Node  # noqa: F401
-from leat.keras.layer_lookups import Hashing, IntegerLookup, Numbering, StringLookup, encode  # noqa: F401
-from leat.keras.layer_text import TextVectorization  # noqa: F401
-from leat.keras.layer_wrappers import Pipeline, SpectralNormalization, Wrapper  # noqa: F401
-from leat.keras.table_layer import TableLayer
-from leat.keras.variables import Variable
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
+from leat.keras._base import masking, tables
+from leat.keras._base.layer import InputSpec, KerasTensor, Layer, Node  # noqa: F401
+from leat.keras._base.variables import Variable
+from leat.keras.layers import borders, merging, pictures
+from leat.keras.layers.lookups import Hashing, IntegerLookup, Numbering, StringLookup, encode  # noqa: F401
+from leat.keras.layers.table import TableLayer
+from leat.keras.layers.text import TextVectorization  # noqa: F401
+from leat.keras.layers.wrappers import Pipeline, SpectralNormalization, Wrapper  # noqa: F401
 
 def _op(path, *args, **kwargs):
     return ops.FUNCTIONS[path](*args, **kwargs)
@@ -152,18 +153,18 @@ class Lambda(Layer):
 
     def get_config(self):
         """The arguments that make another one like it; a lambda expression is kept as Keras does."""
-        from leat.keras import saving
-        config = {**super().get_config(), "function": saving.serialize_function(self.function)}
+        from leat.keras._base import registry
+        config = {**super().get_config(), "function": registry.serialize_function(self.function)}
         if self._shape is not None:
-            config["output_shape"] = saving.serialize_function(self._shape)
+            config["output_shape"] = registry.serialize_function(self._shape)
         if self._mask is not None:
-            config["mask"] = saving.serialize_function(self._mask)
+            config["mask"] = registry.serialize_function(self._mask)
         return {**config, "arguments": self.arguments}
 
     @classmethod
     def from_config(cls, config, custom_objects=None, safe_mode=None):
         """One of these arguments. ValueError for a lambda expression: leat runs no code of a configuration."""
-        from leat.keras import saving
+        from leat.keras._base import registry
         config = dict(config)
         for name in ("function", "output_shape", "mask"):
             value = config.get(name)
@@ -172,7 +173,7 @@ class Lambda(Layer):
                                  "run out of a configuration. Make the function with `def`, give it to "
                                  "`keras.saving.register_keras_serializable()` or pass it in `custom_objects`")
             if isinstance(value, dict):
-                config[name] = saving.deserialize_keras_object(value, custom_objects)
+                config[name] = registry.deserialize_keras_object(value, custom_objects)
         if isinstance(config.get("dtype"), dict):
             config["dtype"] = config["dtype"]["config"]["name"]
         return cls(**config)
@@ -525,7 +526,7 @@ class Discretization(Numbering, globals()["Discretization"]):  # the table's cla
 
     def adapt(self, data, steps=None):
         """Finds the boundaries in an array, a tensor, or `steps` batches of a dataset or iterable, None: all."""
-        from leat.keras import quantiles
+        from leat.keras.layers import quantiles
         if self.num_bins is None:
             raise ValueError("Cannot adapt a Discretization layer that has been initialized with `bin_boundaries`, use "
                              "`num_bins` instead.")
@@ -614,14 +615,14 @@ concatenate, dot = _concatenate, _dot
 
 def serialize(layer):
     """A layer's configuration (``keras.layers.serialize``)."""
-    from leat.keras import saving
-    return saving.serialize_keras_object(layer)
+    from leat.keras._base import registry
+    return registry.serialize_keras_object(layer)
 
 
 def deserialize(config, custom_objects=None):
     """The layer of a configuration (``keras.layers.deserialize``). TypeError for an unknown class."""
-    from leat.keras import saving
-    return saving.deserialize_keras_object(config, custom_objects)
+    from leat.keras._base import registry
+    return registry.deserialize_keras_object(config, custom_objects)
 
 
 def _aliases():

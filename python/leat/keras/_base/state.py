@@ -7,8 +7,8 @@ they change. Once a layer is built it takes no more of them.
 import numpy as np
 
 from leat import dtypes
+from leat.keras._base.variables import Variable, current_path, name_scope
 from leat.keras.random import SeedGenerator
-from leat.keras.variables import Variable, current_path, name_scope
 
 
 def _regularizer(identifier):
@@ -269,14 +269,14 @@ class _scope_of(name_scope):
         self._layer = layer
 
     def __enter__(self):
-        from leat.keras.variables import _scopes
+        from leat.keras._base.variables import _scopes
         if self._layer._parent_path is None:
             self._layer._parent_path = current_path()
         self._around, _scopes.names = _scopes.names, [part for part in (self._layer._parent_path, self.name) if part]
         return self
 
     def __exit__(self, *error):
-        from leat.keras.variables import _scopes
+        from leat.keras._base.variables import _scopes
         _scopes.names = self._around
 
 

@@ -11,10 +11,10 @@ import warnings
 import numpy as np
 
 from leat import debugging, errors, nest
-from leat._graph import ops, trace
-from leat.keras import feeding
-from leat.keras.compiled import CompileLoss, CompileMetrics
 from leat._core.tensor import Tensor
+from leat._graph import ops, trace
+from leat.keras.training import feeding
+from leat.keras.training.compiled import CompileLoss, CompileMetrics
 
 
 def _strategy():
@@ -82,13 +82,13 @@ class Trainer:
 
     def get_compile_config(self):
         """What `compile` was given, as a configuration; empty before."""
-        from leat.keras import saving
-        return {name: saving.serialize_keras_object(value) for name, value in self._compile_config.items()} if (
+        from leat.keras._base import registry
+        return {name: registry.serialize_keras_object(value) for name, value in self._compile_config.items()} if (
             self.compiled and self._compile_config is not None) else {}
 
     def compile_from_config(self, config):
         """Compiles the model as a configuration says. A subclass with a `compile` of its own overrides this, too."""
-        from leat.keras import saving
+        from leat.keras._base import registry
         if type(self).compile is not Trainer.compile:
             warnings.warn("`compile()` was not called as part of model loading because the model's `compile()` method "
                           "is custom. All subclassed Models that have `compile()` overridden should also override "
@@ -96,7 +96,7 @@ class Trainer:
                           "`compile()` manually after loading.", stacklevel=2)
             return
         known = inspect.signature(Trainer.compile).parameters
-        self.compile(**{name: saving.deserialize_keras_object(value) for name, value in config.items()
+        self.compile(**{name: registry.deserialize_keras_object(value) for name, value in config.items()
                         if name in known})
         if self.optimizer is not None and self.built:
             self.optimizer.build(self.trainable_variables)
@@ -292,8 +292,8 @@ class Trainer:
     def _prepare(self, example, with_loss=True):
         """Makes weights, metrics and slots before the first step is traced, in the strategy's scope; `example` gives a
         batch where one is needed."""
-        from leat.keras.layer import Layer
-        from leat.keras.model import Model
+        from leat.keras._base.layer import Layer
+        from leat.keras.models.model import Model
         losses = [one for one in (self._compile_metrics, self._compile_loss) if one is not None and not one.built]
         if type(self).compute_loss is not Trainer.compute_loss and getattr(self, "_distribute_strategy", None) is None:
             losses = [one for one in losses if one is not self._compile_loss]  # which it may call with something else

@@ -5,11 +5,11 @@ and CutMix mix too, and "segmentation_masks", which are moved as the pictures ar
 library's part takes the state of the layer's generator as a value, so it is called with the same one for each.
 """
 
-from leat._graph import ops
-from leat.keras import calls, tables
-from leat.keras.layer import _context, _map
-from leat.keras.table_layer import TableLayer
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
+from leat.keras._base import calls, tables
+from leat.keras._base.layer import _context, _map
+from leat.keras.layers.table import TableLayer
 
 
 def _op(path, *args, **kwargs):

@@ -2,8 +2,8 @@
 
 import warnings
 
-from leat.keras.calls import mask_of
 from leat._core.tensor import Tensor
+from leat.keras._base.calls import mask_of
 
 
 def set_mask(tensor, mask):

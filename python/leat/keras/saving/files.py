@@ -14,11 +14,11 @@ import zlib
 
 import numpy as np
 
-from leat.keras import tables
-from leat.keras.layer import Layer
-from leat.keras.model import Sequential
-from leat.keras.random import SeedGenerator
 from leat._files.replacing import replace
+from leat.keras._base import tables
+from leat.keras._base.layer import Layer
+from leat.keras.models.model import Sequential
+from leat.keras.random import SeedGenerator
 
 
 def _h5py():
@@ -157,7 +157,7 @@ def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_t
                          "it on some data or by using `build()`.")
     skipped = objects_to_skip or ()
     if is_safetensors:
-        from leat.keras import safetensors
+        from leat.keras.saving import safetensors
         replace(path, safetensors.encode({name: one.numpy() for name, one in _named(model, skipped).items()}))
     else:
         replace(path, weights_bytes(model, skipped))
@@ -192,14 +192,14 @@ def _refuse_old_arguments(path, given):
 
 def model_bytes(model):
     """The content of a `.keras` file."""
-    from leat.keras import saving
+    from leat.keras._base import registry
     if not isinstance(model, Layer):
         raise ValueError(f"Expected a model to save; found {model!r} of type {type(model)}")
     metadata = {"keras_version": "3.0.0", "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w") as archive:
         archive.writestr("metadata.json", json.dumps(metadata))
-        archive.writestr("config.json", json.dumps(saving.serialize_keras_object(model)))
+        archive.writestr("config.json", json.dumps(registry.serialize_keras_object(model)))
         archive.writestr("model.weights.h5", weights_bytes(model))
     return memory.getvalue()
 
@@ -295,7 +295,7 @@ def _load(model, source, where, skip_mismatch=False, skipped=()):
 
 
 def _load_safetensors(model, path, skip_mismatch, skipped):
-    from leat.keras import safetensors
+    from leat.keras.saving import safetensors
     if not os.path.exists(path):
         raise FileNotFoundError(f"File not found: filepath={path}")
     stored, pairs = safetensors.load(path), []
@@ -384,7 +384,7 @@ def of_bytes(class_, content):
 
 
 def _loaded(archive, path, custom_objects, compile):
-    from leat.keras import saving
+    from leat.keras._base import registry
     text, weights = _member(archive, "config.json", path), _member(archive, "model.weights.h5", path)
     try:
         config = json.loads(text)
@@ -392,6 +392,6 @@ def _loaded(archive, path, custom_objects, compile):
         raise ValueError(f"{path}: config.json in it is no JSON: {error}") from None
     if not compile:
         config["compile_config"] = None
-    model = saving.deserialize_keras_object(config, custom_objects)
+    model = registry.deserialize_keras_object(config, custom_objects)
     _load(model, io.BytesIO(weights), path)
     return model

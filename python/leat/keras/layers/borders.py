@@ -1,6 +1,6 @@
 """Layers that add a border of zeros or take one away: what their sizes mean."""
 
-from leat.keras.table_layer import TableLayer
+from leat.keras.layers.table import TableLayer
 
 
 def sides(word, value, directions):

@@ -52,7 +52,7 @@ def _one_or_list(shapes):
 
 def _graph(model, options, expand, prefix=""):
     """([(key, lines)], [(key from, key to)], keys that it starts with, keys that it ends with) of a model."""
-    from leat.keras.layer import node_of
+    from leat.keras._base.layer import node_of
     graph = getattr(model, "_graph", None)
     nodes, edges = [], []
     if graph is None:  # one layer after the other

@@ -2,11 +2,10 @@
 
 import functools
 
-from leat.keras import layer as _layer
-from leat.keras import tables
-from leat.keras.layer import KerasTensor, Layer, layers_in, shape_of
+from leat.keras._base import layer as _layer, tables
+from leat.keras._base.layer import KerasTensor, Layer, layers_in, shape_of
 from leat.keras.layers import InputLayer
-from leat.keras.trainer import Trainer
+from leat.keras.training.trainer import Trainer
 
 
 class Model(Trainer, Layer):
@@ -20,13 +19,13 @@ class Model(Trainer, Layer):
 
     def __new__(cls, *args, **kwargs):
         if cls is Model and _is_between_tensors(args, kwargs):
-            from leat.keras.functional import Functional
+            from leat.keras.models.functional import Functional
             return super().__new__(Functional)
         return super().__new__(cls, *args, **kwargs)
 
     def __init__(self, *args, **kwargs):
         if _is_between_tensors(args, kwargs):  # of a subclass, which becomes a functional model's, too
-            from leat.keras.functional import Functional
+            from leat.keras.models.functional import Functional
             if not isinstance(self, Functional):
                 self.__class__ = _between_tensors(type(self), Functional)
             Functional.__init__(self, *args, **kwargs)
@@ -69,7 +68,7 @@ class Model(Trainer, Layer):
     def from_config(cls, config, custom_objects=None):
         """A model of a configuration. TypeError where it does not have what the class's constructor takes."""
         if {"name", "layers", "input_layers", "output_layers"} <= set(config):
-            from leat.keras import functional
+            from leat.keras.models import functional
             if functional.takes_tensors(cls):
                 return functional.of_config(cls, config, custom_objects)
         try:
@@ -112,30 +111,30 @@ class Model(Trainer, Layer):
                 "metrics_variables": self.metrics_variables}
 
     def __reduce__(self):
-        from leat.keras import files
+        from leat.keras.saving import files
         return files.of_bytes, (type(self), files.model_bytes(self))
 
     def to_json(self, **kwargs):
         """The model's configuration as JSON text; ``keras.models.model_from_json`` makes a model of it."""
         import json
-        from leat.keras import saving
-        return json.dumps(saving.serialize_keras_object(self), **kwargs)
+        from leat.keras._base import registry
+        return json.dumps(registry.serialize_keras_object(self), **kwargs)
 
     def save_weights(self, filepath, overwrite=True, max_shard_size=None):
         """Writes the weights into a `.weights.h5` file as Keras does (that needs the package h5py), or into a
         `.safetensors` file. `max_shard_size` is not supported: the weights are one file."""
-        from leat.keras import files
+        from leat.keras.saving import files
         files.save_weights(self, filepath, overwrite, max_shard_size)
 
     def load_weights(self, filepath, skip_mismatch=False, objects_to_skip=None):
         """Sets the weights from a `.weights.h5` or `.keras` file, Keras' own too, or a `.safetensors` file. ValueError
         where they do not fit; then none is set. `objects_to_skip`: layers whose weights stay."""
-        from leat.keras import files
+        from leat.keras.saving import files
         files.load_weights(self, filepath, skip_mismatch, objects_to_skip)
 
     def save(self, filepath, overwrite=True, zipped=None, **kwargs):
         """Writes the model into a `.keras` file as Keras does, or into an open one; needs the package h5py."""
-        from leat.keras import files
+        from leat.keras.saving import files
         files.save_model(self, filepath, overwrite, zipped, **kwargs)
 
     def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
@@ -144,7 +143,7 @@ class Model(Trainer, Layer):
 
         `line_length`: width in characters. `print_fn` gets the whole text in place of the standard output.
         """
-        from leat.keras.summary import summary
+        from leat.keras.models.summary import summary
         text = summary(self, line_length, positions, expand_nested, show_trainable, layer_range)
         (print_fn or print)(text)
 
@@ -415,9 +414,9 @@ class Sequential(Model):
 
     def get_config(self):
         """Name, layers and the shape that it was built for."""
-        from leat.keras import saving
+        from leat.keras._base import registry
         config = {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config(),
-                  "layers": [saving.serialize_keras_object(layer) for layer in self._sequence]}
+                  "layers": [registry.serialize_keras_object(layer) for layer in self._sequence]}
         if self._input is not None:
             config["build_input_shape"] = self._input.shape
         return config
@@ -425,7 +424,7 @@ class Sequential(Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A model of a configuration. ValueError where it is none of a Sequential model."""
-        from leat.keras import saving
+        from leat.keras._base import registry
         if not isinstance(config, dict) or not {"name", "layers"} <= set(config):
             raise ValueError("A Sequential model configuration must be a dictionary containing the 'name' and 'layers' "
                              f"keys. Received: {config}")
@@ -434,7 +433,7 @@ class Sequential(Model):
             if not isinstance(one, dict) or "config" not in one:
                 raise ValueError("Expected a dictionary containing a 'config' key. Received the configuration of a "
                                  f"layer {one}")
-            made.add(saving.deserialize_keras_object(one, custom_objects), rebuild=False)
+            made.add(registry.deserialize_keras_object(one, custom_objects), rebuild=False)
         made._rebuild()
         shape = config.get("build_input_shape")
         if not made.built and shape is not None:

@@ -4,11 +4,10 @@ import collections
 import inspect
 import warnings
 
-from leat.keras import layer as _layer
-from leat.keras import saving, tables
-from leat.keras.layer import InputSpec, KerasTensor, Layer, layers_in
+from leat.keras._base import layer as _layer, registry, tables
+from leat.keras._base.layer import InputSpec, KerasTensor, Layer, layers_in
 from leat.keras.layers import Input, InputLayer
-from leat.keras.model import Model, fitted
+from leat.keras.models.model import Model, fitted
 from leat.keras.ops.promote import OperationLayer
 
 
@@ -274,7 +273,7 @@ class Functional(Model):
             return [self._saved(item) for item in value]
         if isinstance(value, dict):
             return {key: self._saved(item) for key, item in value.items()}
-        return saving.serialize_keras_object(value)
+        return registry.serialize_keras_object(value)
 
     def get_build_config(self):
         """None: the configuration has the shapes."""
@@ -285,7 +284,7 @@ class Functional(Model):
             return self._automatic_config()
         listed = []
         for layer in self._layers:
-            config = saving.serialize_keras_object(layer)
+            config = registry.serialize_keras_object(layer)
             config["name"] = layer.name
             config["inbound_nodes"] = [
                 {"args": self._saved(list(node.args)), "kwargs": self._saved(node.kwargs)}
@@ -313,7 +312,7 @@ def of_config(cls, config, custom_objects=None):
     """A model of a class, between the inputs and outputs of a configuration."""
     made, waiting = {}, []
     for one in config["layers"]:
-        layer = made[one["name"]] = saving.deserialize_keras_object(one, custom_objects)
+        layer = made[one["name"]] = registry.deserialize_keras_object(one, custom_objects)
         waiting += [(layer, node) for node in one["inbound_nodes"]]
     while waiting:
         left = []
@@ -400,7 +399,7 @@ def _revived(value, made):
         return [_revived(item, made) for item in value]
     if isinstance(value, dict) and "class_name" not in value:
         return {key: _revived(item, made) for key, item in value.items()}
-    return saving.deserialize_keras_object(value)
+    return registry.deserialize_keras_object(value)
 
 
 def _placed(value, made):

@@ -4,8 +4,8 @@ import threading
 import weakref
 
 from leat._graph import trace
-from leat._graph.traced import Function
 from leat._graph.graphs import Graph
+from leat._graph.traced import Function
 
 _STANDALONE = frozenset()
 

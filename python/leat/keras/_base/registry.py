@@ -1,8 +1,8 @@
-"""``keras.saving``: objects as configurations and back, and files of models."""
+"""Objects as configurations and back: what ``keras.saving`` has besides files of models."""
 
 import numpy
 
-from leat.keras import tables
+from leat.keras._base import tables
 
 _CUSTOM = {}  # "package>Name" -> class or function
 
@@ -141,8 +141,8 @@ def serialize_function(function):
 
 
 def _class_of(config, custom_objects):
-    from leat.keras import (constraints, functional, initializers, layers, losses, metrics, model, ops, optimizers,
-                            random, regularizers)
+    from leat.keras import constraints, initializers, layers, losses, metrics, ops, optimizers, random, regularizers
+    from leat.keras.models import functional, model
     name = config["class_name"]
     if str(config.get("module")).startswith("keras.src.ops"):
         found = ops.class_of(config["module"], name)
@@ -274,29 +274,3 @@ def _inner(value, custom_objects):
 def _takes_custom_objects(class_):
     import inspect
     return "custom_objects" in inspect.signature(class_.from_config).parameters
-
-
-# ---- files ----
-
-def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
-    """Writes a model into a `.keras` file (``keras.saving.save_model``, ``Model.save``). ValueError for other names."""
-    from leat.keras import files
-    files.save_model(model, filepath, overwrite, zipped, **kwargs)
-
-
-def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
-    """The model of a `.keras` file of Keras or leat, compiled as it was if `compile` (``keras.saving.load_model``)."""
-    from leat.keras import files
-    return files.load_model(filepath, custom_objects, compile, safe_mode)
-
-
-def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_to_skip=None):
-    """Writes the weights of a model (``keras.saving.save_weights``, ``Model.save_weights``)."""
-    from leat.keras import files
-    files.save_weights(model, filepath, overwrite, max_shard_size, objects_to_skip)
-
-
-def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None):
-    """Sets the weights of a model from a file (``keras.saving.load_weights``, ``Model.load_weights``)."""
-    from leat.keras import files
-    files.load_weights(model, filepath, skip_mismatch, objects_to_skip)

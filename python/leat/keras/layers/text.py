@@ -1,9 +1,9 @@
 """TextVectorization: texts as the numbers of their words, or as vectors of what they have."""
 
-from leat._graph import ops
 from leat import strings
-from leat.keras.layer_lookups import Numbering, StringLookup, _checked
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
+from leat.keras.layers.lookups import Numbering, StringLookup, _checked
 
 _MARKS = r"[!\"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']"
 
@@ -130,9 +130,9 @@ class TextVectorization(Numbering):
     @classmethod
     def from_config(cls, config):
         """One of these arguments."""
-        from leat.keras import saving
+        from leat.keras._base import registry
         config = dict(config)
         for name in ("standardize", "split"):
             if isinstance(config.get(name), dict):
-                config[name] = saving.deserialize_keras_object(config[name])
+                config[name] = registry.deserialize_keras_object(config[name])
         return cls(**config)

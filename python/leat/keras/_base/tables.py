@@ -146,28 +146,28 @@ def by_identifier(sort, classes, aliases, identifier):
 
 def configuration(thing):
     """The configuration of an object of Keras, or of a function by its name."""
-    from leat.keras import saving
+    from leat.keras._base import registry
     if isinstance(thing, types.FunctionType):
-        return {"module": "builtins", "class_name": "function", "config": saving.get_registered_name(thing),
+        return {"module": "builtins", "class_name": "function", "config": registry.get_registered_name(thing),
                 "registered_name": "function"}
-    return saving.serialize_keras_object(thing)
+    return registry.serialize_keras_object(thing)
 
 
 def from_configuration(sort, find, config, custom_objects=None):
     """The object of a configuration, or of a name; `find` knows classes and functions by name. ValueError."""
-    from leat.keras import saving
+    from leat.keras._base import registry
     if isinstance(config, str):
         config = {"class_name": config, "config": {}}
     name, inner = config.get("class_name"), config.get("config") or {}
     if name == "function":
         name = inner
-    found = (saving.get_registered_object(config.get("registered_name"), custom_objects)
-             or saving.get_registered_object(name, custom_objects) or find(name))
+    found = (registry.get_registered_object(config.get("registered_name"), custom_objects)
+             or registry.get_registered_object(name, custom_objects) or find(name))
     if found is None:
         raise ValueError(f"Could not interpret {sort} identifier: {config}")
     if not isinstance(found, type):
         return found
-    with saving.custom_object_scope(custom_objects):
+    with registry.custom_object_scope(custom_objects):
         return found.from_config(dict(inner))
 
 

@@ -13,13 +13,14 @@ import weakref
 import numpy as np
 
 from leat import debugging, dtypes, errors, nest
-from leat._graph import trace
-from leat.keras import calls, masking, tables
-from leat.keras.input_spec import InputSpec, check_inputs  # noqa: F401
-from leat.keras.signature import CallSignature, shapes_for
-from leat.keras.state import (State, _all_layers, _leaves, _regularizer, _scope_of, layers_in, shape_of)  # noqa: F401
-from leat.keras.variables import StatelessScope
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import trace
+from leat.keras._base import calls, masking, tables
+from leat.keras._base.input_spec import InputSpec, check_inputs  # noqa: F401
+from leat.keras._base.signature import CallSignature, shapes_for
+from leat.keras._base.state import (State, _all_layers, _leaves, _regularizer, _scope_of, layers_in,  # noqa: F401
+                                    shape_of)
+from leat.keras._base.variables import StatelessScope
 
 
 class _Context(threading.local):
@@ -423,8 +424,8 @@ class Layer(State):
     def _base_config(self):
         base = {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config()}
         if self.activity_regularizer is not None:
-            from leat.keras import saving
-            base["activity_regularizer"] = saving.serialize_keras_object(self.activity_regularizer)
+            from leat.keras._base import registry
+            base["activity_regularizer"] = registry.serialize_keras_object(self.activity_regularizer)
         return base
 
     def _automatic_config(self):

@@ -1,7 +1,7 @@
 """Layers around other layers: Wrapper, SpectralNormalization and Pipeline."""
 
 from leat._graph import ops
-from leat.keras.layer import InputSpec, Layer, _context, _scope_of
+from leat.keras._base.layer import InputSpec, Layer, _context, _scope_of
 
 
 def _op(path, *args, **kwargs):
@@ -28,15 +28,15 @@ class Wrapper(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        from leat.keras import saving
-        return {**super().get_config(), "layer": saving.serialize_keras_object(self.layer)}
+        from leat.keras._base import registry
+        return {**super().get_config(), "layer": registry.serialize_keras_object(self.layer)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """One of these arguments."""
-        from leat.keras import saving
+        from leat.keras._base import registry
         others = dict(config)
-        return cls(saving.deserialize_keras_object(others.pop("layer"), custom_objects), **others)
+        return cls(registry.deserialize_keras_object(others.pop("layer"), custom_objects), **others)
 
 
 class SpectralNormalization(Wrapper):
@@ -120,14 +120,15 @@ class Pipeline(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        from leat.keras import saving
-        return {"layers": [saving.serialize_keras_object(layer) for layer in self._pipeline_layers], "name": self.name}
+        from leat.keras._base import registry
+        return {"layers": [registry.serialize_keras_object(layer) for layer in self._pipeline_layers],
+                "name": self.name}
 
     @classmethod
     def from_config(cls, config):
         """One of these arguments."""
-        from leat.keras import saving
+        from leat.keras._base import registry
         if not isinstance(config.get("layers"), (list, tuple)):
             raise ValueError("`Pipeline` config must contain a `layers` key mapping to a list of serialized layers. "
                              f"Received config with layers={config.get('layers')}.")
-        return cls(**{**config, "layers": [saving.deserialize_keras_object(layer) for layer in config["layers"]]})
+        return cls(**{**config, "layers": [registry.deserialize_keras_object(layer) for layer in config["layers"]]})

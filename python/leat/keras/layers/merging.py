@@ -3,7 +3,7 @@
 import functools
 
 from leat._graph import ops
-from leat.keras.calls import mask_of
+from leat.keras._base.calls import mask_of
 
 
 def check_concatenated(self, shapes):

@@ -1,0 +1,6 @@
+"""``keras.saving``: objects as configurations and back, and files of models."""
+
+from leat.keras._base.registry import (CustomObjectScope, custom_object_scope, deserialize_keras_object,
+                                       get_custom_objects, get_registered_name, get_registered_object,
+                                       register_keras_serializable, serialize_keras_object)
+from leat.keras.saving.files import load_model, load_weights, save_model, save_weights

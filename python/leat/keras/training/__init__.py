@@ -1,0 +1,1 @@
+"""Training of models: what `fit` is given, and its loop."""

@@ -159,7 +159,7 @@ class Stubs:
                 return ["from %s import %s as %s" % (home, self.name_in(home, value), key)]
             return self.a_class(value) if isinstance(value, type) else self.function(key, value)
         kind = type(value)
-        if kind is object:
+        if kind is object or kind.__module__ in INTERNAL:
             return []
         if kind.__module__.startswith("leat"):
             return ["%s: %s" % (key, self.use(kind))]

@@ -10,9 +10,13 @@ import atexit as _atexit
 
 from leat import _native, dtypes, errors, nest
 from leat._core.shapes import TensorShape
-from leat._core.specs import NoneTensorSpec, OptionalSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec, TypeSpec
+from leat._core import element_specs as _element_specs
+from leat._core import tensor as _tensor
+from leat._core.element_specs import OptionalSpec
+from leat._core.specs import NoneTensorSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec, TypeSpec
 from leat._core.tensor import Tensor, constant, convert_to_tensor, is_tensor
 from leat._graph import ops as _ops
+from leat._graph import trace as _trace
 from leat._graph.trace import executing_eagerly, init_scope, inside_function
 from leat.dtypes import (DType, as_dtype, bfloat16, bool, double, float16, float32, float64, half, int8, int16, int32,
                          int64, string, uint8, uint16, uint32, uint64, variant)
@@ -23,12 +27,12 @@ newaxis = None
 # What is imported when it is first asked for: most programs use a part of it.
 _HOMES = {
     "leat._api.arrays": "batch_to_space broadcast_dynamic_shape broadcast_static_shape clip_by_global_norm "
-                        "clip_by_norm dynamic_stitch einsum histogram_fixed_width_bins identity_n meshgrid ones_like "
+                        "clip_by_norm dynamic_stitch histogram_fixed_width_bins identity_n meshgrid ones_like "
                         "space_to_batch space_to_batch_nd stack unravel_index zeros_like",
-    "leat._api.creation": "get_logger get_static_value group is_symbolic_tensor linspace no_op numpy_function ones "
+    "leat._graph.creation": "get_logger get_static_value group is_symbolic_tensor linspace no_op numpy_function ones "
                           "py_function rank shape_n timestamp type_spec_from_value zeros",
     "leat._api.folds": "foldl foldr map_fn scan vectorized_map",
-    "leat._api.indices": "gather_nd scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
+    "leat._graph.indices": "gather_nd scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
                          "tensor_scatter_nd_sub",
     "leat._api.initial": "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "
                          "zeros_initializer",
@@ -43,12 +47,22 @@ _HOMES = {
     "leat._structures.tensor_array": "TensorArray TensorArraySpec",
     "leat._structures.variables": "Variable VariableAggregation VariableSynchronization",
     "leat.debugging": "assert_equal assert_greater assert_less assert_rank",
-    "leat.linalg": "matmul norm tensordot",
+    "leat.linalg": "einsum matmul norm tensordot",
     "leat.math": "reduce_logsumexp scalar_mul",
 }
 _MODULES = ["leat." + name for name in (
     "audio autograph compat config data debugging distribute dtypes errors experimental image io keras linalg lookup "
     "math nest nn ragged random sparse strings summary train utils version").split()]
+
+# What lower floors call of modules that are not imported yet.
+_tensor.parts_of.at("leat._graph.indexing", "getitem")
+_tensor.composite_of_value.at("leat._structures.ragged", "composite_of_value")
+_trace.convert_control_flow.at("leat.autograph.convert", "converted")
+RaggedTensorSpec.value_class.at("leat._structures.ragged", "RaggedTensor")
+SparseTensorSpec.value_class.at("leat._structures.sparse", "SparseTensor")
+_element_specs.DatasetSpec.value_class.at("leat.data.dataset", "Dataset")
+_element_specs.IteratorSpec.value_class.at("leat.data.traced", "TracedIterator")
+OptionalSpec.value_class.at("leat.data.optional", "Optional")
 
 _ops.join(__name__, homes=_HOMES, modules=_ops.make_modules(_MODULES), optional=["leat.jax", "leat.torch"])
 _ops.join("leat.dtypes")

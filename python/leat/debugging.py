@@ -16,11 +16,6 @@ def _fail(text):
     raise InvalidArgumentError(None, None, text)
 
 
-def _flat(tensor, count):
-    values = np.reshape(np.asarray(tensor.numpy(), object if tensor.dtype is dtypes.string else None), [-1])
-    return values if count < 0 else values[:count]
-
-
 def _check(holds, message):
     """In a traced function: one of its checks."""
     if trace.is_tracing():
@@ -54,7 +49,7 @@ def _compare(sign, path, x, y, message, summarize):
         lines += [f"Indices of first {shown} different values:", str(places[:shown]), "Corresponding x values:",
                   str(a[:shown]), "Corresponding y values:", str(b[:shown])]
     for name, tensor in (("x", x), ("y", y)):
-        part = _flat(tensor, count)
+        part = control.first_values(tensor, count)
         lines += [f"First {len(part)} elements of {name}:", str(part)]
     return _fail("\n".join(lines))
 
@@ -100,17 +95,9 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     if np.all(holds.numpy()):
         return None
     parts = [f"b'{message or ''}'", f"b'x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}'",
-             f"b'x (shape={x.shape} dtype={x.dtype.name}) = '", summary(x, summarize),
-             f"b'y (shape={y.shape} dtype={y.dtype.name}) = '", summary(y, summarize)]
+             f"b'x (shape={x.shape} dtype={x.dtype.name}) = '", control.summary(x, summarize),
+             f"b'y (shape={y.shape} dtype={y.dtype.name}) = '", control.summary(y, summarize)]
     return _fail("Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: " + "\n".join(parts))
-
-
-def summary(tensor, summarize):
-    """The first values in one line."""
-    count = 3 if summarize is None else summarize
-    values = _flat(convert_to_tensor(tensor), -1)
-    shown = ", ".join(str(value) for value in (values if count < 0 else values[:count]))
-    return shown + (", ..." if 0 <= count < len(values) else "")
 
 
 # ---- against zero ----
@@ -123,7 +110,7 @@ def _against_zero(sign, path, x, message, summarize):
     if np.all(holds.numpy()):
         return None
     count = 3 if summarize is None else summarize
-    flat = _flat(x, -1)
+    flat = control.first_values(x, -1)
     if x.shape.rank:
         shown = [str(value) for value in (flat if count < 0 else flat[:count])]
         shown = str(shown + ["..."] if 0 <= count < len(flat) else shown)

@@ -8,7 +8,7 @@ from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 from leat.math import l2_normalize
 
-__all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "expm", "global_norm", "l2_normalize", "logdet",
+__all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "einsum", "expm", "global_norm", "l2_normalize", "logdet",
            "lstsq", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose",
            "matvec", "norm", "normalize", "pinv", "tensor_diag", "tensor_diag_part", "tensordot", "trace"]
 
@@ -55,6 +55,13 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
             product = ops.call("einsum", {"equation": sides}, operands)[0]
             return product if half is None else F["cast"](product, half)
     return F["matmul"](a, b, transpose_a, transpose_b)
+
+
+def einsum(equation, *inputs, **kwargs):
+    """Sums of products, by a text that names dimensions (``tf.einsum``); '...' stands for further ones."""
+    operands, half = ops._fit("einsum", ops._convert_inputs(ops.TABLE["einsum"], [list(inputs)]))
+    product = ops.call("einsum", {"equation": equation.replace(" ", "")}, operands)[0]
+    return product if half is None else F["cast"](product, half)
 
 
 def _spreads(a, b):
@@ -351,4 +358,4 @@ def global_norm(t_list, name=None):
     return F["sqrt"](F["reduce_sum"](F["stack"](halves)))
 
 
-ops.join(__name__, homes={"leat._api.arrays": "einsum"})
+ops.join(__name__)

@@ -14,12 +14,14 @@ import numpy as np
 
 from leat import _native
 from leat._core import specs
+from leat._core.later import Hook
 from leat._core.specs import TypeSpec
 from leat.dtypes import variant
 
 _kinds = [None]  # tag -> Kind; 0 is a plain tuple, or a plain dict in sorted order
 _tags = {}
 _lock = threading.Lock()
+_convert_leaf, _convert_to_tensor = Hook(), Hook()  # of a value, a leaf of an element or a tensor: leat._core.tensor
 
 
 class _Kind:
@@ -277,49 +279,24 @@ def key(spec):
 
 def normalize(value):
     """A structure whose leaves are leat's own: numbers, lists and arrays become tensors."""
-    from leat._core.tensor import convert_leaf
-    return _map(convert_leaf, value)
+    return _map(_convert_leaf.value, value)
 
 
+@specs.spec_of_value.provide
 def spec_of_leaf(value):
     """The TypeSpec of a leaf of a normalized structure."""
-    from leat.data.dataset import Dataset
-    from leat._structures.ragged import RaggedTensor
-    from leat._structures.sparse import SparseTensor
-    from leat._core.tensor import Tensor
-    if isinstance(value, Tensor):
-        element = value._element_spec()
-        return specs.TensorSpec(value.shape, value.dtype) if element is None else specs.DatasetSpec(element)
     if value is None:
         return specs.NoneTensorSpec()
-    if isinstance(value, (RaggedTensor, SparseTensor)) or hasattr(value, "_type_spec"):
-        return value._type_spec
-    if isinstance(value, Dataset):
-        return specs.DatasetSpec(value.element_spec)
-    from leat.data.optional import Optional
-    if isinstance(value, Optional):
-        return specs.OptionalSpec(value.element_spec)
-    if isinstance(getattr(value, "_type_spec", None), TypeSpec):
+    if hasattr(value, "_type_spec"):
         return value._type_spec
     if hasattr(value, "__array__") or isinstance(value, (int, float, bool, str, bytes, list)):
-        from leat._core.tensor import convert_to_tensor
-        return spec_of_leaf(convert_to_tensor(value))
+        return spec_of_leaf(_convert_to_tensor(value))
     raise TypeError(f"Could not build a `TypeSpec` for {value!r} with type {type(value).__name__}")
 
 
 def spec_of(value):
     """The structure of TypeSpecs of a normalized structure."""
     return _map(spec_of_leaf, value)
-
-
-def value_type(spec):
-    """The class of the values that a spec describes."""
-    from leat.data.dataset import Dataset
-    from leat._structures.ragged import RaggedTensor
-    from leat._structures.sparse import SparseTensor
-    from leat._core.tensor import Tensor
-    return {specs.TensorSpec: Tensor, specs.RaggedTensorSpec: RaggedTensor, specs.SparseTensorSpec: SparseTensor,
-            specs.DatasetSpec: Dataset, specs.NoneTensorSpec: type(None)}[type(spec)]
 
 
 def components(value, spec):
@@ -362,7 +339,7 @@ def taker(spec):
 
 
 def _leaf_taker(spec):
-    from leat._core.tensor import Tensor, convert_to_tensor
+    Tensor, convert_to_tensor = specs.TensorSpec.value_class.value, _convert_to_tensor.value
     number, shape = spec.dtype.number, spec.shape
     dims = None if shape.rank is None else tuple(shape)
     is_fixed = dims is not None and None not in dims

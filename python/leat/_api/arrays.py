@@ -10,7 +10,7 @@ from leat._graph.ops import FUNCTIONS as F
 from leat.linalg import global_norm
 
 __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
-           "clip_by_norm", "dynamic_stitch", "einsum", "histogram_fixed_width_bins", "identity_n", "meshgrid",
+           "clip_by_norm", "dynamic_stitch", "histogram_fixed_width_bins", "identity_n", "meshgrid",
            "ones_like", "space_to_batch", "space_to_batch_nd", "stack", "unravel_index", "zeros_like"]
 
 
@@ -59,7 +59,7 @@ def _like(operation, value, dtype):
     dtype = dtypes.as_dtype(dtype)
     if dtypes.string not in (dtype, value.dtype):
         return F["cast"](F[operation](value), dtype)
-    from leat._api.creation import ones, zeros
+    from leat._graph.creation import ones, zeros
     return (zeros if operation == "zeros_like" else ones)(F["shape"](value), dtype)
 
 
@@ -187,13 +187,6 @@ def stack(values, axis=0, name="stack"):
             return whole
         values = F["unstack"](whole)
     return F["stack"](values, axis)
-
-
-def einsum(equation, *inputs, **kwargs):
-    """Sums of products, by a text that names dimensions (``tf.einsum``); '...' stands for further ones."""
-    operands, half = ops._fit("einsum", ops._convert_inputs(ops.TABLE["einsum"], [list(inputs)]))
-    product = ops.call("einsum", {"equation": equation.replace(" ", "")}, operands)[0]
-    return product if half is None else F["cast"](product, half)
 
 
 def dynamic_stitch(indices, data, name=None):

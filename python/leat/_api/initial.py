@@ -1,8 +1,8 @@
 """What makes first values: ``tf.zeros_initializer`` and its like, called with a shape and a dtype."""
 
 from leat import dtypes, random
-from leat._api.creation import ones, zeros
 from leat._core.tensor import constant
+from leat._graph.creation import ones, zeros
 
 __all__ = ["constant_initializer", "ones_initializer", "random_normal_initializer", "random_uniform_initializer",
            "zeros_initializer"]

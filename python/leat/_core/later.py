@@ -1,7 +1,9 @@
 """What is made when it is first asked for, so that importing the package costs little.
 
 A dictionary of such values, and modules that import or make such names. ``dir``, ``help``, ``from ... import *`` and
-``pickle`` see them all.
+``pickle`` see them all. And hooks, by which lower floors call higher ones: nothing is imported upwards, but a lower
+module makes a hook and says what it stands for, and a higher one provides that, or the package's ``__init__`` says
+where it is.
 """
 
 import collections.abc
@@ -35,6 +37,35 @@ class Lazy(dict):
         return len(self._keys)
 
     get, keys, values, items = _Mapping.get, _Mapping.keys, _Mapping.values, _Mapping.items
+
+
+class Hook:
+    """A function or class of a higher floor."""
+
+    __slots__ = ("_thing", "_home")
+
+    def __init__(self):
+        self._thing = self._home = None
+
+    def provide(self, thing):
+        """It is this from now on; returns it, so that it can decorate a function or class."""
+        self._thing = thing
+        return thing
+
+    def at(self, module, name):
+        """It is `name` of a module, which is imported when it is first asked for."""
+        self._home = module, name
+
+    @property
+    def value(self):
+        """What it is."""
+        if self._thing is None:
+            module, name = self._home
+            self._thing = getattr(importlib.import_module(module), name)
+        return self._thing
+
+    def __call__(self, *args, **kwargs):
+        return self.value(*args, **kwargs)
 
 
 def module(name, values, homes=None, modules=(), optional=()):

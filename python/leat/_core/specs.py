@@ -4,8 +4,12 @@ A leaf knows its JSON (the form of docs/PLANS.md), how many tensors of C it stan
 apart into them and put it together.
 """
 
+from leat._core.later import Hook
 from leat._core.shapes import TensorShape, as_shape
 from leat.dtypes import DType, as_dtype, by_number, float32, int64, variant
+
+spec_of_value = Hook()  # the TypeSpec of a value: leat.nest
+READERS = {}  # key of a leaf's JSON -> what makes the spec of what stands under it: leat._core.element_specs
 
 
 def _json_shape(shape):
@@ -16,11 +20,11 @@ class TypeSpec:
     """The type of a leaf (``tf.TypeSpec``)."""
 
     __slots__ = ()
+    value_class = Hook()  # the class of the values; each kind of spec has its own
 
     def is_compatible_with(self, other):
         """Could `other`, a value or a spec, be of this type?"""
-        from leat.nest import spec_of_leaf
-        other = other if isinstance(other, TypeSpec) else spec_of_leaf(other)
+        other = other if isinstance(other, TypeSpec) else spec_of_value(other)
         return type(self) is type(other) and self._covers(other)
 
     def is_subtype_of(self, other):
@@ -45,8 +49,7 @@ class TypeSpec:
     @property
     def value_type(self):
         """The class of the values."""
-        from leat import nest
-        return nest.value_type(self)
+        return type(self).value_class.value
 
     def _key(self):
         raise NotImplementedError
@@ -62,6 +65,7 @@ class TensorSpec(TypeSpec):
     """A dense tensor: shape and dtype (``tf.TensorSpec``)."""
 
     __slots__ = ("_shape", "_dtype", "_name")
+    value_class = Hook()
     num_components = 1
 
     def __init__(self, shape, dtype=float32, name=None):
@@ -112,6 +116,7 @@ class RaggedTensorSpec(TypeSpec):
     """A ragged tensor (``tf.RaggedTensorSpec``)."""
 
     __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype")
+    value_class = Hook()
 
     def __init__(self, shape=None, dtype=float32, ragged_rank=None, row_splits_dtype=int64, flat_values_spec=None):
         self._shape = as_shape(shape)
@@ -152,10 +157,9 @@ class RaggedTensorSpec(TypeSpec):
         return [value.flat_values, *value.nested_row_splits]
 
     def _put(self, components):
-        from leat._structures.ragged import RaggedTensor
         values = next(components)
         splits = [next(components) for _ in range(self._ragged_rank)]
-        return RaggedTensor.from_nested_row_splits(values, splits, validate=False) if splits else values
+        return self.value_class.value.from_nested_row_splits(values, splits, validate=False) if splits else values
 
     def __repr__(self):
         return (f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank!r}, "
@@ -166,6 +170,7 @@ class SparseTensorSpec(TypeSpec):
     """A sparse tensor (``tf.SparseTensorSpec``)."""
 
     __slots__ = ("_shape", "_dtype")
+    value_class = Hook()
     num_components = 3
 
     def __init__(self, shape=None, dtype=float32):
@@ -191,9 +196,8 @@ class SparseTensorSpec(TypeSpec):
         return [value.indices, value.values, value.dense_shape]
 
     def _put(self, components):
-        from leat._structures.sparse import SparseTensor
         indices, values, dense_shape = next(components), next(components), next(components)
-        return SparseTensor(indices, values, dense_shape)
+        return self.value_class(indices, values, dense_shape)
 
     def __repr__(self):
         return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
@@ -203,6 +207,7 @@ class NoneTensorSpec(TypeSpec):
     """The type of None within an element (``tf.NoneTensorSpec``)."""
 
     __slots__ = ()
+    value_class = Hook()
     num_components = 0
 
     def _covers(self, other):
@@ -228,98 +233,7 @@ class NoneTensorSpec(TypeSpec):
         return "NoneTensorSpec()"
 
 
-class _ElementSpec(TypeSpec):
-    """The type of what holds elements of one spec."""
-
-    __slots__ = ("_element_spec",)
-
-    def __init__(self, element_spec):
-        self._element_spec = element_spec
-
-    @classmethod
-    def from_value(cls, value):
-        """The spec of a value."""
-        return cls(value.element_spec)
-
-    element_spec = property(lambda self: self._element_spec)
-
-    def _covers(self, other):
-        from leat import nest
-        return nest.compatible(self._element_spec, other._element_spec)
-
-    def most_specific_common_supertype(self, others):
-        """This spec, where all others are equal; else None."""
-        return self if all(self == other for other in others) else None
-
-    def _key(self):
-        from leat import nest
-        return nest.key(self._element_spec)
-
-
-class DatasetSpec(_ElementSpec):
-    """A dataset as an element of another one (``tf.data.DatasetSpec``)."""
-
-    __slots__ = ("_dataset_shape",)
-    num_components = 1
-
-    def __init__(self, element_spec, dataset_shape=()):
-        super().__init__(element_spec)
-        self._dataset_shape = as_shape(dataset_shape)
-
-    def _json(self):
-        from leat import nest
-        return {"dataset": nest.to_json(self._element_spec)}
-
-    def _take(self, value):
-        return [value._as_value()]
-
-    def _put(self, components):
-        from leat.data.dataset import Dataset
-        return Dataset._of_value(next(components), self._element_spec)
-
-    def __repr__(self):
-        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
-
-
-class IteratorSpec(_ElementSpec):
-    """The type of an iterator (``tf.data.IteratorSpec``)."""
-
-    __slots__ = ()
-    num_components = 1
-
-    def is_compatible_with(self, other):
-        """Could `other`, an iterator or a spec, be of this type?"""
-        from leat import nest
-        return (isinstance(other, IteratorSpec) or hasattr(other, "get_next_as_optional")) and nest.compatible(
-            self._element_spec, other.element_spec)
-
-    def _json(self):
-        return {"dtype": "int64", "shape": []}
-
-    def _take(self, value):
-        from leat.data.traced import handle_of
-        return [value._value if hasattr(value, "_value") else handle_of(value)]
-
-    def _put(self, components):
-        from leat.data.traced import TracedIterator
-        return TracedIterator(next(components), self._element_spec)
-
-    def __repr__(self):
-        return f"IteratorSpec({self._element_spec!r},)"
-
-
-class OptionalSpec(_ElementSpec):
-    """A value that may be absent (``tf.OptionalSpec``)."""
-
-    __slots__ = ()
-    num_components = 1
-
-    def _json(self):
-        from leat import nest
-        return {"optional": nest.to_json(self._element_spec)}
-
-    def __repr__(self):
-        return f"OptionalSpec({self._element_spec!r})"
+NoneTensorSpec.value_class.provide(type(None))
 
 
 def of_json(json):
@@ -332,11 +246,9 @@ def of_json(json):
                                 part["row_splits_dtype"])
     if "sparse" in json:
         return SparseTensorSpec(_of_json_shape(json["sparse"]["shape"]), json["sparse"]["dtype"])
-    from leat import nest
-    if "dataset" in json:
-        return DatasetSpec(nest.from_json(json["dataset"]))
-    if "optional" in json:
-        return OptionalSpec(nest.from_json(json["optional"]))
+    for key, read in READERS.items():
+        if key in json:
+            return read(json[key])
     name = json["dtype"]
     return TensorSpec(_of_json_shape(json["shape"]), variant if name == "object" else as_dtype(name))
 

@@ -4,9 +4,16 @@ import weakref
 
 import numpy as np
 
-from leat import _native, dtypes
+from leat import _native, dtypes, nest
+from leat._core.element_specs import DatasetSpec
+from leat._core.later import Hook
 from leat._core.shapes import TensorShape
+from leat._core.specs import TensorSpec
 from leat.errors import OperatorNotAllowedInGraphError
+
+operation = Hook()  # (name, attributes, tensors): the outputs of an operation; leat._graph.ops
+parts_of = Hook()  # (tensor, key): what `tensor[key]` is; leat._graph.indexing
+composite_of_value = Hook()  # (value): a ragged or sparse tensor of numpy's form of one; leat._structures.ragged
 
 
 class NotTraceable(OperatorNotAllowedInGraphError):
@@ -81,8 +88,7 @@ class Tensor(_native.TensorBase):
         """Says that the tensor has this shape (``tf.Tensor.set_shape``); ValueError where it cannot."""
         merged = self.shape.merge_with(shape)
         if merged != self.shape and not self._has_values:
-            from leat._graph import ops
-            self._become(ops.FUNCTIONS["ensure_shape"](self, merged))
+            self._become(operation("ensure_shape", {"shape": [-1 if d is None else d for d in merged]}, [self])[0])
 
     @property
     def assign(self):
@@ -112,11 +118,15 @@ class Tensor(_native.TensorBase):
         """The spec of the elements where this is a dataset; None for others."""
         if self._dtype != dtypes.variant.number:
             return None
-        from leat import nest
         if self._has_values:
             return nest.from_text(self._dataset().spec())
         text = self._graph.element_spec(self)
         return None if text is None else nest.from_text(text)
+
+    @property
+    def _type_spec(self):
+        element = self._element_spec()
+        return TensorSpec(self.shape, self.dtype) if element is None else DatasetSpec(element)
 
     # ---- Python's protocols ----
 
@@ -205,8 +215,7 @@ class Tensor(_native.TensorBase):
 
     def __getitem__(self, key):
         """Parts as numpy's: integers, slices, ``...``, None, scalar tensors, or one mask of bool."""
-        from leat._graph.indexing import getitem
-        return getitem(self, key)
+        return parts_of(self, key)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         """A DLPack capsule over the values, without a copy (read only)."""
@@ -220,6 +229,7 @@ class Tensor(_native.TensorBase):
 
 
 _native.TensorBase.set_class(Tensor)
+TensorSpec.value_class.provide(Tensor)
 
 
 class Reference:
@@ -464,6 +474,7 @@ def _convert_checked(value, array, dtype, is_owned):
     return _convert(array, dtype, is_owned)
 
 
+@nest._convert_to_tensor.provide
 def convert_to_tensor(value, dtype=None, name=None, dtype_hint=None, as_ref=False, preferred_dtype=None):
     """A tensor of anything that can be one (``tf.convert_to_tensor``); ValueError on other dtypes."""
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
@@ -475,13 +486,12 @@ def convert_to_tensor(value, dtype=None, name=None, dtype_hint=None, as_ref=Fals
     if hasattr(value, "_as_tensor"):  # variables
         return convert_to_tensor(value._as_tensor(), dtype)
     if isinstance(value, (list, tuple)) and _has_tensor(value):
-        from leat._graph import ops
         parts = [convert_to_tensor(item, dtype) for item in value]
         kinds = {part.dtype for item, part in zip(value, parts) if _has_tensor(item)}
         if len(kinds) == 1:
             (kind,) = kinds
             parts = [part if part.dtype is kind else convert_to_tensor(item, kind) for item, part in zip(value, parts)]
-        return ops.call("stack", {}, parts)[0]
+        return operation("stack", {}, parts)[0]
     if dtype is None and dtype_hint is not None:
         try:
             return constant(value, dtype_hint)
@@ -490,13 +500,13 @@ def convert_to_tensor(value, dtype=None, name=None, dtype_hint=None, as_ref=Fals
     return constant(value, dtype)
 
 
+@nest._convert_leaf.provide
 def convert_leaf(value):
     """A leaf of an element: composite values as they are, everything else a tensor."""
     if value is None or isinstance(value, Tensor) or hasattr(value, "_is_leaf_value"):
         return value
     if type(value).__name__ in ("RaggedTensorValue", "SparseTensorValue"):
-        from leat._structures.sparse import from_value
-        return from_value(value)
+        return composite_of_value(value)
     return convert_to_tensor(value)
 
 

@@ -4,8 +4,11 @@ While a function is traced both branches, or the loop's condition and body, beco
 what they use of the function around becomes their arguments. Everywhere else these are Python's own.
 """
 
+import numpy as np
+
 from leat import dtypes, nest
 from leat._core import specs
+from leat._core.element_specs import DatasetSpec
 from leat._core.tensor import Tensor, constant, convert_to_tensor
 from leat._graph import trace
 from leat.errors import InvalidArgumentError
@@ -78,7 +81,7 @@ def _add(captures, more):
 
 def _wider(a, b):
     """The spec that both branches' values have; dtype and kind are equal already."""
-    return a if isinstance(a, specs.DatasetSpec) else a.most_specific_compatible_type(b)
+    return a if isinstance(a, DatasetSpec) else a.most_specific_compatible_type(b)
 
 
 def same_structure(a, b):
@@ -262,6 +265,20 @@ def _kind(spec):
 
 # ---- assertions ----
 
+def first_values(tensor, count):
+    """So many values of a tensor as a vector; all of them where `count` is negative."""
+    values = np.reshape(np.asarray(tensor.numpy(), object if tensor.dtype is dtypes.string else None), [-1])
+    return values if count < 0 else values[:count]
+
+
+def summary(tensor, summarize):
+    """The first values in one line."""
+    count = 3 if summarize is None else summarize
+    values = first_values(convert_to_tensor(tensor), -1)
+    shown = ", ".join(str(value) for value in (values if count < 0 else values[:count]))
+    return shown + (", ..." if 0 <= count < len(values) else "")
+
+
 def Assert(condition, data, summarize=None, name=None):
     """Fails with InvalidArgumentError where a value of `condition` is false (``tf.debugging.Assert``).
 
@@ -270,9 +287,7 @@ def Assert(condition, data, summarize=None, name=None):
     """
     given, condition = condition, convert_to_tensor(condition)
     if condition._has_values:
-        import numpy as np
         if not np.all(condition.numpy()):
-            from leat.debugging import summary
             shown = "\n".join(f"b'{part}'" if isinstance(part, str) else summary(part, summarize) for part in data)
             raise InvalidArgumentError(None, None, f"Expected '{given!s}' to be true. Summarized data: {shown}")
         return None

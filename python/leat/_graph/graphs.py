@@ -4,6 +4,7 @@ import contextlib
 import json
 
 from leat import _native
+from leat._graph import state
 from leat.errors import InvalidArgumentError
 
 # Operations that are worth a step of the processor (leat._graph.steps).
@@ -90,8 +91,7 @@ class Graph(_native.Graph):
         elif name in _LARGE:
             self.is_large = True
         outputs = self._call(name, attributes, inputs)
-        from leat._graph import trace
-        if not self.is_eager and trace.is_cut():
+        if not self.is_eager and state.is_cut():
             return [super(Graph, self).call("stop_gradient", None, [output])[0] if output.dtype.is_floating else output
                     for output in outputs]
         return outputs if name in _CUTS else self._note(inputs, outputs)
@@ -178,17 +178,16 @@ class Graph(_native.Graph):
 
     def write_variable(self, variable, value, add):
         """An assignment as a node."""
-        from leat._graph import trace
         self.has_effects = True
         self.written.add(id(variable))
-        combines = not getattr(trace.replica_context(), "updates", False)
+        combines = not getattr(state.replica_context(), "updates", False)
         if add and not combines:
             value, add = self.read_variable(variable) + value, False
         if id(variable) in self.given:
             value = self.read_variable(variable) + value if add else value
-            self.given[id(variable)] = value = trace.reach(self, value)
+            self.given[id(variable)] = value = state.reach(self, value)
             add = False
-        self.assign(variable._native, trace.reach(self, value), add, combines)
+        self.assign(variable._native, state.reach(self, value), add, combines)
         self.variables.setdefault(id(variable), [variable, [], False])[2] = False
 
     def forget_reads(self, variable):

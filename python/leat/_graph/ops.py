@@ -20,7 +20,8 @@ from leat.errors import InvalidArgumentError
 from leat._core.later import Lazy
 from leat._core.shapes import TensorShape
 from leat._core.signatures import REQUIRED, function
-from leat._core.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor, operation
+from leat._graph.graphs import DtypeError, ShapeError, refined
 
 
 def _entry(name):
@@ -41,7 +42,7 @@ def _is_checked(name):
         "sort", "stack", "unstack")
 
 
-
+@operation.provide
 def call(name, attributes, inputs):
     """Computes operation `name` of tensors, or adds it to the function that is traced; a list of tensors."""
     text = json.dumps(attributes) if attributes else None
@@ -50,10 +51,18 @@ def call(name, attributes, inputs):
         try:
             return _native.Graph.eager(name, text, inputs)
         except InvalidArgumentError as error:
-            from leat._graph.graphs import refined
             raise refined(error, _is_checked(name)) from None
     outputs = graph.call(name, text, [trace.reach(graph, tensor) for tensor in inputs])
     return outputs if not trace._state.guards else trace.guarded(graph, outputs)
+
+
+def _bound_call(name, attributes, inputs, bound):
+    """An operation some of whose arguments are tensors without values: they are further inputs."""
+    inputs = list(inputs)
+    for argument, tensor in bound:
+        attributes = dict(attributes, **{argument: {"input": len(inputs)}})
+        inputs.append(tensor)
+    return call(name, attributes, inputs)
 
 
 def _attribute(argument, value):
@@ -94,7 +103,6 @@ def _dims(value):
     try:
         shape = TensorShape(value)
     except ValueError as error:
-        from leat._graph.graphs import ShapeError
         raise ShapeError(None, None, str(error)) from None
     return None if shape.rank is None else [-1 if d is None else d for d in shape]
 
@@ -122,7 +130,6 @@ def _integers(argument, value):
     items = value if isinstance(value, (list, tuple)) else [value]
     for item in items:
         if isinstance(item, float) or isinstance(item, (list, tuple)):
-            from leat._graph.graphs import DtypeError, ShapeError
             kind = DtypeError if isinstance(item, float) else ShapeError
             raise kind(None, None, f"argument {argument['name']}: expected a list of integers, found {value!r}")
     return [-1 if item is None else int(item) for item in items]
@@ -273,7 +280,7 @@ def dispatch(name, values, arguments):
             attributes[argument["name"]] = _attribute(argument, value)
         except trace.Bound as found:
             bound.append((found.name, found.tensor))
-    outputs = trace.bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
+    outputs = _bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
     if back is not None:
         outputs = [_cast(tensor, back) if tensor.dtype.is_floating else tensor for tensor in outputs]
     if len(outputs) == 1 and name not in _LISTS or name in _FIRST_OUTPUT:

@@ -14,7 +14,6 @@ from leat import nest
 from leat._core import specs
 from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 from leat._graph import steps, trace
-from leat.data.dataset import Dataset
 from leat.errors import OpError, OutOfRangeError
 
 _eager_mode = [False]
@@ -434,8 +433,6 @@ def _read(leaf):
 
 def _leaf(leaf):
     """An argument's leaf: a tensor or composite value, a dataset or iterator, or a static one."""
-    if isinstance(leaf, Dataset):
-        return leaf
     if isinstance(leaf, Tensor) or isinstance(leaf, (np.ndarray, np.generic)):
         return convert_to_tensor(leaf)
     if hasattr(leaf, "_as_tensor"):

@@ -5,6 +5,7 @@ from leat._core import specs
 from leat._core.shapes import TensorShape
 from leat._core.tensor import convert_to_tensor
 from leat._graph import trace
+from leat._graph.ops import FUNCTIONS as F
 
 
 class IndexedSlices:
@@ -36,11 +37,10 @@ class IndexedSlices:
         return TensorShape(self._dense_shape._values() if known else None)
 
     def _as_tensor(self):
-        from leat._graph.ops import FUNCTIONS
         if self._dense_shape is None:
             raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: give one")
-        count = FUNCTIONS["cast"](self._dense_shape[0], dtypes.int64)
-        return FUNCTIONS["math.unsorted_segment_sum"](self._values, self._indices, count)
+        count = F["cast"](self._dense_shape[0], dtypes.int64)
+        return F["math.unsorted_segment_sum"](self._values, self._indices, count)
 
     def __neg__(self):
         return IndexedSlices(-self._values, self._indices, self._dense_shape)

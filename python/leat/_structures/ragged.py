@@ -8,6 +8,9 @@ from leat import dtypes
 from leat._core import specs
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
+from leat._structures import ragged_rows
+from leat._structures.sparse import SparseTensor
 
 
 class RaggedTensor:
@@ -225,7 +228,6 @@ class RaggedTensor:
 
     def _dispatch(self, entry, values, arguments):
         """An elementwise operation works on the flat values."""
-        from leat._graph import ops
         special = ragged_rows.OPERATIONS.get(entry["name"])
         if special is not None:
             return special(values, dict(zip((row["name"] for row in entry["arguments"]), arguments)), entry["name"])
@@ -285,6 +287,9 @@ def _depth(value):
     return 1 + max((_depth(item) for item in value), default=0)
 
 
-from leat._structures import ragged_rows  # noqa: E402: it needs the class
+def composite_of_value(value):
+    """A ragged or sparse tensor of numpy's form of one."""
+    return (SparseTensor if hasattr(value, "dense_shape") else RaggedTensor).from_value(value)
+
 
 ragged_rows.install_operators(RaggedTensor)

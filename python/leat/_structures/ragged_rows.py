@@ -4,26 +4,19 @@ import numpy as np
 
 from leat import dtypes
 from leat._core.shapes import TensorShape
+from leat._core.specs import RaggedTensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph.ops import FUNCTIONS as F
 
 # Operations of one dense tensor that work value by value, whatever the rows.
 OF_FLAT_VALUES = frozenset(["zeros_like", "ones_like", "identity", "as_string", "string_to_number", "string_length",
                             "string_lower", "string_upper", "string_strip", "string_to_hash_bucket_fast", "substr",
                             "check_numerics", "clip_by_value", "stop_gradient", "decode_base64", "encode_base64"])
-
-
-def _f():
-    from leat._graph.ops import FUNCTIONS
-    return FUNCTIONS
+_ragged = RaggedTensorSpec.value_class  # whose methods are made of what stands here
 
 
 def _is_ragged(value):
     return hasattr(value, "row_splits")
-
-
-def _class():
-    from leat._structures.ragged import RaggedTensor
-    return RaggedTensor
 
 
 def _numbers(value):
@@ -35,7 +28,7 @@ def _numbers(value):
 
 def _size(value, dtype):
     """How many rows or slices a value has."""
-    return count(value, dtype) if _is_ragged(value) else _f()["shape"](value, dtype)[0]
+    return count(value, dtype) if _is_ragged(value) else F["shape"](value, dtype)[0]
 
 
 # ---- making ----
@@ -43,14 +36,14 @@ def _size(value, dtype):
 def splits_of_lengths(row_lengths):
     """0 and the running totals."""
     lengths = _numbers(row_lengths)
-    return _f()["concat"]([_f()["zeros_like"](lengths[:1]) if lengths.shape.rank != 1 or lengths.shape[0] != 0
+    return F["concat"]([F["zeros_like"](lengths[:1]) if lengths.shape.rank != 1 or lengths.shape[0] != 0
                            else convert_to_tensor(np.zeros(1, lengths.dtype.as_numpy_dtype)),
-                           _f()["cumsum"](lengths)], 0) if lengths.shape[0] is not None else _open_splits(lengths)
+                           F["cumsum"](lengths)], 0) if lengths.shape[0] is not None else _open_splits(lengths)
 
 
 def _open_splits(lengths):
     zero = convert_to_tensor(np.zeros(1, lengths.dtype.as_numpy_dtype))
-    return _f()["concat"]([zero, _f()["cumsum"](lengths)], 0)
+    return F["concat"]([zero, F["cumsum"](lengths)], 0)
 
 
 def _values(value):
@@ -60,15 +53,15 @@ def _values(value):
 def from_starts(maker, values, row_starts):
     """See RaggedTensor.from_row_starts."""
     values, starts = _values(values), _numbers(row_starts)
-    last = _f()["expand_dims"](_size(values, starts.dtype), 0)
-    return maker.from_row_splits(values, _f()["concat"]([starts, last], 0))
+    last = F["expand_dims"](_size(values, starts.dtype), 0)
+    return maker.from_row_splits(values, F["concat"]([starts, last], 0))
 
 
 def from_limits(maker, values, row_limits):
     """See RaggedTensor.from_row_limits."""
     limits = _numbers(row_limits)
     zero = convert_to_tensor(np.zeros(1, limits.dtype.as_numpy_dtype))
-    return maker.from_row_splits(_values(values), _f()["concat"]([zero, limits], 0))
+    return maker.from_row_splits(_values(values), F["concat"]([zero, limits], 0))
 
 
 def from_rowids(maker, values, value_rowids, nrows):
@@ -85,14 +78,14 @@ def from_uniform(maker, values, length, nrows):
         if length._has_values and int(length) == 0:
             nrows = 0
         else:
-            nrows = _f()["math.floordiv"](_size(values, length.dtype), length)
-    rows = _f()["cast"](convert_to_tensor(nrows), length.dtype)
-    return maker.from_row_splits(values, _f()["multiply"](_f()["range"](_f()["add"](rows, 1)), length))
+            nrows = F["math.floordiv"](_size(values, length.dtype), length)
+    rows = F["cast"](convert_to_tensor(nrows), length.dtype)
+    return maker.from_row_splits(values, F["multiply"](F["range"](F["add"](rows, 1)), length))
 
 
 def from_tensor(maker, tensor, lengths, padding, ragged_rank, dtype):
     """See RaggedTensor.from_tensor."""
-    F, tensor = _f(), convert_to_tensor(tensor)
+    tensor = convert_to_tensor(tensor)
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if ragged_rank < 1 or tensor.shape.rank is not None and ragged_rank >= tensor.shape.rank:
@@ -121,7 +114,6 @@ def from_tensor(maker, tensor, lengths, padding, ragged_rank, dtype):
 
 def from_sparse(maker, value, dtype):
     """See RaggedTensor.from_sparse."""
-    F = _f()
     if value.shape.rank not in (2, None):
         raise ValueError("from_sparse needs a sparse tensor of rank 2")
     ids = F["cast"](value.indices[:, 0], dtype)
@@ -139,7 +131,7 @@ def count(value, out_type=None):
     splits = value.row_splits
     dtype = splits.dtype if out_type is None else dtypes.as_dtype(out_type)
     known = splits.shape.rank == 1 and splits.shape[0] is not None
-    return convert_to_tensor(splits.shape[0] - 1, dtype) if known else _f()["shape"](splits, dtype)[0] - 1
+    return convert_to_tensor(splits.shape[0] - 1, dtype) if known else F["shape"](splits, dtype)[0] - 1
 
 
 def lengths(value, axis=1):
@@ -151,8 +143,8 @@ def lengths(value, axis=1):
         return value.row_splits[1:] - value.row_splits[:-1]
     if _is_ragged(value.values):
         return value.with_values(lengths(value.values, axis - 1))
-    dims = _f()["shape"](value.values, value.row_splits.dtype)
-    return value.with_values(_f()["fill"](_f()["expand_dims"](dims[0], 0), dims[axis - 1]))
+    dims = F["shape"](value.values, value.row_splits.dtype)
+    return value.with_values(F["fill"](F["expand_dims"](dims[0], 0), dims[axis - 1]))
 
 
 def rowids(value):
@@ -162,19 +154,18 @@ def rowids(value):
 
 def _columns(value):
     """Each value's place in its row."""
-    F, splits = _f(), value.row_splits
+    splits = value.row_splits
     return F["subtract"](F["range"](splits[-1]), F["repeat"](splits[:-1], splits[1:] - splits[:-1]))
 
 
 def _width(value):
     """The length of the longest row, 0 where there is none."""
-    F, own = _f(), lengths(value)
+    own = lengths(value)
     return F["reduce_max"](F["concat"]([convert_to_tensor(np.zeros(1, own.dtype.as_numpy_dtype)), own], 0))
 
 
 def bounds(value, axis=None, out_type=None):
     """See RaggedTensor.bounding_shape."""
-    F = _f()
     dtype = value.row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
 
     def inner(part):
@@ -190,7 +181,6 @@ def bounds(value, axis=None, out_type=None):
 
 def to_tensor(value, default_value=None, shape=None):
     """See RaggedTensor.to_tensor."""
-    F = _f()
     shape = None if shape is None else TensorShape(shape) if not isinstance(shape, Tensor) else TensorShape(
         [None if d < 0 else d for d in shape.numpy().tolist()])
     if shape is not None and shape.rank is None:
@@ -225,7 +215,7 @@ def to_tensor(value, default_value=None, shape=None):
 def to_sparse(value):
     """See RaggedTensor.to_sparse."""
     from leat._structures.sparse import SparseTensor
-    F, flat = _f(), value.flat_values
+    flat = value.flat_values
     if flat.shape.rank != 1:
         raise NotImplementedError("to_sparse of ragged tensors whose values are not scalars is not supported")
     places = None
@@ -245,12 +235,12 @@ def with_splits_dtype(value, dtype):
     if dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {dtype}.")
     values = with_splits_dtype(value.values, dtype) if _is_ragged(value.values) else value.values
-    return _class().from_row_splits(values, _f()["cast"](value.row_splits, dtype))
+    return _ragged.value.from_row_splits(values, F["cast"](value.row_splits, dtype))
 
 
 def merge(value, outer, inner):
     """See RaggedTensor.merge_dims."""
-    F, rank = _f(), value.shape.rank
+    rank = value.shape.rank
     outer, inner = (axis if axis >= 0 else axis + rank for axis in (outer, inner))
     if outer > inner:
         raise ValueError(f"Expected outer_axis ({outer}) to be less than or equal to inner_axis ({inner})")
@@ -270,14 +260,14 @@ def merge(value, outer, inner):
         else:
             splits = F["multiply"](splits, F["shape"](values, splits.dtype)[1])
             values = merge(values, 0, 1)
-    return _class().from_row_splits(values, splits)
+    return _ragged.value.from_row_splits(values, splits)
 
 
 # ---- picking ----
 
 def _gather(value, indices):
     """Rows of a ragged tensor by their numbers, a vector."""
-    F, splits = _f(), value.row_splits
+    splits = value.row_splits
     begins = F["gather"](splits, indices)
     ends = F["gather"](splits, F["add"](indices, 1))
     return _cut(value.values, begins, ends)
@@ -286,7 +276,7 @@ def _gather(value, indices):
 def _cut(values, begins, ends):
     """Rows values[begins[i] : ends[i]]."""
     places = range(begins, ends, row_splits_dtype=begins.dtype)
-    found = _gather(values, places.values) if _is_ragged(values) else _f()["gather"](values, places.values)
+    found = _gather(values, places.values) if _is_ragged(values) else F["gather"](values, places.values)
     return places.with_values(found)
 
 
@@ -312,12 +302,12 @@ def _rows(value, key):
     if key.step in (None, 1) and not splits._has_values and all(
             end is None or isinstance(end, int) and end >= 0 for end in (key.start, key.stop)):
         cut = splits[key.start:None if key.stop is None else key.stop + 1]
-        return _class().from_row_splits(value.values[cut[0]:cut[-1]], cut - cut[0], validate=False)
+        return _ragged.value.from_row_splits(value.values[cut[0]:cut[-1]], cut - cut[0], validate=False)
     if splits._has_values and (key.step in (None, 1)):
         start, stop, _ = key.indices(splits._shape[0] - 1)
         cut = splits.numpy()[start:max(stop, start) + 1]
-        return _class().from_row_splits(value.values[int(cut[0]):int(cut[-1])], cut - cut[0])
-    return _gather(value, _f()["range"](count(value))[key])
+        return _ragged.value.from_row_splits(value.values[int(cut[0]):int(cut[-1])], cut - cut[0])
+    return _gather(value, F["range"](count(value))[key])
 
 
 def _nested_item(value, keys):
@@ -336,7 +326,7 @@ def _nested_item(value, keys):
     if not rest:
         return value
     second, deeper = rest[0], rest[1:]
-    F, splits = _f(), value.row_splits
+    splits = value.row_splits
     starts, limits = splits[:-1], splits[1:]
     if not isinstance(second, slice):
         found = F["gather"](value.values, (starts if second >= 0 else limits) + second) if not _is_ragged(
@@ -360,7 +350,6 @@ range_ = range
 
 def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):
     """A row of rising or falling numbers for each start, limit and step (``tf.ragged.range``)."""
-    F = _f()
     if limits is None:
         starts, limits = 0, starts
     parts = [convert_to_tensor(part, dtype if not isinstance(part, Tensor) else None) for part in (
@@ -382,12 +371,12 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
     splits = splits_of_lengths(own)
     place = F["cast"](F["subtract"](F["range"](splits[-1]), F["repeat"](splits[:-1], own)), kind)
     values = F["add"](F["repeat"](starts, own), F["multiply"](place, F["repeat"](deltas, own)))
-    return _class().from_row_splits(values, splits)
+    return _ragged.value.from_row_splits(values, splits)
 
 
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
     """The row of each value (``tf.ragged.row_splits_to_segment_ids``)."""
-    F, splits = _f(), _numbers(splits)
+    splits = _numbers(splits)
     own = splits[1:] - splits[:-1]
     ids = F["repeat"](F["range"](F["size"](own, splits.dtype)), own)
     return ids if out_type is None else F["cast"](ids, out_type)
@@ -395,7 +384,7 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
 
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
     """Row splits of values whose rows are given (``tf.ragged.segment_ids_to_row_splits``)."""
-    F, ids = _f(), _numbers(segment_ids)
+    ids = _numbers(segment_ids)
     if num_segments is None:
         last = F["concat"]([convert_to_tensor(np.full(1, -1, ids.dtype.as_numpy_dtype)), ids], 0)[-1]
         num_segments = F["add"](last, 1)
@@ -416,7 +405,6 @@ def map_flat_values(op, *args, **kwargs):
 
 def boolean_mask(data, mask, name=None):
     """The slices of `data` where `mask` holds, in its rows (``tf.ragged.boolean_mask``)."""
-    F = _f()
     data, mask = _values(data), _values(mask)
     if mask.dtype is not dtypes.bool:
         mask = F["cast"](mask, dtypes.bool)
@@ -427,35 +415,35 @@ def boolean_mask(data, mask, name=None):
             return F["boolean_mask"](data, mask)
         return _gather(data, F["reshape"](F["where"](mask), [-1]))
     if not _is_ragged(mask):
-        mask = from_tensor(_class(), mask, None, None, 1, dtypes.int64)
+        mask = from_tensor(_ragged.value, mask, None, None, 1, dtypes.int64)
     if not _is_ragged(data):
-        data = from_tensor(_class(), data, None, None, 1, dtypes.int64)
+        data = from_tensor(_ragged.value, data, None, None, 1, dtypes.int64)
     inner = boolean_mask(data.values, mask.values)
     if _is_ragged(mask.values):
         return mask.with_values(inner)
     held = F["math.unsorted_segment_sum"](F["cast"](mask.values, mask.row_splits.dtype), rowids(mask), count(mask))
-    return _class().from_row_splits(inner, splits_of_lengths(held))
+    return _ragged.value.from_row_splits(inner, splits_of_lengths(held))
 
 
 def _as_ragged(value):
     value = _values(value)
-    return value if _is_ragged(value) else from_tensor(_class(), value, None, None, 1, dtypes.int64)
+    return value if _is_ragged(value) else from_tensor(_ragged.value, value, None, None, 1, dtypes.int64)
 
 
 def concat_rows(values):
     """Ragged tensors, one behind the other."""
-    F, values = _f(), [_as_ragged(value) for value in values]
+    values = [_as_ragged(value) for value in values]
     inner = [value.values for value in values]
     if any(_is_ragged(one) for one in inner):
         inner = concat_rows(inner)
     else:
         inner = F["concat"](inner, 0)
     own = F["concat"]([lengths(value) for value in values], 0)
-    return _class().from_row_splits(inner, splits_of_lengths(own))
+    return _ragged.value.from_row_splits(inner, splits_of_lengths(own))
 
 
 def _concat(values, arguments, name):
-    F, values = _f(), [_as_ragged(value) for value in values[0]]
+    values = [_as_ragged(value) for value in values[0]]
     axis = int(arguments["axis"])
     rank = next((value.shape.rank for value in values if value.shape.rank is not None), None)
     axis = axis if axis >= 0 else axis + rank
@@ -469,12 +457,12 @@ def _concat(values, arguments, name):
     whole = concat_rows(values)
     order = F["reshape"](F["transpose"](F["reshape"](F["range"](F["multiply"](rows, many)), [many, -1])), [-1])
     turned = _gather(whole, order)
-    return _class().from_row_splits(turned.values, turned.row_splits[::many])
+    return _ragged.value.from_row_splits(turned.values, turned.row_splits[::many])
 
 
 def stack(values, axis=0, name=None):
     """Tensors whose lengths may differ, along a new dimension (``tf.ragged.stack``)."""
-    F, values = _f(), [_values(value) for value in values]
+    values = [_values(value) for value in values]
     if all(not _is_ragged(value) and value.shape.rank == 0 for value in values):
         return F["stack"](values)
     rank = values[0].shape.rank
@@ -485,26 +473,25 @@ def stack(values, axis=0, name=None):
         if axis == 1:
             return F["stack"](values, 1)
         own = F["stack"]([F["size"](value) for value in values])
-        return _class().from_row_splits(F["concat"](values, 0), splits_of_lengths(own))
+        return _ragged.value.from_row_splits(F["concat"](values, 0), splits_of_lengths(own))
     values = [_as_ragged(value) for value in values]
     own = F["stack"]([F["cast"](count(value), dtypes.int64) for value in values])
     if axis == 0:
-        return _class().from_row_splits(concat_rows(values), splits_of_lengths(own))
+        return _ragged.value.from_row_splits(concat_rows(values), splits_of_lengths(own))
     _check_alike(own, values, axis)
     if axis == 1:  # row i of each value, one behind the other
         places = F["range"](F["multiply"](own[0], len(values)))
         turned = F["transpose"](F["reshape"](places, [len(values), -1]))
         rows = _gather(concat_rows(values), F["reshape"](turned, [-1]))
-        return from_uniform(_class(), rows, len(values), own[0])
+        return from_uniform(_ragged.value, rows, len(values), own[0])
     inner = [value.values for value in values]
     joined = stack(inner, axis - 1) if any(map(_is_ragged, inner)) else F["stack"](inner, axis - 1)
-    return _class().from_row_splits(joined, values[0].row_splits, validate=False)
+    return _ragged.value.from_row_splits(joined, values[0].row_splits, validate=False)
 
 
 def _check_alike(counts, values, axis):
     """InvalidArgumentError unless the values have as many rows, and for `axis` beyond 1 rows of equal lengths."""
     from leat._graph.control import Assert
-    F = _f()
     Assert(F["reduce_all"](F["equal"](counts, counts[0])), ["Inputs must have the same number of rows", counts])
     for value in values[1:] if axis > 1 else ():
         same = F["equal"](value.row_splits, values[0].row_splits)
@@ -526,11 +513,11 @@ def _tile(values, arguments, name):
 
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     """The slices of `data` by the partition that each belongs to (``tf.ragged.stack_dynamic_partitions``)."""
-    F, data, ids = _f(), _values(data), convert_to_tensor(partitions)
+    data, ids = _values(data), convert_to_tensor(partitions)
     order = F["argsort"](ids, stable=True)
     sorted_ids = F["gather"](ids, order)
     found = _gather(data, order) if _is_ragged(data) else F["gather"](data, order)
-    return _class().from_row_splits(found, segment_ids_to_row_splits(sorted_ids, num_partitions))
+    return _ragged.value.from_row_splits(found, segment_ids_to_row_splits(sorted_ids, num_partitions))
 
 
 # ---- operations of the table ----
@@ -542,14 +529,14 @@ def _take(values, arguments, name):
     if _is_ragged(indices):
         return indices.with_flat_values(_take([params, indices.flat_values], arguments, name))
     if not _is_ragged(params):
-        return _f()["gather"](params, indices)
+        return F["gather"](params, indices)
     indices = convert_to_tensor(indices)
     if indices.shape.rank == 0:
         return item(params, indices)
     if indices.shape.rank > 1:
-        rows = from_tensor(_class(), indices, None, None, indices.shape.rank - 1, params.row_splits.dtype)
+        rows = from_tensor(_ragged.value, indices, None, None, indices.shape.rank - 1, params.row_splits.dtype)
         return rows.with_flat_values(_take([params, rows.flat_values], arguments, name))
-    return _gather(params, _f()["cast"](indices, params.row_splits.dtype))
+    return _gather(params, F["cast"](indices, params.row_splits.dtype))
 
 
 _SEGMENT = {"reduce_sum": "sum", "reduce_max": "max", "reduce_min": "min", "reduce_prod": "prod", "reduce_mean": "sum",
@@ -557,7 +544,7 @@ _SEGMENT = {"reduce_sum": "sum", "reduce_max": "max", "reduce_min": "min", "redu
 
 
 def _reduce(values, arguments, name):
-    F, value = _f(), values[0]
+    value = values[0]
     axis = arguments.get("axis")
     axis = axis[0] if isinstance(axis, (list, tuple)) and len(axis) == 1 else axis
     if arguments.get("keepdims"):
@@ -587,19 +574,19 @@ def _expand(values, arguments, name):
     value, axis = values[0], int(arguments["axis"])
     axis = axis if axis >= 0 else axis + value.shape.rank + 1
     if axis == 0:
-        splits = _f()["stack"]([_f()["zeros_like"](count(value)), count(value)])
-        return _class().from_row_splits(value, splits)
+        splits = F["stack"]([F["zeros_like"](count(value)), count(value)])
+        return _ragged.value.from_row_splits(value, splits)
     if axis == 1:
-        return _class().from_row_splits(value, _f()["range"](_f()["add"](count(value), 1)))
+        return _ragged.value.from_row_splits(value, F["range"](F["add"](count(value), 1)))
     inner = value.values
-    return value.with_values(_expand([inner], {"axis": axis - 1}, name) if _is_ragged(inner) else _f()["expand_dims"](
+    return value.with_values(_expand([inner], {"axis": axis - 1}, name) if _is_ragged(inner) else F["expand_dims"](
         inner, axis - 1))
 
 
 OPERATIONS = {"concat": _concat, "tile": _tile,
               "gather": _take, "expand_dims": _expand, **dict.fromkeys(_SEGMENT, _reduce),
               "stack": lambda values, arguments, name: stack(values[0], arguments.get("axis") or 0),
-              "size": lambda values, arguments, name: _f()["size"](values[0].flat_values),
+              "size": lambda values, arguments, name: F["size"](values[0].flat_values),
               "boolean_mask": lambda values, arguments, name: boolean_mask(values[0], values[1])}
 
 
@@ -607,7 +594,7 @@ OPERATIONS = {"concat": _concat, "tile": _tile,
 
 def _operator(path, reflected=False):
     def operator(self, other):
-        return _f()[path](other, self) if reflected else _f()[path](self, other)
+        return F[path](other, self) if reflected else F[path](self, other)
     return operator
 
 
@@ -622,6 +609,6 @@ def install_operators(maker):
     for name, path in {"lt": "math.less", "le": "math.less_equal", "gt": "math.greater",
                        "ge": "math.greater_equal"}.items():
         setattr(maker, f"__{name}__", _operator(path))
-    maker.__neg__ = lambda self: _f()["math.negative"](self)
-    maker.__abs__ = lambda self: _f()["math.abs"](self)
-    maker.__invert__ = lambda self: _f()["math.logical_not"](self)
+    maker.__neg__ = lambda self: F["math.negative"](self)
+    maker.__abs__ = lambda self: F["math.abs"](self)
+    maker.__invert__ = lambda self: F["math.logical_not"](self)

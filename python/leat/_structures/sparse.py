@@ -65,11 +65,3 @@ class SparseTensor:
     def __repr__(self):
         return (f"SparseTensor(indices={self._indices!s}, values={self._values!s}, "
                 f"dense_shape={self._dense_shape!s})")
-
-
-def from_value(value):
-    """A composite tensor of a numpy value of one."""
-    if hasattr(value, "dense_shape"):
-        return SparseTensor.from_value(value)
-    from leat._structures.ragged import RaggedTensor
-    return RaggedTensor.from_value(value)

@@ -4,21 +4,17 @@ import numpy as np
 
 from leat import dtypes
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph.ops import FUNCTIONS as F
+from leat._structures.sparse import SparseTensor
 from leat.errors import InvalidArgumentError
 
 
-def _f():
-    from leat._graph.ops import FUNCTIONS
-    return FUNCTIONS
-
-
 def _make(indices, values, dense_shape):
-    from leat._structures.sparse import SparseTensor
     return SparseTensor(indices, values, dense_shape)
 
 
 def _int64(value):
-    return _f()["cast"](value if isinstance(value, Tensor) else convert_to_tensor(np.asarray(value, np.int64)),
+    return F["cast"](value if isinstance(value, Tensor) else convert_to_tensor(np.asarray(value, np.int64)),
                         dtypes.int64)
 
 
@@ -38,13 +34,11 @@ def _axis(value, axis, more=0):
 
 def _places(indices, dense_shape):
     """Row-major numbers of places."""
-    F = _f()
     steps = F["math.cumprod"](dense_shape, exclusive=True, reverse=True)
     return F["reduce_sum"](F["multiply"](indices, F["expand_dims"](steps, 0)), 1)
 
 
 def _coordinates(places, dense_shape):
-    F = _f()
     steps = F["expand_dims"](F["math.cumprod"](dense_shape, exclusive=True, reverse=True), 0)
     return F["math.floormod"](F["math.floordiv"](F["expand_dims"](places, 1), steps), F["expand_dims"](dense_shape, 0))
 
@@ -53,7 +47,6 @@ def _coordinates(places, dense_shape):
 
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
     """The dense tensor (``tf.sparse.to_dense``); InvalidArgumentError where places repeat or are out of order."""
-    F = _f()
     if validate_indices and sp_input.indices._has_values and sp_input.dense_shape._has_values:
         _check_order(sp_input)
     default = convert_to_tensor((b"" if sp_input.dtype is dtypes.string else 0) if default_value is None else
@@ -81,7 +74,7 @@ def _check_order(value):
 
 def from_dense(tensor, name=None):
     """The sparse tensor of what is not zero (``tf.sparse.from_dense``)."""
-    F, tensor = _f(), convert_to_tensor(tensor)
+    tensor = convert_to_tensor(tensor)
     indices = F["where"](F["not_equal"](tensor, F["zeros_like"](tensor)))
     return _make(indices, F["gather_nd"](tensor, indices), F["shape"](tensor, dtypes.int64))
 
@@ -97,7 +90,6 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
 
 def to_indicator(sp_input, vocab_size, name=None):
     """A bool tensor that is true at the values of each line (``tf.sparse.to_indicator``)."""
-    F = _f()
     indices = F["concat"]([sp_input.indices[:, :-1], F["expand_dims"](_int64(sp_input.values), 1)], 1)
     shape = F["concat"]([sp_input.dense_shape[:-1], _int64([vocab_size])], 0)
     zeros = F["fill"](shape, convert_to_tensor(False))
@@ -109,14 +101,13 @@ def to_indicator(sp_input, vocab_size, name=None):
 
 def reorder(sp_input, name=None):
     """The same in row-major order (``tf.sparse.reorder``)."""
-    F = _f()
     order = F["argsort"](_places(sp_input.indices, sp_input.dense_shape), stable=True)
     return _make(F["gather"](sp_input.indices, order), F["gather"](sp_input.values, order), sp_input.dense_shape)
 
 
 def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
     """Sparse tensors one behind the other along a dimension (``tf.sparse.concat``)."""
-    F, inputs = _f(), list(sp_inputs) if isinstance(sp_inputs, (list, tuple)) else [sp_inputs]
+    inputs = list(sp_inputs) if isinstance(sp_inputs, (list, tuple)) else [sp_inputs]
     axis = _axis(inputs[0], axis)
     shapes = F["stack"]([value.dense_shape for value in inputs])
     shape, indices, before = F["reduce_max"](shapes, 0), [], None
@@ -141,7 +132,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
 
 def slice(sp_input, start, size, name=None):
     """The values from `start` on in each dimension, at most `size` (``tf.sparse.slice``)."""
-    F, start, size = _f(), _int64(start), _int64(size)
+    start, size = _int64(start), _int64(size)
     end = F["minimum"](F["add"](start, size), sp_input.dense_shape)
     inside = F["logical_and"](F["greater_equal"](sp_input.indices, start), F["less"](sp_input.indices, end))
     found = retain(sp_input, F["reduce_all"](inside, 1))
@@ -151,7 +142,7 @@ def slice(sp_input, start, size, name=None):
 
 def split(sp_input=None, num_split=None, axis=None, name=None):
     """`num_split` pieces along a dimension; the first are longer where it does not divide (``tf.sparse.split``)."""
-    F, axis = _f(), _axis(sp_input, int(axis))
+    axis = _axis(sp_input, int(axis))
     dim = sp_input.dense_shape[axis]
     rank, out, begin = _rank(sp_input), [], convert_to_tensor(np.int64(0))
     for i in range(num_split):
@@ -166,14 +157,12 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
 
 def retain(sp_input, to_retain):
     """The values where a vector is true (``tf.sparse.retain``)."""
-    F = _f()
     return _make(F["boolean_mask"](sp_input.indices, to_retain), F["boolean_mask"](sp_input.values, to_retain),
                  sp_input.dense_shape)
 
 
 def reset_shape(sp_input, new_shape=None):
     """The same in another dense shape; by default the smallest (``tf.sparse.reset_shape``)."""
-    F = _f()
     if new_shape is not None:
         return _make(sp_input.indices, sp_input.values, _int64(new_shape))
     rank = _rank(sp_input)
@@ -183,7 +172,7 @@ def reset_shape(sp_input, new_shape=None):
 
 def reshape(sp_input, shape, name=None):
     """The values in another dense shape of as many places (``tf.sparse.reshape``); -1 stands for what fits."""
-    F, shape = _f(), _int64(shape)
+    shape = _int64(shape)
     count = F["reduce_prod"](sp_input.dense_shape)
     rest = F["math.floordiv"](count, F["maximum"](F["abs"](F["reduce_prod"](shape)), convert_to_tensor(np.int64(1))))
     shape = F["where"](F["equal"](shape, convert_to_tensor(np.int64(-1))), rest, shape)
@@ -192,7 +181,7 @@ def reshape(sp_input, shape, name=None):
 
 def transpose(sp_input, perm=None, name=None):
     """The dimensions in another order (``tf.sparse.transpose``); by default reversed."""
-    F, rank = _f(), _rank(sp_input)
+    rank = _rank(sp_input)
     perm = np.asarray(perm if perm is not None else np.arange(rank)[::-1], np.int32)
     return reorder(_make(F["gather"](sp_input.indices, convert_to_tensor(perm), axis=1), sp_input.values,
                          F["gather"](sp_input.dense_shape, convert_to_tensor(perm))))
@@ -200,7 +189,7 @@ def transpose(sp_input, perm=None, name=None):
 
 def expand_dims(sp_input, axis=None, name=None):
     """One more dimension of size 1 (``tf.sparse.expand_dims``)."""
-    F, axis = _f(), _axis(sp_input, -1 if axis is None else axis, 1)
+    axis = _axis(sp_input, -1 if axis is None else axis, 1)
     zeros = F["zeros_like"](sp_input.indices[:, :1])
     one = convert_to_tensor(np.ones(1, np.int64))
     return _make(F["concat"]([sp_input.indices[:, :axis], zeros, sp_input.indices[:, axis:]], 1), sp_input.values,
@@ -210,7 +199,7 @@ def expand_dims(sp_input, axis=None, name=None):
 def fill_empty_rows(sp_input, default_value, name=None):
     """(a sparse matrix with `default_value` at the first place of each empty row, which rows were empty)
     (``tf.sparse.fill_empty_rows``)."""
-    F, rows = _f(), sp_input.dense_shape[0]
+    rows = sp_input.dense_shape[0]
     counts = F["math.unsorted_segment_sum"](F["ones_like"](sp_input.indices[:, 0]), sp_input.indices[:, 0], rows)
     is_empty = F["equal"](counts, F["zeros_like"](counts))
     empty = F["where"](is_empty)
@@ -223,7 +212,7 @@ def fill_empty_rows(sp_input, default_value, name=None):
 
 def mask(a, mask_indices, name=None):
     """A sparse tensor without the rows of these numbers (``tf.sparse.mask``)."""
-    F, wanted = _f(), _int64(mask_indices)
+    wanted = _int64(mask_indices)
     hits = F["equal"](F["expand_dims"](a.indices[:, 0], 1), F["expand_dims"](wanted, 0))
     return retain(a, F["logical_not"](F["reduce_any"](hits, 1)))
 
@@ -245,7 +234,7 @@ def add(a, b, threshold=0):
 
     Sums whose absolute value is below `threshold` are left out of a sparse result.
     """
-    F, is_sparse = _f(), [hasattr(value, "dense_shape") for value in (a, b)]
+    is_sparse = [hasattr(value, "dense_shape") for value in (a, b)]
     if not any(is_sparse):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if not all(is_sparse):
@@ -263,7 +252,7 @@ def add(a, b, threshold=0):
 
 
 def _reduce(value, axis, keepdims, segments, starts, name):
-    F, rank = _f(), _rank(value)
+    rank = _rank(value)
     axes = list(range(rank)) if axis is None else sorted({_axis(value, int(a)) for a in np.asarray(axis).reshape(-1)})
     kept = [d for d in range(rank) if d not in axes]
     shape = F["gather"](value.dense_shape, convert_to_tensor(np.array(kept, np.int32)))
@@ -294,7 +283,6 @@ def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
 
 def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     """A sparse matrix times a dense one (``tf.sparse.sparse_dense_matmul``)."""
-    F = _f()
     if not hasattr(sp_a, "dense_shape"):
         turned = sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a)
         return F["transpose"](turned)
@@ -309,7 +297,6 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
 # ---- segments ----
 
 def _segments(kind, data, indices, segment_ids, num_segments):
-    F = _f()
     rows = F["gather"](convert_to_tensor(data), indices)
     if num_segments is None:
         if kind == "sqrt_n":

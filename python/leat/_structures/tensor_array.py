@@ -11,6 +11,7 @@ from leat._core import specs
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops, trace
+from leat._graph.creation import zeros
 from leat._graph.ops import FUNCTIONS as F
 from leat.errors import InvalidArgumentError, OutOfRangeError
 
@@ -104,7 +105,6 @@ class TensorArray:
         known = self._element_shape.is_fully_defined()
         dims = self._element_shape.as_list() if known else [0]
         shape = F["stack"]([F["cast"](count, dtypes.int32), *dims]) if isinstance(count, Tensor) else [count, *dims]
-        from leat._api.creation import zeros
         return zeros(shape, self._dtype)
 
     def _as_rows(self):
@@ -121,7 +121,6 @@ class TensorArray:
         if not self._element_shape.is_fully_defined():
             raise InvalidArgumentError(None, None, f"Could not read index {index} of a TensorArray: nothing was "
                                        "written there, and its shape is not known")
-        from leat._api.creation import zeros
         return zeros(self._element_shape, self._dtype)
 
     def _other(self, rows=None, entries=None, shape=None):

@@ -12,6 +12,9 @@ from leat import _native, dtypes
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Reference, Tensor, constant, convert_to_tensor, text_of
 from leat._graph import trace
+from leat._graph.indices import gather_nd
+from leat._graph.ops import FUNCTIONS as F
+from leat._structures.indexed_slices import IndexedSlices
 
 
 class VariableSynchronization(enum.Enum):
@@ -238,36 +241,31 @@ class Variable:
         return self._scattered_slices("div", sparse_delta)
 
     def _scattered_slices(self, kind, slices):
-        from leat._structures.indexed_slices import IndexedSlices
-        from leat._graph.ops import FUNCTIONS
         if not isinstance(slices, IndexedSlices):
             raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices}")
         if kind in ("mul", "div"):
-            factors = FUNCTIONS["math.unsorted_segment_prod"](_converted(slices.values, self._dtype), slices.indices,
+            factors = F["math.unsorted_segment_prod"](_converted(slices.values, self._dtype), slices.indices,
                                                               self._shape[0])
             divide = "divide" if self._dtype.is_floating else "truncatediv"
             with trace.unrecorded():
-                return self.assign(FUNCTIONS["multiply" if kind == "mul" else divide](self._as_tensor(), factors))
-        return self._scattered("tensor_scatter_nd_" + kind, FUNCTIONS["expand_dims"](slices.indices, -1), slices.values)
+                return self.assign(F["multiply" if kind == "mul" else divide](self._as_tensor(), factors))
+        return self._scattered("tensor_scatter_nd_" + kind, F["expand_dims"](slices.indices, -1), slices.values)
 
     def gather_nd(self, indices, name=None):
         """The slices or values that `indices` number (``tf.Variable.gather_nd``)."""
-        from leat._api.indices import gather_nd
         return gather_nd(self._as_tensor(), indices)
 
     def sparse_read(self, indices, name=None):
         """The slices that `indices` number along the first dimension (``tf.Variable.sparse_read``)."""
-        from leat._graph.ops import FUNCTIONS
-        return FUNCTIONS["gather"](self._as_tensor(), indices)
+        return F["gather"](self._as_tensor(), indices)
 
     def set_shape(self, shape):
         """Says what is known of the shape, which has to agree with it."""
         self._shape.assert_is_compatible_with(TensorShape(shape))
 
     def _scattered(self, operation, indices, updates):
-        from leat._graph import ops
         with trace.unrecorded():
-            return self.assign(ops.FUNCTIONS[operation](self._as_tensor(), indices, _converted(updates, self._dtype)))
+            return self.assign(F[operation](self._as_tensor(), indices, _converted(updates, self._dtype)))
 
     def _write(self, value, add):
         if not self._shape.is_compatible_with(value.shape):
@@ -307,7 +305,6 @@ class Variable:
 
     def _assign_part(self, key, value, name=None):
         """Sets the part at `key`, to whose shape the value is broadcast; the variable itself."""
-        from leat._graph.ops import FUNCTIONS as F
         with trace.unrecorded():
             places = F["reshape"](F["range"](self._shape.num_elements()), self._shape)[key]
             value = F["broadcast_to"](_converted(value, self._dtype), F["shape"](places))

@@ -48,6 +48,7 @@ def converted(function):
     return function if made is None else _join(made, function)
 
 
+@operators.convert_callee.provide
 def of_callee(function):
     """The same for what a converted function calls."""
     is_object = isinstance(getattr(type(function), "__call__", None), types.FunctionType)

@@ -7,12 +7,14 @@ and loops of the function that is traced. Each gets functions to read and set th
 import threading
 
 from leat import nest
+from leat._core.later import Hook
 from leat._core.tensor import NotTraceable, Tensor, convert_to_tensor
 from leat._graph import control, trace
 from leat._graph.control import is_symbolic
 from leat.autograph.experimental import _loop_options
 
 _RETURN = "ag__value"
+convert_callee = Hook()  # (function): the same with its control flow as operations; leat.autograph.convert
 
 
 class _Inside(threading.local):
@@ -628,5 +630,4 @@ def call(function):
         known = None
     if known is not None:
         return known
-    from leat.autograph import convert
-    return convert.of_callee(function)
+    return convert_callee(function)

@@ -1,6 +1,6 @@
 """Input pipelines: ``tf.data``."""
 
-from leat._core.specs import DatasetSpec, IteratorSpec
+from leat._core.element_specs import DatasetSpec, IteratorSpec
 from leat.data import experimental
 from leat.data.dataset import (AUTOTUNE, Dataset, FixedLengthRecordDataset, INFINITE_CARDINALITY, TFRecordDataset,
                                TextLineDataset, UNKNOWN_CARDINALITY)

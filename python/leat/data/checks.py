@@ -11,6 +11,7 @@ import numpy as np
 from leat import dtypes, nest
 from leat._core import specs
 from leat._graph import trace
+from leat._core.element_specs import DatasetSpec
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor
 
@@ -36,7 +37,7 @@ def _check_rows(leaves, of_scalar, of_unequal):
     first = None
     for leaf in leaves:
         shape = _shape(leaf)
-        if isinstance(leaf, (specs.NoneTensorSpec, specs.DatasetSpec)) or shape.rank is None:
+        if isinstance(leaf, (specs.NoneTensorSpec, DatasetSpec)) or shape.rank is None:
             continue
         if shape.rank == 0:
             raise ValueError(of_scalar)

@@ -12,10 +12,12 @@ import numpy as np
 from leat import _native, dtypes, nest
 from leat._core import specs
 from leat._graph import trace
-from leat.data import checks
+from leat.data import checks, operators
+from leat.data.operators import OPERATORS
 from leat.dtypes import DType
 from leat.errors import InvalidArgumentError, NotFoundError
 from leat._graph.ops import plain_value
+from leat._core.element_specs import DatasetSpec
 from leat._core.shapes import TensorShape
 from leat._core.signatures import REQUIRED, function, parse
 from leat._core.tensor import Tensor, convert_to_tensor
@@ -24,8 +26,6 @@ AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 _POLL_SECONDS = 0.05
-
-OPERATORS = {entry["name"]: entry for entry in json.loads(_native.dataset_operators())}
 
 
 class Dataset:
@@ -53,6 +53,10 @@ class Dataset:
             else:
                 self._element_spec = self._value._element_spec()
         return self._element_spec
+
+    @property
+    def _type_spec(self):
+        return DatasetSpec(self.element_spec)
 
     def cardinality(self):
         """The number of elements as an int64 scalar; -1 infinite, -2 unknown."""
@@ -438,6 +442,7 @@ def _plain(op, argument, value):
     raise TypeError(f"{op}: {argument.get('name', 'an item')} is {value!r}; expected {kind}")
 
 
+@operators.make.provide
 def make(op, inputs, arguments, name=None):
     """A node of the plan: operator `op` over a structure of datasets."""
     dataset = _Node(op, inputs, checks.checked(op, inputs, arguments)).make()

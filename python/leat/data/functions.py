@@ -6,12 +6,15 @@ import numpy as np
 
 from leat import _native, dtypes, nest
 from leat._core import specs
+from leat._core.element_specs import DatasetSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._graph.control import same_structure
 from leat.data import checks
-from leat.data.dataset import Dataset, make
+from leat.data.operators import make
 from leat.errors import InvalidArgumentError
+
+_dataset = DatasetSpec.value_class
 
 # How an operator calls a function argument that does not take the element's parts alone: its value is a tuple of the
 # parts named here.
@@ -24,7 +27,7 @@ _ELEMENTWISE = frozenset(["map", "filter", "flat_map", "interleave", "take_while
 
 
 def _dataset_result(result):
-    if not isinstance(result, Dataset):
+    if not isinstance(result, _dataset.value):
         raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(result)}.")
     return result
 
@@ -124,7 +127,7 @@ def _argument_spec(node, argument):
     if node.op in _ELEMENTWISE or argument in _OF_ELEMENTS:
         return element
     known = {("group_by_window", "window_size_func"): lambda: key,
-             ("group_by_window", "reduce_func"): lambda: (key, specs.DatasetSpec(element)),
+             ("group_by_window", "reduce_func"): lambda: (key, DatasetSpec(element)),
              ("group_by_reducer", "init_func"): lambda: key,
              ("group_by_reducer", "reduce_func"): lambda: (node.results["init_func"], element),
              ("group_by_reducer", "finalize_func"): lambda: node.results["reduce_func"],
@@ -152,8 +155,8 @@ def _first_element(inputs):
 def zeros(spec):
     """A value of a structure of specs; unknown dimensions are 1."""
     def leaf(one):
-        if isinstance(one, specs.DatasetSpec):
-            return Dataset.from_tensors(zeros(one.element_spec))
+        if isinstance(one, DatasetSpec):
+            return _dataset.value.from_tensors(zeros(one.element_spec))
         if isinstance(one, specs.NoneTensorSpec):
             return None
         if not isinstance(one, specs.TensorSpec):
@@ -298,7 +301,7 @@ def from_generator(generator, output_types, output_shapes, args, output_signatur
         raise trace.NotTraceable("from_generator with arguments whose values are not known while tracing")
     native = _native.Dataset.generator(_Run(generator, output_signature), nest.to_text(output_signature),
                                        (nest.to_text(nest.spec_of(values)), list(values)))
-    dataset = Dataset(native, name="FlatMap")
+    dataset = _dataset(native, name="FlatMap")
     if name is not None:
         dataset._native = dataset._native.label(name)
     return dataset

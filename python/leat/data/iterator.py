@@ -4,6 +4,7 @@ import numpy as np
 
 from leat import _native, dtypes, nest
 from leat._core import specs
+from leat._core.element_specs import DatasetSpec, IteratorSpec
 from leat._core.tensor import Tensor, _to_numpy
 from leat._graph import trace
 from leat.errors import OutOfRangeError
@@ -34,7 +35,7 @@ class Iterator:
 
     @property
     def _type_spec(self):
-        return specs.IteratorSpec(self.element_spec)
+        return IteratorSpec(self.element_spec)
 
     def __iter__(self):
         return self
@@ -126,7 +127,7 @@ class NumpyIterator:
             raise trace.NotTraceable("as_numpy_iterator() inside of a function that is traced")
         spec = dataset.element_spec
         for leaf in nest.leaves(spec):
-            if isinstance(leaf, specs.DatasetSpec):
+            if isinstance(leaf, DatasetSpec):
                 continue
             if not isinstance(leaf, (specs.TensorSpec, specs.RaggedTensorSpec, specs.SparseTensorSpec,
                                      specs.NoneTensorSpec)):

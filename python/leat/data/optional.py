@@ -2,6 +2,7 @@
 
 from leat import nest
 from leat._core import specs
+from leat._core.element_specs import OptionalSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat.errors import InvalidArgumentError
 
@@ -31,6 +32,10 @@ class Optional:
     def element_spec(self):
         """The structure of TypeSpecs of the value."""
         return self._element_spec
+
+    @property
+    def _type_spec(self):
+        return OptionalSpec(self._element_spec)
 
     def has_value(self, name=None):
         """A bool scalar: whether there is a value."""

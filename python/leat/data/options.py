@@ -2,7 +2,7 @@
 
 import enum
 
-from leat.data import dataset as _dataset
+from leat.data.operators import OPERATORS
 
 
 class AutoShardPolicy(enum.IntEnum):
@@ -34,7 +34,7 @@ class ExternalStatePolicy(enum.Enum):
 
 
 _NOT_SET = object()
-_FIELDS = [argument["name"] for argument in _dataset.OPERATORS["with_options"]["arguments"]]
+_FIELDS = [argument["name"] for argument in OPERATORS["with_options"]["arguments"]]
 _ENUMS = {"autotune.autotune_algorithm": AutotuneAlgorithm,
           "experimental_distribute.auto_shard_policy": AutoShardPolicy,
           "experimental_external_state_policy": ExternalStatePolicy}
@@ -63,7 +63,7 @@ class _Group:
         kind = _ENUMS.get(self._prefix + name)
         if kind is not None and value is not None and not isinstance(value, (kind, int)):
             raise TypeError(f"Property \"{name}\" must be of type {kind}, got: {value!r} (type: {type(value)})")
-        argument = next(a for a in _dataset.OPERATORS["with_options"]["arguments"] if a["name"] == self._prefix + name)
+        argument = next(a for a in OPERATORS["with_options"]["arguments"] if a["name"] == self._prefix + name)
         if value is not None and argument["type"].startswith("bool") and not isinstance(value, bool):
             raise TypeError(f"Property \"{name}\" must be of type {bool}, got: {value!r} (type: {type(value)})")
         if value is not None and kind is None and argument["type"] == "integer" and (

@@ -28,7 +28,7 @@ class DatasetInitializer:
 
 
 def _stacked(column, dtype):
-    from leat._api.creation import zeros
+    from leat._graph.creation import zeros
     from leat._graph.ops import FUNCTIONS
     return FUNCTIONS["stack"](list(column)) if column else zeros([0], dtype)
 

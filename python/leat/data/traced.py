@@ -12,8 +12,10 @@ import numpy as np
 
 from leat import dtypes, nest
 from leat._core import specs
+from leat._core.element_specs import DatasetSpec, IteratorSpec
 from leat._core.tensor import constant, convert_to_tensor
 from leat._graph import trace
+from leat.data.optional import Optional
 from leat.errors import OutOfRangeError
 
 _numbers = itertools.count(1)
@@ -40,7 +42,7 @@ class TracedIterator:
         self._keep = keep  # the iterator itself, where it is known: what is traced holds it
 
     element_spec = property(lambda self: self._element_spec)
-    _type_spec = property(lambda self: specs.IteratorSpec(self._element_spec))
+    _type_spec = property(lambda self: IteratorSpec(self._element_spec))
 
     def __iter__(self):
         return self
@@ -65,7 +67,6 @@ class TracedIterator:
 
     def get_next_as_optional(self):
         """The next element as an Optional, empty at the end."""
-        from leat.data.optional import Optional
         has_value, *tensors = self._next_or_nothing()
         return Optional(nest.assemble(self._element_spec, iter(tensors)), self._element_spec, has_value)
 
@@ -81,12 +82,10 @@ class TracedIterator:
 
     def _rest(self):
         """The elements that are left, as a dataset of the function."""
-        from leat.data.dataset import Dataset
-
         def take(handle):
             has_value, *tensors = TracedIterator(handle, self._element_spec, self._keep)._next_or_nothing()
             return has_value, nest.assemble(self._element_spec, iter(tensors))
-        handles = Dataset.from_tensors(self._value).repeat()
+        handles = DatasetSpec.value_class.value.from_tensors(self._value).repeat()
         return handles.map(take).take_while(lambda has_value, _: has_value).map(lambda _, element: element)
 
 
@@ -112,11 +111,9 @@ def start(dataset):
     spec = dataset.element_spec
 
     def run(tensors):
-        from leat.data.dataset import Dataset
-        from leat.data.iterator import Iterator
-        started.iterator = Iterator(Dataset(tensors[0]._dataset(), element_spec=spec))
+        started.iterator = iter(nest.assemble(DatasetSpec(spec), iter(tensors)))
         return [handle_of(started.iterator)]
-    handle, = trace.called(run, [dataset._as_value()], (specs.DatasetSpec(spec),), _HANDLE)
+    handle, = trace.called(run, [dataset._as_value()], (DatasetSpec(spec),), _HANDLE)
     return TracedIterator(handle, spec)
 
 

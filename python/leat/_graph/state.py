@@ -1,0 +1,196 @@
+"""What each thread knows of tracing: the graphs that are traced, the tapes that record, the strategy around it."""
+
+import threading
+
+from leat._core.tensor import NotTraceable
+
+
+class NeedsPython(NotTraceable):
+    """Raised where a function drives the replicas of a strategy: it runs in Python, and what the replicas run is traced
+    on its own."""
+
+
+class _State(threading.local):
+    def __init__(self):
+        self.graphs = []  # those being traced, innermost last
+        self.captured = {}  # id of a graph that may use the values around it -> {value there: value here}
+        self.checks = {}  # id of a graph -> what was asserted in it, for its results
+        self.guards = []  # what the operations of blocks of control_dependencies wait for
+        self.tapes = []  # gradient tapes that record
+        self.stopped = 0  # blocks in which tapes do not record
+        self.cuts = 0  # those of them that are stop_recording's
+        self.contexts = []  # (strategy, replica context or None): scopes and runs of strategies, innermost last
+
+
+_state = _State()
+
+
+class Bound(Exception):
+    """An argument that is a tensor without a value yet; the operation is called with one more input."""
+
+    def __init__(self, name, tensor):
+        super().__init__(name)
+        self.name = name
+        self.tensor = tensor
+
+
+def aliased(tensor):
+    """Is it a tensor with values that something records operations of?"""
+    if _state.graphs:
+        return id(tensor) in _state.graphs[-1].aliases
+    return any(id(tensor) in tape._recording.aliases for tape in _state.tapes)
+
+
+def strategy():
+    """The strategy in whose scope or run this thread is; None outside of all."""
+    return _state.contexts[-1][0] if _state.contexts else None
+
+
+def replica_context():
+    """What `run` of a strategy is tracing for a replica knows of it; None outside."""
+    return _state.contexts[-1][1] if _state.contexts else None
+
+
+def check_write(variable):
+    """ValueError where replicas assign a variable that they have no copies of."""
+    context = replica_context()
+    if context is not None and variable._native.num_copies() != context.strategy._local:
+        raise ValueError(f"Variable '{variable.name}' was not created in the scope of the distribution strategy, so "
+                         f"its {context.num_replicas_in_sync} replicas have no copies to assign; create it under "
+                         "strategy.scope()")
+
+
+def is_tracing():
+    """Whether this thread is tracing a function."""
+    return bool(_state.graphs)
+
+
+def current_graph():
+    """The innermost graph that this thread is tracing; None outside of functions."""
+    return _state.graphs[-1] if _state.graphs else None
+
+
+def inside_function():
+    """Is a function being traced (``tf.inside_function``)?"""
+    return bool(_state.graphs)
+
+
+def is_called():
+    """Is what is traced, or the function around it, a tf.function, and not a pipeline's?"""
+    return bool(_state.graphs) and _state.graphs[0].is_called
+
+
+def executing_eagerly():
+    """Are operations computed at once (``tf.executing_eagerly``)?"""
+    return not _state.graphs
+
+
+def is_cut():
+    """Is this thread in a block of `stop_recording`? No gradient goes through what is traced there."""
+    return _state.cuts > 0
+
+
+class unrecorded:
+    """Gradient tapes do not see the operations inside of the block."""
+
+    def __enter__(self):
+        _state.stopped += 1
+
+    def __exit__(self, *error):
+        _state.stopped -= 1
+
+
+class cut(unrecorded):
+    """The same on a user's wish, so that it holds in functions that are traced, too."""
+
+    def __enter__(self):
+        super().__enter__()
+        _state.cuts += 1
+
+    def __exit__(self, *error):
+        _state.cuts -= 1
+        super().__exit__(*error)
+
+
+class recorded:
+    """They do again, inside of such a block."""
+
+    def __enter__(self):
+        self._stopped, _state.stopped = _state.stopped, 0
+
+    def __exit__(self, *error):
+        _state.stopped = self._stopped
+
+
+class tracing:
+    """Operations inside of the block become nodes of `graph`."""
+
+    def __init__(self, graph):
+        self._graph = graph
+
+    def __enter__(self):
+        _state.graphs.append(self._graph)
+
+    def __exit__(self, *error):
+        _state.graphs.pop()
+
+
+class eagerly:
+    """Operations inside of the block are computed at once, whatever is traced around it."""
+
+    def __enter__(self):
+        self._graphs, _state.graphs = _state.graphs, []
+
+    def __exit__(self, *error):
+        _state.graphs = self._graphs
+
+
+class init_scope(eagerly):
+    """A block outside of all functions that are traced (``tf.init_scope``): what it makes lives on."""
+
+
+def graph_for(inputs, flags):
+    """The graph that an operation of these inputs becomes a node of; None: it is computed at once."""
+    if _state.graphs:
+        graph = _state.graphs[-1]
+        if flags & {"random", "stateful", "impure"} or any(
+                not tensor._has_values or id(tensor) in graph.aliases for tensor in inputs):
+            return graph
+    for tensor in inputs:
+        if not tensor._has_values:
+            raise NotTraceable("a tensor is used outside of the function that it was traced in; return it from there")
+        if tensor._graph is not None and tensor._graph.is_open and not _state.stopped:
+            return tensor._graph
+    for tape in reversed(_state.tapes):
+        if any(id(tensor) in tape._recording.aliases for tensor in inputs) and not _state.stopped:
+            return tape._recording
+    return None
+
+
+class _Missing(BaseException):
+    """A value of a graph around the one that is traced, which was not made an argument yet."""
+
+    def __init__(self, graph, tensor):
+        super().__init__()
+        self.graph = graph
+        self.tensor = tensor
+
+
+def reach(graph, tensor):
+    """The tensor as an input of a node of `graph`."""
+    if tensor._graph is graph:
+        return tensor
+    if tensor._has_values:
+        return graph.aliases.get(id(tensor), (tensor, tensor))[1]
+    captured = _state.captured.get(id(graph))
+    if captured is None or all(tensor._graph is not around for around in _state.graphs):
+        raise NotTraceable("a tensor is used outside of the function that it was traced in; return it from there")
+    found = captured.get((id(tensor._graph), tensor._id))
+    if found is None:
+        raise _Missing(graph, tensor)
+    return found
+
+
+def is_captured(graph, tensor):
+    """Does an argument of `graph` stand for a value of the graph around it, and is it this tensor?"""
+    return any(inner is tensor for inner in _state.captured.get(id(graph), {}).values())

@@ -12,12 +12,12 @@ from leat._api.averages import global_rows
 from leat.distribute import cluster_resolver, coordinator, experimental
 from leat.distribute.absent import Server
 from leat.distribute.communication import RunOptions
-from leat.distribute.context import (ReduceOp, ReplicaContext, get_replica_context, get_strategy, has_strategy,
-                                     in_cross_replica_context)
+from leat.distribute.context import ReplicaContext
 from leat.distribute.cross_device_ops import (CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce,
                                               ReductionToOneDevice)
 from leat.distribute.dataset import (DistributedDataset, DistributedIterator, InputContext, InputOptions,
                                      InputReplicationMode)
+from leat.distribute.scope import ReduceOp, get_replica_context, get_strategy, has_strategy, in_cross_replica_context
 from leat.distribute.strategy import (MirroredStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy,
                                       ParameterServerStrategy, Strategy, StrategyExtended, TPUStrategy,
                                       experimental_set_strategy)

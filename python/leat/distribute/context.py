@@ -1,109 +1,19 @@
-"""Where a program stands: in a strategy's scope, in a replica, or outside of both; and what replicas exchange.
+"""What replicas exchange, and what stands for a replica.
 
-Each thread has a stack of contexts (``leat._graph.trace``): `scope` and `run` push (strategy, None) and (strategy,
-replica context). While `run` traces, one ReplicaContext stands for all replicas: its replica id is a tensor without a
+While `run` traces, one ReplicaContext stands for all replicas: its replica id is a tensor without a
 value, and what replicas exchange is an operation of the function that is traced.
 """
 
 import copy
-import enum
 import json
 
 from leat import dtypes, nest
 from leat._core.tensor import Tensor, constant, convert_to_tensor
 from leat._graph import trace
 from leat._structures.indexed_slices import IndexedSlices
-from leat.distribute.values import DistributedValues, check_same_name, merging
-
-
-class ReduceOp(enum.Enum):
-    """How values of replicas combine (``tf.distribute.ReduceOp``)."""
-
-    SUM = "SUM"
-    MEAN = "MEAN"
-
-    @staticmethod
-    def from_variable_aggregation(aggregation):
-        """The operation of an aggregation of variables; ValueError for the others."""
-        found = {"SUM": ReduceOp.SUM, "MEAN": ReduceOp.MEAN}.get(aggregation.name)
-        if found is None:
-            raise ValueError(f"Could not convert from `tf.VariableAggregation` {aggregation} to "
-                             "`tf.distribute.ReduceOp` type")
-        return found
-
-
-def reduce_op(value):
-    """The ReduceOp of itself or its name in any case; ValueError for others."""
-    return ReduceOp(value.upper()) if isinstance(value, str) else ReduceOp(value)
-
-
-_CROSS = "Method requires being in cross-replica context, use get_replica_context().merge_call()"
-
-
-def check_mixing(strategy):
-    """RuntimeError where another strategy than this one is in force."""
-    around = trace.strategy()
-    if around is not None and around is not strategy:
-        raise RuntimeError(f"Mixing different tf.distribute.Strategy objects: {around!r} is not {strategy!r}; leave "
-                           "the scope of the first one before the other is used")
-
-
-def require_cross_replica():
-    """RuntimeError inside of a replica."""
-    if trace.replica_context() is not None:
-        raise RuntimeError(_CROSS)
-
-
-class entered:
-    """A block in a context of this thread; inside of it variables are the strategy's."""
-
-    def __init__(self, strategy, replica=None):
-        self._context = (strategy, replica)
-
-    def __enter__(self):
-        strategy = self._context[0]
-        if strategy._native is not None:
-            strategy._native.enter()
-        trace._state.contexts.append(self._context)
-        return strategy
-
-    def __exit__(self, *error):
-        trace._state.contexts.pop()
-        strategy = self._context[0]
-        if strategy._native is not None:
-            strategy._native.exit()
-
-
-# ---- what a program asks ----
-
-def get_strategy():
-    """The strategy in whose scope or run the caller is, else the default one (``tf.distribute.get_strategy``)."""
-    found = trace.strategy()
-    return default_strategy() if found is None else found
-
-
-def has_strategy():
-    """Is there another strategy than the default one (``tf.distribute.has_strategy``)?"""
-    return get_strategy() is not default_strategy()
-
-
-def default_strategy():
-    """The strategy of programs that name none: one replica, everything as it is."""
-    from leat.distribute.strategy import DEFAULT
-    return DEFAULT
-
-
-def in_cross_replica_context():
-    """Is the caller in a strategy's scope, but in no replica (``tf.distribute.in_cross_replica_context``)?"""
-    return get_replica_context() is None
-
-
-def get_replica_context():
-    """What the replica knows that the caller is in; None in a scope (``tf.distribute.get_replica_context``)."""
-    if trace.strategy() is not None:
-        return trace.replica_context()
-    from leat.distribute.strategy import DEFAULT_CONTEXT
-    return DEFAULT_CONTEXT
+from leat.distribute.communication import CommunicationOptions
+from leat.distribute.scope import ReduceOp, entered, no_sum, reduce_op as _reduce_op
+from leat.distribute.values import DistributedValues, PerReplica, check_same_name, merging
 
 
 # ---- inside of a replica ----
@@ -145,8 +55,7 @@ def combine(operation, tensors, strategy):
     """All-reduces tensors of the function that is traced, those of one dtype in one exchange."""
     replicas = strategy.num_replicas_in_sync
     if strategy._cross_device_ops is not None:
-        from leat.distribute import cross_device_ops
-        return cross_device_ops.combine(strategy._cross_device_ops, operation, tensors, replicas)
+        return _combined_by(strategy._cross_device_ops, operation, tensors, replicas)
     if replicas == 1:
         return list(tensors)
     graph = trace.current_graph()
@@ -163,6 +72,16 @@ def combine(operation, tensors, strategy):
             exact = mean or operation is ReduceOp.SUM
             out[i] = tensor if exact else _cast(tensor, dtypes.float64) / replicas
     return out
+
+
+def _combined_by(given, operation, tensors, replicas):
+    """`batch_reduce` of tensors of the function that is traced, of which every replica has one."""
+    pairs = []
+    for tensor in tensors:
+        value = PerReplica(of_all(tensor, replicas))
+        pairs.append((value, value))
+    found = given.batch_reduce(operation, pairs, CommunicationOptions())
+    return [one.values[0] if isinstance(one, DistributedValues) else one for one in found]
 
 
 def no_slices(value, name):
@@ -188,12 +107,6 @@ def reduce_merged(strategy, operation, value, axis):
     rows = _cast(ops.FUNCTIONS["shape"](tensor)[axis], tensor.dtype)
     total, rows = combine(ReduceOp.SUM, [ops.FUNCTIONS["reduce_sum"](tensor, axis), rows], strategy)
     return total / rows
-
-
-def no_sum(value, operation):
-    """The error of a value that is the same on all replicas and is to be added up."""
-    return ValueError(f"A non-DistributedValues value {value!s} cannot be reduced with the given reduce op "
-                      f"{operation}.")
 
 
 def check_axis(tensor, axis):
@@ -276,7 +189,7 @@ class ReplicaContext:
 
         IndexedSlices become those of all replicas one after the other, for MEAN divided by their number.
         """
-        operation = globals()["reduce_op"](reduce_op)
+        operation = _reduce_op(reduce_op)
         given = nest.flatten(value)
         if not any(isinstance(leaf, IndexedSlices) for leaf in given):
             return nest.pack_sequence_as(value, combine(operation, list(map(convert_to_tensor, given)), self._strategy))

@@ -10,9 +10,8 @@ from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat._structures.indexed_slices import IndexedSlices
 from leat._structures.variables import Variable
-from leat.distribute import context
 from leat.distribute.communication import CommunicationOptions
-from leat.distribute.context import ReduceOp
+from leat.distribute.scope import ReduceOp
 from leat.distribute.values import DistributedValues, DistributedVariable, Mirrored, PerReplica
 
 
@@ -174,13 +173,3 @@ def for_strategy(given):
     What has not the methods fails where they are called, as in TensorFlow.
     """
     return None if given is None or isinstance(given, CrossDeviceOps) and given._is_sum() else given
-
-
-def combine(given, operation, tensors, replicas):
-    """`batch_reduce` of tensors of the function that is traced, of which every replica has one."""
-    pairs = []
-    for tensor in tensors:
-        value = PerReplica(context.of_all(tensor, replicas))
-        pairs.append((value, value))
-    found = given.batch_reduce(operation, pairs, CommunicationOptions())
-    return [one.values[0] if isinstance(one, DistributedValues) else one for one in found]

@@ -15,7 +15,8 @@ from leat._core.tensor import Tensor, constant
 from leat._graph import trace
 from leat._graph.traced import Function, _Static, _collected, _leaf, _shape_of
 from leat._structures.variables import Variable
-from leat.distribute.context import ReplicaContext, UnknownSizes, entered
+from leat.distribute.context import ReplicaContext, UnknownSizes
+from leat.distribute.scope import entered
 from leat.distribute.values import DistributedValues, PerReplica, check_structures
 from leat.errors import OpError
 

@@ -12,10 +12,12 @@ from leat._core.cluster import ClusterSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._structures.variables import Variable
-from leat.distribute import cluster_resolver, context, dataset as datasets
+from leat.distribute import cluster_resolver, context, dataset as datasets, scope as scopes
 from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
-from leat.distribute.context import ReduceOp, ReplicaContext, entered, require_cross_replica
+from leat.distribute.context import ReplicaContext
+from leat.distribute.cross_device_ops import for_strategy
+from leat.distribute.scope import ReduceOp, entered, require_cross_replica
 from leat.distribute.step import Steps
 from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
                                     regroup, select, variable_class)
@@ -53,7 +55,7 @@ class _Scope:
 
     def __enter__(self):
         require_cross_replica()
-        context.check_mixing(self._strategy)
+        scopes.check_mixing(self._strategy)
         self._open.append(entered(self._strategy))
         return self._open[-1].__enter__()
 
@@ -168,7 +170,7 @@ class Strategy:
         if context.is_merging():
             return trace._state.contexts[-2][1].run_merged(fn, args, kwargs or {})
         require_cross_replica()
-        context.check_mixing(self)
+        scopes.check_mixing(self)
         _check_call(fn, args)
         if trace.is_tracing():
             raise trace.NeedsPython("Strategy.run inside of a function that is traced")
@@ -193,7 +195,7 @@ class Strategy:
         """
         if not context.is_merging():
             require_cross_replica()
-        operation = context.reduce_op(reduce_op)
+        operation = scopes.reduce_op(reduce_op)
         return nest.map_structure(lambda leaf: self._reduce(operation, leaf, axis), value)
 
     def _reduce(self, operation, value, axis):
@@ -217,7 +219,7 @@ class Strategy:
             raise AttributeError(f"'{type(value).__name__}' object has no attribute 'shape'")
         if axis is None and not (self._workers > 1 and self._local == 1):
             if operation is ReduceOp.SUM and self._count > 1:
-                raise context.no_sum(value, operation)
+                raise scopes.no_sum(value, operation)
             return convert_to_tensor(value) if operation is ReduceOp.SUM and self._wraps else value
         tensor = convert_to_tensor(value)
         context.check_axis(tensor, axis)
@@ -324,8 +326,7 @@ class MirroredStrategy(Strategy):
                                  f"{tuple(_PREFIX + name for name in names)}")
         self._start(_native.Strategy.mirrored(names), names)
         if cross_device_ops is not None:
-            from leat.distribute import cross_device_ops as operations
-            self._cross_device_ops = operations.for_strategy(cross_device_ops)
+            self._cross_device_ops = for_strategy(cross_device_ops)
 
     _distributed = staticmethod(variable_class)
     _check_variable = staticmethod(check_variable)
@@ -528,6 +529,8 @@ class _Nothing:
 
 DEFAULT = DefaultStrategy()
 DEFAULT_CONTEXT = ReplicaContext(DEFAULT)
+scopes._default.provide(DEFAULT)
+scopes._default_context.provide(DEFAULT_CONTEXT)
 
 
 class _Lasting(tuple):

@@ -12,6 +12,7 @@ from leat import nest
 from leat._core import specs
 from leat._graph import trace
 from leat._structures.variables import Variable, VariableAggregation, VariableSynchronization
+from leat.distribute import scope
 from leat.errors import UnimplementedError
 
 
@@ -139,12 +140,11 @@ class _Copy:
 
 def write_for_all(variable, write, value, add):
     """Assigns where the caller is: in a replica, for all of them at once, or in `merge_call`."""
-    from leat.distribute import context
     if variable._strategy is not None:
-        context.check_mixing(variable._strategy)
+        scope.check_mixing(variable._strategy)
     replica = merging()
     if replica is not None:
-        with context.entered(replica.strategy, replica.updating()):
+        with scope.entered(replica.strategy, replica.updating()):
             return write(value, add)
     if trace._state.graphs and trace.replica_context() is None:
         raise trace.NeedsPython(f"variable {variable.name} is assigned for all replicas at once")
@@ -170,19 +170,17 @@ def check_same_name(first, other, replica):
 
 def check_sum(variable, given):
     """ValueError where replicas that are not told apart assign one value, and the variable is the sum of theirs."""
-    from leat.distribute import context
     replica = trace.replica_context()
     if (replica is None or replica.updates or variable._aggregation is not VariableAggregation.SUM
             or replica.num_replicas_in_sync == 1):
         return
     if not hasattr(given, "_as_tensor") and not hasattr(given, "_has_values") or any(
             given is one for one in replica.captured):
-        raise context.no_sum(given, context.ReduceOp.SUM)
+        raise scope.no_sum(given, scope.ReduceOp.SUM)
 
 
 def scattered(variable, scatter, kind, slices):
     """Scatters slices of every replica as the variable's aggregation says: those of all at once."""
-    from leat.distribute import context
     replica = trace.replica_context()
     sums = variable._aggregation in (VariableAggregation.SUM, VariableAggregation.MEAN)
     if sums and kind in ("min", "max", "update"):
@@ -194,7 +192,7 @@ def scattered(variable, scatter, kind, slices):
     check_sum(variable, slices)
     if not any(slices is one for one in replica.captured):
         slices = replica.all_reduce(variable._aggregation.name, slices)
-    with context.entered(replica.strategy, replica.updating()):
+    with scope.entered(replica.strategy, replica.updating()):
         return scatter(kind, slices)
 
 
@@ -215,10 +213,9 @@ class DistributedVariable(Variable):
         return self._strategy
 
     def __deepcopy__(self, memo):
-        from leat.distribute import context
         if trace.strategy() is not None:
             return super().__deepcopy__(memo)
-        with context.entered(self._strategy):
+        with scope.entered(self._strategy):
             return super().__deepcopy__(memo)
 
     def _copy(self, replica):
@@ -283,8 +280,7 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _check_one_value(self):
         if self._aggregation is VariableAggregation.NONE and trace.replica_context() is None:
-            from leat.distribute.context import ReduceOp
-            ReduceOp.from_variable_aggregation(self._aggregation)
+            scope.ReduceOp.from_variable_aggregation(self._aggregation)
 
     def _as_tensor(self):
         self._check_one_value()

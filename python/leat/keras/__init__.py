@@ -7,7 +7,10 @@
 
 from leat.keras import (activations, applications, backend, callbacks, config, constraints, initializers,  # noqa: F401
                         layers, losses, metrics, models, ops, optimizers, random, regularizers, saving, tree, utils)
-from leat.keras._base.layer import DTypePolicy, InputSpec, KerasTensor, Layer  # noqa: F401
+from leat.keras._base import registry
+from leat.keras._base.input_spec import InputSpec  # noqa: F401
+from leat.keras._base.layer import Layer  # noqa: F401
+from leat.keras._base.symbolic import DTypePolicy, KerasTensor  # noqa: F401
 from leat.keras._base.variables import StatelessScope, Variable, name_scope  # noqa: F401
 from leat.keras.initializers import Initializer  # noqa: F401
 from leat.keras.layers import Input  # noqa: F401
@@ -17,3 +20,7 @@ from leat.keras.models.model import Model, Sequential  # noqa: F401
 from leat.keras.optimizers import Optimizer  # noqa: F401
 from leat.keras.random import SeedGenerator  # noqa: F401
 from leat.keras.regularizers import Regularizer  # noqa: F401
+
+registry.look_in(classes=(layers, models.model, models.functional, optimizers, optimizers.schedules, losses, metrics,
+                          initializers, regularizers, constraints, random),
+                 functions=(activations, losses, metrics))

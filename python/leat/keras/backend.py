@@ -1,12 +1,19 @@
 """``keras.backend``: the constants and the state that layers share, and how dtypes are named."""
 
+import functools
+
 from leat import dtypes
 from leat.keras._base import tables
+from leat.keras._base.symbolic import KerasTensor
 
 _NAMES = {None: "float32", float: "float32", "float": "float32", int: "int32", "int": "int32", bool: "bool",
           str: "string"}
 _KNOWN = frozenset("""bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64
 string""".split())
+_SIGNED = ("int8", "int16", "int32", "int64")
+_UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+_FLOATS = ("bfloat16", "float16", "float32", "float64")
+FORGOTTEN = [tables.forget_names]  # what starts anew in `clear_session`; others add theirs
 
 
 def floatx():
@@ -53,9 +60,8 @@ def set_image_data_format(data_format):
 
 def clear_session(free_memory=True):
     """Numbers in names of layers start anew (``keras.backend.clear_session``)."""
-    from leat.keras import random
-    tables.forget_names()
-    random.forget_seed()
+    for forget in FORGOTTEN:
+        forget()
 
 
 def backend():
@@ -88,15 +94,46 @@ def is_int_dtype(dtype):
     return dtypes.as_dtype(standardize_dtype(dtype)).is_integer
 
 
+def _meet(a, b):
+    if a == b:
+        return a
+    if a == "bool" or b == "bool":
+        return b if a == "bool" else a
+    a_float, b_float = a in _FLOATS, b in _FLOATS
+    if a_float and b_float:
+        return "float32" if {a, b} == {"bfloat16", "float16"} else max(a, b, key=_FLOATS.index)
+    if a_float or b_float:
+        return a if a_float else b
+    for kind in (_SIGNED, _UNSIGNED):
+        if a in kind and b in kind:
+            return max(a, b, key=kind.index)
+    signed, unsigned = (a, b) if a in _SIGNED else (b, a)
+    wider = _UNSIGNED.index(unsigned) + 1
+    return "float32" if wider == len(_SIGNED) else max(signed, _SIGNED[wider], key=_SIGNED.index)
+
+
+def dtype_of(dtype):
+    """The dtype in which a loss or metric computes: a dtype, its name, a policy's; None: floatx."""
+    return dtypes.as_dtype(getattr(dtype, "compute_dtype", dtype) or floatx())
+
+
 def result_type(*dtypes):
-    """The dtype at which dtypes, and the types int and float of Python's numbers, meet: JAX's rules."""
-    from leat.keras.ops import promote
-    return promote.result_type(*dtypes)
+    """The dtype at which dtypes and types of Python (int, float, weak) meet (``keras.backend.result_type``)."""
+    weak = [kind for kind in dtypes if kind is int or kind is float]
+    strong = [standardize_dtype(kind) for kind in dtypes if kind is not int and kind is not float]
+    is_float = any(kind is float for kind in weak)
+    if not strong:
+        return "float32" if is_float or not weak else "int32"
+    met = functools.reduce(_meet, strong)
+    if met == "uint64":
+        met = "uint32"
+    if is_float and met not in _FLOATS:
+        return "float32"
+    return "int32" if weak and met == "bool" else met
 
 
 def is_keras_tensor(x):
     """Does it stand for a tensor of a model that is put together (``keras.utils.is_keras_tensor``)?"""
-    from leat.keras._base.layer import KerasTensor
     return isinstance(x, KerasTensor)
 
 

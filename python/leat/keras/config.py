@@ -1,5 +1,6 @@
 """``keras.config``: the settings that layers share. Those that leat does not have refuse every other value."""
 
+from leat.keras._base.symbolic import DTypePolicy
 from leat.keras.backend import (_only, backend, epsilon, floatx, image_data_format, set_epsilon,  # noqa: F401
                                 set_floatx, set_image_data_format)
 
@@ -8,7 +9,6 @@ _settings = {"interactive_logging": True, "traceback_filtering": True, "max_epoc
 
 def dtype_policy():
     """The policy of layers: float32."""
-    from leat.keras._base.layer import DTypePolicy
     return DTypePolicy("float32")
 
 

@@ -2,7 +2,7 @@
 
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
-from leat.keras._base import tables
+from leat.keras._base import registry
 
 
 def _norms(w, axis):
@@ -94,14 +94,14 @@ _CLASSES.update(max_norm=MaxNorm, non_neg=NonNeg, unit_norm=UnitNorm, min_max_no
 
 def get(identifier):
     """A constraint by name, configuration, class, or itself (``keras.constraints.get``). ValueError."""
-    return tables.by_identifier("constraint", _CLASSES, {}, identifier)
+    return registry.by_identifier("constraint", _CLASSES, {}, identifier)
 
 
 def serialize(constraint):
     """The configuration of a constraint."""
-    return tables.configuration(constraint)
+    return registry.configuration(constraint)
 
 
 def deserialize(config, custom_objects=None):
     """The constraint of a configuration."""
-    return tables.from_configuration("constraint", _CLASSES.get, config, custom_objects)
+    return registry.from_configuration("constraint", _CLASSES.get, config, custom_objects)

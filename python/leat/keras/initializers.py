@@ -1,7 +1,6 @@
 """``keras.initializers``: what weights start with, made of the library's table."""
 
 import math
-import random
 
 import numpy as np
 
@@ -9,12 +8,8 @@ from leat import dtypes
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat.keras import backend
-from leat.keras._base import tables
-
-
-def make_default_seed():
-    """The seed of an initializer that was given none, drawn from Python's generator as Keras does."""
-    return random.randint(1, int(1e9))
+from leat.keras._base import registry, tables, variables
+from leat.keras.random import SeedGenerator, make_default_seed
 
 
 class Initializer:
@@ -59,14 +54,13 @@ class TableInitializer(Initializer):
     def get_config(self):
         """The arguments that make another one like it."""
         seed = self._config.get("seed")
-        return {**self._config, "seed": tables.configuration(seed)} if hasattr(seed, "get_config") else (
+        return {**self._config, "seed": registry.configuration(seed)} if hasattr(seed, "get_config") else (
             dict(self._config))
 
     @classmethod
     def from_config(cls, config):
         """One of these arguments."""
         if isinstance(config.get("seed"), dict):
-            from leat.keras.random import SeedGenerator
             config = {**config, "seed": SeedGenerator.from_config(config["seed"]["config"])}
         return cls(**config)
 
@@ -95,7 +89,6 @@ class FilledInitializer(TableInitializer):
     @classmethod
     def from_config(cls, config):
         """One of this value."""
-        from leat.keras._base import registry
         return cls(registry.deserialize_keras_object(config["value"]))
 
 
@@ -171,6 +164,7 @@ _BY_NAME.update(IdentityInitializer=IdentityInitializer, OrthogonalInitializer=O
 _ALIASES = {"uniform": "random_uniform", "normal": "random_normal", "zero": "zeros", "one": "ones"}
 
 
+@variables.initializer_of.provide
 def get(identifier):
     """An initializer by name, configuration, class, itself, or an array of its values (``keras.initializers.get``).
 
@@ -183,14 +177,14 @@ def get(identifier):
                                  f"Received shape={tuple(shape)}")
             return _of_dtype(identifier, dtype)
         return values
-    return tables.by_identifier("initializer", _BY_NAME, _ALIASES, identifier)
+    return registry.by_identifier("initializer", _BY_NAME, _ALIASES, identifier)
 
 
 def serialize(initializer):
     """The configuration of an initializer."""
-    return tables.configuration(initializer)
+    return registry.configuration(initializer)
 
 
 def deserialize(config, custom_objects=None):
     """The initializer of a configuration."""
-    return tables.from_configuration("initializer", _BY_NAME.get, config, custom_objects)
+    return registry.from_configuration("initializer", _BY_NAME.get, config, custom_objects)

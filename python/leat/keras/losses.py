@@ -7,7 +7,8 @@ from leat import dtypes, nest
 from leat._core.signatures import function
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops, trace
-from leat.keras._base import calls, tables
+from leat.keras import backend
+from leat.keras._base import calls, registry, tables
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 _MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")
@@ -110,7 +111,7 @@ class Loss:
                              f"'none', 'sum_over_batch_size', 'sum', 'mean', None}}. Received: reduction={reduction}")
         self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
         self.reduction = reduction
-        self._dtype = tables.dtype_of(dtype)
+        self._dtype = backend.dtype_of(dtype)
 
     dtype = property(lambda self: self._dtype.name)
 
@@ -152,7 +153,7 @@ class LossFunctionWrapper(Loss):
 
     def get_config(self):
         """The arguments that make another one like it; the function by its name."""
-        return {**super().get_config(), "fn": tables.configuration(self.fn), **self._fn_kwargs}
+        return {**super().get_config(), "fn": registry.configuration(self.fn), **self._fn_kwargs}
 
     @classmethod
     def from_config(cls, config):
@@ -330,14 +331,14 @@ _ALIASES = {"mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "
 
 def get(identifier):
     """A loss by name, configuration, or itself (``keras.losses.get``). ValueError."""
-    return tables.by_identifier("loss", _CLASSES, _ALIASES, identifier)
+    return registry.by_identifier("loss", _CLASSES, _ALIASES, identifier)
 
 
 def serialize(loss):
     """The configuration of a loss."""
-    return tables.configuration(loss)
+    return registry.configuration(loss)
 
 
 def deserialize(name, custom_objects=None):
     """The loss of a configuration, or of a name."""
-    return tables.from_configuration("loss", _CLASSES.get, name, custom_objects)
+    return registry.from_configuration("loss", _CLASSES.get, name, custom_objects)

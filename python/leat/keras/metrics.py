@@ -12,7 +12,7 @@ from leat._core.signatures import REQUIRED, function
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops, trace
 from leat.keras import backend, losses
-from leat.keras._base import calls, tables
+from leat.keras._base import calls, registry, tables
 from leat.keras._base.variables import Variable, found_in, name_scope
 from leat.keras.losses import _tensor
 
@@ -26,7 +26,7 @@ class Metric:
 
     def __init__(self, dtype=None, name=None):
         self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
-        self._dtype = tables.dtype_of(dtype)
+        self._dtype = backend.dtype_of(dtype)
         self._variables = []
 
     dtype = property(lambda self: self._dtype.name)
@@ -333,7 +333,7 @@ class MeanMetricWrapper(globals()["Mean"]):
 
     def get_config(self):
         """The arguments that make another one like it; the function by its name."""
-        own = {"fn": tables.configuration(self._fn)} if self._takes_function else {}
+        own = {"fn": registry.configuration(self._fn)} if self._takes_function else {}
         return {**super().get_config(), **own, **self._fn_kwargs}
 
     @classmethod
@@ -344,7 +344,7 @@ class MeanMetricWrapper(globals()["Mean"]):
 
         def find(name):
             return losses._CLASSES.get(name) or globals().get(name)
-        return cls(**{**config, "fn": tables.from_configuration("metric", find, config["fn"])})
+        return cls(**{**config, "fn": registry.from_configuration("metric", find, config["fn"])})
 
 
 _CLASSES["MeanMetricWrapper"] = MeanMetricWrapper
@@ -419,14 +419,14 @@ _ALIASES = {"acc": "accuracy", "mse": "mean_squared_error", "mae": "mean_absolut
 
 def get(identifier):
     """A metric by name, configuration, or itself (``keras.metrics.get``). ValueError."""
-    return tables.by_identifier("metric", _CLASSES, _ALIASES, identifier)
+    return registry.by_identifier("metric", _CLASSES, _ALIASES, identifier)
 
 
 def serialize(metric):
     """The configuration of a metric."""
-    return tables.configuration(metric)
+    return registry.configuration(metric)
 
 
 def deserialize(config, custom_objects=None):
     """The metric of a configuration."""
-    return tables.from_configuration("metric", _CLASSES.get, config, custom_objects)
+    return registry.from_configuration("metric", _CLASSES.get, config, custom_objects)

@@ -1,5 +1,7 @@
 """``keras.random``: generators of seeds, and random tensors of them."""
 
+import random as _random
+
 from leat._core.tensor import constant, convert_to_tensor
 from leat._graph import ops, trace
 from leat.keras import backend
@@ -13,6 +15,11 @@ def _op(path, *args, **kwargs):
     return ops.FUNCTIONS[path](*args, **kwargs)
 
 
+def make_default_seed():
+    """The seed of what was given none, drawn from Python's generator as Keras does."""
+    return _random.randint(1, int(1e9))
+
+
 class SeedGenerator:
     """Gives a new seed at each call (``keras.random.SeedGenerator``): `state` is [seed, number of calls so far].
 
@@ -22,7 +29,6 @@ class SeedGenerator:
     def __init__(self, seed=None, name=None, **kwargs):
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
-        from leat.keras.initializers import make_default_seed
         self.name = name or tables.auto_name("seed_generator")
         self._initial_seed = seed
         if seed is None:
@@ -73,6 +79,9 @@ def forget_seed():
     _global.clear()
 
 
+backend.FORGOTTEN.append(forget_seed)
+
+
 def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
     """Uniform numbers of [minval, maxval) (``keras.random.uniform``). ValueError for a dtype that is no float."""
     if dtype and not backend.is_float_dtype(dtype):
@@ -103,9 +112,11 @@ def categorical(logits, num_samples, dtype="int32", seed=None):
 
 def shuffle(x, axis=0, seed=None):
     """The parts of a dimension in another order (``keras.random.shuffle``)."""
-    from leat.keras.ops import moveaxis
-    x = moveaxis(convert_to_tensor(x), axis, 0)
-    return moveaxis(_op("random.experimental.stateless_shuffle", x, draw_seed(seed)), 0, axis)
+    x = convert_to_tensor(x)
+    order = list(range(x.shape.rank))
+    order.insert(0, order.pop(axis))
+    mixed = _op("random.experimental.stateless_shuffle", _op("transpose", x, order), draw_seed(seed))
+    return _op("transpose", mixed, sorted(range(len(order)), key=order.__getitem__))
 
 
 def randint(shape, minval, maxval, dtype="int32", seed=None):

@@ -2,7 +2,7 @@
 
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
-from leat.keras._base import tables
+from leat.keras._base import registry
 
 
 def _op(path, *args, **kwargs):
@@ -113,14 +113,14 @@ l1, l2, l1_l2, orthogonal_regularizer = L1, L2, L1L2, OrthogonalRegularizer
 
 def get(identifier):
     """A regularizer by name, configuration, class, or itself (``keras.regularizers.get``). ValueError."""
-    return tables.by_identifier("regularizer", _CLASSES, {}, identifier)
+    return registry.by_identifier("regularizer", _CLASSES, {}, identifier)
 
 
 def serialize(regularizer):
     """The configuration of a regularizer."""
-    return tables.configuration(regularizer)
+    return registry.configuration(regularizer)
 
 
 def deserialize(config, custom_objects=None):
     """The regularizer of a configuration."""
-    return tables.from_configuration("regularizer", _CLASSES.get, config, custom_objects)
+    return registry.from_configuration("regularizer", _CLASSES.get, config, custom_objects)

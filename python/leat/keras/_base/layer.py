@@ -13,13 +13,14 @@ import weakref
 import numpy as np
 
 from leat import debugging, dtypes, errors, nest
+from leat._core.specs import TensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
-from leat._graph import trace
-from leat.keras._base import calls, masking, tables
-from leat.keras._base.input_spec import InputSpec, check_inputs  # noqa: F401
+from leat._graph import ops, trace
+from leat.keras._base import calls, masking, registry, tables
+from leat.keras._base.input_spec import check_inputs
 from leat.keras._base.signature import CallSignature, shapes_for
-from leat.keras._base.state import (State, _all_layers, _leaves, _regularizer, _scope_of, layers_in,  # noqa: F401
-                                    shape_of)
+from leat.keras._base.state import State, _all_layers, _leaves, _regularizer, _scope_of, shape_of
+from leat.keras._base.symbolic import DTypePolicy, KerasTensor, _dtype_name
 from leat.keras._base.variables import StatelessScope
 
 
@@ -32,44 +33,6 @@ class _Context(threading.local):
 
 _context = _Context()
 _with_losses = weakref.WeakSet()  # layers that have added losses since their last call
-
-
-def _dtype_name(dtype):
-    if dtype is None:
-        return "float32"
-    if isinstance(dtype, dict):  # of a configuration
-        return _dtype_name(dtype["config"]["name"])
-    if isinstance(dtype, str) and dtype.startswith("mixed_"):
-        raise NotImplementedError(f"dtype={dtype!r}: mixed precision is not supported; use \"float32\"")
-    try:
-        return dtype.name if hasattr(dtype, "name") else dtypes.as_dtype(dtype).name
-    except TypeError:
-        raise ValueError("Cannot interpret `dtype` argument. Expected a string or an instance of DTypePolicy. "
-                         f"Received: dtype={dtype}") from None
-
-
-class DTypePolicy:
-    """The dtype of a layer's weights and of what it computes (``keras.DTypePolicy``)."""
-
-    def __init__(self, name="float32"):
-        self.name = self.compute_dtype = self.variable_dtype = _dtype_name(name)
-
-    def __repr__(self):
-        return f'<DTypePolicy "{self.name}">'
-
-    def __eq__(self, other):
-        return type(other) is type(self) and other.name == self.name
-
-    __hash__ = None
-
-    def get_config(self):
-        """The arguments that make another one like it."""
-        return {"name": self.name}
-
-    @classmethod
-    def from_config(cls, config):
-        """One of these arguments."""
-        return cls(**config)
 
 
 def _recorded(build):
@@ -253,6 +216,8 @@ class Layer(State):
         """What the layer computes; a subclass overrides it."""
         raise self._lacks("call")
 
+    call._is_missing = True
+
     def _lacks(self, method):
         return NotImplementedError(f"Layer {type(self).__name__} does not have a `{method}` method implemented.")
 
@@ -347,7 +312,6 @@ class Layer(State):
 
     def _activity_loss(self, output):
         """The penalty of an output by its rows, so that it does not depend on the size of batches."""
-        from leat._graph import ops
         loss = self.activity_regularizer(output)
         if not output.shape.rank:
             return loss
@@ -424,7 +388,6 @@ class Layer(State):
     def _base_config(self):
         base = {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config()}
         if self.activity_regularizer is not None:
-            from leat.keras._base import registry
             base["activity_regularizer"] = registry.serialize_keras_object(self.activity_regularizer)
         return base
 
@@ -559,7 +522,6 @@ def _converted(value, layer, named=False):
         if isinstance(leaf, Tensor) and layer.autocast and leaf.dtype.is_floating:
             wanted = dtypes.as_dtype(layer.compute_dtype)
             if leaf.dtype is not wanted:
-                from leat._graph import ops
                 mask, leaf = calls.mask_of(leaf), ops.FUNCTIONS["cast"](leaf, wanted)
                 if mask is not None:
                     masking.set_mask(leaf, mask)
@@ -568,65 +530,6 @@ def _converted(value, layer, named=False):
                              f"should be passed as a keyword argument: {leaf} (of type {type(leaf)})")
         return leaf
     return _map(convert, value)
-
-
-# ---- values without numbers: Input, functional models, output shapes ----
-
-def _fixed(name):
-    """A property that cannot be set."""
-    def refuse(self, value):
-        raise AttributeError(f"The `{name}` attribute of KerasTensor is immutable. One should create a new instance of "
-                             "KerasTensor for this.")
-    return property(lambda self: self._given[name], refuse)
-
-
-class KerasTensor:
-    """What stands for a tensor while a model is put together (``keras.KerasTensor``): a shape and a dtype."""
-
-    def __init__(self, shape, dtype="float32", sparse=False, ragged=False, record_history=True, name=None):
-        if sparse and ragged:
-            raise ValueError("KerasTensor cannot have `sparse=True` and `ragged=True` at the same time.")
-        self._given = {"shape": tuple(shape), "dtype": _dtype_name(dtype), "sparse": sparse, "ragged": ragged}
-        self.name = name or tables.auto_name("keras_tensor")
-        self._history = None  # the call that gave it
-
-    shape, dtype, sparse, ragged = map(_fixed, ("shape", "dtype", "sparse", "ragged"))
-    ndim = property(lambda self: len(self.shape))
-
-    def __repr__(self):
-        return (f"<KerasTensor shape={self.shape}, dtype={self.dtype}, sparse={self.sparse}, ragged={self.ragged}, "
-                f"name={self.name}>")
-
-    def __array__(self, *_):
-        raise ValueError("A KerasTensor is symbolic: it's a placeholder for a shape an a dtype. It doesn't have any "
-                         "actual numerical value. You cannot convert it to a NumPy array, and it cannot be used as "
-                         "input to a TensorFlow function: use a function of keras.ops, or a layer "
-                         "(keras.layers.Lambda)")
-
-    def __bool__(self):
-        raise TypeError("A symbolic KerasTensor cannot be used as a boolean.")
-
-    def _as_tensor(self):
-        raise ValueError("A KerasTensor cannot be used as input to a TensorFlow function: it stands for a shape and a "
-                         "dtype while a model is put together. Call functions of `keras.ops` on it, or put the "
-                         "function into the `call` of a layer of your own, or into a Lambda layer.")
-
-    def __iter__(self):
-        raise NotImplementedError("Iterating over a symbolic KerasTensor is not supported.")
-
-    def __getitem__(self, index):
-        from leat.keras import ops
-        return ops.get_item(self, index)
-
-    def reshape(self, newshape):
-        """The same values in another shape (``keras.ops.reshape``)."""
-        from leat.keras import ops
-        return ops.reshape(self, newshape)
-
-    def squeeze(self, axis=None):
-        """Without dimensions of 1 (``keras.ops.squeeze``)."""
-        from leat.keras import ops
-        return ops.squeeze(self, axis)
 
 
 class Node:
@@ -650,7 +553,6 @@ def node_of(tensor):
 def symbolic_outputs(layer, args, kwargs):
     """KerasTensors for what a layer gives: its call traced once for unknown values; builds it."""
     tensors = [leaf for value in (*args, *kwargs.values()) for leaf in _leaves(value) if isinstance(leaf, KerasTensor)]
-    from leat._core.specs import TensorSpec
     text = nest.to_text(tuple(TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors))
     graph = trace.Graph(text)
     try:
@@ -678,32 +580,3 @@ def symbolic_call(layer, args, kwargs):
     outputs = layer.compute_output_spec(*args, **kwargs) if says else symbolic_outputs(layer, args, kwargs)
     Node(layer, args, kwargs, outputs)
     return outputs
-
-
-def _operator(name):
-    def forward(self, other):
-        from leat.keras import ops
-        return getattr(ops, name)(self, other)
-
-    def backward(self, other):
-        from leat.keras import ops
-        return getattr(ops, name)(other, self)
-    return forward, backward
-
-
-for _name, _operation in (("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "true_divide"),
-                          ("floordiv", "floor_divide"), ("mod", "mod"), ("pow", "power"), ("matmul", "matmul"),
-                          ("and", "logical_and"), ("or", "logical_or"), ("xor", "logical_xor")):
-    _forward, _backward = _operator(_operation)
-    setattr(KerasTensor, f"__{_name}__", _forward)
-    setattr(KerasTensor, f"__r{_name}__", _backward)
-for _name, _operation in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
-                          ("ne", "not_equal")):
-    setattr(KerasTensor, f"__{_name}__", _operator(_operation)[0])
-for _name, _operation in (("neg", "negative"), ("abs", "absolute"), ("invert", "logical_not")):
-    setattr(KerasTensor, f"__{_name}__", lambda self, _operation=_operation: _alone(_operation, self))
-
-
-def _alone(name, value):
-    from leat.keras import ops
-    return getattr(ops, name)(value)

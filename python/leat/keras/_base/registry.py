@@ -1,10 +1,21 @@
 """Objects as configurations and back: what ``keras.saving`` has besides files of models."""
 
+import types
+
 import numpy
 
+from leat._core.later import Hook
 from leat.keras._base import tables
 
 _CUSTOM = {}  # "package>Name" -> class or function
+_CLASSES, _FUNCTIONS = [], []  # modules whose classes and functions configurations name; leat.keras
+class_of_operation = Hook()  # (module, name): the class of an operation of Keras; leat.keras.ops.promote
+
+
+def look_in(classes, functions):
+    """Configurations name classes and functions of these modules; where several have one, the first."""
+    _CLASSES.extend(classes)
+    _FUNCTIONS.extend(functions)
 
 
 def register_keras_serializable(package="Custom", name=None):
@@ -141,11 +152,9 @@ def serialize_function(function):
 
 
 def _class_of(config, custom_objects):
-    from leat.keras import constraints, initializers, layers, losses, metrics, ops, optimizers, random, regularizers
-    from leat.keras.models import functional, model
     name = config["class_name"]
     if str(config.get("module")).startswith("keras.src.ops"):
-        found = ops.class_of(config["module"], name)
+        found = class_of_operation(config["module"], name)
         if found is None:
             raise TypeError(f"keras.ops has no {name}; make it a layer of your own")
         return found
@@ -153,10 +162,8 @@ def _class_of(config, custom_objects):
         get_registered_object(name, custom_objects))
     if found is not None:
         return found
-    modules = (layers, model, functional, optimizers, optimizers.schedules, losses, metrics, initializers, regularizers,
-               constraints, random)
     named = f"leat.{config.get('module')}"  # a name may be that of a loss and a metric, or a layer and an initializer
-    for module in sorted(modules, key=lambda module: module.__name__ != named):
+    for module in sorted(_CLASSES, key=lambda module: module.__name__ != named):
         found = getattr(module, name, None)
         if isinstance(found, type):
             _refuse_other_name(config, name)
@@ -173,7 +180,6 @@ def _refuse_other_name(config, name):
 
 
 def _function_of(config, custom_objects):
-    from leat.keras import activations, losses, metrics
     name = config["config"]["name"] if isinstance(config["config"], dict) else config["config"]
     if not isinstance(name, str):
         raise TypeError(f"Expected 'config' to be a non-null str for a function. Received: {config}")
@@ -181,7 +187,7 @@ def _function_of(config, custom_objects):
         (thing for known, thing in _CUSTOM.items() if known.split(">")[-1] == name), None)
     if found is not None:
         return found
-    for module in (activations, losses, metrics):
+    for module in _FUNCTIONS:
         found = getattr(module, name, None)
         if callable(found) and not isinstance(found, type):
             _refuse_other_name(config, name)
@@ -274,3 +280,44 @@ def _inner(value, custom_objects):
 def _takes_custom_objects(class_):
     import inspect
     return "custom_objects" in inspect.signature(class_.from_config).parameters
+
+
+# ---- what modules of classes share ----
+
+def by_identifier(sort, classes, aliases, identifier):
+    """The object that a name, an alias of one, a configuration or a class stands for, or itself. ValueError."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return from_configuration(sort, classes.get, identifier)
+    found = identifier
+    if isinstance(identifier, str):
+        found = classes.get(aliases.get(identifier.lower(), identifier))
+    if callable(found):
+        return found() if isinstance(found, type) else found
+    raise ValueError(f"Could not interpret {sort} identifier: {identifier}")
+
+
+def configuration(thing):
+    """The configuration of an object of Keras, or of a function by its name."""
+    if isinstance(thing, types.FunctionType):
+        return {"module": "builtins", "class_name": "function", "config": get_registered_name(thing),
+                "registered_name": "function"}
+    return serialize_keras_object(thing)
+
+
+def from_configuration(sort, find, config, custom_objects=None):
+    """The object of a configuration, or of a name; `find` knows classes and functions by name. ValueError."""
+    if isinstance(config, str):
+        config = {"class_name": config, "config": {}}
+    name, inner = config.get("class_name"), config.get("config") or {}
+    if name == "function":
+        name = inner
+    found = (get_registered_object(config.get("registered_name"), custom_objects)
+             or get_registered_object(name, custom_objects) or find(name))
+    if found is None:
+        raise ValueError(f"Could not interpret {sort} identifier: {config}")
+    if not isinstance(found, type):
+        return found
+    with custom_object_scope(custom_objects):
+        return found.from_config(dict(inner))

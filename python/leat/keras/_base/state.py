@@ -7,14 +7,15 @@ they change. Once a layer is built it takes no more of them.
 import numpy as np
 
 from leat import dtypes
-from leat.keras._base.variables import Variable, current_path, name_scope
+from leat.keras import constraints, initializers, regularizers
+from leat.keras._base.variables import Variable, _scopes, current_path, name_scope
+from leat.keras.metrics import Metric
 from leat.keras.random import SeedGenerator
 
 
 def _regularizer(identifier):
     if identifier is None:
         return None
-    from leat.keras import regularizers
     return regularizers.get(identifier)
 
 
@@ -105,7 +106,6 @@ class State:
 
         `shape`, `initializer` and `dtype` may be given by position. ValueError once the layer is built.
         """
-        from leat.keras import constraints, initializers
         shape, initializer, dtype = _positions(args, shape=shape, initializer=initializer, dtype=dtype)
         self._require_init()
         self._refuse_if_locked(name)
@@ -209,7 +209,6 @@ class State:
     @property
     def metrics(self):
         """The metrics among the attributes, and those of the layers inside."""
-        from leat.keras.metrics import Metric
         seen = set()
         own = [one for value in list(self.__dict__.values()) for one in _instances(Metric, value, seen)]
         return own + [metric for layer in self._flatten_layers() for metric in layer.metrics]
@@ -269,14 +268,12 @@ class _scope_of(name_scope):
         self._layer = layer
 
     def __enter__(self):
-        from leat.keras._base.variables import _scopes
         if self._layer._parent_path is None:
             self._layer._parent_path = current_path()
         self._around, _scopes.names = _scopes.names, [part for part in (self._layer._parent_path, self.name) if part]
         return self
 
     def __exit__(self, *error):
-        from leat.keras._base.variables import _scopes
         _scopes.names = self._around
 
 

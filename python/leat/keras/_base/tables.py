@@ -7,9 +7,8 @@ A line of a table becomes a class without a line of Python: `parameters` gives i
 import functools
 import json
 import re
-import types
 
-from leat import _native, dtypes, errors
+from leat import _native, errors
 from leat._core.signatures import REQUIRED, function
 
 _TABLES = json.loads(_native.train_tables())
@@ -20,6 +19,11 @@ SORTS = {"layer": "layers", "loss": "losses", "metric": "metrics", "optimizer": 
 def entries(sort):
     """The lines of a table."""
     return _TABLES[SORTS[sort]]
+
+
+def entry_of(sort, name):
+    """The line of a name."""
+    return next(entry for entry in entries(sort) if entry["name"] == name)
 
 
 def rows(entry):
@@ -60,17 +64,20 @@ def docstring(entry, sort):
     return "\n".join(lines).strip()
 
 
-def make_class(sort, entry, base, module, setup, rest=None):
-    """The class of a line: its constructor calls ``setup(self, given, others)`` with what was given by name."""
-    name = entry["name"]
-    given = parameters(entry)
-
+def constructor(entry, module, setup, rest=None):
+    """The constructor of a line's class; it calls ``setup(self, given, others)`` with what was given by name."""
     def construct(values):
         self = values.pop("self")
         others = values.pop(rest) if rest else {}
         setup(self, values, others)
-    init = function(f"{name}.__init__", [("self", REQUIRED), *given], construct, "", module, rest)
+    init = function(f"{entry['name']}.__init__", [("self", REQUIRED), *parameters(entry)], construct, "", module, rest)
     init.__doc__ = None
+    return init
+
+
+def make_class(sort, entry, base, module, setup, rest=None):
+    """The class of a line."""
+    name, init = entry["name"], constructor(entry, module, setup, rest)
     return type(name, (base,), {"__init__": init, "__doc__": docstring(entry, sort), "__module__": module,
                                 "_entry": entry})
 
@@ -130,59 +137,12 @@ def refuse_unknown(entry, given):
 
 # ---- identifiers and configurations ----
 
-def by_identifier(sort, classes, aliases, identifier):
-    """The object that a name, an alias of one, a configuration or a class stands for, or itself. ValueError."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, dict):
-        return from_configuration(sort, classes.get, identifier)
-    found = identifier
-    if isinstance(identifier, str):
-        found = classes.get(aliases.get(identifier.lower(), identifier))
-    if callable(found):
-        return found() if isinstance(found, type) else found
-    raise ValueError(f"Could not interpret {sort} identifier: {identifier}")
-
-
-def configuration(thing):
-    """The configuration of an object of Keras, or of a function by its name."""
-    from leat.keras._base import registry
-    if isinstance(thing, types.FunctionType):
-        return {"module": "builtins", "class_name": "function", "config": registry.get_registered_name(thing),
-                "registered_name": "function"}
-    return registry.serialize_keras_object(thing)
-
-
-def from_configuration(sort, find, config, custom_objects=None):
-    """The object of a configuration, or of a name; `find` knows classes and functions by name. ValueError."""
-    from leat.keras._base import registry
-    if isinstance(config, str):
-        config = {"class_name": config, "config": {}}
-    name, inner = config.get("class_name"), config.get("config") or {}
-    if name == "function":
-        name = inner
-    found = (registry.get_registered_object(config.get("registered_name"), custom_objects)
-             or registry.get_registered_object(name, custom_objects) or find(name))
-    if found is None:
-        raise ValueError(f"Could not interpret {sort} identifier: {config}")
-    if not isinstance(found, type):
-        return found
-    with registry.custom_object_scope(custom_objects):
-        return found.from_config(dict(inner))
-
-
 def made_of(class_, config, values=()):
     """What was pickled: an object of a configuration, and the values of its variables."""
     made = class_.from_config(config)
     for variable, value in zip(made.variables if values else (), values):
         variable.assign(value)
     return made
-
-
-def dtype_of(dtype):
-    """The dtype in which a loss or metric computes: a dtype, its name, a policy's; None: floatx."""
-    from leat.keras import backend
-    return dtypes.as_dtype(getattr(dtype, "compute_dtype", dtype) or backend.floatx())
 
 
 # ---- names ----

@@ -3,11 +3,16 @@
 import threading
 
 from leat import dtypes
+from leat._core.later import Hook
 from leat._core.tensor import convert_to_tensor
 from leat._graph import trace
+from leat._graph.ops import FUNCTIONS
 from leat._structures import variables as _variables
 from leat._structures.variables import VariableAggregation, VariableSynchronization
 from leat.keras._base import tables
+
+
+initializer_of = Hook()  # (name): the initializer; leat.keras.initializers
 
 
 class _Scopes(threading.local):
@@ -67,7 +72,6 @@ class StatelessScope:
     """
 
     def __init__(self, state_mapping=None):
-        from leat._graph.ops import FUNCTIONS
         self._values = {}
         for variable, value in state_mapping or ():
             if not isinstance(variable, Variable):
@@ -122,9 +126,8 @@ class Variable(_variables.Variable):
 
     def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True, aggregation="none",
                  synchronization="auto", name=None):
-        from leat.keras import initializers
         if isinstance(initializer, str):
-            initializer = initializers.get(initializer)
+            initializer = initializer_of(initializer)
         dtype = dtypes.as_dtype(dtype or ("float32" if callable(initializer) or not hasattr(initializer, "dtype")
                                           else initializer.dtype))
         if callable(initializer) and shape is None:

@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from leat.keras import layers
-from leat.keras._base.layer import KerasTensor
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras.models.functional import Functional
 
 _EPSILON = 1.001e-5

@@ -12,7 +12,8 @@ import numpy as np
 from leat import debugging, dtypes, errors
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat.keras._base.layer import KerasTensor, Layer
+from leat.keras._base.layer import Layer
+from leat.keras._base.symbolic import KerasTensor
 
 _MODES = ("int", "one_hot", "multi_hot", "count")
 

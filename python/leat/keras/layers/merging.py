@@ -3,35 +3,10 @@
 import functools
 
 from leat._graph import ops
+from leat.keras import ops as whole
+from leat.keras._base import tables
 from leat.keras._base.calls import mask_of
-
-
-def check_concatenated(self, shapes):
-    """ValueError where shapes differ along another dimension than the one that inputs are put together along."""
-    def rest(shape):
-        place = self.axis % len(shape)
-        return [*shape[:place], *shape[place + 1:]]
-    kept = [rest(shape) for shape in shapes]
-    if len({len(shape) for shape in kept}) > 1 or any(
-            len({size for size in sizes if size is not None}) > 1 for sizes in zip(*kept)):
-        raise ValueError("A `Concatenate` layer requires inputs with matching shapes except for the concatenation "
-                         f"axis. Received: input_shape={shapes}")
-
-
-def check_elementwise(self, shapes):
-    """ValueError where the shapes of an elementwise merge do not broadcast."""
-    batches = {shape[0] for shape in shapes if shape} - {None}
-    if len(batches) > 1:
-        raise ValueError(f"Cannot merge tensors with different batch sizes. Received tensors with shapes {shapes}")
-    joined = list(shapes[0][1:])
-    for shape in shapes[1:]:
-        first, second = joined, list(shape[1:])
-        first, second = (second, first) if len(first) < len(second) else (first, second)
-        joined = first[:len(first) - len(second)]
-        for one, other in zip(first[len(joined):], second):
-            if None not in (one, other) and 1 not in (one, other) and one != other:
-                raise ValueError(f"Inputs have incompatible shapes. Received shapes {tuple(first)} and {tuple(second)}")
-            joined.append(other if one == 1 else one if other == 1 else one if other is None else other)
+from leat.keras.layers.table import TableLayer
 
 
 def _checked_masks(inputs, masks):
@@ -45,17 +20,6 @@ def _checked_masks(inputs, masks):
         raise ValueError("The lists `inputs` and `mask` should have the same length. Received: inputs of length "
                          f"{len(inputs)}, and mask of length {len(masks)}")
     return None if all(mask is None for mask in masks) else masks
-
-
-def over_masks(name, call):
-    """The `call` of a layer that joins inputs by an operation: what one's mask leaves out is taken from the others."""
-    def masked(self, inputs, training=None):
-        masks = [_spread(mask_of(one), one) for one in inputs]
-        if all(mask is None for mask in masks):
-            return call(self, inputs, training)
-        return _product(inputs, masks) if name == "multiply" else _extreme(name, inputs, masks)
-    masked.__name__, masked.__doc__ = "call", call.__doc__
-    return masked
 
 
 def _op(path, *args):
@@ -92,37 +56,175 @@ def _extreme(name, inputs, masks):
     return out
 
 
-def mean_of_integers(call):
-    """The `call` of Average: of integers as Python divides them."""
-    def averaged(self, inputs, training=None):
-        return call(self, [one if one.dtype.is_floating else _op("cast", one, "float64") for one in inputs], training)
-    averaged.__name__, averaged.__doc__ = "call", call.__doc__
-    return averaged
+class Elementwise(TableLayer):
+    """A layer that joins inputs element by element."""
+
+    def _check_shapes(self, shapes):
+        """ValueError where the shapes of an elementwise merge do not broadcast."""
+        batches = {shape[0] for shape in shapes if shape} - {None}
+        if len(batches) > 1:
+            raise ValueError(f"Cannot merge tensors with different batch sizes. Received tensors with shapes {shapes}")
+        joined = list(shapes[0][1:])
+        for shape in shapes[1:]:
+            first, second = joined, list(shape[1:])
+            first, second = (second, first) if len(first) < len(second) else (first, second)
+            joined = first[:len(first) - len(second)]
+            for one, other in zip(first[len(joined):], second):
+                if None not in (one, other) and 1 not in (one, other) and one != other:
+                    raise ValueError(f"Inputs have incompatible shapes. Received shapes {tuple(first)} and "
+                                     f"{tuple(second)}")
+                joined.append(other if one == 1 else one if other == 1 else one if other is None else other)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """The places that count in one input or another; None where one has no mask."""
+        masks = _checked_masks(inputs, previous_mask)
+        if masks is None or any(mask is None for mask in masks):
+            return None
+        out = masks[0]
+        for mask in masks[1:]:
+            out = whole.logical_or(out, mask)
+        return out
 
 
-def either(self, inputs, previous_mask=None):
-    """The places that count in one input or another; None where one has no mask."""
-    from leat.keras import ops as whole
-    masks = _checked_masks(inputs, previous_mask)
-    if masks is None or any(mask is None for mask in masks):
+class OverMasks(Elementwise):
+    """One of which each place is joined of the inputs whose masks do not leave it out."""
+
+    def call(self, inputs, training=None):
+        """What the library computes; what one's mask leaves out is taken from the others."""
+        masks = [_spread(mask_of(one), one) for one in inputs]
+        return super().call(inputs, training) if all(mask is None for mask in masks) else self._over(inputs, masks)
+
+
+class Add(Elementwise):
+    """The sum of the inputs (``keras.layers.Add``)."""
+
+    _entry = tables.entry_of("layer", "Add")
+
+
+class Subtract(Elementwise):
+    """The first of two inputs less the second (``keras.layers.Subtract``)."""
+
+    _entry = tables.entry_of("layer", "Subtract")
+
+
+class Average(Elementwise):
+    """The mean of the inputs (``keras.layers.Average``)."""
+
+    _entry = tables.entry_of("layer", "Average")
+
+    def call(self, inputs, training=None):
+        """The mean; of integers as Python divides them."""
+        return super().call([one if one.dtype.is_floating else _op("cast", one, "float64") for one in inputs], training)
+
+
+class Multiply(OverMasks):
+    """The product of the inputs (``keras.layers.Multiply``)."""
+
+    _entry = tables.entry_of("layer", "Multiply")
+
+    def _over(self, inputs, masks):
+        return _product(inputs, masks)
+
+
+class Maximum(OverMasks):
+    """The largest of the inputs at each place (``keras.layers.Maximum``)."""
+
+    _entry = tables.entry_of("layer", "Maximum")
+
+    def _over(self, inputs, masks):
+        return _extreme("maximum", inputs, masks)
+
+
+class Minimum(OverMasks):
+    """The smallest of the inputs at each place (``keras.layers.Minimum``)."""
+
+    _entry = tables.entry_of("layer", "Minimum")
+
+    def _over(self, inputs, masks):
+        return _extreme("minimum", inputs, masks)
+
+
+class Concatenate(TableLayer):
+    """The inputs side by side along `axis` (``keras.layers.Concatenate``)."""
+
+    _entry = tables.entry_of("layer", "Concatenate")
+
+    def _check_shapes(self, shapes):
+        """ValueError where shapes differ along another dimension than the one that inputs are put together along."""
+        def rest(shape):
+            place = self.axis % len(shape)
+            return [*shape[:place], *shape[place + 1:]]
+        kept = [rest(shape) for shape in shapes]
+        if len({len(shape) for shape in kept}) > 1 or any(
+                len({size for size in sizes if size is not None}) > 1 for sizes in zip(*kept)):
+            raise ValueError("A `Concatenate` layer requires inputs with matching shapes except for the concatenation "
+                             f"axis. Received: input_shape={shapes}")
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """The masks of the inputs side by side; an input without one counts as a whole."""
+        masks = _checked_masks(inputs, previous_mask)
+        if masks is None:
+            return None
+        parts = []
+        for tensor, mask in zip(inputs, masks):
+            part = whole.ones_like(tensor, dtype="bool")
+            if mask is not None:
+                mask = mask if len(mask.shape) == len(tensor.shape) else whole.expand_dims(mask, -1)
+                part = whole.logical_and(part, mask)
+            parts.append(part)
+        return whole.any(whole.concatenate(parts, axis=self.axis), axis=-1)
+
+
+class Dot(TableLayer):
+    """The products of two inputs, summed along `axes` (``keras.layers.Dot``).
+
+    `axes`: one dimension, or one for each input; the batch's is none. `normalize`: of vectors of length 1.
+    """
+
+    _entry = tables.entry_of("layer", "Dot")
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """None: what is left out is in the sums."""
         return None
-    out = masks[0]
-    for mask in masks[1:]:
-        out = whole.logical_or(out, mask)
-    return out
 
 
-def joined(self, inputs, previous_mask=None):
-    """The masks of the inputs side by side; an input without one counts as a whole."""
-    from leat.keras import ops as whole
-    masks = _checked_masks(inputs, previous_mask)
-    if masks is None:
-        return None
-    parts = []
-    for tensor, mask in zip(inputs, masks):
-        part = whole.ones_like(tensor, dtype="bool")
-        if mask is not None:
-            mask = mask if len(mask.shape) == len(tensor.shape) else whole.expand_dims(mask, -1)
-            part = whole.logical_and(part, mask)
-        parts.append(part)
-    return whole.any(whole.concatenate(parts, axis=self.axis), axis=-1)
+# ---- layers that are called as they are made ----
+
+def add(inputs, **kwargs):
+    """The layer Add called with `inputs` (``keras.layers.add``)."""
+    return Add(**kwargs)(inputs)
+
+
+def average(inputs, **kwargs):
+    """The layer Average called with `inputs` (``keras.layers.average``)."""
+    return Average(**kwargs)(inputs)
+
+
+def maximum(inputs, **kwargs):
+    """The layer Maximum called with `inputs` (``keras.layers.maximum``)."""
+    return Maximum(**kwargs)(inputs)
+
+
+def minimum(inputs, **kwargs):
+    """The layer Minimum called with `inputs` (``keras.layers.minimum``)."""
+    return Minimum(**kwargs)(inputs)
+
+
+def multiply(inputs, **kwargs):
+    """The layer Multiply called with `inputs` (``keras.layers.multiply``)."""
+    return Multiply(**kwargs)(inputs)
+
+
+def subtract(inputs, **kwargs):
+    """The layer Subtract called with `inputs` (``keras.layers.subtract``)."""
+    return Subtract(**kwargs)(inputs)
+
+
+def concatenate(inputs, axis=-1, **kwargs):
+    """The layer Concatenate called with `inputs` (``keras.layers.concatenate``)."""
+    return Concatenate(axis=axis, **kwargs)(inputs)
+
+
+def dot(inputs, axes=-1, **kwargs):
+    """The layer Dot called with `inputs` (``keras.layers.dot``)."""
+    return Dot(axes=axes, **kwargs)(inputs)

@@ -7,6 +7,7 @@ library's part takes the state of the layer's generator as a value, so it is cal
 
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
+from leat.keras import config
 from leat.keras._base import calls, tables
 from leat.keras._base.layer import _context, _map
 from leat.keras.layers.table import TableLayer
@@ -26,7 +27,6 @@ class PictureLayer(TableLayer):
     data_format, bounding_box_format = "channels_last", None
 
     def _setup(self, given, others):
-        from leat.keras import config
         others, given = dict(others), dict(given)
         data_format = given.get("data_format") or others.pop("data_format", None) or config.image_data_format()
         boxes = others.pop("bounding_box_format", None)

@@ -1,13 +1,18 @@
 """Layers of the library's table: their arguments, weights and calls under Keras' names."""
 
+import functools
 import json
 
 from leat import dtypes, errors, nest
+from leat._core.specs import TensorSpec
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops, trace
-from leat.keras._base import calls, tables
-from leat.keras._base.layer import InputSpec, KerasTensor, Layer, _is_own
+from leat.keras import activations, backend, constraints, initializers, regularizers
+from leat.keras._base import calls, registry, tables
+from leat.keras._base.input_spec import InputSpec
+from leat.keras._base.layer import Layer, _is_own
 from leat.keras._base.state import _leaves, shape_of
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras._base.variables import in_stateless_scope
 from leat.keras.random import SeedGenerator
 
@@ -21,8 +26,23 @@ _BUILT_PREFIXES = ("MaxPooling", "AveragePooling", "GlobalMaxPooling", "GlobalAv
                    "SpatialDropout")
 
 
+@functools.cache
+def _constructor(name):
+    """The constructor of a line, with the parameters that Keras has."""
+    return tables.constructor(tables.entry_of("layer", name), "leat.keras.layers",
+                              lambda self, given, others: self._setup(given, others), "kwargs")
+
+
 class TableLayer(Layer):
-    """A layer of the library's table."""
+    """A layer of the library's table: `_entry` is its line. A class without a constructor of its own has the line's."""
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "_entry" in cls.__dict__ and "__init__" not in cls.__dict__:
+            cls.__init__ = _constructor(cls._entry["name"])
+
+    def __init__(self, *args, **kwargs):
+        _constructor(self._entry["name"])(self, *args, **kwargs)
 
     _training_default = property(lambda self: self._entry["prepares"] or None)
 
@@ -65,7 +85,6 @@ class TableLayer(Layer):
 
     def _understood(self, given, known):
         """What was given as attributes, and what of it the library is given. ValueError."""
-        from leat.keras import activations, constraints, initializers, regularizers
         readers = {"_initializer": initializers.get, "_regularizer": regularizers.get, "_constraint": constraints.get}
         attributes, arguments = {"activation": None}, {}
         for name, value in given.items():
@@ -90,7 +109,6 @@ class TableLayer(Layer):
     def _checked(self, name, value, row):
         """An argument as the attribute keeps it: one number for all directions of space as a tuple. ValueError."""
         if name == "data_format":
-            from leat.keras import backend
             return value or backend.image_data_format()
         if value is None and name in ("negative_slope", "threshold", "alpha"):
             kind = {"LeakyReLU": "Leaky ReLU"}.get(self._entry["name"], self._entry["name"])
@@ -237,7 +255,6 @@ class TableLayer(Layer):
         """The shape of the output for an input of this shape, batch's dimension included; builds nothing."""
         if self.built and self._weights or _is_own(type(self).call):
             return super().compute_output_shape(input_shape)
-        from leat._core.specs import TensorSpec
         listed, _ = self._listed(input_shape)
         shapes = self._shapes_of(input_shape)
         specs = [TensorSpec(shape, self.compute_dtype) for shape in shapes]
@@ -265,8 +282,6 @@ class TableLayer(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        from leat.keras import activations, initializers
-        from leat.keras._base import registry
         config = super().get_config()
         for name, value in self._given.items():
             current = getattr(self, name, value)

@@ -3,6 +3,7 @@
 from leat import strings
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
+from leat.keras._base import registry
 from leat.keras.layers.lookups import Numbering, StringLookup, _checked
 
 _MARKS = r"[!\"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']"
@@ -130,7 +131,6 @@ class TextVectorization(Numbering):
     @classmethod
     def from_config(cls, config):
         """One of these arguments."""
-        from leat.keras._base import registry
         config = dict(config)
         for name in ("standardize", "split"):
             if isinstance(config.get(name), dict):

@@ -1,7 +1,11 @@
 """Layers around other layers: Wrapper, SpectralNormalization and Pipeline."""
 
 from leat._graph import ops
-from leat.keras._base.layer import InputSpec, Layer, _context, _scope_of
+from leat.keras import initializers
+from leat.keras._base import registry
+from leat.keras._base.input_spec import InputSpec
+from leat.keras._base.layer import Layer, _context
+from leat.keras._base.state import _scope_of
 
 
 def _op(path, *args, **kwargs):
@@ -28,13 +32,11 @@ class Wrapper(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        from leat.keras._base import registry
         return {**super().get_config(), "layer": registry.serialize_keras_object(self.layer)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """One of these arguments."""
-        from leat.keras._base import registry
         others = dict(config)
         return cls(registry.deserialize_keras_object(others.pop("layer"), custom_objects), **others)
 
@@ -54,7 +56,6 @@ class SpectralNormalization(Wrapper):
 
     def build(self, input_shape=None):
         """Builds the layer inside, and makes the vector that the iterations go on from."""
-        from leat.keras import initializers
         super().build(input_shape)
         kernel = getattr(self.layer, "kernel", getattr(self.layer, "embeddings", None))
         if kernel is None:
@@ -120,14 +121,12 @@ class Pipeline(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        from leat.keras._base import registry
         return {"layers": [registry.serialize_keras_object(layer) for layer in self._pipeline_layers],
                 "name": self.name}
 
     @classmethod
     def from_config(cls, config):
         """One of these arguments."""
-        from leat.keras._base import registry
         if not isinstance(config.get("layers"), (list, tuple)):
             raise ValueError("`Pipeline` config must contain a `layers` key mapping to a list of serialized layers. "
                              f"Received config with layers={config.get('layers')}.")

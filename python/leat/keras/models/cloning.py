@@ -2,7 +2,7 @@
 
 from leat.keras import tree
 from leat.keras._base import layer as _layer
-from leat.keras._base.layer import KerasTensor
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras.layers import Input, InputLayer
 from leat.keras.models.functional import Functional, takes_tensors
 from leat.keras.models.model import Sequential

@@ -1,13 +1,16 @@
 """Models between KerasTensors: how layers are connected, in which order they compute, and configurations of it."""
 
 import collections
-import inspect
 import warnings
 
 from leat.keras._base import layer as _layer, registry, tables
-from leat.keras._base.layer import InputSpec, KerasTensor, Layer, layers_in
-from leat.keras.layers import Input, InputLayer
-from leat.keras.models.model import Model, fitted
+from leat.keras._base.input_spec import InputSpec
+from leat.keras._base.layer import Layer
+from leat.keras._base.state import layers_in
+from leat.keras._base.symbolic import KerasTensor
+from leat.keras.layers.core import Input, InputLayer
+from leat.keras.models import model
+from leat.keras.models.model import Model, fitted, takes_tensors
 from leat.keras.ops.promote import OperationLayer
 
 
@@ -98,6 +101,7 @@ class _Graph:
                                  "the inputs")
 
 
+@model.functional_class.provide
 class Functional(Model):
     """A model between KerasTensors (what ``keras.Model(inputs, outputs)`` makes)."""
 
@@ -302,12 +306,7 @@ class Functional(Model):
         return super().from_config(config, custom_objects)
 
 
-def takes_tensors(class_):
-    """Is a model of the class made of inputs and outputs?"""
-    names = list(inspect.signature(class_.__init__).parameters)[1:]
-    return names[:2] in (["inputs", "outputs"], ["args", "kwargs"])
-
-
+@model.of_functional_config.provide
 def of_config(cls, config, custom_objects=None):
     """A model of a class, between the inputs and outputs of a configuration."""
     made, waiting = {}, []

@@ -1,11 +1,26 @@
 """``keras.Model``, ``keras.Sequential`` and models that are put together of KerasTensors."""
 
 import functools
+import inspect
 
-from leat.keras._base import layer as _layer, tables
-from leat.keras._base.layer import KerasTensor, Layer, layers_in, shape_of
-from leat.keras.layers import InputLayer
+from leat._core.later import Hook
+from leat._graph import ops
+from leat.keras._base import layer as _layer, registry, tables
+from leat.keras._base.layer import Layer
+from leat.keras._base.state import layers_in, shape_of
+from leat.keras._base.symbolic import KerasTensor
+from leat.keras.layers.core import InputLayer
+from leat.keras.models.summary import summary
+from leat.keras.saving import files
 from leat.keras.training.trainer import Trainer
+
+functional_class, of_functional_config = Hook(), Hook()  # models between tensors; leat.keras.models.functional
+
+
+def takes_tensors(class_):
+    """Is a model of the class made of inputs and outputs?"""
+    names = list(inspect.signature(class_.__init__).parameters)[1:]
+    return names[:2] in (["inputs", "outputs"], ["args", "kwargs"])
 
 
 class Model(Trainer, Layer):
@@ -19,16 +34,15 @@ class Model(Trainer, Layer):
 
     def __new__(cls, *args, **kwargs):
         if cls is Model and _is_between_tensors(args, kwargs):
-            from leat.keras.models.functional import Functional
-            return super().__new__(Functional)
+            return super().__new__(functional_class.value)
         return super().__new__(cls, *args, **kwargs)
 
     def __init__(self, *args, **kwargs):
         if _is_between_tensors(args, kwargs):  # of a subclass, which becomes a functional model's, too
-            from leat.keras.models.functional import Functional
-            if not isinstance(self, Functional):
-                self.__class__ = _between_tensors(type(self), Functional)
-            Functional.__init__(self, *args, **kwargs)
+            functional = functional_class.value
+            if not isinstance(self, functional):
+                self.__class__ = _between_tensors(type(self), functional)
+            functional.__init__(self, *args, **kwargs)
             return
         if args or "inputs" in kwargs:
             raise TypeError(f"{type(self).__name__}.__init__() takes keywords alone, or inputs and outputs made with "
@@ -38,6 +52,8 @@ class Model(Trainer, Layer):
     def call(self, *args, **kwargs):
         """What the model computes; a subclass overrides it."""
         raise NotImplementedError(f"Model {type(self).__name__} does not have a `call()` method implemented.")
+
+    call._is_missing = True
 
     @property
     def layers(self):
@@ -68,9 +84,8 @@ class Model(Trainer, Layer):
     def from_config(cls, config, custom_objects=None):
         """A model of a configuration. TypeError where it does not have what the class's constructor takes."""
         if {"name", "layers", "input_layers", "output_layers"} <= set(config):
-            from leat.keras.models import functional
-            if functional.takes_tensors(cls):
-                return functional.of_config(cls, config, custom_objects)
+            if takes_tensors(cls):
+                return of_functional_config(cls, config, custom_objects)
         try:
             return cls(**config)
         except TypeError as error:
@@ -111,30 +126,25 @@ class Model(Trainer, Layer):
                 "metrics_variables": self.metrics_variables}
 
     def __reduce__(self):
-        from leat.keras.saving import files
         return files.of_bytes, (type(self), files.model_bytes(self))
 
     def to_json(self, **kwargs):
         """The model's configuration as JSON text; ``keras.models.model_from_json`` makes a model of it."""
         import json
-        from leat.keras._base import registry
         return json.dumps(registry.serialize_keras_object(self), **kwargs)
 
     def save_weights(self, filepath, overwrite=True, max_shard_size=None):
         """Writes the weights into a `.weights.h5` file as Keras does (that needs the package h5py), or into a
         `.safetensors` file. `max_shard_size` is not supported: the weights are one file."""
-        from leat.keras.saving import files
         files.save_weights(self, filepath, overwrite, max_shard_size)
 
     def load_weights(self, filepath, skip_mismatch=False, objects_to_skip=None):
         """Sets the weights from a `.weights.h5` or `.keras` file, Keras' own too, or a `.safetensors` file. ValueError
         where they do not fit; then none is set. `objects_to_skip`: layers whose weights stay."""
-        from leat.keras.saving import files
         files.load_weights(self, filepath, skip_mismatch, objects_to_skip)
 
     def save(self, filepath, overwrite=True, zipped=None, **kwargs):
         """Writes the model into a `.keras` file as Keras does, or into an open one; needs the package h5py."""
-        from leat.keras.saving import files
         files.save_model(self, filepath, overwrite, zipped, **kwargs)
 
     def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
@@ -143,7 +153,6 @@ class Model(Trainer, Layer):
 
         `line_length`: width in characters. `print_fn` gets the whole text in place of the standard output.
         """
-        from leat.keras.models.summary import summary
         text = summary(self, line_length, positions, expand_nested, show_trainable, layer_range)
         (print_fn or print)(text)
 
@@ -224,7 +233,6 @@ def _is_symbolic(value):
 
 def fitted(place, value):
     """An input with a last dimension of 1 more or less, as Keras accepts it. ValueError on another rank."""
-    from leat._graph import ops
     rank = getattr(getattr(value, "shape", None), "rank", None)
     if rank is None or rank == len(place.shape):
         return value
@@ -414,7 +422,6 @@ class Sequential(Model):
 
     def get_config(self):
         """Name, layers and the shape that it was built for."""
-        from leat.keras._base import registry
         config = {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config(),
                   "layers": [registry.serialize_keras_object(layer) for layer in self._sequence]}
         if self._input is not None:
@@ -424,7 +431,6 @@ class Sequential(Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A model of a configuration. ValueError where it is none of a Sequential model."""
-        from leat.keras._base import registry
         if not isinstance(config, dict) or not {"name", "layers"} <= set(config):
             raise ValueError("A Sequential model configuration must be a dictionary containing the 'name' and 'layers' "
                              f"keys. Received: {config}")

@@ -4,7 +4,8 @@ import re
 import shutil
 import textwrap
 
-from leat.keras._base.layer import node_of, shape_of
+from leat.keras._base.layer import node_of
+from leat.keras._base.state import shape_of
 
 _SIZES = {1: "B", 1 << 10: "KB", 1 << 20: "MB", 1 << 30: "GB", 1 << 40: "TB", 1 << 50: "PB"}
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import leat as tf
 from leat import nest
-from leat.keras._base.layer import KerasTensor
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras._base.variables import Variable as KerasVariable
 from leat.keras.ops.promote import OPERATIONS, dtype_name, operation, tensor, together
 

@@ -12,49 +12,10 @@ import numpy as np
 
 import leat as tf
 from leat import nest
-from leat.keras._base import layer as _layer
-from leat.keras._base.layer import KerasTensor
+from leat.keras._base import layer as _layer, registry
+from leat.keras._base.symbolic import KerasTensor, OPERATIONS
 from leat.keras._base.variables import Variable as KerasVariable
-from leat.keras.backend import standardize_dtype as dtype_name
-
-_SIGNED = ("int8", "int16", "int32", "int64")
-_UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
-_FLOATS = ("bfloat16", "float16", "float32", "float64")
-
-OPERATIONS = {}  # name -> function, as the configuration of a model names them
-
-
-def _meet(a, b):
-    if a == b:
-        return a
-    if a == "bool" or b == "bool":
-        return b if a == "bool" else a
-    a_float, b_float = a in _FLOATS, b in _FLOATS
-    if a_float and b_float:
-        return "float32" if {a, b} == {"bfloat16", "float16"} else max(a, b, key=_FLOATS.index)
-    if a_float or b_float:
-        return a if a_float else b
-    for kind in (_SIGNED, _UNSIGNED):
-        if a in kind and b in kind:
-            return max(a, b, key=kind.index)
-    signed, unsigned = (a, b) if a in _SIGNED else (b, a)
-    wider = _UNSIGNED.index(unsigned) + 1
-    return "float32" if wider == len(_SIGNED) else max(signed, _SIGNED[wider], key=_SIGNED.index)
-
-
-def result_type(*kinds):
-    """The dtype at which dtypes and types of Python (int, float, weak) meet (``keras.backend.result_type``)."""
-    weak = [kind for kind in kinds if kind is int or kind is float]
-    strong = [dtype_name(kind) for kind in kinds if kind is not int and kind is not float]
-    is_float = any(kind is float for kind in weak)
-    if not strong:
-        return "float32" if is_float or not weak else "int32"
-    met = functools.reduce(_meet, strong)
-    if met == "uint64":
-        met = "uint32"
-    if is_float and met not in _FLOATS:
-        return "float32"
-    return "int32" if weak and met == "bool" else met
+from leat.keras.backend import result_type, standardize_dtype as dtype_name
 
 
 def tensor(value, dtype=None):
@@ -183,6 +144,7 @@ class OperationLayer(_layer.Layer):
         return cls(**{key: value for key, value in config.items() if key in known or key == "name"})
 
 
+@registry.class_of_operation.provide
 def class_of(module, name):
     """The layer of an operation that a configuration names by Keras' module and class; None: there is none."""
     if not module.startswith("keras.src.ops"):

@@ -5,8 +5,9 @@ import re
 import sys
 
 from leat._graph import ops
+from leat.keras._base import registry
 from leat.keras.initializers import Constant
-from leat.keras.optimizers import Optimizer
+from leat.keras.optimizers.optimizer import Optimizer
 
 
 class OptimizerMap(collections.abc.MutableMapping):
@@ -60,14 +61,12 @@ class OptimizerMap(collections.abc.MutableMapping):
 
     def get_config(self):
         """The optimizers' configurations."""
-        from leat.keras._base import registry
         return {"default_optimizer": registry.serialize_keras_object(self._default_optimizer),
                 "optimizer_map": registry.serialize_keras_object(self._optimizer_map)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """One of these configurations."""
-        from leat.keras._base import registry
         return cls(registry.deserialize_keras_object(config["default_optimizer"], custom_objects),
                    registry.deserialize_keras_object(config["optimizer_map"], custom_objects))
 
@@ -164,14 +163,12 @@ class MultiOptimizer(Optimizer):
 
     def get_config(self):
         """The configurations of the map and its optimizers."""
-        from leat.keras._base import registry
         return {"optimizer_map": registry.serialize_keras_object(self._optimizer_map),
                 "loss_scale_factor": self.loss_scale_factor, "name": self.name}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """One of these configurations."""
-        from leat.keras._base import registry
         made = registry.deserialize_keras_object(config["optimizer_map"], custom_objects)
         return cls(**{**config, "optimizer_map": made})
 
@@ -257,14 +254,12 @@ class LossScaleOptimizer(Optimizer):
 
     def get_config(self):
         """The inner optimizer's configuration and the arguments."""
-        from leat.keras._base import registry
         return {"name": self.name, "inner_optimizer": registry.serialize_keras_object(self.inner_optimizer),
                 "initial_scale": self.initial_scale, "dynamic_growth_steps": self.dynamic_growth_steps}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """One of these configurations."""
-        from leat.keras._base import registry
         return cls(**{**config, "inner_optimizer": registry.deserialize_keras_object(config["inner_optimizer"],
                                                                                    custom_objects)})
 

@@ -1,7 +1,7 @@
 """``keras.optimizers.schedules``: the learning rate as a function of the step, made of the library's table."""
 
 from leat._core.tensor import convert_to_tensor
-from leat.keras._base import calls, tables
+from leat.keras._base import calls, registry, tables
 
 
 class LearningRateSchedule:
@@ -48,9 +48,9 @@ for _entry in tables.entries("schedule"):
 
 def serialize(learning_rate_schedule):
     """The configuration of a schedule, or of a function."""
-    return tables.configuration(learning_rate_schedule)
+    return registry.configuration(learning_rate_schedule)
 
 
 def deserialize(config, custom_objects=None):
     """The schedule of a configuration. ValueError for an unknown class."""
-    return tables.from_configuration("learning rate schedule", _CLASSES.get, config, custom_objects)
+    return registry.from_configuration("learning rate schedule", _CLASSES.get, config, custom_objects)

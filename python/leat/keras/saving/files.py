@@ -15,10 +15,12 @@ import zlib
 import numpy as np
 
 from leat._files.replacing import replace
-from leat.keras._base import tables
+from leat.keras._base import registry, tables
 from leat.keras._base.layer import Layer
-from leat.keras.models.model import Sequential
+from leat.keras.metrics import Metric
+from leat.keras.optimizers import Optimizer
 from leat.keras.random import SeedGenerator
+from leat.keras.saving import safetensors
 
 
 def _h5py():
@@ -33,8 +35,6 @@ def _h5py():
 # ---- what is saved, under which path ----
 
 def _is_saved(value):
-    from leat.keras.metrics import Metric
-    from leat.keras.optimizers import Optimizer
     return isinstance(value, (Layer, SeedGenerator, Metric, Optimizer))
 
 
@@ -46,7 +46,7 @@ def _children(thing):
     found = [(name, thing.__dict__[name]) for name in names]
     if hasattr(thing, "layers"):
         found.append(("layers", thing.layers))
-        is_listed = isinstance(thing, Sequential) or hasattr(thing, "_graph")
+        is_listed = hasattr(thing, "_sequence") or hasattr(thing, "_graph")
         found.sort(key=lambda pair: (is_listed and pair[0] != "layers", pair[0]))
     return found
 
@@ -133,7 +133,6 @@ def weights_bytes(model, skipped=()):
 
 def _named(model, skipped=()):
     """{name: variable} as safetensors files have them: the place in the model and the variable's own name."""
-    from leat.keras.optimizers import Optimizer
     found = {}
     for path, thing in _walk(model, "", {id(one) for one in skipped}):
         for variable in [] if isinstance(thing, Optimizer) else own_variables(thing):
@@ -157,7 +156,6 @@ def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_t
                          "it on some data or by using `build()`.")
     skipped = objects_to_skip or ()
     if is_safetensors:
-        from leat.keras.saving import safetensors
         replace(path, safetensors.encode({name: one.numpy() for name, one in _named(model, skipped).items()}))
     else:
         replace(path, weights_bytes(model, skipped))
@@ -192,7 +190,6 @@ def _refuse_old_arguments(path, given):
 
 def model_bytes(model):
     """The content of a `.keras` file."""
-    from leat.keras._base import registry
     if not isinstance(model, Layer):
         raise ValueError(f"Expected a model to save; found {model!r} of type {type(model)}")
     metadata = {"keras_version": "3.0.0", "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
@@ -295,7 +292,6 @@ def _load(model, source, where, skip_mismatch=False, skipped=()):
 
 
 def _load_safetensors(model, path, skip_mismatch, skipped):
-    from leat.keras.saving import safetensors
     if not os.path.exists(path):
         raise FileNotFoundError(f"File not found: filepath={path}")
     stored, pairs = safetensors.load(path), []
@@ -384,7 +380,6 @@ def of_bytes(class_, content):
 
 
 def _loaded(archive, path, custom_objects, compile):
-    from leat.keras._base import registry
     text, weights = _member(archive, "config.json", path), _member(archive, "model.weights.h5", path)
     try:
         config = json.loads(text)

@@ -9,7 +9,7 @@ from leat import nest
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat.keras._base import layer as _layer
-from leat.keras._base.layer import KerasTensor
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras.training import sequences
 
 

@@ -8,11 +8,14 @@ import inspect
 import sys
 import warnings
 
-import numpy as np
-
 from leat import debugging, errors, nest
 from leat._core.tensor import Tensor
 from leat._graph import ops, trace
+from leat.keras import config, optimizers
+from leat.keras._base import registry
+from leat.keras.callbacks import CallbackList
+from leat.keras.losses import replicas
+from leat.keras.metrics import Mean, Metric
 from leat.keras.training import feeding
 from leat.keras.training.compiled import CompileLoss, CompileMetrics
 
@@ -57,8 +60,6 @@ class Trainer:
         `steps_per_execution`: batches between two calls of callbacks. `jit_compile` and `auto_scale_loss` change
         nothing: steps are compiled, and losses are float32.
         """
-        from leat.keras import metrics as metrics_module
-        from leat.keras import optimizers
         self._distribute_strategy = _strategy() or getattr(self, "_distribute_strategy", None)
         self.optimizer = optimizers.get(optimizer)
         if loss is not None:
@@ -77,18 +78,16 @@ class Trainer:
         self._compile_metrics = CompileMetrics(metrics, weighted_metrics, output_names=names) if (
             metrics is not None or weighted_metrics is not None) else None
         with self._scope():
-            self._loss_tracker = metrics_module.Mean(name="loss")
+            self._loss_tracker = Mean(name="loss")
         self._functions = {}
 
     def get_compile_config(self):
         """What `compile` was given, as a configuration; empty before."""
-        from leat.keras._base import registry
         return {name: registry.serialize_keras_object(value) for name, value in self._compile_config.items()} if (
             self.compiled and self._compile_config is not None) else {}
 
     def compile_from_config(self, config):
         """Compiles the model as a configuration says. A subclass with a `compile` of its own overrides this, too."""
-        from leat.keras._base import registry
         if type(self).compile is not Trainer.compile:
             warnings.warn("`compile()` was not called as part of model loading because the model's `compile()` method "
                           "is custom. All subclassed Models that have `compile()` overridden should also override "
@@ -161,7 +160,6 @@ class Trainer:
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The loss of one batch with what layers and regularizers add. ValueError where there is none."""
-        from leat.keras.losses import replicas
         found = []
         if self._compile_loss is not None:
             loss = self._compile_loss(y, y_pred, sample_weight)
@@ -190,7 +188,6 @@ class Trainer:
 
     def _note_loss(self, loss, x):
         """The mean of the loss weighs batches by their rows; of a replica's loss the share was taken."""
-        from leat.keras.losses import replicas
         count = ops.FUNCTIONS["shape"](next(leaf for leaf in nest.flatten(x) if leaf is not None))[0]
         self._loss_tracker.update_state(loss if replicas() == 1 else loss * float(replicas()),
                                         sample_weight=ops.FUNCTIONS["cast"](count, "float32"))
@@ -292,14 +289,12 @@ class Trainer:
     def _prepare(self, example, with_loss=True):
         """Makes weights, metrics and slots before the first step is traced, in the strategy's scope; `example` gives a
         batch where one is needed."""
-        from leat.keras._base.layer import Layer
-        from leat.keras.models.model import Model
         losses = [one for one in (self._compile_metrics, self._compile_loss) if one is not None and not one.built]
         if type(self).compute_loss is not Trainer.compute_loss and getattr(self, "_distribute_strategy", None) is None:
             losses = [one for one in losses if one is not self._compile_loss]  # which it may call with something else
         waits = with_loss and losses or not self.built or not all(layer.built for layer in self._flatten_layers())
         with self._scope():
-            if waits and type(self).call not in (Model.call, Layer.call):  # else its steps call what they like
+            if waits and not getattr(type(self).call, "_is_missing", False):  # else its steps call what they like
                 x, y, _ = unpack_x_y_sample_weight(example())
                 try:
                     y_pred = feeding.symbolic(self, x)
@@ -336,7 +331,6 @@ class Trainer:
         `x`: arrays, tensors, a dataset of (x, y) batches, or a generator of them. `verbose`: 0, 1 (a bar), 2 (a line
         per epoch). `class_weight`: {class: weight of its rows}.
         """
-        from leat.keras import config
         self._require_compiled("fit")
         if config.max_epochs() and config.max_epochs() < epochs:
             warnings.warn(f"Limiting epochs to {config.max_epochs()}", stacklevel=2)
@@ -376,7 +370,6 @@ class Trainer:
                               getattr(self, "_distribute_strategy", None))
 
     def _callbacks(self, callbacks, verbose, epochs, source, add_history=False):
-        from leat.keras.callbacks import CallbackList
         if isinstance(callbacks, CallbackList):
             return callbacks
         return CallbackList(callbacks, add_history=add_history, add_progbar=verbose != 0, model=self, verbose=verbose,
@@ -502,7 +495,6 @@ def _is_due(epoch, frequency):
 
 def _metrics_in(value):
     """The metrics in an attribute: itself, or those of a list, tuple or dictionary."""
-    from leat.keras.metrics import Metric
     if isinstance(value, Metric):
         return [value]
     if isinstance(value, (list, tuple)):
@@ -535,7 +527,6 @@ class _CompiledMetrics:
 
     def update_state(self, y, y_pred, sample_weight=None):
         """Updates all metrics of the model."""
-        from leat.keras.metrics import Mean
         warnings.warn("`model.compiled_metrics` is deprecated. Instead, call `update_state` of each of "
                       "`model.metrics`.", stacklevel=2)
         for metric in self._model.metrics:

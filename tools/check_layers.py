@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check that includes point down.
+"""Check that includes point down, and that imports of the Python package do (python_layers.py).
 
     check_layers.py [ROOT]
 
@@ -13,6 +13,7 @@ include public headers and the C library only; examples include these and header
 import re
 import sys
 
+import python_layers
 import sources
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
@@ -77,7 +78,8 @@ def check(root):
                 complaint = 'includes "%s"; only <leat/...> and the C library may be included here' % path
             if complaint:
                 problems.append("%s:%d: %s" % (name, text.count("\n", 0, match.start()) + 1, complaint))
-    return problems, len(names)
+    more, looked_at = python_layers.check(root)
+    return problems + more, len(names) + looked_at
 
 
 if __name__ == "__main__":

@@ -104,6 +104,13 @@ class Layers(Check):
         self.write("src/core/a.c", '/*\n#include "run/b.h"\n*/\n// x\n')
         self.accepts("check_layers")
 
+    def test_python_package(self):
+        self.write("python/floors", "low: leat._core.*\nhigh: leat leat.data.*\n")
+        self.write("python/leat/_core/a.py", "def f():\n    from leat.data import x\n    return x\n")
+        self.write("python/leat/data/__init__.py", "")
+        self.write("python/leat/__init__.py", "")
+        self.complains("check_layers", "python/leat/_core/a.py:2: leat._core.a (low) may not import leat.data (high)")
+
     def test_nothing_to_look_at(self):
         self.complains("check_layers", "found no file")
 

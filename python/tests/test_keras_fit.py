@@ -181,7 +181,7 @@ def test_steps_per_execution_calls_back_less_often():
 # ---- what leat says of programs that train, but not as their authors think ----
 
 def test_shuffling_after_batching_is_said_once(caplog):
-    from leat.keras.training import feeding
+    from leat.keras._training import feeding
     feeding._warned.clear()
     x = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
     rows = tf.data.Dataset.from_tensor_slices((x, x[:, :1]))

@@ -10,6 +10,7 @@ from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat._structures import ragged_rows
+from leat._structures.ragged_rows import operator_of as _operator
 from leat._structures.sparse import SparseTensor
 
 
@@ -237,6 +238,32 @@ class RaggedTensor:
         out = ops.dispatch(entry["name"], flat, arguments)
         return RaggedTensor.from_nested_row_splits(out, self.nested_row_splits, validate=False)
 
+    # ---- operators ----
+
+    __add__, __radd__ = _operator("math.add"), _operator("math.add", True)
+    __sub__, __rsub__ = _operator("math.subtract"), _operator("math.subtract", True)
+    __mul__, __rmul__ = _operator("math.multiply"), _operator("math.multiply", True)
+    __truediv__, __rtruediv__ = _operator("math.truediv"), _operator("math.truediv", True)
+    __floordiv__, __rfloordiv__ = _operator("math.floordiv"), _operator("math.floordiv", True)
+    __mod__, __rmod__ = _operator("math.floormod"), _operator("math.floormod", True)
+    __pow__, __rpow__ = _operator("math.pow"), _operator("math.pow", True)
+    __and__, __rand__ = _operator("math.logical_and"), _operator("math.logical_and", True)
+    __or__, __ror__ = _operator("math.logical_or"), _operator("math.logical_or", True)
+    __xor__, __rxor__ = _operator("math.logical_xor"), _operator("math.logical_xor", True)
+    __lt__ = _operator("math.less")
+    __le__ = _operator("math.less_equal")
+    __gt__ = _operator("math.greater")
+    __ge__ = _operator("math.greater_equal")
+
+    def __neg__(self):
+        return ops.FUNCTIONS["math.negative"](self)
+
+    def __abs__(self):
+        return ops.FUNCTIONS["math.abs"](self)
+
+    def __invert__(self):
+        return ops.FUNCTIONS["math.logical_not"](self)
+
     def __repr__(self):
         if not self.flat_values._has_values:
             return f"tf.RaggedTensor(values={self._values!s}, row_splits={self._row_splits!s})"
@@ -290,6 +317,3 @@ def _depth(value):
 def composite_of_value(value):
     """A ragged or sparse tensor of numpy's form of one."""
     return (SparseTensor if hasattr(value, "dense_shape") else RaggedTensor).from_value(value)
-
-
-ragged_rows.install_operators(RaggedTensor)

@@ -592,23 +592,8 @@ OPERATIONS = {"concat": _concat, "tile": _tile,
 
 # ---- operators ----
 
-def _operator(path, reflected=False):
+def operator_of(path, reflected=False):
+    """An operator of ragged tensors: of values in rows of equal lengths, or with a scalar."""
     def operator(self, other):
         return F[path](other, self) if reflected else F[path](self, other)
     return operator
-
-
-def install_operators(maker):
-    """Arithmetic and comparisons of values, in rows of equal lengths or with a scalar."""
-    pairs = {"add": "math.add", "sub": "math.subtract", "mul": "math.multiply", "truediv": "math.truediv",
-             "floordiv": "math.floordiv", "mod": "math.floormod", "pow": "math.pow", "and": "math.logical_and",
-             "or": "math.logical_or", "xor": "math.logical_xor"}
-    for name, path in pairs.items():
-        setattr(maker, f"__{name}__", _operator(path))
-        setattr(maker, f"__r{name}__", _operator(path, True))
-    for name, path in {"lt": "math.less", "le": "math.less_equal", "gt": "math.greater",
-                       "ge": "math.greater_equal"}.items():
-        setattr(maker, f"__{name}__", _operator(path))
-    maker.__neg__ = lambda self: F["math.negative"](self)
-    maker.__abs__ = lambda self: F["math.abs"](self)
-    maker.__invert__ = lambda self: F["math.logical_not"](self)

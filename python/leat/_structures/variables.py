@@ -62,6 +62,14 @@ class beside:
         _places.like = self._around
 
 
+def _delegate(name):
+    """An operator of a variable's value."""
+    def operator(self, *others):
+        return getattr(self._as_tensor(), name)(*others)
+    operator.__name__ = name
+    return operator
+
+
 class Variable:
     """A variable of a fixed dtype and shape (``tf.Variable``).
 
@@ -333,6 +341,30 @@ class Variable:
     def __format__(self, spec):
         return format(self._as_tensor(), spec)
 
+    # ---- operators: those of its value ----
+
+    __add__, __radd__ = _delegate("__add__"), _delegate("__radd__")
+    __sub__, __rsub__ = _delegate("__sub__"), _delegate("__rsub__")
+    __mul__, __rmul__ = _delegate("__mul__"), _delegate("__rmul__")
+    __truediv__, __rtruediv__ = _delegate("__truediv__"), _delegate("__rtruediv__")
+    __floordiv__, __rfloordiv__ = _delegate("__floordiv__"), _delegate("__rfloordiv__")
+    __mod__, __rmod__ = _delegate("__mod__"), _delegate("__rmod__")
+    __pow__, __rpow__ = _delegate("__pow__"), _delegate("__rpow__")
+    __matmul__, __rmatmul__ = _delegate("__matmul__"), _delegate("__rmatmul__")
+    __and__, __rand__ = _delegate("__and__"), _delegate("__rand__")
+    __or__, __ror__ = _delegate("__or__"), _delegate("__ror__")
+    __xor__, __rxor__ = _delegate("__xor__"), _delegate("__rxor__")
+    __lt__ = _delegate("__lt__")
+    __le__ = _delegate("__le__")
+    __gt__ = _delegate("__gt__")
+    __ge__ = _delegate("__ge__")
+    __eq__ = _delegate("__eq__")
+    __ne__ = _delegate("__ne__")
+    __neg__ = _delegate("__neg__")
+    __pos__ = _delegate("__pos__")
+    __abs__ = _delegate("__abs__")
+    __invert__ = _delegate("__invert__")
+
     def __deepcopy__(self, memo):
         made = Variable(self._native.read(), trainable=self._trainable, name=self._name, constraint=self._constraint,
                         synchronization=self._synchronization, aggregation=self._aggregation)
@@ -356,18 +388,3 @@ def _converted(value, dtype):
     if isinstance(value, Tensor) or hasattr(value, "dtype") and not hasattr(value, "__array_interface__"):
         return convert_to_tensor(value, dtype)
     return constant(value, dtype) if not isinstance(value, (list, tuple)) else convert_to_tensor(value, dtype)
-
-
-def _delegate(name):
-    def operator(self, *others):
-        return getattr(self._as_tensor(), name)(*others)
-    operator.__name__ = name
-    return operator
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
-    for _form in (f"__{_name}__", f"__r{_name}__"):
-        setattr(Variable, _form, _delegate(_form))
-for _form in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__neg__", "__pos__", "__abs__",
-              "__invert__"):
-    setattr(Variable, _form, _delegate(_form))

@@ -246,7 +246,7 @@ class TableLoss(Loss):
     @property
     def fn(self):
         """The loss as a function."""
-        return globals()[tables.snake_case(self._entry["name"])]
+        return _CLASSES[tables.snake_case(self._entry["name"])]
 
     def get_config(self):
         """The arguments that make another one like it."""
@@ -310,7 +310,7 @@ def _around_references(y_true, y_pred, ref_labels, ref_embeddings, remove_diagon
     return _op("nn.softplus", sums[0] + sums[1])
 
 
-_circle = circle  # noqa: F821 - of the table
+_circle = _CLASSES["circle"]  # of the table
 
 
 def circle(y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal=True, gamma=80, margin=0.4):

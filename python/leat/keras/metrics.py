@@ -306,15 +306,22 @@ def _base_of(entry):
     return ThresholdMetric if "thresholds" in known or "num_thresholds" in known else PairMetric
 
 
+class Mean(ValueMetric):
+    """The mean of values (``keras.metrics.Mean``), each with its weight."""
+
+    _entry = tables.entry_of("metric", "Mean")
+    __init__ = tables.constructor(_entry, __name__, ValueMetric._setup)
+
+
 _CLASSES = {}
 for _entry in tables.entries("metric"):
     _base = _base_of(_entry)
-    _class = tables.make_class("metric", _entry, _base, __name__, _base._setup)
+    _class = Mean if _entry is Mean._entry else tables.make_class("metric", _entry, _base, __name__, _base._setup)
     globals()[_entry["name"]] = _class
     _CLASSES[_entry["name"]] = _CLASSES[tables.snake_case(_entry["name"])] = _class
 
 
-class MeanMetricWrapper(globals()["Mean"]):
+class MeanMetricWrapper(Mean):
     """The mean of a function of (y_true, y_pred) (``keras.metrics.MeanMetricWrapper``)."""
 
     _takes_function = True

@@ -10,8 +10,8 @@ import warnings
 import numpy as np
 
 from leat.keras import config, ops
+from leat.keras._training.compiled import CompileMetrics
 from leat.keras.saving import files
-from leat.keras.training.compiled import CompileMetrics
 from leat.utils import Progbar
 
 

@@ -3,9 +3,11 @@
 import json
 
 from leat.keras._base import registry
-from leat.keras.models.cloning import clone_model  # noqa: F401
-from leat.keras.models.model import Model, Sequential  # noqa: F401
-from leat.keras.saving.files import load_model, save_model  # noqa: F401
+from leat.keras.models.cloning import clone_model
+from leat.keras.models.model import Model, Sequential
+from leat.keras.saving.files import load_model, save_model
+
+__all__ = ["Model", "Sequential", "clone_model", "load_model", "model_from_json", "save_model"]
 
 
 def model_from_json(json_string, custom_objects=None):

@@ -9,10 +9,10 @@ from leat.keras._base import layer as _layer, registry, tables
 from leat.keras._base.layer import Layer
 from leat.keras._base.state import layers_in, shape_of
 from leat.keras._base.symbolic import KerasTensor
+from leat.keras._training.trainer import Trainer
 from leat.keras.layers.core import InputLayer
 from leat.keras.models.summary import summary
 from leat.keras.saving import files
-from leat.keras.training.trainer import Trainer
 
 functional_class, of_functional_config = Hook(), Hook()  # models between tensors; leat.keras.models.functional
 

@@ -45,7 +45,7 @@ _activation("glu", ("axis", -1))
 _activation("hard_shrink", ("threshold", 0.5))
 _activation("soft_shrink", ("threshold", 0.5))
 _activation("squareplus", ("b", 4))
-swish, hard_swish = globals()["silu"], globals()["hard_silu"]
+swish, hard_swish = OPERATIONS["silu"], OPERATIONS["hard_silu"]
 
 
 @operation

@@ -5,7 +5,7 @@ import math
 
 import leat as tf
 from leat.keras.ops import elementwise
-from leat.keras.ops.promote import define, floats, operation, place_of, places_of, tensor, together
+from leat.keras.ops.promote import OPERATIONS, define, floats, operation, place_of, places_of, tensor, together
 
 _before = set(elementwise.OPERATIONS)
 
@@ -504,7 +504,7 @@ def nanmean(x, axis=None, keepdims=False):
     """The mean of the elements that are numbers (``keras.ops.nanmean``)."""
     x = floats(x)
     count = tf.reduce_sum(tf.cast(tf.logical_not(tf.math.is_nan(x)), x.dtype), _axes(axis), keepdims)
-    return globals()["nansum"](x, axis, keepdims) / count
+    return OPERATIONS["nansum"](x, axis, keepdims) / count
 
 
 @operation

@@ -10,7 +10,7 @@ from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat.keras._base import layer as _layer
 from leat.keras._base.symbolic import KerasTensor
-from leat.keras.training import sequences
+from leat.keras._training import sequences
 
 
 def _is_dataset(value):

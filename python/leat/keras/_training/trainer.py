@@ -13,11 +13,11 @@ from leat._core.tensor import Tensor
 from leat._graph import ops, trace
 from leat.keras import config, optimizers
 from leat.keras._base import registry
+from leat.keras._training import feeding
+from leat.keras._training.compiled import CompileLoss, CompileMetrics
 from leat.keras.callbacks import CallbackList
 from leat.keras.losses import replicas
 from leat.keras.metrics import Mean, Metric
-from leat.keras.training import feeding
-from leat.keras.training.compiled import CompileLoss, CompileMetrics
 
 
 def _strategy():

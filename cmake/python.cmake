@@ -46,7 +46,7 @@ foreach(python ${PROJECT_SOURCE_DIR}/.venv/bin/python ${Python3_EXECUTABLE})
         set(stubs_python ${python})
     endif()
 endforeach()
-if(stubs_python)
+if(stubs_python AND NOT CMAKE_CROSSCOMPILING)
     list(TRANSFORM entries PREPEND ${PROJECT_SOURCE_DIR}/python/ OUTPUT_VARIABLE stubs_of)
     add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/python/stubs.stamp
         COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_BINARY_DIR}/python

@@ -16,7 +16,9 @@ import pytest
 
 import leat as tf
 from leat import _native
-from leat._graph import ops
+from leat._core import tensor
+from leat._core.later import Hook
+from leat._graph import ops, trace
 from leat.data import dataset
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -63,6 +65,28 @@ def test_lazy_names_are_there():
         tf.math.levitate
     for text in (pydoc.plain(pydoc.render_doc(tf.image)), pydoc.plain(pydoc.render_doc(tf.math))):
         assert "resize(" in text or "erf(" in text and "bincount(" in text
+
+
+def test_hooks():
+    hook, late = Hook(), Hook()
+
+    @hook.provide
+    def double(x):
+        return 2 * x
+    assert hook(3) == 6 and hook.value is double
+    late.at("leat.math", "no_such_name")
+    with pytest.raises(AttributeError, match="no_such_name"):
+        late(3)
+    late.at("leat.math", "polyval")
+    assert late.value is tf.math.polyval
+
+
+def test_all_that_the_package_promises_is_there():
+    for hook in (tensor.parts_of, tensor.composite_of_value, trace.convert_control_flow):
+        assert callable(hook.value)
+    assert [spec.value_class.value for spec in (tf.RaggedTensorSpec, tf.SparseTensorSpec, tf.data.DatasetSpec)] == [
+        tf.RaggedTensor, tf.sparse.SparseTensor, tf.data.Dataset]
+    assert tf.TensorSpec([]).value_type is tf.Tensor and tf.NoneTensorSpec().value_type is type(None)
 
 
 @pytest.mark.parametrize("path", ["reduce_sum", "math.erf", "random.experimental.index_shuffle", "where",

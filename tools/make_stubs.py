@@ -17,7 +17,7 @@ import sys
 import types
 
 INTERNAL = {"leat." + name for name in (
-    "_core.composite", "_core.later", "_core.signatures", "_graph.ops", "_graph.trace", "_native", "data.checks",
+    "_core.later", "_core.signatures", "_graph.ops", "_graph.trace", "_native", "data.checks",
     "data.functions", "jax", "keras._base.calls", "keras._base.tables", "keras.models.summary", "random.draw", "torch")}
 
 B = "builtins."  # the package has names such as bool and range of its own

@@ -513,3 +513,17 @@ def convert_leaf(value):
 def is_tensor(value):
     """Is it a tensor, or made of them (``tf.is_tensor``)?"""
     return isinstance(value, Tensor) or getattr(value, "_is_tensor", hasattr(value, "_is_leaf_value"))
+
+
+# ---- composite tensors: what operations on their values make ----
+
+def of_composites(entry, values, arguments):
+    """The result of an operation over ragged and sparse inputs; NotImplemented where all inputs are dense."""
+    for value in values:
+        if hasattr(value, "_is_leaf_value"):
+            return value._dispatch(entry, values, arguments)
+        if type(value) in (list, tuple):
+            for part in value:
+                if hasattr(part, "_is_leaf_value"):
+                    return part._dispatch(entry, values, arguments)
+    return NotImplemented

@@ -13,14 +13,14 @@ import math
 import numpy as np
 
 from leat import _native, dtypes, nest
-from leat._core import composite, later
+from leat._core import later
 from leat._graph import trace
 from leat.dtypes import DType
 from leat.errors import InvalidArgumentError
 from leat._core.later import Lazy
 from leat._core.shapes import TensorShape
 from leat._core.signatures import REQUIRED, function
-from leat._core.tensor import Tensor, convert_to_tensor, operation
+from leat._core.tensor import Tensor, convert_to_tensor, of_composites, operation
 from leat._graph.graphs import DtypeError, ShapeError, refined
 
 
@@ -257,7 +257,7 @@ def dispatch(name, values, arguments):
         values, arguments = _in_dtype(values, arguments[0]), (None,)
     for value in values:
         if type(value) is not Tensor:
-            special = composite.dispatch(entry, values, arguments)
+            special = of_composites(entry, values, arguments)
             if special is not NotImplemented:
                 return special
             inputs = _convert_inputs(entry, values)

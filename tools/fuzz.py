@@ -2,20 +2,20 @@
 """Fuzz the formats that come from outside: `make fuzz`.
 
     fuzz.py [--seconds S] [--keep] [TARGET...]        --list: the targets
+    fuzz.py --fixed WHAT FILE TARGET                  put FILE among the kept inputs of TARGET, as fixed-WHAT
 
 Builds build-fuzz with clang, libFuzzer and the address and undefined-behaviour sanitizers, and runs each target of
 tests/fuzz/targets.def on one core for S seconds, from the kept corpus, the recorded files of its format and the inputs it
 makes itself; the dictionary comes from the tables of operators. Inputs that a run finds new stay in build-fuzz/corpus for the
 next one; an input that breaks something is written to build-fuzz/findings, and the run of its target ends. --keep puts the
-smallest inputs that together reach all that was reached into tests/fuzz/corpus, which `make test` replays. Files there whose names
-begin with fixed- are inputs of mended mistakes and stay. The last line of each target: inputs tried, edges reached, verdict. Exit
-status 1 if something was found.
+smallest inputs that together reach all that was reached into tests/fuzz/corpus, which `make test` replays. There each target has
+one file TARGET.seeds, whose form tests/fuzz/replay.c describes and reads; inputs whose names begin with fixed- are those of
+mended mistakes and stay. The last line of each target: inputs tried, edges reached, verdict. Exit status 1 if something was found.
 """
 import argparse
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -54,13 +54,34 @@ def read_targets():
     return targets
 
 
+def kept_path(name):
+    return os.path.join(CORPUS, name + ".seeds")
+
+
+def kept_lines(name):
+    if not os.path.exists(kept_path(name)):
+        return []
+    with open(kept_path(name)) as file:
+        return file.read().splitlines()
+
+
+def kept_line(name, data):
+    """The line of one input: its name and its bytes in printable ASCII."""
+    text = "".join(chr(c) if 32 <= c < 127 and c != ord("\\") else "\\%02x" % c for c in data)
+    return name + " " + (text[:-1] + "\\20" if text.endswith(" ") else text)
+
+
+def write_kept(name, lines):
+    with open(kept_path(name), "w") as out:
+        out.write("".join(line + "\n" for line in sorted(lines, key=lambda line: line.split(" ")[0])))
+
+
 def start_corpus(name, target):
     """The working corpus: kept inputs, those of earlier runs, recorded files, and what the target makes."""
     work = os.path.join(BUILD, "corpus", name)
     os.makedirs(work, exist_ok=True)
-    kept = os.path.join(CORPUS, name)
-    for file in os.listdir(kept) if os.path.isdir(kept) else []:
-        shutil.copy(os.path.join(kept, file), work)
+    if kept_lines(name):
+        program("fuzz_replay", "--unpack", CORPUS, name, work)
     program("fuzz_replay", "--seeds", name, work)
     for folder in target["folders"]:
         for file in sorted(os.listdir(os.path.join(RECORDED, folder))):
@@ -99,17 +120,13 @@ def fuzz(name, target, seconds):
 
 def keep(name, share):
     """Puts the smallest inputs with all the coverage into the kept corpus."""
-    work, kept = os.path.join(BUILD, "corpus", name), os.path.join(CORPUS, name)
-    os.makedirs(kept, exist_ok=True)
-    fixed = [file for file in sorted(os.listdir(kept)) if file.startswith("fixed-")]
+    work = os.path.join(BUILD, "corpus", name)
+    lines = [line for line in kept_lines(name) if line.startswith("fixed-")]
+    left = share - sum(os.path.getsize(os.path.join(work, line.split(" ")[0])) for line in lines)
     with tempfile.TemporaryDirectory() as merged:
         subprocess.run([os.path.join(BUILD, "tests", "fuzz"), "-merge=1", merged, work], capture_output=True,
                        env={**os.environ, **ENVIRONMENT, "LEAT_FUZZ_TARGET": name})
         files = sorted((os.path.join(merged, file) for file in os.listdir(merged)), key=os.path.getsize)
-        left = share - sum(os.path.getsize(os.path.join(kept, file)) for file in fixed)
-        for file in os.listdir(kept):
-            if file not in fixed:
-                os.remove(os.path.join(kept, file))
         # From the whole range of sizes, as the smallest are mostly refused at once.
         step = max(1, len(files) // KEPT_FILES)
         for file in files[::-1][::step][::-1][:KEPT_FILES]:
@@ -117,8 +134,15 @@ def keep(name, share):
                 data = source.read()
             if 0 < len(data) <= left:
                 left -= len(data)
-                with open(os.path.join(kept, hashlib.sha1(data).hexdigest()[:12]), "wb") as out:
-                    out.write(data)
+                lines.append(kept_line(hashlib.sha1(data).hexdigest()[:12], data))
+    write_kept(name, lines)
+
+
+def add_fixed(what, path, name):
+    """Puts an input of a mended mistake into the kept corpus."""
+    with open(path, "rb") as source:
+        line = kept_line("fixed-" + what, source.read())
+    write_kept(name, [line, *(other for other in kept_lines(name) if other.split(" ")[0] != "fixed-" + what)])
 
 
 def main():
@@ -126,8 +150,13 @@ def main():
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--fixed", nargs=2, metavar=("WHAT", "FILE"))
     parser.add_argument("targets", nargs="*", metavar="TARGET")
     args = parser.parse_args()
+    if args.fixed:
+        if len(args.targets) != 1 or not os.path.exists(kept_path(args.targets[0])) or not re.fullmatch(r"[a-z0-9-]+", args.fixed[0]):
+            sys.exit("fuzz: --fixed wants a name of a-z, 0-9 and -, a file, and one target of tests/fuzz/corpus")
+        return add_fixed(*args.fixed, args.targets[0])
     build()
     targets = read_targets()
     if args.list:

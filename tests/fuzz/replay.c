@@ -1,13 +1,15 @@
 /* Runs the targets without libFuzzer: `fuzz_replay CORPUS [TARGET...]`.
  *
- * Every file of CORPUS/TARGET is run, then (but for fixed-*, inputs of mended mistakes) seeded
- * changes of it: bytes that are flipped, cut out, doubled; for JSON, changes of its tree. The files
- * may have 200 KiB in all. A broken promise aborts; so the last line tells which input it was.
- * `fuzz_replay --seeds TARGET FOLDER` writes inputs to start from, `--dictionary` prints
- * libFuzzer's dictionary, `--list` the targets with their longest inputs, `--run TARGET FILE...`
- * runs single files. No locks. */
+ * CORPUS/TARGET.seeds has a line for each input: its name, a space, its bytes. Those that are not
+ * printable ASCII, backslashes, and a space at the end stand as a backslash and two hexadecimal
+ * digits. Every input is run, then (but for fixed-*, inputs of mended mistakes) seeded changes of
+ * it: bytes that are flipped, cut out, doubled; for JSON, changes of its tree. The inputs may have
+ * 200 KiB in all. A broken promise aborts; so the last line tells which input it was.
+ * `fuzz_replay --unpack CORPUS TARGET FOLDER` writes each input into a file of its own, `--seeds
+ * TARGET FOLDER` more to start from, `--dictionary` prints libFuzzer's dictionary, `--list` the
+ * targets with their longest inputs, `--run TARGET FILE...` runs single files. No locks. */
 #include "fuzz.h"
-#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,40 +75,89 @@ static void run_changes(const fuzz_target *target, const uint8_t *data, size_t s
     free(changed);
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+static int digit_of(char c) {
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c != '\0' ? strchr(digits, c) : NULL;
+    return at != NULL ? (int)(at - digits) : -1;
 }
 
-/* Runs a target's files; returns their bytes. */
-static size_t replay(const fuzz_target *target, const char *corpus) {
-    char path[4096], *names[1000];
-    size_t count = 0, bytes = 0;
-    snprintf(path, sizeof path, "%s/%s", corpus, target->name);
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
-        if (entry->d_name[0] != '.' && count < 1000)
-            names[count++] = strdup(entry->d_name);
-    if (folder != NULL)
-        closedir(folder);
-    qsort(names, count, sizeof *names, by_name);
-    printf("%s: %zu files\n", target->name, count);
-    if (count == 0)
-        fuzz_broken("%s/%s has no file; `make fuzz TARGET=%s KEEP=1` fills it", corpus,
-                    target->name, target->name);
-    for (size_t i = 0; i < count; i++) {
-        size_t size = 0;
-        snprintf(path, sizeof path, "%s/%s/%s", corpus, target->name, names[i]);
-        printf("  %s\n", names[i]);
-        fflush(stdout);
-        uint8_t *data = read_file(path, &size);
-        target->run(data, size);
-        if (strncmp(names[i], "fixed-", 6) != 0)
-            run_changes(target, data, size, (uint32_t)i);
-        bytes += size;
-        free(data);
-        free(names[i]);
+/* The bytes that a line's text stands for: no more than they are, so that a read beyond them is
+ * seen. */
+static uint8_t *decode(const char *text, size_t *size) {
+    size_t length = strlen(text), n = 0;
+    uint8_t *data = malloc(length + 1);
+    if (data == NULL)
+        fuzz_broken("no memory");
+    for (size_t i = 0; i < length; i++) {
+        int high = text[i] == '\\' ? digit_of(text[i + 1]) : 0;
+        int low = text[i] == '\\' && high >= 0 ? digit_of(text[i + 2]) : 0;
+        if (high < 0 || low < 0)
+            fuzz_broken("\"%s\" has a backslash without two hexadecimal digits", text);
+        data[n++] = text[i] == '\\' ? (uint8_t)(high << 4 | low) : (uint8_t)text[i];
+        i += text[i] == '\\' ? 2 : 0;
     }
-    return bytes;
+    *size = n;
+    uint8_t *exact = realloc(data, n > 0 ? n : 1);
+    return exact != NULL ? exact : data;
+}
+
+typedef void use_input(void *context, const char *name, const uint8_t *data, size_t size);
+
+/* Calls `use` for the kept inputs of a target, in the order of their lines; returns how many. */
+static size_t each_kept(const char *corpus, const char *target, use_input *use, void *context) {
+    char path[PATH_MAX], *line = NULL;
+    size_t count = 0, room = 0, size = 0;
+    snprintf(path, sizeof path, "%s/%s.seeds", corpus, target);
+    FILE *file = fopen(path, "r");
+    for (ssize_t length; file != NULL && (length = getline(&line, &room, file)) > 0; count++) {
+        line[strcspn(line, "\n")] = '\0';
+        char *text = strchr(line, ' ');
+        if (text == NULL || strlen(line) + 1 != (size_t)length)
+            fuzz_broken("%s:%zu is no line of a name and bytes", path, count + 1);
+        *text++ = '\0';
+        uint8_t *data = decode(text, &size);
+        use(context, line, data, size);
+        free(data);
+    }
+    free(line);
+    if (file != NULL)
+        fclose(file);
+    if (count == 0)
+        fuzz_broken("%s has no input; `make fuzz TARGET=%s KEEP=1` fills it", path, target);
+    return count;
+}
+
+typedef struct replayed {
+    const fuzz_target *target;
+    uint32_t count;
+    size_t bytes;
+} replayed;
+
+static void replay_input(void *context, const char *name, const uint8_t *data, size_t size) {
+    replayed *r = context;
+    printf("  %s\n", name);
+    fflush(stdout);
+    r->target->run(data, size);
+    if (strncmp(name, "fixed-", 6) != 0)
+        run_changes(r->target, data, size, r->count);
+    r->count++;
+    r->bytes += size;
+}
+
+/* Runs a target's inputs; returns their bytes. */
+static size_t replay(const fuzz_target *target, const char *corpus) {
+    replayed r = {.target = target};
+    printf("%s\n", target->name);
+    each_kept(corpus, target->name, replay_input, &r);
+    return r.bytes;
+}
+
+static void unpack_input(void *folder, const char *name, const uint8_t *data, size_t size) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", (const char *)folder, name);
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0)
+        fuzz_broken("%s cannot be written", path);
 }
 
 static const fuzz_target *find(const char *name) {
@@ -157,6 +208,10 @@ int main(int argc, char **argv) {
     }
     if (argc == 2 && strcmp(argv[1], "--dictionary") == 0) {
         fuzz_print_dictionary();
+        return 0;
+    }
+    if (argc == 5 && strcmp(argv[1], "--unpack") == 0) {
+        each_kept(argv[2], find(argv[3])->name, unpack_input, argv[4]);
         return 0;
     }
     if (argc == 4 && strcmp(argv[1], "--seeds") == 0) {

@@ -24,6 +24,9 @@ target_include_directories(leati_test_build INTERFACE ${PROJECT_SOURCE_DIR}/test
 target_link_libraries(leati_test_build INTERFACE leati_build PkgConfig::CMOCKA)
 set(LEAT_THREAD_ROOMS run coll exec data dist train)
 set(LEAT_GOLDEN_PARTS tfdata distribute nn image)
+set(LEAT_LONGEST tests/killed "conform/(data|states|ops_)" "dist/(distributed_processes|multi_worker)" golden/modes fuzz
+    "python/(examples|process|workers|package|distribute)" "cli/(examples|train|accuracy)" "coll/(store|faults|processes)"
+    train/multi_worker tools/check image/decode golden)
 
 # Registers one test: leat_test(NAME n COMMAND c [LABELS l...] [TIMEOUT seconds]).
 function(leat_test)
@@ -38,10 +41,18 @@ function(leat_test)
     if(NOT T_TIMEOUT)
         set(T_TIMEOUT 300)
     endif()
-    # Those that may take long begin first: one of them at the end would leave the other cores idle.
     # The C library fills what it gives out, and what it gets back: whoever reads it finds no zeros, nor what was there.
-    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT} COST ${T_TIMEOUT}
-        ENVIRONMENT "MALLOC_PERTURB_=165")
+    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT} ENVIRONMENT "MALLOC_PERTURB_=165")
+    # Those that take longest begin first: one of them at the end would leave the other cores idle. Of the others ctest remembers how
+    # long they took.
+    list(LENGTH LEAT_LONGEST cost)
+    foreach(longest IN LISTS LEAT_LONGEST)
+        if(T_NAME MATCHES "^${longest}")
+            set_tests_properties(${T_NAME} PROPERTIES COST ${cost}000)
+            break()
+        endif()
+        math(EXPR cost "${cost} - 1")
+    endforeach()
 endfunction()
 
 # An executable at <build>/<path>; its CMake target is the path with underscores.
@@ -106,20 +117,28 @@ endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.c)
 leat_units(NAME tests FOLDER ${PROJECT_SOURCE_DIR} SOURCES ${sources} OBJECTS ${suite_objects} LABELS threads)
-# Its processes are killed after some time each; under a sanitizer it would be the last to end.
-set_tests_properties(tests/killed_test PROPERTIES COST 900)
+
+# Suites of tests/conform_test as one test, or dealt to several that run at a time: leat_conform(NAME PARTS LABELS SUITE...).
+function(leat_conform name parts labels)
+    foreach(part RANGE 1 ${parts})
+        set(test conform/${name})
+        if(parts GREATER 1)
+            string(APPEND test _${part})
+        endif()
+        leat_test(NAME ${test} TIMEOUT 900 LABELS ${labels}
+            COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test --part ${part}/${parts} ${ARGN})
+    endforeach()
+endfunction()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/conform/*.c)
 if(sources)
     leat_test_program(tests/conform_test ${sources} ${suite_objects})
-    leat_test(NAME conform/data TIMEOUT 900 LABELS threads
-        COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test data data_at arguments)
-    leat_test(NAME conform/data_memory TIMEOUT 900 LABELS threads
-        COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test data_memory)
-    leat_test(NAME conform/states TIMEOUT 900 LABELS threads
-        COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test states)
-    leat_test(NAME conform/ops TIMEOUT 900
-        COMMAND ${PROJECT_BINARY_DIR}/tests/conform_test ops types ops_devices ops_state ops_pictures signatures census)
+    leat_conform(data 4 threads data arguments)
+    leat_conform(data_at 1 threads data_at)
+    leat_conform(data_memory 4 threads data_memory)
+    leat_conform(states 3 threads states)
+    leat_conform(ops 2 "" ops)
+    leat_conform(ops_more 1 "" types ops_devices ops_state ops_pictures signatures census)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/golden/*.c)

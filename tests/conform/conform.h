@@ -3,6 +3,12 @@
 #ifndef CONFORM_H
 #define CONFORM_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether the next case is one of the part that runs; `dealt` counts a suite's cases, from 0. */
+bool conform_mine(size_t *dealt);
+
 /* Every tensor operation against tests/conform/ops/<name>.json. */
 int conform_ops(void);
 

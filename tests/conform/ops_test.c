@@ -690,10 +690,12 @@ static void test_documented(void **state) {
 
 int conform_ops(void) {
     struct CMUnitTest tests[NUM_OPS + 2] = {{0}};
+    size_t count = 0, dealt = 0;
     for (int i = 0; i < NUM_OPS; i++)
-        tests[i] = (struct CMUnitTest){
-            .name = ops[i], .test_func = test_op, .initial_state = (void *)(uintptr_t)ops[i]};
-    tests[NUM_OPS] = (struct CMUnitTest)cmocka_unit_test(test_no_stray_file);
-    tests[NUM_OPS + 1] = (struct CMUnitTest)cmocka_unit_test(test_documented);
-    return cmocka_run_group_tests_name("ops", tests, NULL, NULL);
+        if (conform_mine(&dealt))
+            tests[count++] = (struct CMUnitTest){
+                .name = ops[i], .test_func = test_op, .initial_state = (void *)(uintptr_t)ops[i]};
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_no_stray_file);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_documented);
+    return _cmocka_run_group_tests("ops", tests, count, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static void check_case(const json_t *json, struct counts *counts) {
 }
 
 /* The first cases that have elements and write nothing. */
-static void check_operator(golden_run *run, const char *op) {
+static void check_operator(golden_run *run, const char *op, size_t *dealt) {
     char path[1024];
     struct counts counts = {0};
     int left = CASES;
@@ -133,7 +133,8 @@ static void check_operator(golden_run *run, const char *op) {
         size_t count =
             json_array_size(json_object_get(json_object_get(json, "expect"), "elements"));
         if (count > 1 && strstr(text, "$TMP") == NULL) {
-            check_case(json, &counts);
+            if (conform_mine(dealt))
+                check_case(json, &counts);
             left--;
         }
         free(text);
@@ -145,7 +146,7 @@ static void check_operator(golden_run *run, const char *op) {
 static void test_damaged_states(void **state) {
     (void)state;
     golden_run run = {.modes = UINT32_MAX, .seed = 1};
-    size_t count = 0;
+    size_t count = 0, dealt = 0;
     const leati_dataset_op *const *ops = leati_dataset_ops(&count);
     limited_memory((size_t)64 << 20);
     assert_int_equal(chdir(RECORDED), 0);
@@ -153,7 +154,7 @@ static void test_damaged_states(void **state) {
     run.exclusions = json_object();
     golden_generators_begin();
     for (size_t i = 0; i < count; i++)
-        check_operator(&run, ops[i]->name);
+        check_operator(&run, ops[i]->name, &dealt);
     json_decref(run.reasons);
     json_decref(run.exclusions);
     leat_clear_seed();

@@ -14,8 +14,8 @@
 #   tests/sweeps/*_long_test.py  test sweeps/*_long_test, likewise
 #   python/tests/test_foo.py   test python/foo, which needs .venv and says where it is skipped
 #
-# Labels: `threads` for what the thread sanitizer runs, `long` for what only `make test-long` runs
-# (a test whose name ends in _long_test). Every test starts in the project's root.
+# Labels: `threads` for what the thread sanitizer runs, `once` for what one compiler is enough for (the Python package, the
+# tools), `long` for what only `make test-long` runs (a test whose name ends in _long_test). Every test starts in the project's root.
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 find_package(Python3 COMPONENTS Interpreter)
@@ -200,7 +200,7 @@ if(Python3_FOUND)
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*_test.py)
     foreach(source IN LISTS sources)
         get_filename_component(name ${source} NAME_WE)
-        leat_test(NAME tools/${name} COMMAND ${Python3_EXECUTABLE} -B ${source})
+        leat_test(NAME tools/${name} LABELS once COMMAND ${Python3_EXECUTABLE} -B ${source})
     endforeach()
     foreach(folder cli sweeps)
         file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.py)
@@ -217,7 +217,7 @@ if(NOT LEAT_SANITIZE)
     file(GLOB sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/tests/test_*.py)
     foreach(source IN LISTS sources)
         string(REGEX REPLACE "^python/tests/test_(.*)\\.py$" "python/\\1" name ${source})
-        leat_test(NAME ${name} TIMEOUT 600
+        leat_test(NAME ${name} TIMEOUT 600 LABELS once
             COMMAND sh ${PROJECT_SOURCE_DIR}/python/tests/run.sh ${PROJECT_BINARY_DIR} ${source})
         set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()

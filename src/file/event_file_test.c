@@ -57,7 +57,7 @@ static void free_events(struct events *events) {
 
 /* The first field `number` of a message. */
 static leati_wire field_of(leati_wire message, uint32_t number) {
-    leati_wire_field field;
+    leati_wire_field field = {0};
     while (message.at < message.end) {
         assert_true(leati_wire_next(&message, &field));
         if (field.number == number)

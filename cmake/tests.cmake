@@ -140,7 +140,7 @@ if(sources)
     leat_conform(data_memory 4 threads data_memory)
     leat_conform(states 3 threads states)
     leat_conform(ops 2 "" ops)
-    leat_conform(ops_more 1 "" types ops_devices ops_state ops_pictures signatures census)
+    leat_conform(ops_more 1 "" ops_fields types ops_devices ops_state ops_pictures signatures census)
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/golden/*.c)

@@ -201,16 +201,30 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_value_tensor(leat_value value, leat_t
 /* Calls any operation by name inside a graph: `attributes` is JSON text of its attributes (NULL:
  * none). An attribute {"input": k} has the value of input k, which is then no input of the
  * operation; in a traced graph only attributes that leat_operations_json marks "tensor" may have
- * values that are not constants. Fills `outputs` (room for LEAT_MAX_OUTPUTS) and returns their
- * number, or -1 (the graph keeps the error). */
+ * values that are not constants. Inputs of dtypes that TensorFlow takes and the operation does not
+ * compute in are cast before, as the table says: halves to float32, and what is made of them
+ * rounded; narrow indices; integers that are divided. Fills `outputs` (room for LEAT_MAX_OUTPUTS)
+ * and returns their number, or -1 (the graph keeps the error). */
 LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
                              const leat_value *inputs, int num_inputs, leat_value *outputs);
 
 /* The table of tensor operations as JSON text, for bindings: [{"name", "names": TensorFlow's paths
  * below "tf." (none: internal), "doc", "min_inputs", "max_inputs" (-1: any), "flags": [elementwise,
- * random, stateful, impure, costly], "inputs": [{"name", "list"}], "arguments": [{"name", "type",
- * "required", "default", ..., "doc"}], "signature":
- * [{"name", "kind", "default"}]}]. The signature has TensorFlow's parameters in order; "kind" is
+ * random, stateful, impure, costly, and what the next lines say], "inputs": [{"name", "type" or
+ * "dtype", "default", "list", "rows"}], "outputs": [names], "result", "of_shape", "halves",
+ * "checks", "arguments": [{"name", "type", "required", "default", ..., "doc"}], "signature":
+ * [{"name", "kind", "default"}]}].
+ *
+ * Inputs of one "type" have one dtype, that of the argument of that name where there is one;
+ * "default" is the dtype of what has none, such as an empty list; a list with "rows" may be a
+ * tensor's rows. "result" is what TensorFlow's function returns: a "tensor", a "tuple", a "list" or
+ * the name of a tuple with fields. "of_shape": the result is the input's shape as "dimensions" or
+ * "size", and known where that is. "halves": "own", "float" (computed as float32) or "none".
+ * "checks": where TensorFlow refuses values, in the "kernel" or in "python". Further flags: "cuts
+ * gradients", "by value" (of ragged tensors, on their values), "large" (worth a compiled step),
+ * "counts from zero" (where the second input is left out, the first one given is that).
+ *
+ * The signature has TensorFlow's parameters in order; "kind" is
  * input, argument, name (of no effect) or fixed (takes its default alone); "default" stands where
  * it is not the argument's own: an input that may be left out, or null where None means the
  * argument's default. Of several operations with one path, the number of inputs decides.

@@ -5,13 +5,28 @@
  * which binds it in each run. Inputs that give attributes are not inputs of the operation. An
  * attribute {"function": k} is function number k, whatever it calls.
  *
+ * Inputs of dtypes that the descriptor says are computed in others (graph/op.h: `types`, `halves`,
+ * `quotient`) are cast first, and what is made of halves is rounded to them.
+ *
  * Failures stand in the graph and name the operation. No locks. */
 #include "core/json.h"
+#include "core/tensor.h"
 #include "graph/body.h"
 #include "graph/computed.h"
+#include "graph/input_type.h"
 #include "graph/node_args.h"
+#include <leat/ops.h>
 
 #include <string.h>
+
+/* Values of one call that are not the caller's. They are large and most calls need none, so nothing
+ * clears them. */
+typedef struct call_values {
+    leat_value own[LEAT_MAX_OUTPUTS];    /* the inputs that give no attribute */
+    leat_value cast[LEAT_MAX_OUTPUTS];   /* inputs of which some are in other dtypes */
+    leat_string bound[LEAT_MAX_OUTPUTS]; /* attributes, and what gives them in each run */
+    leat_value values[LEAT_MAX_OUTPUTS];
+} call_values;
 
 /* One call on its way. */
 typedef struct call {
@@ -21,12 +36,9 @@ typedef struct call {
     leat_function *const *functions;
     int num_functions;
     const leat_value *inputs;
-    int num_inputs;
-    leat_value own[LEAT_MAX_OUTPUTS]; /* the operation's inputs, then those of `bound` */
-    int num_own;
-    leat_string bound[LEAT_MAX_OUTPUTS];
-    leat_value values[LEAT_MAX_OUTPUTS];
-    int num_bound;
+    int num_inputs, num_bound;
+    leat_dtype half; /* what floats that come out are rounded to; LEAT_INVALID: they stay */
+    call_values *at;
 } call;
 
 /* The number of the input (or "function") that gives the attribute; -1: it is a value. */
@@ -82,8 +94,8 @@ static leat_status bind_attribute(call *c, const char *name, int64_t number, lea
                           "that the run computes",
                           name);
     } else {
-        c->bound[c->num_bound] = (leat_string){.data = row->name, .size = strlen(row->name)};
-        c->values[c->num_bound++] = c->inputs[number];
+        c->at->bound[c->num_bound] = (leat_string){.data = row->name, .size = strlen(row->name)};
+        c->at->values[c->num_bound++] = c->inputs[number];
         value = placeholder(row);
     }
     return json_object_set_new(c->attributes, name, value) == 0 ? LEAT_OK : leati_no_memory(err);
@@ -110,12 +122,68 @@ static leat_status split_inputs(call *c, leat_error *err) {
     }
     if (!any)
         return LEAT_OK;
+    int left = 0;
     for (int i = 0; i < c->num_inputs; i++)
         if (!taken[i])
-            c->own[c->num_own++] = c->inputs[i];
-    c->inputs = c->own;
-    c->num_inputs = c->num_own;
+            c->at->own[left++] = c->inputs[i];
+    c->inputs = c->at->own;
+    c->num_inputs = left;
     return LEAT_OK;
+}
+
+/* Input `index` in another dtype. */
+static void cast_input(call *c, int index, leat_dtype dtype) {
+    if (c->inputs != c->at->cast) {
+        memcpy(c->at->cast, c->inputs, (size_t)c->num_inputs * sizeof *c->inputs);
+        c->inputs = c->at->cast;
+    }
+    c->at->cast[index] = leat_cast(c->inputs[index], dtype);
+}
+
+/* Halves as float32, of the dtype of the first of them alone: others beside it are refused. */
+static void widen_halves(call *c) {
+    for (int i = 0; i < c->num_inputs; i++) {
+        leat_dtype dtype = leat_value_dtype(c->inputs[i]);
+        if (dtype != LEAT_FLOAT16 && dtype != LEAT_BFLOAT16)
+            continue;
+        if (c->half == LEAT_INVALID)
+            c->half = dtype;
+        if (dtype == c->half)
+            cast_input(c, i, LEAT_FLOAT32);
+    }
+}
+
+/* Integers of one dtype as the floats that their quotient is. */
+static void widen_quotient(call *c) {
+    leat_dtype dtype = c->num_inputs == 2 ? leat_value_dtype(c->inputs[0]) : LEAT_INVALID;
+    if (!leati_dtype_is_integer(dtype) || leat_value_dtype(c->inputs[1]) != dtype)
+        return;
+    for (int i = 0; i < 2; i++)
+        cast_input(c, i, leat_dtype_size(dtype) < 4 ? LEAT_FLOAT32 : LEAT_FLOAT64);
+}
+
+/* What the descriptor says of dtypes. Inputs that are none of this graph's stay for others to
+ * refuse. */
+static void fit_inputs(call *c) {
+    const char *types = c->op->types;
+    leati_input_type type = {0};
+    if (c->num_inputs > LEAT_MAX_OUTPUTS)
+        return;
+    for (int i = 0; i < c->num_inputs; i++)
+        if (c->inputs[i].graph != c->graph)
+            return;
+    if (c->op->halves == LEATI_HALVES_FLOAT)
+        widen_halves(c);
+    if (c->op->quotient)
+        widen_quotient(c);
+    if (!types || !strchr(types, '<'))
+        return;
+    for (int i = 0; i < c->num_inputs && leati_input_type_next(&types, &type); i++) {
+        leat_dtype dtype = leat_value_dtype(c->inputs[i]);
+        leat_dtype wide = leati_input_type_cast(&type, dtype);
+        if (wide != dtype)
+            cast_input(c, i, wide);
+    }
 }
 
 /* Function attributes that the caller gives: `args` NULL puts a function of nothing in their
@@ -150,11 +218,15 @@ static leat_status put_functions(const call *c, const json_t *attributes, void *
 }
 
 /* Fills outputs from the values of the node that starts at `first`; their number. */
-static int fill_outputs(leat_graph *graph, int32_t first, leat_value *outputs) {
-    const leati_node *node = &graph->body.nodes[graph->body.num_nodes - 1];
-    for (int i = 0; i < node->num_outputs; i++)
+static int fill_outputs(const call *c, int32_t first, leat_value *outputs) {
+    leat_graph *graph = c->graph;
+    int count = graph->body.nodes[graph->body.num_nodes - 1].num_outputs;
+    for (int i = 0; i < count; i++) {
         outputs[i] = (leat_value){.graph = graph, .id = first + i};
-    return node->num_outputs;
+        if (c->half != LEAT_INVALID && leati_dtype_is_floating(leat_value_dtype(outputs[i])))
+            outputs[i] = leat_cast(outputs[i], c->half);
+    }
+    return graph->error.code ? -1 : count;
 }
 
 static int add_node(call *c, const void *args, leat_value *outputs) {
@@ -162,8 +234,8 @@ static int add_node(call *c, const void *args, leat_value *outputs) {
     int32_t first = c->num_bound == 0
                         ? leati_graph_add_values(graph, c->op, args, c->inputs, c->num_inputs)
                         : leati_graph_add_computed(graph, c->op, args, c->inputs, c->num_inputs,
-                                                   c->bound, c->values, c->num_bound);
-    return first < 0 && graph->error.code ? -1 : fill_outputs(graph, first, outputs);
+                                                   c->at->bound, c->at->values, c->num_bound);
+    return first < 0 && graph->error.code ? -1 : fill_outputs(c, first, outputs);
 }
 
 /* Reads the attributes and adds the node; `given` are the attributes as the caller wrote them. */
@@ -179,8 +251,10 @@ static int make_call(call *c, const json_t *given, leat_value *outputs) {
         status = leati_node_args_read(graph, c->op, c->attributes, 0, &args, &err);
     if (!status) {
         status = args ? put_functions(c, given, args, &err) : LEAT_OK;
-        if (!status)
+        if (!status) {
+            fit_inputs(c);
             count = add_node(c, args, outputs);
+        }
         leati_node_args_free(c->op, args);
     }
     if (status) {
@@ -190,20 +264,34 @@ static int make_call(call *c, const json_t *given, leat_value *outputs) {
     return count;
 }
 
+/* The operation of that name, or the one that it is of strings; NULL: there is none. */
+static const leati_tensor_op *operation_over(const char *name, const leat_value *inputs,
+                                             int num_inputs) {
+    const leati_tensor_op *op = leati_tensor_op_find(name);
+    if (!op || !op->of_strings)
+        return op;
+    for (int i = 0; i < num_inputs; i++)
+        if (leat_value_dtype(inputs[i]) != LEAT_STRING)
+            return op;
+    return leati_tensor_op_find(op->of_strings);
+}
+
 int leat_graph_call_functions(leat_graph *graph, const char *operation, const char *attributes,
                               leat_function *const *functions, int num_functions,
                               const leat_value *inputs, int num_inputs, leat_value *outputs) {
     if (!graph || graph->error.code)
         return -1;
     leat_error err = {0};
+    call_values values;
     call c = {.graph = graph,
+              .at = &values,
               .functions = functions,
               .num_functions = num_functions,
               .inputs = inputs,
               .num_inputs = num_inputs};
     json_t *given = NULL;
     int count = -1;
-    c.op = leati_tensor_op_find(operation);
+    c.op = operation_over(operation, inputs, num_inputs);
     if (!c.op) {
         leati_fail(&err, LEAT_NOT_FOUND,
                    "no tensor operation is called \"%s\"; `leat ops` lists them",

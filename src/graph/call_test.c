@@ -1,4 +1,5 @@
-/* leat_graph_call: attributes that inputs give, known and computed, and seeds resolved in calls. */
+/* leat_graph_call: attributes that inputs give, known and computed, seeds resolved in calls, and
+ * inputs that are computed in another dtype. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,11 +152,113 @@ static void test_functions(void **state) {
     leat_function_unref(functions[1]);
 }
 
+/* Output `index` of the operation over these tensors; without data: it refuses them. Owned. */
+static leat_tensor computed(const char *op, const leat_tensor *inputs, int count, int index) {
+    leat_error err = {0};
+    leat_dtype dtypes[2];
+    leat_shape shapes[2];
+    leat_value in[2], out[LEAT_MAX_OUTPUTS];
+    leat_tensor results[2] = {{0}};
+    for (int i = 0; i < count; i++) {
+        dtypes[i] = inputs[i].dtype;
+        shapes[i] = leat_tensor_shape(&inputs[i]);
+    }
+    leat_spec *spec = test_spec(count, dtypes, shapes);
+    leat_graph *graph = leat_graph_new(spec, &err);
+    leat_spec_unref(spec);
+    for (int i = 0; i < count; i++)
+        in[i] = leat_graph_argument(graph, i);
+    int made = leat_graph_call(graph, op, NULL, in, count, out);
+    leat_function *function = leat_graph_finish(graph, out, made < 0 ? 0 : made, NULL, &err);
+    if (!function)
+        return results[0];
+    assert_int_equal(leati_interpret(function, inputs, NULL, results, &err), LEAT_OK);
+    for (int i = 0; i < made; i++)
+        if (i != index)
+            leat_tensor_unref(&results[i]);
+    leat_function_unref(function);
+    return results[index];
+}
+
+/* Halves are computed as float32 and rounded: 1 and 2 of float16 have a softmax of float16. */
+static void test_halves(void **state) {
+    (void)state;
+    leat_tensor inputs[] = {TEST_TENSOR(LEAT_FLOAT16, LEAT_SHAPE(2), uint16_t, 0x3c00, 0x4000)};
+    leat_tensor labels[] = {TEST_TENSOR(LEAT_INT32, LEAT_SCALAR, int32_t, 1), inputs[0]};
+    leat_tensor result = computed("softmax", inputs, 1, 0);
+    assert_int_equal(result.dtype, LEAT_FLOAT16);
+    assert_int_equal(((uint16_t *)result.data)[0], 0x344e); /* 0.26894142 */
+    leat_tensor_unref(&result);
+    for (int i = 0; i < 2; i++) {
+        result = computed("sparse_softmax_cross_entropy_with_logits", labels, 2, i);
+        assert_int_equal(result.dtype, LEAT_FLOAT16);
+        assert_int_equal(result.rank, i);
+        leat_tensor_unref(&result);
+    }
+    leat_tensor_unref(&labels[0]);
+    leat_tensor_unref(&inputs[0]);
+}
+
+/* Gradients go through both casts: that of a sum of products of halves is a half. */
+static void test_gradient_of_halves(void **state) {
+    (void)state;
+    leat_spec *spec = test_spec(1, (leat_dtype[]){LEAT_FLOAT16}, (leat_shape[]){LEAT_SHAPE(2, 2)});
+    leat_graph *graph = leat_graph_new(spec, NULL);
+    leat_value x = leat_graph_argument(graph, 0), in[2] = {x, x}, out[LEAT_MAX_OUTPUTS], gradient;
+    assert_int_equal(leat_graph_call(graph, "matmul", NULL, in, 2, out), 1);
+    assert_int_equal(leat_value_dtype(out[0]), LEAT_FLOAT16);
+    leat_gradients(out[0], &x, 1, &gradient);
+    assert_int_equal(leat_value_dtype(gradient), LEAT_FLOAT16);
+    leat_spec_unref(spec);
+    leat_graph_free(graph);
+}
+
+/* Narrow indices, quotients of integers, masks of numbers and sums of strings. */
+static void test_other_dtypes(void **state) {
+    (void)state;
+    leat_tensor values = TEST_TENSOR(LEAT_INT32, LEAT_SHAPE(3), int32_t, 7, 8, 9);
+    leat_tensor places = TEST_TENSOR(LEAT_INT16, LEAT_SHAPE(2), int16_t, 2, 0);
+    leat_tensor mask = TEST_TENSOR(LEAT_INT16, LEAT_SHAPE(3), int16_t, 0, 5, 0);
+    leat_tensor small = TEST_TENSOR(LEAT_UINT8, LEAT_SHAPE(3), uint8_t, 1, 2, 4);
+    leat_tensor found = computed("gather", (leat_tensor[]){values, places}, 2, 0);
+    assert_int_equal(((int32_t *)found.data)[0], 9);
+    leat_tensor_unref(&found);
+    found = computed("boolean_mask", (leat_tensor[]){values, mask}, 2, 0);
+    assert_int_equal(leat_tensor_count(&found), 1);
+    assert_int_equal(((int32_t *)found.data)[0], 8);
+    leat_tensor_unref(&found);
+    found = computed("divide", (leat_tensor[]){values, values}, 2, 0);
+    assert_int_equal(found.dtype, LEAT_FLOAT64);
+    leat_tensor_unref(&found);
+    found = computed("divide", (leat_tensor[]){small, small}, 2, 0);
+    assert_int_equal(found.dtype, LEAT_FLOAT32);
+    leat_tensor_unref(&found);
+    found = computed("divide", (leat_tensor[]){small, values}, 2, 0);
+    assert_null(found.data); /* of two dtypes */
+    leat_string ab[] = {{"a", 1}, {"bc", 2}};
+    leat_tensor strings[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SCALAR, &ab[i], &strings[i], NULL),
+                         LEAT_OK);
+    found = computed("add", strings, 2, 0);
+    assert_int_equal(((leat_string *)found.data)->size, 3);
+    assert_memory_equal(((leat_string *)found.data)->data, "abc", 3);
+    leat_tensor_unref(&found);
+    leat_tensor *all[] = {&values, &places, &mask, &small, &strings[0], &strings[1]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        leat_tensor_unref(all[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_computed), cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_constant), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_computed),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_errors),
         cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_gradient_of_halves),
+        cmocka_unit_test(test_other_dtypes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

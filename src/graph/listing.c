@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/json.h"
 #include "graph/graph.h"
+#include "graph/input_type.h"
 
 #include <string.h>
 
@@ -54,22 +55,63 @@ static json_t *describe_paths(const char *names) {
     return NULL;
 }
 
-/* [{"name", "list"}] */
+/* Adds what a word of `types` says to the description of an input. */
+static bool put_type(json_t *input, const leati_input_type *type) {
+    return (!type->size || leati_json_put(input, type->dtype ? "dtype" : "type",
+                                          json_stringn(type->name, type->size))) &&
+           (!type->fallback ||
+            leati_json_put(input, "default", json_string(leat_dtype_name(type->fallback)))) &&
+           (!type->list || leati_json_put(input, "list", json_true())) &&
+           (!type->rows || leati_json_put(input, "rows", json_true()));
+}
+
+/* [{"name", "type" or "dtype", "default", "list", "rows"}] */
 static json_t *describe_inputs(const leati_tensor_op *op) {
     json_t *list = json_array();
-    const char *text = op->inputs;
+    const char *text = op->inputs, *types = op->types;
+    leati_input_type type;
     word w;
     bool good = list != NULL;
     while (good && next_word(&text, &w)) {
         bool many = w.name[0] == '*';
         json_t *input = json_object();
         good = input && leati_json_put(input, "name", json_stringn(w.name + many, w.size - many));
-        if (good && many)
-            good = leati_json_put(input, "list", json_true());
+        if (good && leati_input_type_next(&types, &type))
+            good = put_type(input, &type);
         if (good)
             good = append(list, input);
         else
             json_decref(input);
+    }
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* What a binding makes of the outputs: "tensor", "tuple", "list" or the name of a tuple. */
+static json_t *describe_result(const leati_tensor_op *op) {
+    const char *outputs = op->outputs ? op->outputs : "";
+    size_t name = strcspn(outputs, " (");
+    if (outputs[name] == '(')
+        return json_stringn(outputs, name);
+    if (outputs[0] == '*')
+        return json_string("list");
+    return json_string(outputs[name] && outputs[name + 1] != '[' ? "tuple" : "tensor");
+}
+
+/* The names of the outputs that a binding shows. */
+static json_t *describe_outputs(const leati_tensor_op *op) {
+    json_t *list = json_array();
+    const char *outputs = op->outputs ? op->outputs : "", *open = strchr(outputs, '(');
+    bool good = list != NULL;
+    for (const char *at = open ? open + 1 : outputs; good;) {
+        at += strspn(at, " *");
+        size_t size = strcspn(at, " )");
+        if (size == 0 || *at == '[')
+            break;
+        good = append(list, json_stringn(at, size));
+        at += size;
     }
     if (good)
         return list;
@@ -162,11 +204,23 @@ static json_t *describe_flags(const leati_tensor_op *op) {
         {LEATI_ELEMENTWISE, "elementwise"}, {LEATI_RANDOM, "random"}, {LEATI_STATEFUL, "stateful"},
         {LEATI_IMPURE, "impure"},           {LEATI_COSTLY, "costly"},
     };
+    const struct {
+        bool holds;
+        const char *name;
+    } more[] = {
+        {op->gradient == leati_gradient_none, "cuts gradients"},
+        {op->by_value, "by value"},
+        {op->large, "large"},
+        {op->counts_from_zero, "counts from zero"},
+    };
     json_t *list = json_array();
     bool good = list != NULL;
     for (size_t i = 0; good && i < sizeof known / sizeof *known; i++)
         if (op->flags & known[i].flag)
             good = append(list, json_string(known[i].name));
+    for (size_t i = 0; good && i < sizeof more / sizeof *more; i++)
+        if (more[i].holds)
+            good = append(list, json_string(more[i].name));
     if (good)
         return list;
     json_decref(list);
@@ -174,6 +228,8 @@ static json_t *describe_flags(const leati_tensor_op *op) {
 }
 
 static json_t *describe(const leati_tensor_op *op) {
+    static const char *const halves[] = {"", "own", "float", "none"};
+    static const char *const checks[] = {"", "kernel", "python"};
     json_t *object = json_object();
     if (object && leati_json_put(object, "name", json_string(op->name)) &&
         leati_json_put(object, "family", json_string(leati_tensor_op_family(op))) &&
@@ -183,6 +239,12 @@ static json_t *describe(const leati_tensor_op *op) {
         leati_json_put(object, "max_inputs", json_integer(op->max_inputs)) &&
         leati_json_put(object, "flags", describe_flags(op)) &&
         leati_json_put(object, "inputs", describe_inputs(op)) &&
+        leati_json_put(object, "outputs", describe_outputs(op)) &&
+        leati_json_put(object, "result", describe_result(op)) &&
+        leati_json_put(object, "of_shape",
+                       op->of_shape ? json_string(op->of_shape) : json_null()) &&
+        leati_json_put(object, "halves", json_string(halves[op->halves])) &&
+        leati_json_put(object, "checks", json_string(checks[op->checks])) &&
         leati_json_put(object, "arguments", leati_rows_describe(op->rows)) &&
         leati_json_put(object, "signature", describe_signature(op)))
         return object;

@@ -183,6 +183,21 @@ leat_status leati_gradient_none(leati_gradient_call *call, leat_error *err);
 /* ---- the descriptor ---- */
 typedef struct leati_known_call leati_known_call;
 
+/* What becomes of inputs and attributes that are float16 or bfloat16. */
+typedef enum leati_halves {
+    LEATI_HALVES_UNSAID,
+    LEATI_HALVES_OWN,   /* the operation has them, as it has other dtypes */
+    LEATI_HALVES_FLOAT, /* called by its name, it computes in float32 and rounds what it gives */
+    LEATI_HALVES_NONE   /* they are refused, or it has nothing to do with floats */
+} leati_halves;
+
+/* Where TensorFlow checks shapes and values of inputs: what a binding raises. */
+typedef enum leati_checks {
+    LEATI_CHECKS_UNSAID,
+    LEATI_CHECKS_IN_KERNEL, /* an InvalidArgumentError, but while a function is traced */
+    LEATI_CHECKS_IN_PYTHON  /* a ValueError */
+} leati_checks;
+
 typedef struct leati_tensor_op {
     const char *name; /* TensorFlow's, snake case */
     int version;
@@ -196,6 +211,37 @@ typedef struct leati_tensor_op {
      * row's own default; of neither: an argument of TensorFlow's that takes this value alone).
      * "name" stands for TensorFlow's argument of that name; where it does not stand, it is last. */
     const char *names, *inputs, *signature;
+
+    /* What whoever calls the operation by its name must know. Zero means that the descriptor does
+     * not say, which tests/conform refuses.
+     *
+     * `types`: TensorFlow's types of the inputs, a word for each in their order: a dtype, or a name
+     * such as T, and inputs of one name have one dtype. `*T`: a list, `**T`: one for which a
+     * tensor's rows may stand; `*`: inputs of any dtypes. NAME=int32: what has no dtype of its own,
+     * such as an empty list, has this one. A name that is a row's is that row's dtype, where it has
+     * one. WORD<int8,int16: these are taken, too, and cast: to WORD where that is a dtype, else to
+     * int64, or to int32 where they are smaller than that; `number` stands for all of them.
+     *
+     * `outputs`: names of the outputs. Of several, bindings make a tuple, `Name(a b)`: a tuple with
+     * fields of that name, `*a`: a list, of as many as there are; those in brackets at the end
+     * serve gradients alone and are not shown. An attribute may leave out the last ones. */
+    const char *types, *outputs;
+    leati_halves halves;
+    leati_checks checks; /* of those with `names` */
+
+    /* The same where most say nothing. */
+    bool quotient; /* integers are computed as float32 where they have fewer than 4 bytes, else as
+                      float64 */
+    bool by_value; /* value i of the output depends on value i of input 0 alone, though an executor
+                      cannot fuse it as an elementwise one: of ragged tensors, on their values */
+    /* What it is of its input's shape, and of nothing else: "dimensions" or "size"; NULL: not so.
+     */
+    const char *of_shape;
+    bool large;             /* a function that has it is worth a program of its own */
+    bool counts_from_zero;  /* where its second input is left out, the first one given is that, and
+                               the first is 0 */
+    const char *of_strings; /* the operation that it is of strings alone; NULL: as of others */
+
     const leati_row *rows;
     size_t args_size;
     int min_inputs, max_inputs; /* max -1: any number */

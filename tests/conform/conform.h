@@ -12,6 +12,9 @@ bool conform_mine(size_t *dealt);
 /* Every tensor operation against tests/conform/ops/<name>.json. */
 int conform_ops(void);
 
+/* What the descriptors say to callers, and the same cases. */
+int conform_ops_fields(void);
+
 /* The same cases as steps of a CPU device. */
 int conform_ops_devices(void);
 

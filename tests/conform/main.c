@@ -18,6 +18,7 @@ static const struct {
     int (*run)(void);
 } suites[] = {
     {"ops", conform_ops},
+    {"ops_fields", conform_ops_fields},
     {"ops_devices", conform_ops_devices},
     {"ops_state", conform_ops_state},
     {"ops_pictures", conform_ops_pictures},

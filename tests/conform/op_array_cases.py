@@ -132,7 +132,8 @@ case("boolean_mask", "strings", [[b"a", b"b", b"cd"], m[0]], [b"a", b"cd"])
 case("boolean_mask", "none", [y, np.zeros(2, bool)], np.zeros((0, 3, 2), F32))
 case("boolean_mask", "scalar_mask", [y, np.bool_(True)], error=(INVALID, "cannot be scalar"))
 case("boolean_mask", "another_size", [y, np.array([True, False, True])], error=(INVALID, "does not cover"))
-case("boolean_mask", "numbers", [y, I32([1, 0])], error=(INVALID, "int32"))
+case("boolean_mask", "numbers", [y, I32([1, 0])], y[[True, False]])
+case("boolean_mask", "strings_as_mask", [y, [b"a", b"b"]], error=(INVALID, "string"))
 
 # ---- made of nothing ----
 case("zeros", "float32", [], np.zeros((2, 3), F32), {"shape": [2, 3]})

@@ -588,6 +588,9 @@ const leati_tensor_op leati_tensor_op_dataset = {
     .doc = "A dataset value: one operator of the dataset table, over dataset values and computed "
            "arguments (what a function given to "
            "flat_map returns).",
+    .types = "*",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
     .rows = dataset_rows,
     .args_size = sizeof(struct leati_dataset_args),
     .min_inputs = 0,

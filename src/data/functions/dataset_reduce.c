@@ -244,6 +244,9 @@ const leati_tensor_op leati_tensor_op_dataset_reduce = {
     .version = 1,
     .doc = "Runs a function on a state and each element of a dataset (tf.data.Dataset.reduce, and "
            "`for` over a dataset).",
+    .types = "*",
+    .outputs = "*components",
+    .halves = LEATI_HALVES_OWN,
     .rows = dataset_reduce_rows,
     .args_size = sizeof(struct dataset_reduce_args),
     .min_inputs = 2,

@@ -47,6 +47,9 @@ const leati_tensor_op leati_tensor_op_broadcast_like = {
     .version = 1,
     .doc = "The first input repeated to the second's shape (tf.broadcast_to, for "
            "gradients).",
+    .types = "T U",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
     .rows = leati_no_rows,
     .min_inputs = 2,
     .max_inputs = 2,

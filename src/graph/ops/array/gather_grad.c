@@ -61,6 +61,9 @@ const leati_tensor_op leati_tensor_op_gather_grad = {
     .version = 1,
     .doc = "Zeros of params' shape to which the gradient's slices are added (for "
            "gradients).",
+    .types = "T T Tindices",
+    .outputs = "output",
+    .halves = LEATI_HALVES_NONE,
     .rows = leati_gather_rows,
     .args_size = sizeof(struct leati_gather_args),
     .min_inputs = 3,

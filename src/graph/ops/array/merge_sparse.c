@@ -124,6 +124,9 @@ const leati_tensor_op leati_tensor_op_merge_sparse = {
     .version = 1,
     .doc = "Values of one feature at the places that another one says (what tf.io.SparseFeature is "
            "made of).",
+    .types = "int64 int64 T int64",
+    .outputs = "indices values",
+    .halves = LEATI_HALVES_OWN,
     .rows = merge_sparse_rows,
     .args_size = sizeof(struct merge_sparse_args),
     .min_inputs = 4,

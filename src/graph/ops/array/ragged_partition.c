@@ -214,6 +214,9 @@ const leati_tensor_op leati_tensor_op_ragged_partition = {
     .version = 1,
     .doc = "Where the rows begin that a feature's values are cut into by another one (what "
            "tf.io.RaggedFeature's partitions are made of).",
+    .types = "T U V",
+    .outputs = "row_splits outer_splits",
+    .halves = LEATI_HALVES_NONE,
     .rows = ragged_partition_rows,
     .args_size = sizeof(struct ragged_partition_args),
     .min_inputs = 1,

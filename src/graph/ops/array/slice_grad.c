@@ -52,6 +52,9 @@ const leati_tensor_op leati_tensor_op_slice_grad = {
     .version = 1,
     .doc = "Zeros of the second input's shape with the first at the slice's place (for "
            "gradients).",
+    .types = "T T",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
     .rows = leati_slice_rows,
     .args_size = sizeof(struct leati_slice_args),
     .min_inputs = 2,

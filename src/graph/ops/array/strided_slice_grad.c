@@ -48,6 +48,9 @@ const leati_tensor_op leati_tensor_op_strided_slice_grad = {
     .version = 1,
     .doc = "Zeros of the second input's shape with the first at the places of the part (for "
            "gradients).",
+    .types = "T T",
+    .outputs = "output",
+    .halves = LEATI_HALVES_NONE,
     .rows = leati_strided_slice_rows,
     .args_size = sizeof(struct leati_strided_slice_args),
     .min_inputs = 2,

@@ -94,6 +94,9 @@ const leati_tensor_op leati_tensor_op_assert = {
     .version = 1,
     .doc = "Values passed on where a condition holds, else a failure "
            "(tf.debugging.Assert).",
+    .types = "*",
+    .outputs = "*outputs",
+    .halves = LEATI_HALVES_OWN,
     .rows = assert_rows,
     .args_size = sizeof(struct assert_args),
     .min_inputs = 2,

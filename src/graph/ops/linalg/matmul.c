@@ -120,6 +120,11 @@ const leati_tensor_op leati_tensor_op_matmul = {
     .inputs = "a b",
     .signature = "a b transpose_a transpose_b adjoint_a=false adjoint_b=false a_is_sparse=false "
                  "b_is_sparse=false output_type=null grad_a=false grad_b=false",
+    .types = "T T",
+    .outputs = "output",
+    .halves = LEATI_HALVES_FLOAT,
+    .checks = LEATI_CHECKS_IN_KERNEL,
+    .large = true,
     .rows = matmul_rows,
     .args_size = sizeof(struct matmul_args),
     .min_inputs = 2,

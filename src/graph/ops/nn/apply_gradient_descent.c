@@ -45,6 +45,9 @@ const leati_tensor_op leati_tensor_op_apply_gradient_descent = {
     .version = 1,
     .doc = "Variable -= learning_rate * gradient "
            "(tf.raw_ops.ResourceApplyGradientDescent).",
+    .types = "T T",
+    .outputs = "",
+    .halves = LEATI_HALVES_NONE,
     .rows = leati_variable_rows,
     .args_size = sizeof(struct leati_variable_args),
     .min_inputs = 2,

@@ -86,6 +86,9 @@ const leati_tensor_op leati_tensor_op_apply_keras_momentum = {
     .version = 1,
     .doc = "Gradient descent with momentum as Keras has it "
            "(tf.raw_ops.ResourceApplyKerasMomentum).",
+    .types = "T T",
+    .outputs = "",
+    .halves = LEATI_HALVES_NONE,
     .rows = momentum_rows,
     .args_size = sizeof(struct momentum_args),
     .min_inputs = 2,

@@ -179,6 +179,9 @@ const leati_tensor_op leati_tensor_op_batch_norm = {
     .version = 1,
     .doc = "Each channel without the mean and variance of the batch, scaled and moved; and both of "
            "them (tf.raw_ops.FusedBatchNormV3 in training, with the biased variance).",
+    .types = "T T T",
+    .outputs = "y batch_mean batch_variance",
+    .halves = LEATI_HALVES_NONE,
     .rows = leati_batch_norm_rows,
     .args_size = sizeof(struct leati_batch_norm_args),
     .min_inputs = 3,

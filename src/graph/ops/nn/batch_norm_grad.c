@@ -185,6 +185,9 @@ const leati_tensor_op leati_tensor_op_batch_norm_grad = {
     .version = 1,
     .doc = "The gradients of batch_norm for x, gamma and beta "
            "(tf.raw_ops.FusedBatchNormGradV3 in training, with the biased variance).",
+    .types = "T T T T T",
+    .outputs = "x_backprop scale_backprop offset_backprop",
+    .halves = LEATI_HALVES_NONE,
     .rows = leati_batch_norm_rows,
     .args_size = sizeof(struct leati_batch_norm_args),
     .min_inputs = 5,

@@ -113,6 +113,9 @@ const leati_tensor_op leati_tensor_op_max_pool2d_grad = {
     .version = 1,
     .doc = "The gradient of max_pool2d, to a window's first largest value "
            "(tf.raw_ops.MaxPoolGrad).",
+    .types = "T T T",
+    .outputs = "output",
+    .halves = LEATI_HALVES_NONE,
     .rows = leati_pool_rows,
     .args_size = sizeof(struct leati_pool_args),
     .min_inputs = 3,

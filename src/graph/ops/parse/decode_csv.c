@@ -263,6 +263,9 @@ const leati_tensor_op leati_tensor_op_decode_csv = {
     .version = 1,
     .doc = "The fields of records of comma-separated text, one output per column "
            "(tf.io.decode_csv).",
+    .types = "*",
+    .outputs = "*output",
+    .halves = LEATI_HALVES_NONE,
     .rows = decode_csv_rows,
     .args_size = sizeof(struct decode_csv_args),
     .min_inputs = 1,

@@ -496,6 +496,9 @@ const leati_tensor_op leati_tensor_op_parse_sequence_example = {
     .version = 1,
     .doc = "The features and feature lists of serialised tf.train.SequenceExamples "
            "(tf.io.parse_sequence_example).",
+    .types = "string",
+    .outputs = "*outputs",
+    .halves = LEATI_HALVES_NONE,
     .rows = parse_sequence_example_rows,
     .args_size = sizeof(struct parse_sequence_example_args),
     .min_inputs = 1,

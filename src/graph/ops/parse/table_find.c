@@ -201,6 +201,9 @@ const leati_tensor_op leati_tensor_op_table_find = {
     .version = 1,
     .doc = "The value that a table has for each key, or the default (the find of "
            "tf.lookup.StaticHashTable).",
+    .types = "T U",
+    .outputs = "output",
+    .halves = LEATI_HALVES_NONE,
     .rows = table_find_rows,
     .args_size = sizeof(struct table_find_args),
     .min_inputs = 2,

@@ -77,6 +77,9 @@ const leati_tensor_op leati_tensor_op_crop_and_resize_grad_boxes = {
     .version = 1,
     .doc = "What flows back through crop_and_resize into the boxes "
            "(tf.raw_ops.CropAndResizeGradBoxes).",
+    .types = "float32 T float32 Tindices",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
     .rows = leati_crop_rows,
     .args_size = sizeof(struct leati_crop_args),
     .min_inputs = 4,

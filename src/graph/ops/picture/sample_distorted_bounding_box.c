@@ -51,6 +51,10 @@ const leati_tensor_op leati_tensor_op_sample_distorted_bounding_box = {
     .inputs = "image_size bounding_boxes",
     .signature = "image_size bounding_boxes seed=0 min_object_covered aspect_ratio_range "
                  "area_range max_attempts=null use_image_if_no_bounding_boxes=null",
+    .types = "T float32",
+    .outputs = "SampleDistortedBoundingBoxV2(begin size bboxes)",
+    .halves = LEATI_HALVES_NONE,
+    .checks = LEATI_CHECKS_IN_PYTHON,
     .rows = box_rows,
     .args_size = sizeof(struct leati_distorted_box_args),
     .min_inputs = 2,

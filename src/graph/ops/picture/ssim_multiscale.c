@@ -193,6 +193,10 @@ const leati_tensor_op leati_tensor_op_ssim_multiscale = {
     .inputs = "img1 img2",
     .signature = "img1 img2 max_val power_factors=[0.0448,0.2856,0.3001,0.2363,0.1333] "
                  "filter_size filter_sigma k1 k2",
+    .types = "T U",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
+    .checks = LEATI_CHECKS_IN_PYTHON,
     .rows = ssim_multiscale_rows,
     .args_size = sizeof(struct leati_ssim_args),
     .min_inputs = 2,

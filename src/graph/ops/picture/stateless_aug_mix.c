@@ -160,6 +160,10 @@ const leati_tensor_op leati_tensor_op_stateless_aug_mix = {
     .inputs = "images seed",
     .signature = "images seed value_range num_chains chain_depth factor alpha all_ops "
                  "interpolation masks",
+    .types = "T Tseed",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
+    .checks = LEATI_CHECKS_IN_PYTHON,
     .rows = rows,
     .args_size = sizeof(struct leati_aug_mix_args),
     .min_inputs = 2,

@@ -25,10 +25,15 @@ const leati_tensor_op leati_tensor_op_random_truncated_normal = {
     .doc = "Random floats of a normal distribution without its tails "
            "(tf.random.truncated_normal).",
     .names = "random.truncated_normal",
+    .types = "",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
+    .checks = LEATI_CHECKS_IN_KERNEL,
     .rows = random_truncated_normal_rows,
     .args_size = sizeof(struct leati_random_args),
     .flags = LEATI_RANDOM,
     .infer = leati_random_infer,
     .complete = leati_random_complete,
     .kernel = random_truncated_normal_kernel,
+    .gradient = leati_gradient_none,
 };

@@ -85,6 +85,9 @@ const leati_tensor_op leati_tensor_op_all_gather = {
     .version = 1,
     .doc = "The values of all replicas behind one another along an axis "
            "(ReplicaContext.all_gather).",
+    .types = "T",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
     .rows = leati_gathering_rows,
     .args_size = sizeof(struct leati_gathering_args),
     .min_inputs = 1,

@@ -25,6 +25,9 @@ const leati_tensor_op leati_tensor_op_replica_id = {
     .version = 1,
     .doc = "The number of this replica, an int32 scalar "
            "(ReplicaContext.replica_id_in_sync_group).",
+    .types = "",
+    .outputs = "output",
+    .halves = LEATI_HALVES_NONE,
     .rows = leati_no_rows,
     .flags = LEATI_STATEFUL, /* differs from replica to replica: never computed ahead of a step */
     .infer = replica_id_infer,

@@ -36,6 +36,9 @@ const leati_tensor_op leati_tensor_op_string_bytes_split = {
     .version = 1,
     .doc = "The bytes of each string of a vector, and where each string's begin (what "
            "tf.strings.bytes_split is made of).",
+    .types = "string",
+    .outputs = "values row_splits",
+    .halves = LEATI_HALVES_NONE,
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,

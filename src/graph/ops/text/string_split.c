@@ -112,6 +112,9 @@ const leati_tensor_op leati_tensor_op_string_split = {
     .version = 1,
     .doc = "The parts of each string of a vector, and where each string's parts begin (what "
            "tf.strings.split is made of).",
+    .types = "string",
+    .outputs = "values row_splits",
+    .halves = LEATI_HALVES_NONE,
     .rows = string_split_rows,
     .args_size = sizeof(struct string_split_args),
     .min_inputs = 1,

@@ -118,6 +118,9 @@ const leati_tensor_op leati_tensor_op_unicode_decode = {
     .version = 1,
     .doc = "The code points of each string of a vector, where each string's begin, and their bytes "
            "(what tf.strings.unicode_decode is made of).",
+    .types = "string",
+    .outputs = "char_values row_splits char_to_byte_starts",
+    .halves = LEATI_HALVES_NONE,
     .rows = unicode_decode_rows,
     .args_size = sizeof(struct unicode_decode_args),
     .min_inputs = 1,

@@ -83,6 +83,10 @@ LEAT_WARN_UNUSED leat_status leati_augment_gradient_crop(leati_gradient_call *ca
         .names = "image." #NAME,                                                                   \
         .inputs = INPUTS " seed",                                                                  \
         .signature = INPUTS SIGNATURE,                                                             \
+        .types = "T Tseed",                                                                        \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
         .rows = ROWS,                                                                              \
         .args_size = sizeof(struct leati_augment_args),                                            \
         .min_inputs = 2,                                                                           \
@@ -124,6 +128,10 @@ leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augm
         .names = "image." #NAME,                                                                   \
         .inputs = INPUTS,                                                                          \
         .signature = INPUTS SIGNATURE,                                                             \
+        .types = "T",                                                                              \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
         .rows = rows,                                                                              \
         .args_size = sizeof(struct leati_augment_args),                                            \
         .min_inputs = 1,                                                                           \

@@ -62,6 +62,10 @@ LEAT_WARN_UNUSED leat_status leati_colour_mix_gradient(leati_gradient_call *call
         .doc = FROM " pixels as " TO ", the last dimension 3 (tf.image." #NAME ").",               \
         .names = "image." #NAME,                                                                   \
         .inputs = "images",                                                                        \
+        .types = "T",                                                                              \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
         .rows = leati_no_rows,                                                                     \
         .min_inputs = 1,                                                                           \
         .max_inputs = 1,                                                                           \

@@ -53,11 +53,12 @@ int leati_mix_build(const leati_tensor_op *op, struct leati_mix_args *args, leat
 
 /* The descriptors of a form with a seed and of one with a stream; `rows` must be defined. */
 #define LEATI_STATELESS_MIX_OP(NAME, MIX, DOC, SIGNATURE)                                          \
-    LEATI_MIX_OP_OF(NAME, MIX, NULL, 3, DOC, "images labels seed", SIGNATURE, NULL, 0)
+    LEATI_MIX_OP_OF(NAME, MIX, NULL, 3, DOC, "images labels seed", "T U Tseed", SIGNATURE, NULL, 0)
 #define LEATI_MIX_OP(NAME, MIX, DOC, SIGNATURE)                                                    \
-    LEATI_MIX_OP_OF(NAME, MIX, &leati_tensor_op_##NAME, 2, DOC, "images labels",                   \
+    LEATI_MIX_OP_OF(NAME, MIX, &leati_tensor_op_##NAME, 2, DOC, "images labels", "T U",            \
                     SIGNATURE " seed", leati_random_complete, LEATI_RANDOM)
-#define LEATI_MIX_OP_OF(NAME, MIX, STREAM, INPUTS, DOC, INPUT_NAMES, SIGNATURE, COMPLETE, FLAGS)   \
+#define LEATI_MIX_OP_OF(NAME, MIX, STREAM, INPUTS, DOC, INPUT_NAMES, TYPES, SIGNATURE, COMPLETE,   \
+                        FLAGS)                                                                     \
     static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
         return leati_mix_infer(call, &MIX, err);                                                   \
     }                                                                                              \
@@ -71,6 +72,10 @@ int leati_mix_build(const leati_tensor_op *op, struct leati_mix_args *args, leat
         .names = "image." #NAME,                                                                   \
         .inputs = INPUT_NAMES,                                                                     \
         .signature = INPUT_NAMES SIGNATURE,                                                        \
+        .types = TYPES,                                                                            \
+        .outputs = "images labels",                                                                \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
         .rows = rows,                                                                              \
         .args_size = sizeof(struct leati_mix_args),                                                \
         .min_inputs = INPUTS,                                                                      \

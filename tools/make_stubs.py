@@ -17,7 +17,7 @@ import sys
 import types
 
 INTERNAL = {"leat." + name for name in (
-    "_core.later", "_core.signatures", "_graph.ops", "_graph.trace", "_native", "data.checks",
+    "_core.later", "_core.signatures", "_core.table", "_graph.ops", "_graph.trace", "_native", "data.checks",
     "data.functions", "jax", "keras._base.calls", "keras._base.tables", "keras.models.summary", "random.draw", "torch")}
 
 B = "builtins."  # the package has names such as bool and range of its own
@@ -49,8 +49,6 @@ RETURNS = {
     "Dataset.save": "None", "Dataset.__nonzero__": B + "bool", "Iterator.__iter__": "Self", "Iterator.save": B + "bytes",
     "NumpyIterator.__iter__": "Self", "TensorShape.as_list": B + "list[Any]", "TensorShape.rank": B + "int | None",
 }
-# Operations of several outputs, or of as many as an argument says; the table does not say which.
-SEVERAL = {"split", "unstack", "top_k", "unique", "unique_with_counts", "dynamic_partition", "parse_example", "cond", "while", "call"}
 HEAD = '''# Written by tools/make_stubs.py (`make stubs`); not to be edited.
 import builtins
 import enum
@@ -206,7 +204,7 @@ class Stubs:
             types_of.update((i["name"], "TensorLike") for i in entry["inputs"])
             made = self.ops._make(entry, name)
             fields = inspect.signature(made).parameters
-            result = "Any" if entry["name"] in SEVERAL else self.result("Tensor")
+            result = self.result("Tensor") if entry["result"] == "tensor" else "Any"
             out += ["@overload"] if len(entries) > 1 else []
             out += ["def %s(%s) -> %s:" % (name, self.parameters(fields, types_of, False), result),
                     *docstring(made.__doc__), "    ..."]

@@ -51,17 +51,13 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_
         b = convert_to_tensor(b, a.dtype)
         if a.dtype in (dtypes.int32, dtypes.int64) or _spreads(a.shape, b.shape):
             sides = f"...{'ji' if transpose_a else 'ij'},...{'kj' if transpose_b else 'jk'}->...ik"
-            operands, half = ops._fit("einsum", [a, b])
-            product = ops.call("einsum", {"equation": sides}, operands)[0]
-            return product if half is None else F["cast"](product, half)
+            return ops.call("einsum", {"equation": sides}, [a, b])[0]
     return F["matmul"](a, b, transpose_a, transpose_b)
 
 
 def einsum(equation, *inputs, **kwargs):
     """Sums of products, by a text that names dimensions (``tf.einsum``); '...' stands for further ones."""
-    operands, half = ops._fit("einsum", ops._convert_inputs(ops.TABLE["einsum"], [list(inputs)]))
-    product = ops.call("einsum", {"equation": equation.replace(" ", "")}, operands)[0]
-    return product if half is None else F["cast"](product, half)
+    return ops.dispatch("einsum", (list(inputs),), (equation.replace(" ", ""),))
 
 
 def _spreads(a, b):

@@ -80,6 +80,9 @@ CASES = [
     (lambda: tf.shape(tf.reshape(tf.zeros([4, 0, 6]), [0, 5, -1])), [0, 5, 4]),
     (lambda: tf.shape(tf.reshape(tf.zeros([0, 6]), [-1, 3])), [0, 3]),
     (lambda: tf.tensor_scatter_nd_update([1.5, 2.5], [[1]], [7]), [1.5, 7.0]),
+    (lambda: tf.add(1.5, 7), 8.5),  # the first number says the dtype
+    (lambda: tf.concat([[1.5], [7]], 0), [1.5, 7.0]),
+    (lambda: tf.image.crop_to_bounding_box(tf.add_n(tf.ones([2, 1, 2, 1])), 0, 0, 1, 1), [[[2.0]]]),  # a tensor's rows
     # numbers in the dtype that is asked for
     (lambda: tf.range(2, 3, 0.3, dtype=tf.float64), [2.0, 2.3, 2.6, 2.9]),
     (lambda: tf.range(3, dtype=tf.float16), [0.0, 1.0, 2.0]),
@@ -344,3 +347,9 @@ def test_assert_shapes_of_unknown_dimensions():
     for x, y in ((tf.ones([3, 2]), tf.ones([2])), (tf.ones([3, 4]), tf.ones([3]))):
         with pytest.raises(tf.errors.InvalidArgumentError):
             check(x, y)
+
+
+def test_results():
+    box = tf.image.sample_distorted_bounding_box([4, 4, 3], [[[0, 0, 1, 1]]], min_object_covered=0.1)
+    assert box._fields == ("begin", "size", "bboxes")  # the boxes' numbers are floats, as the operation takes them
+    assert type(tf.unstack(tf.constant([7]))) is list and type(tf.linalg.eigh([[1.0]])) is tuple

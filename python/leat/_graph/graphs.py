@@ -4,14 +4,9 @@ import contextlib
 import json
 
 from leat import _native
+from leat._core.table import TABLE
 from leat._graph import state
 from leat.errors import InvalidArgumentError
-
-# Operations that are worth a step of the processor (leat._graph.steps).
-_LARGE = frozenset(["conv2d", "matmul"])
-# Operations that give floats but let no gradient through, as in TensorFlow.
-_CUTS = frozenset(["zeros_like", "ones_like", "stop_gradient", "floordiv", "floor", "ceil", "round", "rint",
-                   "random_uniform", "random_normal", "random_truncated_normal"])
 
 
 class ShapeError(InvalidArgumentError, ValueError):
@@ -85,16 +80,17 @@ class Graph(_native.Graph):
 
     def call(self, name, attributes, inputs):
         """Adds an operation; its outputs."""
-        if name.startswith("random_"):
+        flags = TABLE[name]["flags"]
+        if "random" in flags:
             self.is_random = True
             attributes = self._seeded(attributes)
-        elif name in _LARGE:
+        elif "large" in flags:
             self.is_large = True
         outputs = self._call(name, attributes, inputs)
         if not self.is_eager and state.is_cut():
             return [super(Graph, self).call("stop_gradient", None, [output])[0] if output.dtype.is_floating else output
                     for output in outputs]
-        return outputs if name in _CUTS else self._note(inputs, outputs)
+        return outputs if "cuts gradients" in flags else self._note(inputs, outputs)
 
     def _call(self, name, attributes, inputs):
         """Exceptions of a function that is traced are of the classes that TensorFlow's have."""

@@ -6,41 +6,29 @@ and remembered by the gradient tapes that watch. Importing the package reads the
 its function are made when they are first used.
 """
 
-import collections
 import json
 import math
 
 import numpy as np
 
-from leat import _native, dtypes, nest
+from leat import _native, dtypes
 from leat._core import later
-from leat._graph import trace
-from leat.dtypes import DType
-from leat.errors import InvalidArgumentError
 from leat._core.later import Lazy
 from leat._core.shapes import TensorShape
 from leat._core.signatures import REQUIRED, function
+from leat._core.table import NAMES, TABLE, result_of
 from leat._core.tensor import Tensor, convert_to_tensor, of_composites, operation
+from leat._graph import trace
 from leat._graph.graphs import DtypeError, ShapeError, refined
-
-
-def _entry(name):
-    entry = json.loads(_native.operation(name))
-    return dict(entry, flags=frozenset(entry["flags"]))
-
-
-_NAMES = dict(line.partition(" ")[::2] for line in _native.operation_names().split("\n"))  # name -> its paths
-TABLE = Lazy(_NAMES, _entry)
+from leat.dtypes import DType
+from leat.errors import InvalidArgumentError
 
 
 # ---- calling ----
 
 def _is_checked(name):
     """Does TensorFlow check an operation's arguments in Python? Its errors are ValueError as well, also of values."""
-    return trace.is_tracing() or _NAMES[name].startswith("image.") or name in (
-        "add_n", "argsort", "boolean_mask", "dynamic_stitch", "einsum", "pad", "repeat", "searchsorted", "select",
-        "sort", "stack", "unstack")
-
+    return trace.is_tracing() or TABLE[name]["checks"] == "python"
 
 @operation.provide
 def call(name, attributes, inputs):
@@ -153,108 +141,71 @@ def plain_value(value):
 
 
 def _convert_inputs(entry, values):
-    """Tensors of the inputs; a Python number takes the dtype of the tensors beside it."""
-    flat = []
+    """Tensors of the inputs; a Python number takes the dtype of the tensors that have its type in the table, or else of
+    the numbers before it."""
+    flat, kinds = [], []
     for declared, value in zip(entry["inputs"], values):
-        if declared.get("list"):
-            flat.extend(list(value) if not isinstance(value, Tensor) else [value])
-        elif value is not None:
-            flat.append(value)
-    first = 1 if entry["name"] in ("select", "substr") else 0  # whose own dtype is bool, or string
-    hint = None
-    if "elementwise" in entry["flags"] or any(declared.get("list") for declared in entry["inputs"]) or (
-            entry["name"] in ("range", "histogram_fixed_width", "substr")):
-        tensors = [value for value in flat[first:] if isinstance(value, Tensor) or hasattr(value, "_as_tensor")]
-        for value in tensors or flat[first:]:
-            if isinstance(value, Tensor) or hasattr(value, "dtype"):
-                hint = dtypes.as_dtype(value.dtype)
-                break
-    if entry["name"] == "range" and hint is None and any(isinstance(value, float) for value in flat):
-        hint = dtypes.float32
-    if entry["name"] == "tensor_scatter_nd_update":
-        flat[0] = convert_to_tensor(flat[0])
-        flat[2] = convert_to_tensor(flat[2], dtype_hint=flat[0].dtype)
-    if entry["name"] == "fill":  # an empty list is a shape
-        flat[0] = convert_to_tensor(flat[0], dtype_hint=dtypes.int32)
-    return [convert_to_tensor(value, dtype=None, dtype_hint=None if i < first else hint)
-            for i, value in enumerate(flat)]
+        items = [] if value is None else list(value) if declared.get("list") and not isinstance(value, Tensor) else (
+            [value])
+        flat.extend(items)
+        kinds.extend([declared] * len(items))
+    names = [declared.get("type") for declared in kinds]
+    hints = {name: _hint(entry, name, [value for value, other in zip(flat, names) if other == name])
+             for name in set(names)}
+    tensors = []
+    for value, declared, name in zip(flat, kinds, names):
+        hint = declared.get("dtype") or hints[name] or declared.get("default")
+        tensors.append(convert_to_tensor(value, dtype_hint=hint))
+        if name is not None and hints[name] is None:
+            hints[name] = tensors[-1].dtype
+    return tensors
 
 
-def _of_strings(name, inputs):
-    """A sum of strings is one string behind the other."""
-    return ("string_join" if inputs[0].dtype is dtypes.string else name), inputs
+def _hint(entry, kind, values):
+    """The dtype of values of one type; None: their own."""
+    tensors = [value for value in values if isinstance(value, Tensor) or hasattr(value, "_as_tensor")]
+    for value in tensors or values:
+        if isinstance(value, Tensor) or hasattr(value, "dtype"):
+            return dtypes.as_dtype(value.dtype)
+    widens = entry["dtype_row"] is not None and kind == entry["arguments"][entry["dtype_row"]]["name"]
+    return dtypes.float32 if widens and any(isinstance(value, float) for value in values) else None
 
 
-def _as_floats(name, inputs):
-    """A quotient of integers is a float."""
-    if inputs[0].dtype is inputs[1].dtype and inputs[0].dtype.is_integer:
-        wide = dtypes.float32 if inputs[0].dtype.size < 4 else dtypes.float64
-        inputs = [call("cast", {"dtype": wide.name}, [tensor])[0] for tensor in inputs]
-    return name, inputs
+def _adapted(entry, values, arguments):
+    """Inputs and arguments where TensorFlow's function is not the operation on its arguments as they are."""
+    if "counts from zero" in entry["flags"] and values[1] is None:
+        values = (0, values[0], *values[2:])
+    place = entry["dtype_row"]
+    if place is not None and arguments[place] is not None:
+        row, dtype = entry["arguments"][place]["name"], dtypes.as_dtype(arguments[place])
+        values = tuple(_in_dtype(value, dtype) if declared.get("type") == row else value
+                       for declared, value in zip(entry["inputs"], values))
+        arguments = (*arguments[:place], None, *arguments[place + 1:])
+    return tuple(list(value) if declared.get("rows") and type(value) is Tensor else value
+                 for declared, value in zip(entry["inputs"], values)), arguments
 
 
-def _as_mask(name, inputs):
-    """A mask may be of numbers."""
-    tensor, mask = inputs
-    return name, [tensor, mask if mask.dtype is dtypes.bool else call("cast", {"dtype": "bool"}, [mask])[0]]
+def _in_dtype(value, dtype):
+    return FUNCTIONS["cast"](value, dtype) if isinstance(value, Tensor) else convert_to_tensor(value, dtype)
 
 
-def _rows(values):
-    """What takes a list of tensors takes the rows of one."""
-    return (list(values[0]),) if type(values[0]) is Tensor else values
+_OF_SHAPE = {"dimensions": list, "size": math.prod}
 
 
-def _in_dtype(values, dtype):
-    """Numbers and tensors in the dtype of their range."""
-    dtype = dtypes.as_dtype(dtype)
-    return tuple(FUNCTIONS["cast"](value, dtype) if isinstance(value, Tensor) else convert_to_tensor(value, dtype)
-                 for value in values)
-
-
-# Where TensorFlow's function is not the operation on its arguments as they are.
-_VALUES = {"range": lambda values: values if values[1] is not None else (0, *values[::2]),
-           **dict.fromkeys(("add_n", "string_join"), _rows)}
-_TENSORS = {"add": _of_strings, "boolean_mask": _as_mask, "divide": _as_floats, "divide_no_nan": _as_floats}
-
-
-# Operations that the library computes in float32 and float64 alone: halves are made wider and narrow again.
-_WIDENED = frozenset(["matmul", "softmax", "log_softmax", "einsum", "sparse_softmax_cross_entropy_with_logits",
-                      "cumulative_logsumexp", "range", "linspace"])
-# Where an operation takes indices or counts, and the narrow dtypes that TensorFlow allows there.
-_INDICES = {"gather": (1, "int16"), "gather_nd": (1, "int16"), "scatter_nd": (0, "int16"), "one_hot": (0, "int8"),
-            "sequence_mask": (0, "int8 int16 uint8 uint16 uint32 uint64"),
-            **{f"tensor_scatter_nd_{kind}": (1, "int16") for kind in ("add", "max", "min", "sub", "update")}}
-
-
-def _cast(tensor, dtype):
-    return call("cast", {"dtype": dtype.name}, [tensor])[0]
-
-
-def _fit(name, inputs):
-    """The inputs in dtypes that the library has, and the dtype that the result is to have; None: its own."""
-    if name in _WIDENED:
-        half = next((x.dtype for x in inputs if x.dtype in (dtypes.float16, dtypes.bfloat16)), None)
-        return inputs if half is None else [_cast(x, dtypes.float32) if x.dtype is half else x for x in inputs], half
-    place, narrow = _INDICES.get(name, (0, ""))
-    if narrow and inputs[place].dtype.name in narrow.split():
-        wide = dtypes.int64 if inputs[place].dtype.size >= 4 else dtypes.int32
-        return [*inputs[:place], _cast(inputs[place], wide), *inputs[place + 1:]], None
-    return inputs, None
-
-
-def _static(name, dims, out_type):
-    """A shape or size that is known while a function is traced, as a constant."""
-    dtype = dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
-    return convert_to_tensor(math.prod(dims) if name == "size" else list(dims), dtype)
+def _of_shape(entry, tensor, arguments):
+    """What is made of a shape that is known while a function is traced, as a constant; None: it is not known."""
+    dims = tensor._shape
+    if tensor._has_values or dims is None or None in dims:
+        return None
+    dtype = arguments[0] or entry["arguments"][0]["default"]
+    return convert_to_tensor(_OF_SHAPE[entry["of_shape"]](dims), dtypes.as_dtype(dtype))
 
 
 def dispatch(name, values, arguments):
     """Calls an operation with the Python values of its inputs and arguments; what a generated function does."""
     entry = TABLE[name]
-    if name in _VALUES:
-        values = _VALUES[name](values)
-    if name == "range" and arguments[0] is not None:
-        values, arguments = _in_dtype(values, arguments[0]), (None,)
+    if entry["adapts"]:
+        values, arguments = _adapted(entry, values, arguments)
     for value in values:
         if type(value) is not Tensor:
             special = of_composites(entry, values, arguments)
@@ -264,15 +215,11 @@ def dispatch(name, values, arguments):
             break
     else:
         inputs = list(values)
-    if name in _TENSORS:
-        name, inputs = _TENSORS[name](name, inputs)
-    if name in ("shape", "size") and not inputs[0]._has_values:
-        dims = inputs[0]._shape
-        if dims is not None and None not in dims:
-            return _static(name, dims, arguments[0])
-    attributes, bound, back = {}, [], None
-    if name in _WIDENED or name in _INDICES:
-        inputs, back = _fit(name, inputs)
+    if entry["of_shape"]:
+        known = _of_shape(entry, inputs[0], arguments)
+        if known is not None:
+            return known
+    attributes, bound = {}, []
     for argument, value in zip(entry["arguments"], arguments):
         if value is None and not argument["required"]:
             continue
@@ -281,24 +228,7 @@ def dispatch(name, values, arguments):
         except trace.Bound as found:
             bound.append((found.name, found.tensor))
     outputs = _bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
-    if back is not None:
-        outputs = [_cast(tensor, back) if tensor.dtype.is_floating else tensor for tensor in outputs]
-    if len(outputs) == 1 and name not in _LISTS or name in _FIRST_OUTPUT:
-        return outputs[0]
-    return _RESULTS[name](*outputs) if name in _RESULTS else outputs
-
-
-# Operations whose further outputs serve their gradients alone.
-_FIRST_OUTPUT = frozenset(["sparse_softmax_cross_entropy_with_logits"])
-# Those that give a list, also of one tensor.
-_LISTS = frozenset(["dynamic_partition", "split", "unstack"])
-# Those whose outputs TensorFlow names.
-_RESULTS = {name: collections.namedtuple(kind, fields) for name, kind, fields in (
-    ("top_k", "TopKV2", "values indices"), ("unique", "Unique", "y idx"),
-    ("unique_with_counts", "UniqueWithCounts", "y idx count"), ("qr", "Qr", "q r"), ("lu", "Lu", "lu p"),
-    ("log_matrix_determinant", "LogMatrixDeterminant", "sign log_abs_determinant"))}
-_RESULTS.update(dict.fromkeys(("self_adjoint_eig", "svd", "image_gradients", "non_max_suppression_with_scores"),
-                              lambda *outputs: outputs))
+    return result_of(entry, outputs)
 
 
 # ---- functions of the table ----
@@ -374,7 +304,7 @@ def by_arity(functions):
 
 _PATHS = {}  # path -> names of its operations
 _MODULES = {}  # name of a module -> {name in it: path}
-for _name, _paths in _NAMES.items():
+for _name, _paths in NAMES.items():
     for _path in _paths.split():
         _PATHS.setdefault(_path, []).append(_name)
         _parent, _, _last = _path.rpartition(".")
@@ -384,7 +314,7 @@ for _name, _paths in _NAMES.items():
 def _function_at(path):
     """What stands at a path. Paths of the same operations that end in the same name have one function."""
     parent, _, last = path.rpartition(".")
-    alike = [other for other in _NAMES[_PATHS[path][0]].split()
+    alike = [other for other in NAMES[_PATHS[path][0]].split()
              if other.rpartition(".")[2] == last and _PATHS[other] == _PATHS[path]]
     first = min(alike, key=lambda other: other.count("."))
     if first != path:

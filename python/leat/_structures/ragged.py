@@ -232,7 +232,7 @@ class RaggedTensor:
         special = ragged_rows.OPERATIONS.get(entry["name"])
         if special is not None:
             return special(values, dict(zip((row["name"] for row in entry["arguments"]), arguments)), entry["name"])
-        if "elementwise" not in entry["flags"] and entry["name"] not in ragged_rows.OF_FLAT_VALUES:
+        if entry["flags"].isdisjoint(("elementwise", "by value")):
             raise TypeError(f"{entry['name']} is not defined for ragged tensors")
         flat = [v.flat_values if isinstance(v, RaggedTensor) else v for v in values]
         out = ops.dispatch(entry["name"], flat, arguments)

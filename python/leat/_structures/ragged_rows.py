@@ -8,10 +8,6 @@ from leat._core.specs import RaggedTensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
 
-# Operations of one dense tensor that work value by value, whatever the rows.
-OF_FLAT_VALUES = frozenset(["zeros_like", "ones_like", "identity", "as_string", "string_to_number", "string_length",
-                            "string_lower", "string_upper", "string_strip", "string_to_hash_bucket_fast", "substr",
-                            "check_numerics", "clip_by_value", "stop_gradient", "decode_base64", "encode_base64"])
 _ragged = RaggedTensorSpec.value_class  # whose methods are made of what stands here
 
 

@@ -617,8 +617,7 @@ static leat_status python_call(void *context, const leat_element *in, leat_eleme
     const python_callback *callback = context;
     leat_error local = {0};
     if (!native_is_running()) {
-        err->code = LEAT_CANCELLED;
-        return err->code;
+        return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
     }
     PyGILState_STATE gil = native_enter_python();
     leat_status status = call_python(callback->callable, callback->output, in, out, &local);

@@ -566,7 +566,7 @@ static leat_dataset *call_dataset_function(void *function, const leat_input_cont
                                            leat_error *err) {
     leat_dataset *made = NULL;
     if (!native_is_running()) {
-        err->code = LEAT_CANCELLED;
+        (void)leat_error_set(err, LEAT_CANCELLED, "Python is ending");
         return NULL;
     }
     PyGILState_STATE gil = native_enter_python();

@@ -347,3 +347,20 @@ def test_an_exception_leaves_a_loop_over_a_generator():
     with pytest.raises(KeyError, match="mine"):
         read()
     assert closed == [True]
+
+
+def test_python_code_that_is_no_longer_called_says_why():
+    done = run("""
+        import leat as tf
+        from leat import _native
+        source = tf.data.Dataset.from_generator(lambda: iter([1, 2]), output_signature=tf.TensorSpec([], tf.int32))
+        mapped = tf.data.Dataset.range(3).map(lambda x: int(x.numpy()))
+        running = iter(source)
+        _native.shutdown()  # as at the end of the interpreter
+        for dataset in (source, mapped):
+            try:
+                list(dataset)
+            except tf.errors.CancelledError as error:
+                print("Python is ending" in error.message)
+    """)
+    assert (done.returncode, done.stdout) == (0, "True\nTrue\n"), done.stderr

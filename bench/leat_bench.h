@@ -96,12 +96,12 @@ static inline leat_value bench_flip_and_scale(leat_graph *graph, leat_value pict
  * 224, flipped now and then, as floats. */
 static inline int bench_load_picture(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value contents = leat_read_file(leat_graph_argument(graph, 0)), decoded[LEAT_MAX_OUTPUTS];
+    leat_value contents = leat_read_file(leat_graph_argument(graph, 0)), decoded = {0};
     if (leat_graph_call(graph, "decode_jpeg",
                         "{\"channels\": 3, \"dct_method\": \"INTEGER_ACCURATE\"}", &contents, 1,
-                        decoded) != 1)
+                        &decoded, 1) != 1)
         return -1;
-    outputs[0] = bench_flip_and_scale(graph, leat_resize(decoded[0], 224, 224, NULL));
+    outputs[0] = bench_flip_and_scale(graph, leat_resize(decoded, 224, 224, NULL));
     return 1;
 }
 

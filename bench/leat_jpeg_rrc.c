@@ -28,7 +28,7 @@ static void draw_window(leat_graph *graph, leat_value contents, leat_value *wind
                                                      none, seed, &options, box) != 3)
         return;
     for (int i = 0; i < 2; i++) {
-        if (leat_graph_call(graph, "unstack", "{\"axis\": 0}", &box[i], 1, parts) != 3)
+        if (leat_graph_call(graph, "unstack", "{\"axis\": 0}", &box[i], 1, parts, 3) != 3)
             return;
         window[2 * i] = parts[0];
         window[2 * i + 1] = parts[1];
@@ -42,14 +42,14 @@ static int load(void *context, leat_graph *graph, leat_value *outputs) {
     draw_window(graph, contents, inputs + 1);
     if (leat_graph_call(graph, "decode_jpeg",
                         "{\"channels\": 3, \"dct_method\": \"INTEGER_ACCURATE\"}", &contents, 1,
-                        inputs) != 1 ||
+                        inputs, 1) != 1 ||
         leat_graph_call(graph, "computed",
                         "{\"op\": \"crop_to_bounding_box\", \"arguments\": \"{"
                         "\\\"offset_height\\\": 0, \\\"offset_width\\\": 0, "
                         "\\\"target_height\\\": 1, \\\"target_width\\\": 1}\", \"bound\": ["
                         "\"offset_height\", \"offset_width\", \"target_height\", "
                         "\"target_width\"]}",
-                        inputs, 5, &crop) != 1)
+                        inputs, 5, &crop, 1) != 1)
         return -1;
     outputs[0] = bench_flip_and_scale(graph, leat_resize(crop, 224, 224, NULL));
     return 1;

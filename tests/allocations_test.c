@@ -183,7 +183,7 @@ static int trace_part(void *context, leat_graph *graph, leat_value *outputs) {
     if (leat_graph_call(graph, "computed",
                         "{\"op\": \"strided_slice\", \"arguments\": \"{\\\"begin\\\": [0, 0], "
                         "\\\"end\\\": [0, 0]}\", \"bound\": [\"begin\", \"end\"]}",
-                        inputs, 3, &picture) != 1)
+                        inputs, 3, &picture, 1) != 1)
         return -1;
     outputs[0] = leat_resize(picture, 40, 50, NULL);
     return 1;

@@ -100,7 +100,7 @@ static int trace_case(void *context, leat_graph *graph, leat_value *outputs) {
     for (const char *at = c->builder->inputs; *at != '\0'; at++)
         inputs[count++] = values[strchr(letters, *at) - letters];
     return leat_graph_call(graph, c->builder->operation, c->builder->attributes, inputs, count,
-                           outputs);
+                           outputs, LEAT_MAX_OUTPUTS);
 }
 
 static leat_spec *spec_of_values(void) {
@@ -257,7 +257,7 @@ static void test_refused_values(void **state) {
         for (int k = 0; k < element.num_tensors; k++)
             inputs[k] = leat_graph_tensor(graph, &element.tensors[k]);
         leat_graph_call(graph, computed[i].operation, computed[i].attributes, inputs,
-                        element.num_tensors, out);
+                        element.num_tensors, out, LEAT_MAX_OUTPUTS);
         leat_status status = leat_graph_take_error(graph, &err);
         if (status != LEAT_INVALID_ARGUMENT || strstr(err.text, computed[i].text) == NULL ||
             strstr(err.text, computed[i].operation) == NULL) {

@@ -123,9 +123,9 @@ static int trace_constant(leat_graph *graph, leat_value *out) {
 }
 
 static int trace_length(leat_graph *graph, leat_value *out) {
-    leat_value in = argument(graph, 0), size[LEAT_MAX_OUTPUTS];
-    leat_graph_call(graph, "size", "{\"out_type\": \"int32\"}", &in, 1, size);
-    out[0] = size[0];
+    leat_value in = argument(graph, 0), size;
+    leat_graph_call(graph, "size", "{\"out_type\": \"int32\"}", &in, 1, &size, 1);
+    out[0] = size;
     return 1;
 }
 

@@ -203,10 +203,12 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_value_tensor(leat_value value, leat_t
  * operation; in a traced graph only attributes that leat_operations_json marks "tensor" may have
  * values that are not constants. Inputs of dtypes that TensorFlow takes and the operation does not
  * compute in are cast before, as the table says: halves to float32, and what is made of them
- * rounded; narrow indices; integers that are divided. Fills `outputs` (room for LEAT_MAX_OUTPUTS)
- * and returns their number, or -1 (the graph keeps the error). */
+ * rounded; narrow indices; integers that are divided. Fills the first `capacity` of the outputs
+ * and returns how many there are (never more than LEAT_MAX_OUTPUTS), or -1 (the graph keeps the
+ * error). */
 LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
-                             const leat_value *inputs, int num_inputs, leat_value *outputs);
+                             const leat_value *inputs, int num_inputs, leat_value *outputs,
+                             int capacity);
 
 /* The table of tensor operations as JSON text, for bindings: [{"name", "names": TensorFlow's paths
  * below "tf." (none: internal), "doc", "min_inputs", "max_inputs" (-1: any), "flags": [elementwise,
@@ -249,12 +251,12 @@ LEAT_API char *leat_operation_names(leat_error *err);
 LEAT_API int leat_graph_call_functions(leat_graph *graph, const char *operation,
                                        const char *attributes, leat_function *const *functions,
                                        int num_functions, const leat_value *inputs, int num_inputs,
-                                       leat_value *outputs);
+                                       leat_value *outputs, int capacity);
 
 /* tf.cond: the outputs of `then_branch` where the bool scalar `predicate` holds, else those of
  * `else_branch`. Both functions (borrowed) take `inputs` and give equally many outputs of equal
- * dtypes. Fills `outputs` (room for LEAT_MAX_OUTPUTS) and returns their number, or -1 (the graph
- * keeps the error). */
+ * dtypes. Fills `outputs` (room for as many as the functions' results have components) and returns
+ * their number, or -1 (the graph keeps the error). */
 LEAT_API int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *else_branch,
                        const leat_value *inputs, int num_inputs, leat_value *outputs);
 

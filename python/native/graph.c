@@ -156,10 +156,12 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
     int made = 0;
     if (native_graph_is_eager(self)) {
         Py_BEGIN_ALLOW_THREADS;
-        made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs);
+        made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs,
+                               LEAT_MAX_OUTPUTS);
         Py_END_ALLOW_THREADS;
     } else {
-        made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs);
+        made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs,
+                               LEAT_MAX_OUTPUTS);
     }
     PyMem_Free(values);
     return made < 0 ? native_raise_graph(graph) : native_symbolic_list(self, outputs, made);
@@ -173,7 +175,7 @@ static PyObject *graph_eager(PyObject *class, PyObject *args) {
     Py_ssize_t count = 0;
     leat_error err = {0};
     leat_value outputs[LEAT_MAX_OUTPUTS];
-    leat_tensor results[LEAT_MAX_OUTPUTS] = {{0}};
+    leat_tensor results[LEAT_MAX_OUTPUTS]; /* large: no more of it is cleared than is used */
     if (!PyArg_ParseTuple(args, "szO", &operation, &attributes, &inputs)) {
         return NULL;
     }
@@ -191,9 +193,11 @@ static PyObject *graph_eager(PyObject *class, PyObject *args) {
         values[i] = leat_graph_tensor(graph, &tensors[i]);
     }
     if (graph != NULL) {
-        made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs);
+        made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs,
+                               LEAT_MAX_OUTPUTS);
         status = made < 0 ? leat_graph_take_error(graph, &err) : LEAT_OK;
     }
+    memset(results, 0, made > 0 ? (size_t)made * sizeof(*results) : 0);
     for (int i = 0; i < made && status == LEAT_OK; i++) {
         status = leat_value_tensor(outputs[i], &results[i], &err);
     }

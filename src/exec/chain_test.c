@@ -33,7 +33,7 @@ static leat_value number(leat_graph *graph, float value) {
 
 static leat_value call(leat_graph *graph, const char *op, const char *args, leat_value input) {
     leat_value outputs[LEAT_MAX_OUTPUTS];
-    if (leat_graph_call(graph, op, args, &input, 1, outputs) != 1)
+    if (leat_graph_call(graph, op, args, &input, 1, outputs, LEAT_MAX_OUTPUTS) != 1)
         return (leat_value){.graph = graph, .id = -1};
     return outputs[0];
 }
@@ -117,8 +117,8 @@ static int trace_tensorflow_window(void *context, leat_graph *graph, leat_value 
     leat_value inputs[2] = {leat_graph_argument(graph, 0),
                             numbers(graph, LEAT_INT32, LEAT_SHAPE(4), window)};
     leat_value picture;
-    if (leat_graph_call(graph, "decode_and_crop_jpeg", "{\"channels\": 3}", inputs, 2, &picture) !=
-        1)
+    if (leat_graph_call(graph, "decode_and_crop_jpeg", "{\"channels\": 3}", inputs, 2, &picture,
+                        1) != 1)
         return -1;
     picture = call(graph, "resize", "{\"size\": [11, 4], \"antialias\": true}", picture);
     outputs[0] = leat_flip_left_right(picture);
@@ -193,7 +193,7 @@ static int trace_computed_slice(void *context, leat_graph *graph, leat_value *ou
     if (leat_graph_call(graph, "computed",
                         "{\"op\": \"strided_slice\", \"arguments\": \"{\\\"begin\\\": [0, 0], "
                         "\\\"end\\\": [0, 0]}\", \"bound\": [\"begin\", \"end\"]}",
-                        inputs, 3, &picture) != 1)
+                        inputs, 3, &picture, 1) != 1)
         return -1;
     outputs[0] = leat_resize(picture, 9, 8, NULL);
     return 1;

@@ -141,20 +141,22 @@ static void test_calls_by_name(void **state) {
     leat_value out[LEAT_MAX_OUTPUTS];
     leat_graph *graph = graph_of_two(LEAT_SHAPE(2), LEAT_SHAPE(2));
     leat_value in[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
-    assert_int_equal(leat_graph_call(graph, "add", NULL, in, 2, out), 1);
-    assert_int_equal(leat_graph_call(graph, "cast", "{\"dtype\": \"int32\"}", out, 1, out), 1);
+    assert_int_equal(leat_graph_call(graph, "add", NULL, in, 2, out, LEAT_MAX_OUTPUTS), 1);
+    assert_int_equal(
+        leat_graph_call(graph, "cast", "{\"dtype\": \"int32\"}", out, 1, out, LEAT_MAX_OUTPUTS), 1);
     assert_int_equal(leat_value_dtype(out[0]), LEAT_INT32);
-    assert_int_equal(leat_graph_call(graph, "add", NULL, in, 1, out), -1);
+    assert_int_equal(leat_graph_call(graph, "add", NULL, in, 1, out, LEAT_MAX_OUTPUTS), -1);
     finish_fails(graph, in[0], LEAT_INVALID_ARGUMENT,
                  "op add (node 2): expected 2 inputs, found 1");
 
     graph = graph_of_two(LEAT_SHAPE(2), LEAT_SHAPE(2));
-    assert_int_equal(leat_graph_call(graph, "levitate", NULL, in, 0, out), -1);
+    assert_int_equal(leat_graph_call(graph, "levitate", NULL, in, 0, out, LEAT_MAX_OUTPUTS), -1);
     finish_fails(graph, in[0], LEAT_NOT_FOUND, "no tensor operation is called \"levitate\"");
 
     graph = graph_of_two(LEAT_SHAPE(2), LEAT_SHAPE(2));
     in[0] = leat_graph_argument(graph, 0);
-    assert_int_equal(leat_graph_call(graph, "cast", "{\"colour\": 1}", in, 1, out), -1);
+    assert_int_equal(
+        leat_graph_call(graph, "cast", "{\"colour\": 1}", in, 1, out, LEAT_MAX_OUTPUTS), -1);
     finish_fails(graph, in[0], LEAT_INVALID_ARGUMENT, "colour");
 }
 
@@ -278,8 +280,8 @@ static leat_status call_read_and_finish(void *context, leat_error *err) {
     const float numbers[2] = {1, 2};
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), numbers);
     leat_value in[2] = {leat_graph_argument(graph, 0), leat_graph_tensor(graph, &tensor)};
-    leat_graph_call(graph, "add", NULL, in, 2, in);
-    leat_graph_call(graph, "cast", "{\"dtype\": \"float64\"}", in, 1, out);
+    leat_graph_call(graph, "add", NULL, in, 2, in, 1);
+    leat_graph_call(graph, "cast", "{\"dtype\": \"float64\"}", in, 1, out, LEAT_MAX_OUTPUTS);
     leat_graph_assign_add(graph, context, leat_graph_read(graph, context));
     out[1] = leat_graph_read(graph, context);
     leat_function *function = leat_graph_finish(graph, out, 2, NULL, err);

@@ -37,6 +37,8 @@ typedef struct call {
     int num_functions;
     const leat_value *inputs;
     int num_inputs, num_bound;
+    leat_value *outputs; /* the caller's, room for `capacity` */
+    int capacity;
     leat_dtype half; /* what floats that come out are rounded to; LEAT_INVALID: they stay */
     call_values *at;
 } call;
@@ -217,29 +219,29 @@ static leat_status put_functions(const call *c, const json_t *attributes, void *
     return LEAT_OK;
 }
 
-/* Fills outputs from the values of the node that starts at `first`; their number. */
-static int fill_outputs(const call *c, int32_t first, leat_value *outputs) {
+/* Fills outputs from the values of the node that starts at `first`; how many it has. */
+static int fill_outputs(const call *c, int32_t first) {
     leat_graph *graph = c->graph;
     int count = graph->body.nodes[graph->body.num_nodes - 1].num_outputs;
-    for (int i = 0; i < count; i++) {
-        outputs[i] = (leat_value){.graph = graph, .id = first + i};
-        if (c->half != LEAT_INVALID && leati_dtype_is_floating(leat_value_dtype(outputs[i])))
-            outputs[i] = leat_cast(outputs[i], c->half);
+    for (int i = 0; i < count && i < c->capacity; i++) {
+        leat_value output = {.graph = graph, .id = first + i};
+        bool rounds = c->half != LEAT_INVALID && leati_dtype_is_floating(leat_value_dtype(output));
+        c->outputs[i] = rounds ? leat_cast(output, c->half) : output;
     }
     return graph->error.code ? -1 : count;
 }
 
-static int add_node(call *c, const void *args, leat_value *outputs) {
+static int add_node(call *c, const void *args) {
     leat_graph *graph = c->graph;
     int32_t first = c->num_bound == 0
                         ? leati_graph_add_values(graph, c->op, args, c->inputs, c->num_inputs)
                         : leati_graph_add_computed(graph, c->op, args, c->inputs, c->num_inputs,
                                                    c->at->bound, c->at->values, c->num_bound);
-    return first < 0 && graph->error.code ? -1 : fill_outputs(c, first, outputs);
+    return first < 0 && graph->error.code ? -1 : fill_outputs(c, first);
 }
 
 /* Reads the attributes and adds the node; `given` are the attributes as the caller wrote them. */
-static int make_call(call *c, const json_t *given, leat_value *outputs) {
+static int make_call(call *c, const json_t *given) {
     leat_graph *graph = c->graph;
     leat_error err = {0};
     void *args = NULL;
@@ -253,7 +255,7 @@ static int make_call(call *c, const json_t *given, leat_value *outputs) {
         status = args ? put_functions(c, given, args, &err) : LEAT_OK;
         if (!status) {
             fit_inputs(c);
-            count = add_node(c, args, outputs);
+            count = add_node(c, args);
         }
         leati_node_args_free(c->op, args);
     }
@@ -278,7 +280,8 @@ static const leati_tensor_op *operation_over(const char *name, const leat_value 
 
 int leat_graph_call_functions(leat_graph *graph, const char *operation, const char *attributes,
                               leat_function *const *functions, int num_functions,
-                              const leat_value *inputs, int num_inputs, leat_value *outputs) {
+                              const leat_value *inputs, int num_inputs, leat_value *outputs,
+                              int capacity) {
     if (!graph || graph->error.code)
         return -1;
     leat_error err = {0};
@@ -288,7 +291,9 @@ int leat_graph_call_functions(leat_graph *graph, const char *operation, const ch
               .functions = functions,
               .num_functions = num_functions,
               .inputs = inputs,
-              .num_inputs = num_inputs};
+              .num_inputs = num_inputs,
+              .outputs = outputs,
+              .capacity = capacity};
     json_t *given = NULL;
     int count = -1;
     c.op = operation_over(operation, inputs, num_inputs);
@@ -305,14 +310,14 @@ int leat_graph_call_functions(leat_graph *graph, const char *operation, const ch
     if (err.code)
         leati_graph_error(graph, &err);
     else
-        count = make_call(&c, given, outputs);
+        count = make_call(&c, given);
     json_decref(c.attributes);
     json_decref(given);
     return count;
 }
 
 int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
-                    const leat_value *inputs, int num_inputs, leat_value *outputs) {
+                    const leat_value *inputs, int num_inputs, leat_value *outputs, int capacity) {
     return leat_graph_call_functions(graph, operation, attributes, NULL, 0, inputs, num_inputs,
-                                     outputs);
+                                     outputs, capacity);
 }

@@ -25,7 +25,8 @@ static void test_computed(void **state) {
     leat_graph *graph = two_arguments(LEAT_SHAPE(2));
     leat_value in[] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
     leat_value out[LEAT_MAX_OUTPUTS];
-    assert_int_equal(leat_graph_call(graph, "reshape", "{\"shape\": {\"input\": 1}}", in, 2, out),
+    assert_int_equal(leat_graph_call(graph, "reshape", "{\"shape\": {\"input\": 1}}", in, 2, out,
+                                     LEAT_MAX_OUTPUTS),
                      1);
     leat_shape shape = leat_value_shape(out[0]);
     assert_int_equal(shape.rank, 2);
@@ -54,7 +55,8 @@ static void test_constant(void **state) {
     leat_tensor dims = TEST_TENSOR(LEAT_INT32, LEAT_SHAPE(2), int32_t, 2, -1);
     leat_value in[] = {leat_graph_argument(graph, 0), leat_graph_tensor(graph, &dims)};
     leat_value out[LEAT_MAX_OUTPUTS], gradient;
-    assert_int_equal(leat_graph_call(graph, "reshape", "{\"shape\": {\"input\": 1}}", in, 2, out),
+    assert_int_equal(leat_graph_call(graph, "reshape", "{\"shape\": {\"input\": 1}}", in, 2, out,
+                                     LEAT_MAX_OUTPUTS),
                      1);
     leat_shape shape = leat_value_shape(out[0]);
     assert_int_equal(shape.dims[1], 3);
@@ -69,7 +71,7 @@ static void expect_error(const char *op, const char *attributes, const char *tex
     leat_graph *graph = two_arguments(LEAT_SCALAR);
     leat_value in[] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
     leat_value out[LEAT_MAX_OUTPUTS];
-    assert_int_equal(leat_graph_call(graph, op, attributes, in, 2, out), -1);
+    assert_int_equal(leat_graph_call(graph, op, attributes, in, 2, out, LEAT_MAX_OUTPUTS), -1);
     assert_null(leat_graph_finish(graph, in, 1, NULL, &err));
     if (err.code != LEAT_INVALID_ARGUMENT || strstr(err.text, text) == NULL)
         fail_msg("expected \"%s\", found: %s", text, err.text);
@@ -90,8 +92,9 @@ static void test_seeds(void **state) {
     leat_value out[LEAT_MAX_OUTPUTS];
     leat_random_options options = {.has_seed = true, .seed = 5};
     leat_graph *graph = leat_graph_new(NULL, NULL);
-    assert_int_equal(
-        leat_graph_call(graph, "random_uniform", "{\"shape\": [3], \"seed\": 5}", NULL, 0, out), 1);
+    assert_int_equal(leat_graph_call(graph, "random_uniform", "{\"shape\": [3], \"seed\": 5}", NULL,
+                                     0, out, LEAT_MAX_OUTPUTS),
+                     1);
     out[1] = leat_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, &options);
     leat_function *function = leat_graph_finish(graph, out, 2, NULL, &err);
     assert_non_null(function);
@@ -128,7 +131,7 @@ static void test_functions(void **state) {
         leat_function *given[2] = {functions[0], wrong == 2 ? NULL : functions[1]};
         int count = leat_graph_call_functions(
             graph, "cond", wrong == 3 ? "{\"predicate\": {\"function\": 0}}" : text, given,
-            wrong == 1 ? 1 : 2, in, 2, out);
+            wrong == 1 ? 1 : 2, in, 2, out, LEAT_MAX_OUTPUTS);
         assert_int_equal(count, wrong ? -1 : 1);
         leat_function *function = leat_graph_finish(graph, out, 1, NULL, &err);
         if (wrong) {
@@ -168,7 +171,7 @@ static leat_tensor computed(const char *op, const leat_tensor *inputs, int count
     leat_spec_unref(spec);
     for (int i = 0; i < count; i++)
         in[i] = leat_graph_argument(graph, i);
-    int made = leat_graph_call(graph, op, NULL, in, count, out);
+    int made = leat_graph_call(graph, op, NULL, in, count, out, LEAT_MAX_OUTPUTS);
     leat_function *function = leat_graph_finish(graph, out, made < 0 ? 0 : made, NULL, &err);
     if (!function)
         return results[0];
@@ -178,6 +181,19 @@ static leat_tensor computed(const char *op, const leat_tensor *inputs, int count
             leat_tensor_unref(&results[i]);
     leat_function_unref(function);
     return results[index];
+}
+
+/* A call of more outputs than there is room for says how many, and fills those. */
+static void test_capacity(void **state) {
+    (void)state;
+    leat_graph *graph = two_arguments(LEAT_SCALAR);
+    leat_value x = leat_graph_argument(graph, 0), out[3] = {{0}};
+    const char *thirds = "{\"num_or_size_splits\": [2, 2, 2]}";
+    assert_int_equal(leat_graph_call(graph, "split", thirds, &x, 1, out, 2), 3);
+    assert_ptr_equal(out[1].graph, graph);
+    assert_null(out[2].graph);
+    assert_int_equal(leat_graph_call(graph, "split", thirds, &x, 1, NULL, 0), 3);
+    leat_graph_free(graph);
 }
 
 /* Halves are computed as float32 and rounded: 1 and 2 of float16 have a softmax of float16. */
@@ -205,7 +221,7 @@ static void test_gradient_of_halves(void **state) {
     leat_spec *spec = test_spec(1, (leat_dtype[]){LEAT_FLOAT16}, (leat_shape[]){LEAT_SHAPE(2, 2)});
     leat_graph *graph = leat_graph_new(spec, NULL);
     leat_value x = leat_graph_argument(graph, 0), in[2] = {x, x}, out[LEAT_MAX_OUTPUTS], gradient;
-    assert_int_equal(leat_graph_call(graph, "matmul", NULL, in, 2, out), 1);
+    assert_int_equal(leat_graph_call(graph, "matmul", NULL, in, 2, out, LEAT_MAX_OUTPUTS), 1);
     assert_int_equal(leat_value_dtype(out[0]), LEAT_FLOAT16);
     leat_gradients(out[0], &x, 1, &gradient);
     assert_int_equal(leat_value_dtype(gradient), LEAT_FLOAT16);
@@ -258,6 +274,7 @@ int main(void) {
         cmocka_unit_test(test_seeds),
         cmocka_unit_test(test_halves),
         cmocka_unit_test(test_gradient_of_halves),
+        cmocka_unit_test(test_capacity),
         cmocka_unit_test(test_other_dtypes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void test_views_keep_their_owner(void **state) {
     leat_value outputs[LEAT_MAX_OUTPUTS];
     leat_graph *graph = graph_of(LEAT_STRING, LEAT_SHAPE(LEAT_UNKNOWN_DIM));
     leat_value x = leat_graph_argument(graph, 0);
-    assert_int_equal(leat_graph_call(graph, "identity", NULL, &x, 1, outputs), 1);
+    assert_int_equal(leat_graph_call(graph, "identity", NULL, &x, 1, outputs, LEAT_MAX_OUTPUTS), 1);
     outputs[1] = outputs[0];
     leat_function *function = finish(graph, outputs, 2);
     leat_tensor in = TEST_TENSOR(LEAT_STRING, LEAT_SHAPE(2), leat_string, {"leat", 4}, {"", 0});

@@ -127,7 +127,8 @@ static leat_function *case_build(const op_case *c, case_shapes shapes, int keep_
     leat_value inputs[MAX_VALUES], outputs[LEAT_MAX_OUTPUTS];
     for (int i = 0; i < c->num_inputs; i++)
         inputs[i] = leat_graph_argument(graph, i);
-    int count = leat_graph_call(graph, c->op, c->attributes, inputs, c->num_inputs, outputs);
+    int count = leat_graph_call(graph, c->op, c->attributes, inputs, c->num_inputs, outputs,
+                                LEAT_MAX_OUTPUTS);
     if (keep_outputs > 0 && count > keep_outputs)
         count = keep_outputs;
     return leat_graph_finish(graph, outputs, count < 0 ? 0 : count, NULL, err);

@@ -91,7 +91,8 @@ static leat_function *build_gradients(const op_case *c, leat_error *err) {
         if (c->inputs[i].dtype == LEAT_FLOAT32)
             sources[num_sources++] = inputs[i];
     }
-    int count = leat_graph_call(graph, c->op, c->attributes, inputs, c->num_inputs, outputs);
+    int count = leat_graph_call(graph, c->op, c->attributes, inputs, c->num_inputs, outputs,
+                                LEAT_MAX_OUTPUTS);
     count = c->gradient_outputs > 0 && c->gradient_outputs < count ? c->gradient_outputs : count;
     for (int i = 0; i < count; i++) {
         if (leat_value_dtype(outputs[i]) != LEAT_FLOAT32)

@@ -197,7 +197,7 @@ static bool traces(const leati_tensor_op *op, const json_t *line, const json_t *
     for (int i = 0; i < count; i++)
         inputs[i] = leat_graph_argument(*graph, i);
     char *text = attributes ? json_dumps(attributes, 0) : NULL;
-    int made = leat_graph_call(*graph, op->name, text, inputs, count, outputs);
+    int made = leat_graph_call(*graph, op->name, text, inputs, count, outputs, LEAT_MAX_OUTPUTS);
     free(text);
     return made >= 0;
 }

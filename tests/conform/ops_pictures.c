@@ -30,7 +30,7 @@ static leat_function *decoder(const char *op, const char *attributes, leat_error
     if (graph == NULL)
         return NULL;
     leat_value contents = leat_graph_argument(graph, 0), pixels;
-    int count = leat_graph_call(graph, op, attributes, &contents, 1, &pixels);
+    int count = leat_graph_call(graph, op, attributes, &contents, 1, &pixels, 1);
     return leat_graph_finish(graph, &pixels, count < 0 ? 0 : count, NULL, err);
 }
 

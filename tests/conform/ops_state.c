@@ -313,8 +313,8 @@ static leat_function *exchange_function(leat_aggregation aggregation, leat_error
     leat_value values[] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
     leat_value outputs[4] = {values[0], values[1], values[0], values[0]};
     leat_all_reduce(values, 2, aggregation, outputs);
-    leat_graph_call(graph, "collective_broadcast", "{\"root\": 1}", values, 1, &outputs[2]);
-    leat_graph_call(graph, "replica_id", NULL, NULL, 0, &outputs[3]);
+    leat_graph_call(graph, "collective_broadcast", "{\"root\": 1}", values, 1, &outputs[2], 1);
+    leat_graph_call(graph, "replica_id", NULL, NULL, 0, &outputs[3], 1);
     return leat_graph_finish(graph, outputs, 4, NULL, err);
 }
 

@@ -43,7 +43,8 @@ static int trace(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value inputs[MOST_VALUES];
     for (int i = 0; i < trial->num_inputs; i++)
         inputs[i] = leat_graph_argument(graph, i);
-    return leat_graph_call(graph, trial->op, trial->attributes, inputs, trial->num_inputs, outputs);
+    return leat_graph_call(graph, trial->op, trial->attributes, inputs, trial->num_inputs, outputs,
+                           LEAT_MAX_OUTPUTS);
 }
 
 static leat_spec *read_type(const json_t *json, bool ranks, leat_error *err) {

@@ -87,7 +87,8 @@ static leat_status call(const reader *r, const uint8_t *data, size_t size, int64
         inputs[i + 1] = leat_graph_tensor(graph, &tensor);
         leat_tensor_unref(&tensor);
     }
-    int made = leat_graph_call(graph, r->op, r->attributes, inputs, 1 + r->defaults, values);
+    int made = leat_graph_call(graph, r->op, r->attributes, inputs, 1 + r->defaults, values,
+                               LEAT_MAX_OUTPUTS);
     leat_function *function = leat_graph_finish(graph, values, made < 0 ? 0 : made, NULL, &err);
     if (function == NULL) {
         fuzz_check_error(r->op, err.code, &err);

@@ -157,7 +157,8 @@ static leat_status run_call(const struct call *call, leat_tensor *out, int *coun
     if (graph != NULL) {
         for (int i = 0; i < call->num_inputs; i++)
             inputs[i] = leat_graph_tensor(graph, &call->inputs[i]);
-        int made = leat_graph_call(graph, call->op, text, inputs, call->num_inputs, outputs);
+        int made = leat_graph_call(graph, call->op, text, inputs, call->num_inputs, outputs,
+                                   LEAT_MAX_OUTPUTS);
         if (made < 1)
             outputs[0] = (leat_value){.graph = graph, .id = -1};
         else if (call->channels > 0)

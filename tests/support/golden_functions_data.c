@@ -25,7 +25,9 @@ static leat_value over(leat_graph *graph, const char *op, const char *args,
     char *text = leati_json_print(attributes, 0, false, &err);
     if (text == NULL)
         leat_graph_fail(graph, LEAT_RESOURCE_EXHAUSTED, "no memory for the arguments");
-    int made = text == NULL ? -1 : leat_graph_call(graph, "dataset", text, all, count, outputs);
+    int made = text == NULL
+                   ? -1
+                   : leat_graph_call(graph, "dataset", text, all, count, outputs, LEAT_MAX_OUTPUTS);
     leati_free(text);
     json_decref(attributes);
     return made == 1 ? outputs[0] : (leat_value){.graph = graph, .id = -1};

@@ -267,7 +267,7 @@ static void test_lists_that_fail(void **state) {
 static int trace_noise(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     return leat_graph_call(graph, "random_uniform", "{\"shape\": [2], \"seed\": 5}", NULL, 0,
-                           outputs);
+                           outputs, LEAT_MAX_OUTPUTS);
 }
 
 /* Random numbers belong to the index, and are those of a first epoch. */

@@ -18,7 +18,7 @@ static int trace_noise(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return leat_graph_call(graph, "random_uniform", "{\"shape\": [], \"seed\": 5}", NULL, 0,
-                           outputs + 1) == 1
+                           outputs + 1, 1) == 1
                ? 2
                : -1;
 }

@@ -278,14 +278,14 @@ static void test_users_functions(void **state) {
 
 static int trace_random(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value x = leat_graph_argument(graph, 0), noise[LEAT_MAX_OUTPUTS];
-    int count =
-        leat_graph_call(graph, "random_uniform", "{\"shape\": [2], \"seed\": 5}", NULL, 0, noise);
+    leat_value x = leat_graph_argument(graph, 0), noise = {0};
+    int count = leat_graph_call(graph, "random_uniform", "{\"shape\": [2], \"seed\": 5}", NULL, 0,
+                                &noise, 1);
     if (count != 1) {
         return -1;
     }
     outputs[0] = x;
-    outputs[1] = noise[0];
+    outputs[1] = noise;
     return 2;
 }
 

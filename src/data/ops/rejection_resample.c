@@ -292,14 +292,14 @@ static int trace_gather(void *context, leat_graph *graph, leat_value *out) {
 static int trace_keep(void *context, leat_graph *graph, leat_value *out) {
     const struct resample *r = context;
     char attributes[128];
-    leat_value drawn[LEAT_MAX_OUTPUTS];
+    leat_value drawn;
     snprintf(attributes, sizeof(attributes),
              "{\"shape\": [], \"graph_seed\": %lld, \"op_seed\": %lld}", (long long)r->seed[0],
              (long long)r->seed[1]);
-    if (leat_graph_call(graph, "random_uniform", attributes, NULL, 0, drawn) != 1) {
+    if (leat_graph_call(graph, "random_uniform", attributes, NULL, 0, &drawn, 1) != 1) {
         return -1;
     }
-    out[0] = leat_less(drawn[0], leat_graph_argument(graph, 1));
+    out[0] = leat_less(drawn, leat_graph_argument(graph, 1));
     return 1;
 }
 

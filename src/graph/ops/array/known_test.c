@@ -71,7 +71,8 @@ static leat_value constant(leat_graph *graph, const char *tensor) {
     char attributes[160];
     leat_value out[LEAT_MAX_OUTPUTS];
     snprintf(attributes, sizeof attributes, "{\"value\": %s}", tensor);
-    assert_int_equal(leat_graph_call(graph, "constant", attributes, NULL, 0, out), 1);
+    assert_int_equal(leat_graph_call(graph, "constant", attributes, NULL, 0, out, LEAT_MAX_OUTPUTS),
+                     1);
     return out[0];
 }
 
@@ -94,7 +95,8 @@ static int trace_line(void *context, leat_graph *graph, leat_value *outputs) {
     int count = (int)strlen(lines[line].inputs);
     for (int i = 0; i < count; i++)
         inputs[i] = values[strchr(letters, lines[line].inputs[i]) - letters];
-    if (leat_graph_call(graph, lines[line].op, lines[line].attributes, inputs, count, outputs) < 0)
+    if (leat_graph_call(graph, lines[line].op, lines[line].attributes, inputs, count, outputs,
+                        LEAT_MAX_OUTPUTS) < 0)
         return -1;
     leat_value shape = outputs[0];
     if (leat_value_shape(shape).rank == 0)

@@ -35,7 +35,7 @@ static leat_status call(const char *name, const char *const *texts, int count, l
         inputs[i] = leat_graph_tensor(graph, &tensor);
         leat_tensor_unref(&tensor);
     }
-    int made = leat_graph_call(graph, name, NULL, inputs, count, &output);
+    int made = leat_graph_call(graph, name, NULL, inputs, count, &output, 1);
     leat_function *function = leat_graph_finish(graph, &output, made < 0 ? 0 : 1, NULL, err);
     if (function == NULL)
         return err->code;

@@ -610,7 +610,7 @@ static void add_knob(leati_ring *ring) {
     } else if (options->program != NULL && most > 4 * threads) {
         start_value = least = most = 4 * threads;
     }
-    leati_knob_add(&ring->knob, ring->node, options->limit_name, start_value, least, most);
+    leati_knob_add(&ring->knob, ring->node, options->program == NULL, start_value, least, most);
 }
 
 static leat_status open_ring(leati_ring *ring, leat_error *err) {

@@ -17,9 +17,8 @@ typedef struct leati_ring_options {
      * they are. Borrowed; pure. */
     const leati_program *program;
     bool any_order; /* deliver tasks as they finish */
-    /* With a program: tasks at a time; else: elements ready. LEAT_AUTOTUNE: a knob of that name. */
+    /* With a program: tasks at a time; else: elements ready. LEAT_AUTOTUNE: a knob. */
     int64_t limit;
-    const char *limit_name;
 } leati_ring_options;
 
 /* Opens input 0 of the node's dataset behind a ring. Nothing is pulled before the first pull.

@@ -3,6 +3,9 @@
 #define LEATI_DATA_FUNCTIONS_TEMPLATE_H
 
 #include "data/plan/dataset.h"
+#include "graph/op.h"
+
+extern const leati_tensor_op leati_tensor_op_dataset;
 
 /* Operators take at most so many functions. */
 #define LEATI_MOST_FUNCTIONS 4

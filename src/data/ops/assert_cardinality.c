@@ -108,6 +108,8 @@ const leati_dataset_op leati_op_assert_cardinality = {
            "input's position; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
+    .shards = LEATI_SHARD_LEFT_OUT,
+    .batches = LEATI_BATCHES_SAME,
     .args_size = sizeof(struct assert_args),
     .rows = assert_rows,
     .cardinality = assert_cardinality,

@@ -607,6 +607,12 @@ static leat_status batch_indexable(const leat_dataset *dataset, leat_error *err)
                             "num_parallel_calls, and not over map_and_batch");
 }
 
+/* With num_parallel_calls it is another operator in TensorFlow, which its strategies do not know.
+ */
+static bool batch_hides_size(const leat_dataset *dataset) {
+    return ((const struct batch_args *)dataset->args)->num_parallel_calls != 0;
+}
+
 const leati_dataset_op leati_op_batch = {
     .name = "batch",
     .version = 1,
@@ -615,6 +621,10 @@ const leati_dataset_op leati_op_batch = {
            "restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_ROWS,
+    .batch_size = "batch_size",
+    .hides_batch_size = batch_hides_size,
     .args_size = sizeof(struct batch_args),
     .rows = batch_rows,
     .check = batch_check,

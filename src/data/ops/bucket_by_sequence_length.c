@@ -279,6 +279,8 @@ const leati_dataset_op leati_op_bucket_by_sequence_length = {
            "saved and restored as group_by_window.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct bucket_args),
     .rows = bucket_rows,
     .check = bucket_check,

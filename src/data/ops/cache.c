@@ -637,6 +637,8 @@ const leati_dataset_op leati_op_cache = {
            "elements again), else with the elements.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_SHARED_DRAW,
     .args_size = sizeof(struct cache_args),
     .rows = cache_row_table,

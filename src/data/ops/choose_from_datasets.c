@@ -147,6 +147,8 @@ const leati_dataset_op leati_op_choose_from_datasets = {
            "all inputs' positions; restoring costs the inputs'.",
     .num_inputs = -1,
     .flow = LEATI_MIXES,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct choose_args),
     .rows = choose_rows,
     .check = choose_check,

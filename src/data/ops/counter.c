@@ -233,6 +233,8 @@ const leati_dataset_op leati_op_counter = {
            "costs nothing.",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct counter_args),
     .rows = counter_rows,
     .check = counter_check,

@@ -249,6 +249,8 @@ const leati_dataset_op leati_op_dense_to_ragged = {
            "input's position; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct dense_to_ragged_args),
     .rows = dense_to_ragged_rows,
     .check = dense_to_ragged_check,

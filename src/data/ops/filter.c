@@ -171,6 +171,8 @@ const leati_dataset_op leati_op_filter = {
            "input's position; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_SAME,
     .args_size = sizeof(struct filter_args),
     .rows = filter_rows,
     .check = filter_check,

@@ -220,6 +220,8 @@ const leati_dataset_op leati_op_flat_map = {
            "position; restoring calls the function once.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_CALLS,
+    .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct flat_map_args),
     .rows = flat_map_rows,
     .check = flat_map_check,

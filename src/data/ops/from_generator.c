@@ -346,6 +346,8 @@ const leati_dataset_op leati_op_from_generator = {
            "is saved, as the number of values; restoring runs through them.",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct generator_args),
     .rows = generator_rows,
     .check = generator_check,

@@ -196,6 +196,8 @@ const leati_dataset_op leati_op_global_shuffle = {
            "Saved as a position and the order's key; restoring costs nothing.",
     .num_inputs = 1,
     .flow = LEATI_REORDERS,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR,
     .args_size = sizeof(struct global_args),
     .rows = global_rows,

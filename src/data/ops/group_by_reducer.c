@@ -449,6 +449,8 @@ const leati_dataset_op leati_op_group_by_reducer = {
            "states; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct reducer_args),
     .rows = reducer_rows,
     .check = reducer_check,

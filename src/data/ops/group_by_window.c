@@ -484,6 +484,8 @@ const leati_dataset_op leati_op_group_by_window = {
            "dataset being read; restoring calls the function once.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct group_args),
     .rows = group_rows,
     .check = group_check,

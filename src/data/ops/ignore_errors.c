@@ -68,6 +68,8 @@ const leati_dataset_op leati_op_ignore_errors = {
         "the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct ignore_errors_args),
     .rows = ignore_errors_rows,
     .state_size = sizeof(struct ignore_errors_state),

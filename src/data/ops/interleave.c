@@ -130,6 +130,8 @@ const leati_dataset_op leati_op_interleave = {
            "again what was read ahead.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_CALLS,
+    .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct interleave_args),
     .rows = interleave_rows,
     .check = interleave_check,

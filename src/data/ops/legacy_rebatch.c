@@ -114,6 +114,8 @@ const leati_dataset_op leati_op_legacy_rebatch = {
            "element.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct legacy_rebatch_args),
     .rows = legacy_rebatch_rows,
     .spec = legacy_rebatch_spec,

@@ -100,6 +100,11 @@ static leati_tail list_files_advance(leati_node_state *node, void *state, int64_
     return leati_input_advance(&((struct list_files_state *)state)->input, n, passed, err);
 }
 
+/* It hands on the plan that it made, whose shuffle others are then to see. */
+static bool list_files_changes_nothing(const leat_dataset *dataset) {
+    return dataset->num_inputs == 1;
+}
+
 const leati_dataset_op leati_op_list_files = {
     .name = "list_files",
     .version = 1,
@@ -107,12 +112,15 @@ const leati_dataset_op leati_op_list_files = {
            "positions; restoring costs nothing.",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_OWN_INPUTS,
     .args_size = sizeof(struct list_files_args),
     .rows = list_files_rows,
     .check = list_files_check,
     .spec = list_files_spec,
     .cardinality = list_files_cardinality,
+    .changes_nothing = list_files_changes_nothing,
     .state_size = sizeof(struct list_files_state),
     .pull = list_files_pull,
     .advance = list_files_advance,

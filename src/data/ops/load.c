@@ -272,6 +272,8 @@ const leati_dataset_op leati_op_load = {
            "a byte for each shard that is open; restoring reads compressed files up to there.",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct load_args),
     .rows = load_rows,
     .check = load_check,

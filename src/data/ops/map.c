@@ -144,8 +144,7 @@ static leat_status map_open(leati_node_state *node, void *state, leat_error *err
     if (map_reads_ahead(node->dataset) && !node->iteration->inline_only) {
         leati_ring_options options = {.program = s->program,
                                       .any_order = args->deterministic == 0,
-                                      .limit = args->num_parallel_calls,
-                                      .limit_name = "num_parallel_calls"};
+                                      .limit = args->num_parallel_calls};
         s->ring = leati_ring_new(node, &options, err);
         return s->ring == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
@@ -281,6 +280,23 @@ static void map_access_close(leati_access *access) {
     leati_block_fini(&a->block);
 }
 
+/* Does the function return its arguments as they are? Batches of ragged and sparse values are made
+ * anew all the same, which then stack whatever their sizes. */
+static bool map_changes_nothing(const leat_dataset *dataset) {
+    const leat_function *function =
+        (const leat_function *)(const void *)((const struct map_args *)dataset->args)->function;
+    if (function->body.num_nodes != 0 || function->num_outputs != function->body.num_arguments) {
+        return false;
+    }
+    for (int32_t i = 0; i < function->num_outputs; i++) {
+        if (function->outputs[i] != i) {
+            return false;
+        }
+    }
+    const leat_spec *input = dataset->inputs[0]->spec;
+    return leat_spec_equal(dataset->spec, input) && !leati_spec_is_stacked(input);
+}
+
 const leati_dataset_op leati_op_map = {
     .name = "map",
     .version = 1,
@@ -289,11 +305,14 @@ const leati_dataset_op leati_op_map = {
            "the state lists what was delivered early.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct map_args),
     .rows = map_rows,
     .check = map_check,
     .spec = map_spec,
     .pure = map_pure,
+    .changes_nothing = map_changes_nothing,
     .reads_ahead = map_reads_ahead,
     .share = map_share,
     .unshare = map_unshare,

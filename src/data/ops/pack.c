@@ -740,6 +740,8 @@ const leati_dataset_op leati_op_pack = {
            "cannot be read again. Restoring costs the sequences of a window.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct pack_args),
     .rows = pack_rows,
     .check = pack_check,

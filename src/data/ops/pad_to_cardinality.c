@@ -237,6 +237,8 @@ const leati_dataset_op leati_op_pad_to_cardinality = {
            "Saved as counts and the input's position; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct pad_args),
     .rows = pad_rows,
     .check = pad_check,

@@ -121,6 +121,8 @@ const leati_dataset_op leati_op_parallel_interleave = {
            "again what was read ahead.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_CALLS,
+    .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct legacy_args),
     .rows = legacy_rows,
     .check = legacy_check,

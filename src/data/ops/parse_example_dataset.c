@@ -238,6 +238,8 @@ const leati_dataset_op leati_op_parse_example_dataset = {
         "saved and restored as map.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_SAME,
     .args_size = sizeof(struct parse_args),
     .rows = parse_rows,
     .check = parse_check,

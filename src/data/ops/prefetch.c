@@ -46,7 +46,7 @@ static leat_status prefetch_open(leati_node_state *node, void *state, leat_error
     if (!prefetch_reads_ahead(node->dataset) || node->iteration->inline_only) {
         return leati_input_open(&s->input, node, 0, err);
     }
-    leati_ring_options options = {.limit = args->buffer_size, .limit_name = "buffer_size"};
+    leati_ring_options options = {.limit = args->buffer_size};
     s->ring = leati_ring_new(node, &options, err);
     return s->ring == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }
@@ -101,6 +101,11 @@ static leat_status prefetch_at(leati_access *access, const int64_t *indices, int
     return leati_access_input(access, 0, indices, n, out, err);
 }
 
+static bool prefetch_changes_nothing(const leat_dataset *dataset) {
+    const struct prefetch_args *args = dataset->args;
+    return args->buffer_size == 0;
+}
+
 const leati_dataset_op leati_op_prefetch = {
     .name = "prefetch",
     .version = 1,
@@ -111,9 +116,13 @@ const leati_dataset_op leati_op_prefetch = {
         "saved, and restoring costs nothing.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_SAME,
+    .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct prefetch_args),
     .rows = prefetch_rows,
     .check = prefetch_check,
+    .changes_nothing = prefetch_changes_nothing,
     .reads_ahead = prefetch_reads_ahead,
     .state_size = sizeof(struct prefetch_state),
     .open = prefetch_open,

@@ -316,6 +316,8 @@ const leati_dataset_op leati_op_quarantine = {
            "costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_SAME,
     .args_size = sizeof(struct quarantine_args),
     .rows = quarantine_rows,
     .check = quarantine_check,

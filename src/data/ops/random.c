@@ -172,6 +172,8 @@ const leati_dataset_op leati_op_random = {
            "restoring costs nothing.",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR,
     .args_size = sizeof(struct random_args),
     .rows = random_rows,

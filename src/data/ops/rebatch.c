@@ -272,6 +272,8 @@ const leati_dataset_op leati_op_rebatch = {
            "restoring costs one input element.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct rebatch_args),
     .rows = rebatch_rows,
     .check = rebatch_check,

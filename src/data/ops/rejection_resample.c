@@ -513,6 +513,8 @@ const leati_dataset_op leati_op_rejection_resample = {
            "sample_from_datasets.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct resample_args),
     .rows = resample_rows,
     .check = resample_check,

@@ -161,6 +161,11 @@ static leat_status repeat_indexable(const leat_dataset *dataset, leat_error *err
                                          (long long)args->count);
 }
 
+static bool repeat_changes_nothing(const leat_dataset *dataset) {
+    const struct repeat_args *args = dataset->args;
+    return args->count == 1;
+}
+
 const leati_dataset_op leati_op_repeat = {
     .name = "repeat",
     .version = 1,
@@ -168,9 +173,13 @@ const leati_dataset_op leati_op_repeat = {
            "the input's.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_SAME,
+    .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct repeat_args),
     .rows = repeat_rows,
     .cardinality = repeat_cardinality,
+    .changes_nothing = repeat_changes_nothing,
     .state_size = sizeof(struct repeat_state),
     .saved = {LEATI_SAVED(struct repeat_state, epoch), LEATI_SAVED(struct repeat_state, fresh)},
     .start = repeat_start,

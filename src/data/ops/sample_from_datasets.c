@@ -456,6 +456,8 @@ const leati_dataset_op leati_op_sample_from_datasets = {
            "draws and all inputs' positions; restoring costs the inputs'.",
     .num_inputs = -1,
     .flow = LEATI_MIXES,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR,
     .args_size = sizeof(struct sample_args),
     .rows = sample_rows,

@@ -205,6 +205,8 @@ const leati_dataset_op leati_op_scan = {
         "as the state's values and the input's position; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct scan_args),
     .rows = scan_rows,
     .check = scan_check,

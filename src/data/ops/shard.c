@@ -231,6 +231,16 @@ static leat_status shard_at(leati_access *access, const int64_t *indices, int64_
     return leati_access_input(access, 0, below, n, out, err);
 }
 
+bool leati_shard_is_hint(const leat_dataset *dataset) {
+    return dataset->op == &leati_op_shard &&
+           ((const struct shard_args *)dataset->args)->num_shards == SHARD_HINT;
+}
+
+static bool shard_changes_nothing(const leat_dataset *dataset) {
+    const struct shard_args *args = dataset->args;
+    return args->num_shards == 1 && args->index == 0;
+}
+
 const leati_dataset_op leati_op_shard = {
     .name = "shard",
     .version = 2,
@@ -238,10 +248,14 @@ const leati_dataset_op leati_op_shard = {
            "input's position; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_SAME,
+    .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct shard_args),
     .rows = shard_rows,
     .check = shard_check,
     .cardinality = shard_cardinality,
+    .changes_nothing = shard_changes_nothing,
     .state_size = sizeof(struct shard_state),
     .saved = {LEATI_SAVED(struct shard_state, next), LEATI_SAVED(struct shard_state, skipped),
               LEATI_SAVED(struct shard_state, checked)},

@@ -127,6 +127,11 @@ static leat_status skip_indexable(const leat_dataset *dataset, leat_error *err) 
                                          (long long)args->count);
 }
 
+static bool skip_changes_nothing(const leat_dataset *dataset) {
+    const struct skip_args *args = dataset->args;
+    return args->count == 0;
+}
+
 const leati_dataset_op leati_op_skip = {
     .name = "skip",
     .version = 1,
@@ -135,9 +140,13 @@ const leati_dataset_op leati_op_skip = {
            "the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_SAME,
+    .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct skip_args),
     .rows = skip_rows,
     .cardinality = skip_cardinality,
+    .changes_nothing = skip_changes_nothing,
     .state_size = sizeof(struct skip_state),
     .saved = {LEATI_SAVED(struct skip_state, left)},
     .start = skip_start,

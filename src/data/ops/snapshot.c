@@ -507,6 +507,8 @@ const leati_dataset_op leati_op_snapshot = {
            "the input's does, or reading compressed files up to the place.",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW,
     .args_size = sizeof(struct snapshot_args),
     .rows = snapshot_rows,

@@ -223,6 +223,8 @@ const leati_dataset_op leati_op_sparse_batch = {
         "the input's position (never inside a batch); restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct sparse_batch_args),
     .rows = sparse_batch_rows,
     .check = sparse_batch_check,

@@ -322,6 +322,8 @@ const leati_dataset_op leati_op_sql_dataset = {
            "the query again and passes over them.",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct sql_args),
     .rows = sql_rows,
     .check = sql_check,

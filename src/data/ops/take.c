@@ -105,6 +105,11 @@ static leat_status take_indexable(const leat_dataset *dataset, leat_error *err) 
                               "expected a known one (assert_cardinality gives it)");
 }
 
+static bool take_changes_nothing(const leat_dataset *dataset) {
+    const struct take_args *args = dataset->args;
+    return args->count < 0;
+}
+
 const leati_dataset_op leati_op_take = {
     .name = "take",
     .version = 1,
@@ -112,9 +117,13 @@ const leati_dataset_op leati_op_take = {
            "restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_SAME,
+    .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct take_args),
     .rows = take_rows,
     .cardinality = take_cardinality,
+    .changes_nothing = take_changes_nothing,
     .state_size = sizeof(struct take_state),
     .saved = {LEATI_SAVED(struct take_state, left)},
     .start = take_start,

@@ -134,6 +134,8 @@ const leati_dataset_op leati_op_take_while = {
            "of calls and the input's position; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct take_while_args),
     .rows = take_while_rows,
     .check = take_while_check,

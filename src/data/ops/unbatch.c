@@ -210,6 +210,8 @@ const leati_dataset_op leati_op_unbatch = {
            "element.",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct unbatch_args),
     .rows = unbatch_rows,
     .check = unbatch_check,

@@ -131,6 +131,8 @@ const leati_dataset_op leati_op_unique = {
            "input's position; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_NOT,
+    .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct unique_args),
     .rows = unique_rows,
     .check = unique_check,

@@ -458,6 +458,8 @@ const leati_dataset_op leati_op_window = {
            "present window and the input's position; restoring costs the input's.",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
+    .shards = LEATI_SHARD_SEES_THROUGH,
+    .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct window_args),
     .rows = window_rows,
     .spec = window_spec,

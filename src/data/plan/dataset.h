@@ -31,10 +31,18 @@ struct leat_dataset {
 leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
                                 leat_dataset *const *inputs, int num_inputs, leat_error *err);
 
+/* Are its elements those of its input, so that plans do without it? */
+static inline bool leati_changes_nothing(const leat_dataset *dataset) {
+    return dataset->op->changes_nothing != NULL && dataset->op->changes_nothing(dataset);
+}
+
 /* leat_shard for a worker of several that all need an element: INVALID_ARGUMENT in place of the
  * first one where there are fewer than num_shards (TensorFlow's require_non_empty). */
 leat_dataset *leati_shard_for_all(leat_dataset *input, int64_t num_shards, int64_t index,
                                   leat_error *err);
+
+/* Is the node a shard of SHARD_HINT, which distribution fills in? */
+bool leati_shard_is_hint(const leat_dataset *dataset);
 
 /* leat_shuffle with a seed pair that was resolved before, for operators made of others. */
 leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,

@@ -50,8 +50,36 @@ enum {
                                  be seen, replay is exact */
     LEATI_OP_SEED_GENERATOR = 8, /* the node's shared state is a leati_seed_generator */
     LEATI_OP_OWN_INPUTS = 16,    /* check makes the inputs; a written plan leaves them out */
-    LEATI_OP_READS_FILES = 32    /* waits for files: worth a thread of its own */
+    LEATI_OP_READS_FILES = 32,   /* waits for files: worth a thread of its own */
+    LEATI_OP_NEVER_FAILS = 64    /* gives no errors but those of its inputs */
 };
+
+/* How the elements of a worker's share are those of its share of the files: what the policy FILE
+ * does at a node on its way from the sink to the readers (dist/sharding.c; tf.data's auto_shard for
+ * its own operators). Zero says nothing; every operator has to. */
+typedef enum leati_shards {
+    LEATI_SHARD_UNSAID = 0,
+    LEATI_SHARD_READER,       /* reads the files that the argument `files` or an input names, which
+                                 are dealt out */
+    LEATI_SHARD_SEES_THROUGH, /* works on what the inputs give: files are dealt out below all of
+                                 them */
+    LEATI_SHARD_CALLS,        /* calls functions that make datasets: where these are readers, the
+                                 elements are names and dealt out; else as LEATI_SHARD_SEES_THROUGH */
+    LEATI_SHARD_LEFT_OUT,     /* claims what does not hold for a share: the share does without it */
+    LEATI_SHARD_AS_PLAN,      /* as the plan that `expand` makes */
+    LEATI_SHARD_NOT           /* shares by file are none of its elements, or there are no files */
+} leati_shards;
+
+/* What strategies find out about the number of rows of an element, the global batch
+ * (dist/planner.c; TensorFlow's compute_batch_size for its own operators). Zero says nothing. */
+typedef enum leati_batches {
+    LEATI_BATCHES_UNSAID = 0,
+    LEATI_BATCHES_ROWS,  /* it is the argument `batch_size` */
+    LEATI_BATCHES_SAME,  /* it is that of the inputs, where they agree */
+    LEATI_BATCHES_APART, /* elements are taken apart, so that rows of a batch part again: unknown */
+    LEATI_BATCHES_AS_PLAN, /* as the plan that `expand` makes */
+    LEATI_BATCHES_OTHER    /* unknown */
+} leati_batches;
 
 /* How a tree is saved, and the predicted cost of restoring it, summed over the tree. */
 typedef struct leati_save_cost {
@@ -90,6 +118,13 @@ typedef struct leati_dataset_op {
     const char *doc; /* one paragraph; then how it is saved and what restoring costs */
     int num_inputs;  /* -1: any number */
     leati_flow flow;
+    leati_shards shards;
+    const char *files; /* LEATI_SHARD_READER: the list of strings that names the files; else NULL */
+    leati_batches batches;
+    const char *batch_size; /* LEATI_BATCHES_ROWS: the integer; else NULL */
+    /* Is it unknown to strategies all the same, as that of TensorFlow's parallel batch? NULL: no.
+     */
+    bool (*hides_batch_size)(const leat_dataset *dataset);
     uint32_t flags;
     size_t args_size;
     const leati_row *rows;
@@ -118,6 +153,9 @@ typedef struct leati_dataset_op {
     int64_t (*cardinality)(const leat_dataset *dataset); /* NULL slot: by flow */
     bool (*pure)(
         const leat_dataset *dataset); /* NULL slot: by flags and functions; inputs are and-ed */
+    /* Are the elements of this node those of input 0, so that plans do without the node? NULL slot:
+     * no. */
+    bool (*changes_nothing)(const leat_dataset *dataset);
     /* Does an iterator of this node read the input ahead on a thread of its own? NULL slot: no. */
     bool (*reads_ahead)(const leat_dataset *dataset);
     /* For operators made of others: the plan that stands for the node (owned), over its inputs.
@@ -179,5 +217,11 @@ typedef struct leati_dataset_op {
 /* The table: data/ops.def, later joined with service's. */
 const leati_dataset_op *leati_dataset_op_find(const char *name);
 const leati_dataset_op *const *leati_dataset_ops(size_t *count);
+
+/* Its operators, for what is about one of them: a rewrite that matches it, an operator made of it.
+ */
+#define X(name) extern const leati_dataset_op leati_op_##name;
+#include "data/ops.def"
+#undef X
 
 #endif

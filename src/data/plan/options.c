@@ -14,7 +14,7 @@ static bool is_set(const leati_row *row, const void *field) {
 
 /* The field of the node that counts, NULL where none sets it. */
 static const void *find(const leat_dataset *node, const char *name, int depth) {
-    if (strcmp(node->op->name, "with_options") == 0) {
+    if (node->op == &leati_op_with_options) {
         const leati_row *row = leati_rows_find(node->op->rows, name);
         const void *field = row == NULL ? NULL : (const char *)node->args + row->offset;
         if (field != NULL && is_set(row, field)) {

@@ -2,10 +2,6 @@
 #include "data/plan/op.h"
 #include <string.h>
 
-#define X(name) extern const leati_dataset_op leati_op_##name;
-#include "data/ops.def"
-#undef X
-
 static const leati_dataset_op *const table[] = {
 #define X(name) &leati_op_##name,
 #include "data/ops.def"

@@ -4,7 +4,6 @@
  * rules that make new nodes of those that the program made. */
 #include "data/plan/choice.h"
 #include "data/rewrites/rewrite.h"
-#include <string.h>
 
 struct uses {
     struct use {
@@ -30,7 +29,7 @@ static int64_t count_use(struct uses *uses, const leat_dataset *choose, leat_err
 }
 
 static leat_dataset *separate(void *context, leat_dataset *node, leat_error *err) {
-    if (strcmp(node->op->name, "choose_from_datasets") != 0) {
+    if (node->op != &leati_op_choose_from_datasets) {
         return NULL;
     }
     int64_t use = count_use(context, node->origin, err);

@@ -3,10 +3,9 @@
  * order whatever the map was told. The computation needs no fusing here: the map writes into the
  * batch's rows anyway. Not applied to a batch with num_parallel_calls, as in TensorFlow. */
 #include "data/rewrites/rewrite.h"
-#include <string.h>
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
-    if (strcmp(node->op->name, "batch") != 0 || strcmp(node->inputs[0]->op->name, "map") != 0 ||
+    if (node->op != &leati_op_batch || node->inputs[0]->op != &leati_op_map ||
         leati_argument_int(node, "num_parallel_calls") != 0 ||
         leati_argument_int(node, "fused") != 0) {
         return NULL;

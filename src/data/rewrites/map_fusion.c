@@ -11,7 +11,7 @@
 
 static bool is_pure_map(const leat_dataset *node) {
     const leat_function *function = NULL;
-    if (strcmp(node->op->name, "map") == 0) {
+    if (node->op == &leati_op_map) {
         function = leati_argument_function(node, "map_func");
     }
     return function != NULL && !leati_function_has(function, LEATI_IMPURE | LEATI_STATEFUL);

@@ -6,14 +6,13 @@
  * synchronous, and inputs that cannot be read again. */
 #include "data/rewrites/rewrite.h"
 #include <leat/data_ops.h>
-#include <string.h>
 
 static bool wanted(const leat_dataset *plan) {
     return leati_rewrite_with_autotune(plan, "map_parallelization");
 }
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
-    if (strcmp(node->op->name, "map") != 0 || leati_argument_int(node, "synchronous") != 0 ||
+    if (node->op != &leati_op_map || leati_argument_int(node, "synchronous") != 0 ||
         leati_argument_int(node, "num_parallel_calls") != INT64_MIN || !node->replayable ||
         !leati_function_has(leati_argument_function(node, "map_func"), LEATI_COSTLY)) {
         return NULL;

@@ -3,7 +3,6 @@
  * next epoch come when its elements are read, as in TensorFlow. Not applied where the buffer holds
  * the whole input (a buffer without bounds would grow with the epochs), nor to a count of 0. */
 #include "data/rewrites/rewrite.h"
-#include <string.h>
 
 static int64_t argument(const leat_dataset *node, const char *name) {
     const leati_row *row = leati_rows_find(node->op->rows, name);
@@ -11,7 +10,7 @@ static int64_t argument(const leat_dataset *node, const char *name) {
 }
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
-    if (strcmp(node->op->name, "repeat") != 0 || leati_shuffle_epochs(node->inputs[0]) != 1 ||
+    if (node->op != &leati_op_repeat || leati_shuffle_epochs(node->inputs[0]) != 1 ||
         argument(node->inputs[0], "buffer_size") < 0 || argument(node, "count") == 0) {
         return NULL;
     }

@@ -3,15 +3,13 @@
  * without a run side between the two says so to repeat. */
 #include "data/rewrites/rewrite.h"
 #include <leat/data_ops.h>
-#include <string.h>
 
 static bool wanted(const leat_dataset *plan) {
     return !leati_rewrite_by_option(plan, "shuffle_and_repeat_fusion");
 }
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
-    if (strcmp(node->op->name, "repeat") != 0 ||
-        strcmp(node->inputs[0]->op->name, "shuffle") != 0) {
+    if (node->op != &leati_op_repeat || node->inputs[0]->op != &leati_op_shuffle) {
         return NULL;
     }
     leat_dataset *between = leat_with_options(leat_dataset_ref(node->inputs[0]), NULL, err);

@@ -76,12 +76,12 @@ int64_t leati_climb_next(int64_t value, int64_t minimum, int64_t maximum, bool d
 }
 
 bool leati_climb_plan(const leati_knob *knob, leati_scope scope, int64_t *to, bool *down) {
-    bool buffer = strcmp(knob->name, "buffer_size") == 0;
     int64_t value = leati_knob_get(knob);
     *down = knob->climb.down || value == knob->maximum || scope.tight;
     *down = *down && value > knob->minimum;
-    *to = leati_climb_next(value, knob->minimum, knob->maximum, *down, buffer);
-    bool useful = *down ? scope.starved || (buffer && scope.tight) : scope.starved && !scope.tight;
+    *to = leati_climb_next(value, knob->minimum, knob->maximum, *down, knob->buffer);
+    bool useful =
+        *down ? scope.starved || (knob->buffer && scope.tight) : scope.starved && !scope.tight;
     return knob->climb.resting == 0 && useful && *to != value;
 }
 
@@ -217,7 +217,8 @@ static bool begin_trial(leati_tuner *tuner, leati_scope s, trial *t) {
     if (found) {
         t->from = leati_knob_get(t->knob);
         tuner->turn = t->number + 1;
-        snprintf(t->name, sizeof(t->name), "%s %s", t->knob->node->name, t->knob->name);
+        snprintf(t->name, sizeof(t->name), "%s %s", t->knob->node->name,
+                 t->knob->buffer ? "buffer_size" : "num_parallel_calls");
         atomic_store_explicit(&t->knob->value, t->to, memory_order_relaxed);
     }
     leati_tree_unlock();
@@ -373,9 +374,9 @@ static void wake_tuner(leati_tuner *tuner) {
     leati_gate_unlock(tuner->gate);
 }
 
-void leati_knob_add(leati_knob *knob, leati_node_state *node, const char *name, int64_t start,
+void leati_knob_add(leati_knob *knob, leati_node_state *node, bool buffer, int64_t start,
                     int64_t minimum, int64_t maximum) {
-    knob->name = name;
+    knob->buffer = buffer;
     knob->node = node;
     knob->minimum = minimum;
     knob->maximum = maximum;

@@ -16,7 +16,7 @@ typedef struct leati_climb {
 /* A number that may change while the pipeline runs: embedded in an operator's state, read by it
  * with leati_knob_get. */
 typedef struct leati_knob {
-    const char *name; /* "num_parallel_calls", "buffer_size" */
+    bool buffer; /* elements that wait (buffer_size), else calls at a time (num_parallel_calls) */
     leati_node_state *node;
     int64_t minimum, maximum;
     _Atomic int64_t value;
@@ -27,7 +27,7 @@ typedef struct leati_knob {
 /* Registers a knob (from open) with its start value; without a tuner, or where minimum and maximum
  * are equal, it just keeps it. remove is called from close, also for a knob that was never added.
  */
-void leati_knob_add(leati_knob *knob, leati_node_state *node, const char *name, int64_t start,
+void leati_knob_add(leati_knob *knob, leati_node_state *node, bool buffer, int64_t start,
                     int64_t minimum, int64_t maximum);
 void leati_knob_remove(leati_knob *knob);
 int64_t leati_knob_get(const leati_knob *knob);

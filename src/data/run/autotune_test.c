@@ -45,7 +45,7 @@ static double rate_of(int64_t threads) {
 static void test_climb(void **state) {
     (void)state;
     for (int64_t start = 1; start <= 16; start++) {
-        leati_knob knob = {.name = "num_parallel_calls", .minimum = 1, .maximum = 16};
+        leati_knob knob = {.minimum = 1, .maximum = 16};
         int late = 0;
         atomic_store(&knob.value, start);
         for (int i = 0; i < 260; i++) {
@@ -102,8 +102,8 @@ static void test_samples(void **state) {
     assert_false(leati_climb_is_hopeless(100, 90));
 }
 
-static bool plan(const char *name, int64_t value, bool down, leati_scope scope, int64_t *to) {
-    leati_knob knob = {.name = name, .minimum = 1, .maximum = 16, .climb.down = down};
+static bool plan(bool buffer, int64_t value, bool down, leati_scope scope, int64_t *to) {
+    leati_knob knob = {.buffer = buffer, .minimum = 1, .maximum = 16, .climb.down = down};
     bool way = false;
     atomic_store(&knob.value, value);
     return leati_climb_plan(&knob, scope, to, &way);
@@ -115,7 +115,7 @@ static void test_budgets(void **state) {
     (void)state;
     static const leati_scope waiting = {.starved = true}, idle = {0}, tight = {.tight = true},
                              both = {.starved = true, .tight = true};
-    static const char buffer[] = "buffer_size", calls[] = "num_parallel_calls";
+    static const bool buffer = true, calls = false;
     int64_t to = 0;
     assert_true(plan(buffer, 4, false, waiting, &to));
     assert_int_equal(to, 8);

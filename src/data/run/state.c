@@ -174,14 +174,7 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
 }
 
 bool leati_cannot_fail(const leat_dataset *dataset) {
-    static const char *const names[] = {"range",     "from_tensors", "from_tensor_slices",
-                                        "shuffle",   "repeat",       "prefetch",
-                                        "enumerate", "concatenate",  "zip",
-                                        "take",      "skip",         "shard"};
-    bool known = false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !known; i++) {
-        known = strcmp(dataset->op->name, names[i]) == 0;
-    }
+    bool known = (dataset->op->flags & LEATI_OP_NEVER_FAILS) != 0;
     for (int i = 0; i < dataset->num_inputs && known; i++) {
         known = leati_cannot_fail(dataset->inputs[i]);
     }

@@ -117,7 +117,7 @@ static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_p
 
 /* Is the dataset read ahead already? */
 static bool reads_ahead(const leat_dataset *dataset) {
-    while (strcmp(dataset->op->name, "with_options") == 0 && dataset->num_inputs == 1) {
+    while (dataset->op == &leati_op_with_options) {
         dataset = dataset->inputs[0];
     }
     return dataset->op->reads_ahead != NULL && dataset->op->reads_ahead(dataset);
@@ -215,6 +215,18 @@ static leat_dataset *one_order(leat_dataset *dataset, const leati_membership *me
     return alone || policy == LEAT_SHARD_OFF ? dataset : leati_share_draws(dataset, member, err);
 }
 
+/* Where files cannot be dealt out all workers read everything, for a reason that users can often
+ * remove. One worker says so for all, asked or not. */
+static void tell_policy(const leat_distributed_dataset *d) {
+    const leati_place *place = &d->plan.place;
+    if (d->options.auto_shard_policy == LEAT_SHARD_AUTO && d->plan.policy == LEAT_SHARD_DATA &&
+        place->num_workers > 1 && place->worker == 0) {
+        leati_log(LEAT_LOG_INFO, "%s", d->plan.text);
+    } else {
+        LEATI_TELL(DIST, INFO, "%s", d->plan.text);
+    }
+}
+
 leat_distributed_dataset *leati_distribute_dataset(const leati_membership *member,
                                                    leat_dataset *dataset,
                                                    const leat_distribute_options *options,
@@ -240,7 +252,7 @@ leat_distributed_dataset *leati_distribute_dataset(const leati_membership *membe
         return failed(d, &local, err);
     }
     d->plan.fill = d->plan.fill && !member->drops_partial;
-    LEATI_TELL(DIST, INFO, "%s", d->plan.text);
+    tell_policy(d);
     return d;
 }
 
@@ -360,29 +372,21 @@ static leat_distributed_dataset *under(leat_strategy *strategy, leat_distributed
 
 static const leat_distribute_options defaults;
 
-static bool is_one_of(const leati_dataset_op *op, const char *const *names) {
-    while (*names != NULL && strcmp(op->name, *names) != 0)
-        names++;
-    return *names != NULL;
-}
-
 /* Says once that rows which shuffling finds in a batch meet in every epoch. */
 static void warn_of_shuffled_batches(const leat_dataset *dataset) {
-    static const char *const batches[] = {"batch", "padded_batch", "ragged_batch", NULL};
-    static const char *const takes_apart[] = {"unbatch", "flat_map", "interleave", "window", NULL};
     static int logged;
     bool shuffled = false;
     for (; dataset != NULL && dataset->num_inputs > 0; dataset = dataset->inputs[0]) {
-        if (is_one_of(dataset->op, takes_apart))
+        if (dataset->op->batches == LEATI_BATCHES_APART)
             return;
-        if (shuffled && is_one_of(dataset->op, batches)) {
+        if (shuffled && dataset->op->batches == LEATI_BATCHES_ROWS) {
             leati_log_once(&logged, LEAT_LOG_WARNING,
                            "the dataset is shuffled after it was batched, so that only the order "
                            "of the batches changes and the same rows meet in every epoch; shuffle "
                            "first, then batch");
             return;
         }
-        shuffled = shuffled || strcmp(dataset->op->name, "shuffle") == 0;
+        shuffled = shuffled || dataset->op->flow == LEATI_REORDERS;
     }
 }
 

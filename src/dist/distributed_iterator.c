@@ -417,7 +417,7 @@ leat_status leat_distributed_iterator_rows(const leat_distributed_iterator *iter
 
 static const char magic[4] = {'L', 'E', 'A', 'D'};
 /* CHECKSUM_SEED is the same in every version: so a newer state is told from a damaged one. */
-enum { STATE_VERSION = 1, CHECKSUM_SEED = 1, MOST_PARTS = 1 << 20 };
+enum { STATE_VERSION = 2, CHECKSUM_SEED = 1, MOST_PARTS = 1 << 20 };
 
 leat_status leati_distributed_save_part(leat_distributed_iterator *it,
                                         const leat_iterator_save_options *options,

@@ -18,10 +18,22 @@
 enum {
     MOST_PARTS = 1 << 20,
     MOST_CUTS = 1000,
-    FEED_NUMBERS = 10,
+    PLACE_NUMBERS = 3,
+    POSITION_NUMBERS = 5,
     CUT_NUMBERS = 6,
     PLAIN = 0,
     MERGED = 1
+};
+
+/* What is saved of a feed beside its source: whose it is, how it cuts elements, and where it stands
+ * in the present one. */
+struct record {
+    leati_place place;
+    leati_rebatch_rule rule;
+    leat_auto_shard_policy policy;
+    bool as_is;
+    int64_t index, offset, piece;
+    bool ended;
 };
 
 /* ---- writing ---- */
@@ -32,6 +44,26 @@ static void put_numbers(leati_writer *out, const int64_t *numbers, int count) {
     }
 }
 
+static void put_name(leati_writer *out, const char *name) {
+    leati_put_bytes(out, name, strlen(name));
+}
+
+static void put_place(leati_writer *out, const leati_place *place) {
+    put_numbers(out,
+                (const int64_t[PLACE_NUMBERS]){place->num_workers, place->worker, place->replicas},
+                PLACE_NUMBERS);
+}
+
+static void put_record(leati_writer *out, const leati_feed *feed) {
+    put_place(out, &feed->place);
+    put_name(out, leati_rule_name(feed->rule));
+    put_name(out, leati_policy_name(feed->policy));
+    put_numbers(out,
+                (const int64_t[POSITION_NUMBERS]){feed->as_is, feed->index, feed->offset,
+                                                  feed->piece, feed->ended},
+                POSITION_NUMBERS);
+}
+
 /* How states are saved, and what that costs so far. */
 struct saving {
     const leat_iterator_save_options *options;
@@ -40,11 +72,10 @@ struct saving {
 
 static leat_status put_iterator(const leati_source *source, const struct saving *saving,
                                 leati_writer *out, leat_error *err) {
-    const leati_place *place = &source->place;
     char *data = NULL;
     size_t size = 0;
     leat_save_report report = {0};
-    put_numbers(out, (const int64_t[]){place->num_workers, place->worker, place->replicas}, 3);
+    put_place(out, &source->place);
     leat_status status =
         leat_iterator_save_with(source->iterator, saving->options, &data, &size, &report, err);
     if (status == LEAT_OK) {
@@ -82,17 +113,7 @@ static leat_status put_merge(leati_merge *merge, const struct saving *saving, le
 leat_status leati_feed_save(leati_feed *feed, const leat_iterator_save_options *options,
                             leati_writer *out, leat_save_report *report, leat_error *err) {
     struct saving saving = {.options = options, .report = report};
-    const int64_t numbers[FEED_NUMBERS] = {feed->place.num_workers,
-                                           feed->place.worker,
-                                           feed->place.replicas,
-                                           feed->rule,
-                                           feed->policy,
-                                           feed->as_is,
-                                           feed->index,
-                                           feed->offset,
-                                           feed->piece,
-                                           feed->ended};
-    put_numbers(out, numbers, FEED_NUMBERS);
+    put_record(out, feed);
     leati_put_uint(out, feed->source.iterator != NULL ? PLAIN : MERGED);
     leat_status status = feed->source.iterator != NULL
                              ? put_iterator(&feed->source, &saving, out, err)
@@ -105,7 +126,7 @@ leat_status leati_feed_save(leati_feed *feed, const leat_iterator_save_options *
 /* A feed that reads an iterator, as it was saved, with the place whose share that reads; `state`
  * points into the part. */
 struct saved_leaf {
-    int64_t n[FEED_NUMBERS];
+    struct record record;
     leati_place share;
     const void *state;
     size_t size;
@@ -115,10 +136,10 @@ struct saved_leaf {
 
 /* A feed as it was saved. */
 struct saved_feed {
-    int64_t n[FEED_NUMBERS];
+    struct record record;
     bool merged;
     int64_t at;
-    struct saved_leaf *leaves; /* owned; a plain feed has one, with its own numbers */
+    struct saved_leaf *leaves; /* owned; a plain feed has one, with its own record */
     int64_t count;
 };
 
@@ -143,33 +164,74 @@ static leat_status get_numbers(leati_reader *in, int64_t *numbers, int count, le
     return status;
 }
 
-/* Are the numbers of a feed possible? */
-static bool is_possible(const int64_t *n) {
-    bool bounded = n[0] >= 1 && n[0] <= MOST_PARTS && n[1] >= 0 && n[1] < n[0] && n[2] >= 1 &&
-                   n[2] <= MOST_PARTS && n[3] >= LEATI_REBATCH_NONE && n[3] <= LEATI_REBATCH_PIECES;
-    int64_t all = bounded ? n[0] * n[2] : 0;
-    return bounded && n[4] >= 0 && n[4] <= LEAT_SHARD_OFF && all <= MOST_PARTS && n[6] >= 0 &&
-           n[6] < all && n[7] >= 0 && n[8] >= 0 && n[8] < all;
-}
-
-static leat_status get_feed_numbers(const leati_feed *like, leati_reader *in, int64_t *n,
-                                    uint64_t *kind, leat_error *err) {
-    static const char *const names[] = {"AUTO", "FILE", "DATA", "HINT", "OFF"};
-    leat_status status = get_numbers(in, n, FEED_NUMBERS, err);
-    if (status == LEAT_OK) {
-        status = leati_get_uint(in, kind, err);
-    }
-    if (status != LEAT_OK || !is_possible(n) || *kind > MERGED) {
+/* A place that can be: at most MOST_PARTS replicas in all. */
+static leat_status get_place(leati_reader *in, leati_place *place, leat_error *err) {
+    int64_t workers, worker, replicas, n[PLACE_NUMBERS] = {0};
+    leat_status status = get_numbers(in, n, PLACE_NUMBERS, err);
+    workers = n[0], worker = n[1], replicas = n[2];
+    if (status != LEAT_OK || workers < 1 || workers > MOST_PARTS || worker < 0 ||
+        worker >= workers || replicas < 1 || replicas > MOST_PARTS / workers) {
         return damaged(err);
     }
-    if (n[4] == (int64_t)like->policy && (n[5] != 0) == like->as_is) {
+    *place = (leati_place){
+        .num_workers = (int)workers, .worker = (int)worker, .replicas = (int)replicas};
+    return LEAT_OK;
+}
+
+/* The number of a name, of which there are `count`. */
+static leat_status get_name(leati_reader *in, const char *(*name_of)(int), int count, int *number,
+                            leat_error *err) {
+    const void *name = NULL;
+    size_t size = 0;
+    leat_status status = leati_get_bytes(in, &name, &size, err);
+    for (*number = 0; status == LEAT_OK && *number < count; (*number)++) {
+        const char *known = name_of(*number);
+        if (strlen(known) == size && memcmp(known, name, size) == 0) {
+            return LEAT_OK;
+        }
+    }
+    return damaged(err);
+}
+
+static leat_status get_position(leati_reader *in, struct record *record, leat_error *err) {
+    int64_t n[POSITION_NUMBERS] = {0}, all = leati_place_all_replicas(&record->place);
+    leat_status status = get_numbers(in, n, POSITION_NUMBERS, err);
+    record->as_is = n[0] != 0;
+    record->index = n[1];
+    record->offset = n[2];
+    record->piece = n[3];
+    record->ended = n[4] != 0;
+    bool possible = record->index >= 0 && record->index < all && record->offset >= 0 &&
+                    record->piece >= 0 && record->piece < all;
+    return status == LEAT_OK && possible ? LEAT_OK : damaged(err);
+}
+
+static leat_status get_record(const leati_feed *like, leati_reader *in, struct record *record,
+                              uint64_t *kind, leat_error *err) {
+    int rule = 0, policy = 0;
+    leat_status status = get_place(in, &record->place, err);
+    if (status == LEAT_OK) {
+        status = get_name(in, leati_rule_name, LEATI_REBATCH_PIECES + 1, &rule, err);
+    }
+    if (status == LEAT_OK) {
+        status = get_name(in, leati_policy_name, LEAT_SHARD_OFF + 1, &policy, err);
+    }
+    if (status == LEAT_OK) {
+        status = get_position(in, record, err);
+    }
+    if (status != LEAT_OK || leati_get_uint(in, kind, err) != LEAT_OK || *kind > MERGED) {
+        return damaged(err);
+    }
+    record->rule = (leati_rebatch_rule)rule;
+    record->policy = (leat_auto_shard_policy)policy;
+    if (record->policy == like->policy && record->as_is == like->as_is) {
         return LEAT_OK;
     }
     return leati_fail(err, LEAT_FAILED_PRECONDITION,
                       "the state was saved with the autoshard policy %s%s, this dataset has %s%s; "
                       "distribute it in the same way",
-                      names[n[4]], n[5] != 0 ? " by a dataset function" : "", names[like->policy],
-                      like->as_is ? " by a dataset function" : "");
+                      leati_policy_name(policy), record->as_is ? " by a dataset function" : "",
+                      leati_policy_name(like->policy), like->as_is ? " by a dataset function" : "");
 }
 
 static leat_status get_cuts(struct saved_leaf *leaf, leati_reader *in, leat_error *err) {
@@ -199,16 +261,8 @@ static leat_status get_cuts(struct saved_leaf *leaf, leati_reader *in, leat_erro
 
 /* The share and the state of a leaf's iterator. */
 static leat_status get_source(struct saved_leaf *leaf, leati_reader *in, leat_error *err) {
-    int64_t n[FEED_NUMBERS];
-    memcpy(n, leaf->n, sizeof(n));
-    n[6] = n[8] = 0; /* of the feed's own place */
-    leat_status status = get_numbers(in, n, 3, err);
-    if (status != LEAT_OK || !is_possible(n)) {
-        return damaged(err);
-    }
-    leaf->share =
-        (leati_place){.num_workers = (int)n[0], .worker = (int)n[1], .replicas = (int)n[2]};
-    return leati_get_bytes(in, &leaf->state, &leaf->size, err);
+    leat_status status = get_place(in, &leaf->share, err);
+    return status == LEAT_OK ? leati_get_bytes(in, &leaf->state, &leaf->size, err) : status;
 }
 
 static leat_status get_leaves(const leati_feed *like, struct saved_feed *saved, leati_reader *in,
@@ -229,7 +283,7 @@ static leat_status get_leaves(const leati_feed *like, struct saved_feed *saved, 
         uint64_t kind = 0;
         status = get_cuts(leaf, in, err);
         if (status == LEAT_OK) {
-            status = get_feed_numbers(like, in, leaf->n, &kind, err);
+            status = get_record(like, in, &leaf->record, &kind, err);
         }
         if (status == LEAT_OK && kind != PLAIN) {
             status = damaged(err);
@@ -243,7 +297,7 @@ static leat_status get_part(const leati_feed *like, const leati_feed_part *part,
                             struct saved_feed *saved, leat_error *err) {
     leati_reader in = {.data = part->data, .size = part->size};
     uint64_t kind = 0;
-    leat_status status = get_feed_numbers(like, &in, saved->n, &kind, err);
+    leat_status status = get_record(like, &in, &saved->record, &kind, err);
     saved->merged = kind == MERGED;
     if (status != LEAT_OK || saved->merged) {
         return status == LEAT_OK ? get_leaves(like, saved, &in, err) : status;
@@ -253,29 +307,27 @@ static leat_status get_part(const leati_feed *like, const leati_feed_part *part,
         return leati_no_memory(err);
     }
     saved->count = 1;
-    memcpy(saved->leaves->n, saved->n, sizeof(saved->n));
+    saved->leaves->record = saved->record;
     return get_source(saved->leaves, &in, err);
 }
 
 /* ---- opening what was saved ---- */
 
-static void take_position(leati_feed *feed, const int64_t *n) {
-    feed->index = n[6];
-    feed->offset = n[7];
-    feed->piece = n[8];
-    feed->ended = n[9] != 0;
+static void take_position(leati_feed *feed, const struct record *record) {
+    feed->index = record->index;
+    feed->offset = record->offset;
+    feed->piece = record->piece;
+    feed->ended = record->ended;
 }
 
 /* A leaf's feed at its place and state. Owned. */
 static leati_feed *open_leaf(const leati_feed *like, const struct saved_leaf *leaf,
                              leat_error *err) {
-    const int64_t *n = leaf->n;
-    leati_place place = {.num_workers = (int)n[0], .worker = (int)n[1], .replicas = (int)n[2]};
-    leati_feed *feed = leati_feed_at(like, &place, (leati_rebatch_rule)n[3], err);
+    leati_feed *feed = leati_feed_at(like, &leaf->record.place, leaf->record.rule, err);
     if (feed == NULL) {
         return NULL;
     }
-    take_position(feed, n);
+    take_position(feed, &leaf->record);
     if (leati_feed_open(feed, &leaf->share, err) == LEAT_OK &&
         leat_iterator_restore(feed->source.iterator, leaf->state, leaf->size, err) == LEAT_OK) {
         return feed;
@@ -363,10 +415,12 @@ static leat_status reopen(const leati_feed *like, const struct saved_feed *saved
 static void put_gone(struct saved_feed *saved) {
     struct saved_leaf *leaf = saved->merged && saved->count > 0 ? &saved->leaves[saved->at] : NULL;
     if (leaf != NULL && leaf->num_cuts > 0) {
+        const struct record *record = &saved->record;
         leati_cut *last = &leaf->cuts[leaf->num_cuts - 1];
-        last->offset = saved->n[7];
-        last->piece = saved->n[8];
-        last->pieces = saved->n[3] == LEATI_REBATCH_PIECES ? saved->n[0] * saved->n[2] : 0;
+        last->offset = record->offset;
+        last->piece = record->piece;
+        last->pieces =
+            record->rule == LEATI_REBATCH_PIECES ? leati_place_all_replicas(&record->place) : 0;
     }
 }
 
@@ -419,7 +473,7 @@ static leat_status get_parts(const leati_feed *feed, const leati_feed_part *part
     leat_status status = LEAT_OK;
     for (int p = 0; p < count && status == LEAT_OK; p++) {
         status = get_part(feed, &parts[p], &all[p], err);
-        if (status == LEAT_OK && all[p].n[0] != count) {
+        if (status == LEAT_OK && all[p].record.place.num_workers != count) {
             status = damaged(err);
         }
     }
@@ -447,9 +501,10 @@ static leat_status deal_out_parts(leati_feed *feed, const leati_feed_part *parts
 /* Goes on as the feed that was saved: with its position, or (DATA) at the same element. */
 static leat_status continue_as(leati_feed *feed, const struct saved_feed *saved, bool same,
                                leat_error *err) {
-    int64_t first = saved->n[4] == LEAT_SHARD_DATA ? saved->n[1] : 0;
+    const struct record *record = &saved->record;
+    int64_t first = record->policy == LEAT_SHARD_DATA ? record->place.worker : 0;
     leati_source source = {0};
-    if (!same && saved->n[8] != first) {
+    if (!same && record->piece != first) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "the state was saved in the middle of a step; save between steps");
     }
@@ -458,7 +513,7 @@ static leat_status continue_as(leati_feed *feed, const struct saved_feed *saved,
         adopt(feed, &source);
     }
     if (status == LEAT_OK && same) {
-        take_position(feed, saved->n);
+        take_position(feed, record);
     }
     leati_source_close(&source);
     return status;
@@ -472,10 +527,11 @@ leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, i
     leat_status status =
         count < 1 ? damaged(&local)
                   : get_part(feed, &parts[place->worker < count ? place->worker : 0], &own, &local);
-    bool same = own.n[0] == place->num_workers && own.n[1] == place->worker &&
-                own.n[2] == place->replicas && own.n[3] == (int64_t)feed->rule;
+    const leati_place *saved = &own.record.place;
+    bool same = saved->num_workers == place->num_workers && saved->worker == place->worker &&
+                saved->replicas == place->replicas && own.record.rule == feed->rule;
     bool common = feed->policy == LEAT_SHARD_DATA && !feed->as_is;
-    if (status == LEAT_OK && own.n[0] != count) {
+    if (status == LEAT_OK && saved->num_workers != count) {
         status = damaged(&local);
     }
     if (status == LEAT_OK) {

@@ -5,57 +5,65 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const leati_dataset_op leati_op_legacy_rebatch;
-
 enum { MOST_DEPTH = 1000 };
 
-static bool is_one_of(const char *name, const char *const *names) {
-    for (; *names != NULL; names++) {
-        if (strcmp(name, *names) == 0) {
-            return true;
-        }
-    }
-    return false;
+const char *leati_policy_name(int policy) {
+    static const char *const names[] = {[LEAT_SHARD_AUTO] = "AUTO",
+                                        [LEAT_SHARD_FILE] = "FILE",
+                                        [LEAT_SHARD_DATA] = "DATA",
+                                        [LEAT_SHARD_HINT] = "HINT",
+                                        [LEAT_SHARD_OFF] = "OFF"};
+    return names[policy];
 }
 
-/* An integer argument by name, or `missing`. */
-static int64_t int_argument(const leat_dataset *dataset, const char *name, int64_t missing) {
-    const leati_row *row = leati_rows_find(dataset->op->rows, name);
-    if (row == NULL || row->type != LEATI_ROW_INT) {
-        return missing;
-    }
-    return *(const int64_t *)((const char *)dataset->args + row->offset);
+const char *leati_rule_name(int rule) {
+    static const char *const names[] = {[LEATI_REBATCH_NONE] = "none",
+                                        [LEATI_REBATCH_SIZES] = "sizes",
+                                        [LEATI_REBATCH_PIECES] = "pieces"};
+    return names[rule];
 }
 
 /* ---- batch size ---- */
 
-static const char *const batching[] = {"batch", "padded_batch", "map_and_batch", "ragged_batch",
-                                       NULL};
-static const char *const joining[] = {"zip", "concatenate", NULL};
-static const char *const transparent_to_batches[] = {
-    "assert_cardinality", "cache",   "filter", "prefetch", "repeat",       "shard",
-    "shuffle_and_repeat", "shuffle", "skip",   "take",     "with_options", NULL};
+static int64_t batch_size_of_node(const leat_dataset *dataset, int depth);
+
+static int64_t batch_size_of_argument(const leat_dataset *dataset) {
+    const leati_dataset_op *op = dataset->op;
+    const leati_row *row = leati_rows_find(op->rows, op->batch_size);
+    bool hidden = op->hides_batch_size != NULL && op->hides_batch_size(dataset);
+    return hidden ? -1
+                  : *(const int64_t *)(const void *)((const char *)dataset->args + row->offset);
+}
+
+/* What all inputs have; -1: they differ. */
+static int64_t batch_size_of_inputs(const leat_dataset *dataset, int depth) {
+    int64_t size = dataset->num_inputs == 0 ? -1 : batch_size_of_node(dataset->inputs[0], depth);
+    for (int i = 1; i < dataset->num_inputs; i++) {
+        size = batch_size_of_node(dataset->inputs[i], depth) == size ? size : -1;
+    }
+    return size;
+}
+
+/* A plan that cannot be made is refused where it is to run, not here. */
+static int64_t batch_size_of_plan(const leat_dataset *dataset, int depth) {
+    leat_error unused = {0};
+    leat_dataset *plan = dataset->op->expand(dataset, &unused);
+    int64_t size = plan == NULL ? -1 : batch_size_of_node(plan, depth);
+    leat_dataset_unref(plan);
+    return size;
+}
 
 static int64_t batch_size_of_node(const leat_dataset *dataset, int depth) {
-    const char *name = dataset->op->name;
     if (depth > MOST_DEPTH) {
         return -1;
     }
-    if (is_one_of(name, batching)) {
-        /* A parallel batch is another operator in TensorFlow, one that this walk does not know. */
-        bool parallel =
-            strcmp(name, "batch") == 0 && int_argument(dataset, "num_parallel_calls", 0) != 0;
-        return parallel ? -1 : int_argument(dataset, "batch_size", -1);
-    }
-    if (is_one_of(name, joining) && dataset->num_inputs > 0) {
-        int64_t size = batch_size_of_node(dataset->inputs[0], depth + 1);
-        for (int i = 1; i < dataset->num_inputs; i++) {
-            size = batch_size_of_node(dataset->inputs[i], depth + 1) == size ? size : -1;
-        }
-        return size;
-    }
-    if (is_one_of(name, transparent_to_batches) && dataset->num_inputs == 1) {
-        return batch_size_of_node(dataset->inputs[0], depth + 1);
+    switch (dataset->op->batches) {
+    case LEATI_BATCHES_ROWS: return batch_size_of_argument(dataset);
+    case LEATI_BATCHES_SAME: return batch_size_of_inputs(dataset, depth + 1);
+    case LEATI_BATCHES_AS_PLAN: return batch_size_of_plan(dataset, depth + 1);
+    case LEATI_BATCHES_UNSAID:
+    case LEATI_BATCHES_APART:
+    case LEATI_BATCHES_OTHER: break;
     }
     return -1;
 }
@@ -144,18 +152,12 @@ static leat_status choose(const leat_dataset *dataset, leat_auto_shard_policy as
     }
     if (asked == LEAT_SHARD_AUTO) {
         plan->policy = share != NULL ? LEAT_SHARD_FILE : LEAT_SHARD_DATA;
-        const char *end = strchr(local.text, ';'), *begin = strstr(local.text, "file: ");
-        if (share != NULL) {
-            snprintf(reasons->why, sizeof(reasons->why), "the source reads record files");
-        } else if (begin != NULL && end != NULL) {
-            snprintf(reasons->why, sizeof(reasons->why), "%.*s", (int)(end - begin - 6), begin + 6);
-        }
+        snprintf(reasons->why, sizeof(reasons->why), "%.*s", (int)sizeof(reasons->why) - 1,
+                 share != NULL ? "the source reads record files" : reasons->part);
     }
     leat_dataset_unref(share);
     return LEAT_OK;
 }
-
-static const char *const policy_names[] = {"AUTO", "FILE", "DATA", "HINT", "OFF"};
 
 /* How batches are cut, in words. */
 static void describe_rule(const leati_split_plan *plan, const int64_t *sizes, char *how,
@@ -201,7 +203,7 @@ static void describe(leati_split_plan *plan, const struct reasons *reasons, cons
     describe_worker(plan, reasons, who, sizeof(who));
     snprintf(plan->text, sizeof(plan->text),
              "distribute: %s%d replica%s, policy %s (%s), %s; the last step %s", who, all,
-             all == 1 ? "" : "s", policy_names[plan->policy], reasons->why, how,
+             all == 1 ? "" : "s", leati_policy_name(plan->policy), reasons->why, how,
              plan->fill ? "may leave replicas without rows"
                         : "is dropped if a replica would get none");
 }

@@ -24,6 +24,10 @@ typedef enum leati_rebatch_rule {
     LEATI_REBATCH_PIECES    /* every batch in equal pieces (the first version) */
 } leati_rebatch_rule;
 
+/* What policies (LEAT_SHARD_...) and rules are called, in texts and in saved states. */
+const char *leati_policy_name(int policy);
+const char *leati_rule_name(int rule);
+
 typedef struct leati_split_plan {
     leati_place place;
     leati_rebatch_rule rule;

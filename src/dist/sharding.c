@@ -24,41 +24,6 @@ struct walk {
     leat_error *err;
 };
 
-static bool is_one_of(const char *name, const char *const *names) {
-    for (; *names != NULL; names++) {
-        if (strcmp(name, *names) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *const readers[] = {"tf_record_dataset", "text_line_dataset",
-                                      "fixed_length_record_dataset", NULL};
-static const char *const joining[] = {"zip", "concatenate", NULL};
-static const char *const calling[] = {"flat_map", "interleave", "parallel_interleave", NULL};
-static const char *const transparent[] = {"batch",
-                                          "cache",
-                                          "map_and_batch",
-                                          "rebatch",
-                                          "filter",
-                                          "map",
-                                          "repeat",
-                                          "with_options",
-                                          "padded_batch",
-                                          "prefetch",
-                                          "shard",
-                                          "shuffle_and_repeat",
-                                          "skip",
-                                          "shuffle",
-                                          "take",
-                                          "window",
-                                          "unbatch",
-                                          "ragged_batch",
-                                          "pack",
-                                          "parse_example_dataset",
-                                          NULL};
-
 /* ---- readers inside functions ---- */
 
 /* Does a function make a dataset of a reader, itself or in a function that it hands on? */
@@ -68,11 +33,12 @@ static bool makes_reader(const leat_object *object, int depth) {
     }
     const leati_body *body = &((const leat_function *)(const void *)object)->body;
     for (size_t n = 0; n < body->num_nodes; n++) {
-        if (strcmp(body->nodes[n].op->name, "dataset") != 0) {
+        if (body->nodes[n].op != &leati_tensor_op_dataset) {
             continue;
         }
         const struct leati_dataset_args *args = body->nodes[n].args;
-        if (is_one_of(args->op, readers)) {
+        const leati_dataset_op *op = leati_dataset_op_find(args->op);
+        if (op != NULL && op->shards == LEATI_SHARD_READER) {
             return true;
         }
         for (int i = 0; i < args->functions.count && i < LEATI_MOST_FUNCTIONS; i++) {
@@ -150,14 +116,14 @@ struct unshuffled {
     const leat_dataset *shuffle; /* the one nearest to the source; NULL: there is none */
 };
 
-/* The names without their shuffles. list_files stands for the plan that it made. */
+/* The names without their shuffles, which list_files makes below itself. */
 static leat_dataset *without_shuffles(struct walk *walk, const leat_dataset *node, int depth) {
     struct unshuffled *u = (struct unshuffled *)walk;
     if (too_deep(walk, depth)) {
         return NULL;
     }
-    bool shuffles = strcmp(node->op->name, "shuffle") == 0;
-    if (node->num_inputs == 1 && (shuffles || strcmp(node->op->name, "list_files") == 0)) {
+    bool shuffles = node->op == &leati_op_shuffle;
+    if (node->num_inputs == 1 && (shuffles || leati_changes_nothing(node))) {
         u->shuffle = shuffles ? node : u->shuffle;
         return without_shuffles(walk, node->inputs[0], depth + 1);
     }
@@ -276,12 +242,16 @@ static leat_dataset *over_names(struct walk *walk, const leat_dataset *node) {
 }
 
 static leat_dataset *not_found(struct walk *walk, const leat_dataset *node) {
+    char why[200];
+    snprintf(why, sizeof(why), "%s is %s", node->op->name,
+             node->num_inputs == 0 ? "no reader of record files"
+                                   : "not seen through to a reader of record files");
+    if (walk->text != NULL) {
+        snprintf(walk->text, walk->size, "%s", why);
+    }
     leati_fail(walk->err, LEAT_NOT_FOUND,
-               "the dataset cannot be sharded by file: %s is %s; use the autoshard policy DATA or "
-               "OFF",
-               node->op->name,
-               node->num_inputs == 0 ? "no reader of record files"
-                                     : "not seen through to a reader of record files");
+               "the dataset cannot be sharded by file: %s; use the autoshard policy DATA or OFF",
+               why);
     return NULL;
 }
 
@@ -292,31 +262,34 @@ static leat_dataset *expanded(struct walk *walk, const leat_dataset *node, int d
     return walk->num_workers == 1 ? as_it_is(node, made) : made;
 }
 
+static leat_dataset *left_out(struct walk *walk, const leat_dataset *node, int depth) {
+    leat_dataset *below = files_below(walk, node->inputs[0], depth + 1);
+    return walk->num_workers == 1 ? as_it_is(node, below) : below;
+}
+
+static leat_dataset *reader(struct walk *walk, const leat_dataset *node) {
+    return node->num_inputs > 0 ? over_names(walk, node)
+           : walk->num_workers == 1
+               ? leat_dataset_ref((leat_dataset *)node)
+               : shard_list(walk, node, leati_rows_find(node->op->rows, node->op->files));
+}
+
 static leat_dataset *files_below(struct walk *walk, const leat_dataset *node, int depth) {
-    const char *name = node->op->name;
-    bool calls = is_one_of(name, calling);
     if (too_deep(walk, depth)) {
         return NULL;
     }
-    if (is_one_of(name, readers)) {
-        const leati_row *row = leati_rows_find(node->op->rows, "filenames");
-        return node->num_inputs > 0     ? over_names(walk, node)
-               : walk->num_workers == 1 ? leat_dataset_ref((leat_dataset *)node)
-                                        : shard_list(walk, node, row);
+    switch (node->op->shards) {
+    case LEATI_SHARD_READER: return reader(walk, node);
+    case LEATI_SHARD_AS_PLAN: return expanded(walk, node, depth);
+    case LEATI_SHARD_LEFT_OUT: return left_out(walk, node, depth);
+    case LEATI_SHARD_CALLS:
+        return calls_reader(node) ? over_names(walk, node)
+                                  : over_inputs(walk, node, files_below, depth);
+    case LEATI_SHARD_SEES_THROUGH: return over_inputs(walk, node, files_below, depth);
+    case LEATI_SHARD_UNSAID:
+    case LEATI_SHARD_NOT: break;
     }
-    if (calls && calls_reader(node) && node->num_inputs == 1) {
-        return over_names(walk, node);
-    }
-    /* A share does not have the cardinality that was claimed for the whole. */
-    if (strcmp(name, "assert_cardinality") == 0 && node->num_inputs == 1) {
-        leat_dataset *below = files_below(walk, node->inputs[0], depth + 1);
-        return walk->num_workers == 1 ? as_it_is(node, below) : below;
-    }
-    if (node->num_inputs > 0 &&
-        (calls || is_one_of(name, joining) || is_one_of(name, transparent))) {
-        return over_inputs(walk, node, files_below, depth);
-    }
-    return node->op->expand != NULL ? expanded(walk, node, depth) : not_found(walk, node);
+    return not_found(walk, node);
 }
 
 leat_dataset *leati_shard_files(const leat_dataset *dataset, int num_workers, int worker,
@@ -334,16 +307,11 @@ leat_dataset *leati_shard_files(const leat_dataset *dataset, int num_workers, in
     return share;
 }
 
-static int64_t number_of_shards(const leat_dataset *node) {
-    const leati_row *row = leati_rows_find(node->op->rows, "num_shards");
-    return *(const int64_t *)(const void *)((const char *)node->args + row->offset);
-}
-
 static leat_dataset *hints_below(struct walk *walk, const leat_dataset *node, int depth) {
     if (too_deep(walk, depth)) {
         return NULL;
     }
-    if (strcmp(node->op->name, "shard") == 0 && number_of_shards(node) == -1) {
+    if (leati_shard_is_hint(node)) {
         leat_dataset *input = hints_below(walk, node->inputs[0], depth + 1);
         walk->marked++;
         return input == NULL

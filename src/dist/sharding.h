@@ -8,7 +8,8 @@
  * each reader of records opens are dealt out, name i to worker i mod num_workers, and shuffles of
  * names come behind that. NOT_FOUND where the walk from the sink does not reach a reader on every
  * branch. With one worker the dataset itself. `text` (`size` bytes; NULL: not wanted) gets which
- * files these are. The share has caches and seed generators of its own. Owned. */
+ * files these are, or where there are none, why. The share has caches and seed generators of its
+ * own. Owned. */
 leat_dataset *leati_shard_files(const leat_dataset *dataset, int num_workers, int worker,
                                 char *text, size_t size, leat_error *err);
 

@@ -256,16 +256,9 @@ static bool joins_elementwise(const struct search *s, const leati_simple_node *n
     return turn >= 0;
 }
 
-/* Operations that give a picture, or its mirror image. */
 static bool mirrors(const leati_simple_node *node) {
-    static const char *const names[] = {
-        "flip_left_right",        "flip_up_down",
-        "random_flip_left_right", "stateless_random_flip_left_right",
-        "random_flip_up_down",    "stateless_random_flip_up_down"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(node->source->op->name, names[i]) == 0)
-            return !(node->flags & (LEATI_STATEFUL | LEATI_IMPURE));
-    return false;
+    return node->source->op->trait == LEATI_TRAIT_MIRROR &&
+           !(node->flags & (LEATI_STATEFUL | LEATI_IMPURE));
 }
 
 static bool joins_mirroring(struct search *s, const leati_simple_node *node, link *out) {

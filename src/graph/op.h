@@ -198,6 +198,16 @@ typedef enum leati_checks {
     LEATI_CHECKS_IN_PYTHON  /* a ValueError */
 } leati_checks;
 
+/* What executors make use of, beside the flags. */
+typedef enum leati_trait {
+    LEATI_TRAIT_ANY = 0,
+    LEATI_TRAIT_VIEW,   /* output 0 is input 0 in another shape, at most: the same memory does */
+    LEATI_TRAIT_MIRROR, /* a picture, or its mirror image */
+    LEATI_TRAIT_MATMUL, /* adds up products, as matmul does */
+    LEATI_TRAIT_CONVOLUTION, /* adds up products, as conv2d and its gradients do */
+    LEATI_TRAIT_READS_PATH   /* reads the file that input 0 names */
+} leati_trait;
+
 typedef struct leati_tensor_op {
     const char *name; /* TensorFlow's, snake case */
     int version;
@@ -266,6 +276,13 @@ typedef struct leati_tensor_op {
     /* Of operations that shapes are computed with: what is known of output 0, integers, from what
      * is known of the inputs, while the graph is built. false: nothing. NULL: nothing ever. */
     bool (*known)(const leati_known_call *call, struct leati_known *out);
+    leati_trait trait;
 } leati_tensor_op;
+
+/* Every operation of the table, for what is about one of them: gradients that build nodes of each
+ * other, kernels that take the node behind theirs. */
+#define X(family, name) extern const leati_tensor_op leati_tensor_op_##name;
+#include "graph/ops.def"
+#undef X
 
 #endif

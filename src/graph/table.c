@@ -9,10 +9,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define X(family, name) extern const leati_tensor_op leati_tensor_op_##name;
-#include "graph/ops.def"
-#undef X
-
 #define MAX_OPS 1024
 
 static const leati_tensor_op *ops[MAX_OPS] = {

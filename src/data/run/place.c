@@ -46,7 +46,7 @@ static void add_file(const leati_column *column, int64_t row, leat_error *err) {
 static bool reads_files(const leat_function *function) {
     bool found = false;
     for (size_t i = 0; function != NULL && i < function->body.num_nodes && !found; i++) {
-        found = strcmp(function->body.nodes[i].op->name, "read_file") == 0;
+        found = function->body.nodes[i].op->trait == LEATI_TRAIT_READS_PATH;
     }
     return found;
 }

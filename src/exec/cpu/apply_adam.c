@@ -64,5 +64,7 @@ static leat_status apply_adam_plan(leati_cpu_build *build, leati_cpu_task *task,
     return LEAT_OK;
 }
 
-const leati_cpu_kernel leati_cpu_kernel_apply_adam = {
-    .op = "apply_adam", .plan = apply_adam_plan, .run = apply_adam_run, .release = leati_free};
+const leati_cpu_kernel leati_cpu_kernel_apply_adam = {.op = &leati_tensor_op_apply_adam,
+                                                      .plan = apply_adam_plan,
+                                                      .run = apply_adam_run,
+                                                      .release = leati_free};

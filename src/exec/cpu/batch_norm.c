@@ -153,7 +153,7 @@ static leat_status batch_norm_run(leati_cpu_step *step, leati_cpu_task *task, le
 /* Takes the add and the relu behind the result, if nobody else reads what lies between and the
  * other operand is there before. */
 static void find_followers(leati_cpu_build *build, leati_cpu_task *task, leati_norm_task *norm) {
-    int32_t add = leati_cpu_follower(build, norm->result, "add");
+    int32_t add = leati_cpu_follower(build, norm->result, &leati_tensor_op_add);
     if (add >= 0) {
         const leati_simple_node *node = leati_cpu_node(build, add);
         int32_t other = node->inputs[node->inputs[0] == norm->result];
@@ -164,7 +164,7 @@ static void find_followers(leati_cpu_build *build, leati_cpu_task *task, leati_n
             leati_cpu_take(build, task, add);
         }
     }
-    int32_t relu = leati_cpu_follower(build, norm->result, "relu");
+    int32_t relu = leati_cpu_follower(build, norm->result, &leati_tensor_op_relu);
     if (relu >= 0) {
         norm->relu = true;
         norm->result = leati_cpu_node(build, relu)->first_output;
@@ -199,5 +199,7 @@ static leat_status batch_norm_plan(leati_cpu_build *build, leati_cpu_task *task,
     return leati_norm_task_init(build, task, norm, err);
 }
 
-const leati_cpu_kernel leati_cpu_kernel_batch_norm = {
-    .op = "batch_norm", .plan = batch_norm_plan, .run = batch_norm_run, .release = leati_free};
+const leati_cpu_kernel leati_cpu_kernel_batch_norm = {.op = &leati_tensor_op_batch_norm,
+                                                      .plan = batch_norm_plan,
+                                                      .run = batch_norm_run,
+                                                      .release = leati_free};

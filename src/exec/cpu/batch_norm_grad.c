@@ -138,7 +138,7 @@ static bool others_ready(const leati_cpu_build *build, const leati_simple_node *
 
 /* The add in front of the gradient: two parts that nobody else sums. */
 static void find_add(leati_cpu_build *build, leati_cpu_task *task, leati_norm_task *norm) {
-    int32_t add = leati_cpu_maker(build, norm->gradient, "add");
+    int32_t add = leati_cpu_maker(build, norm->gradient, &leati_tensor_op_add);
     if (add < 0 || leati_cpu_only_reader(build, norm->gradient) < 0)
         return;
     const leati_simple_node *node = leati_cpu_node(build, add);
@@ -155,7 +155,7 @@ static void find_add(leati_cpu_build *build, leati_cpu_task *task, leati_norm_ta
 /* The relu_grad in front of the gradient, and an add in front of that. */
 static void find_before(leati_cpu_build *build, leati_cpu_task *task, leati_norm_task *norm) {
     int32_t gradient = norm->gradient;
-    int32_t mask = leati_cpu_maker(build, gradient, "relu_grad");
+    int32_t mask = leati_cpu_maker(build, gradient, &leati_tensor_op_relu_grad);
     const leati_simple_node *node = mask >= 0 ? leati_cpu_node(build, mask) : NULL;
     if (node && leati_cpu_same_shape(build, node->inputs[0], gradient) &&
         leati_cpu_same_shape(build, node->inputs[1], gradient) &&
@@ -226,7 +226,7 @@ static leat_status batch_norm_grad_plan(leati_cpu_build *build, leati_cpu_task *
     return plan_operands(build, task, norm, err);
 }
 
-const leati_cpu_kernel leati_cpu_kernel_batch_norm_grad = {.op = "batch_norm_grad",
+const leati_cpu_kernel leati_cpu_kernel_batch_norm_grad = {.op = &leati_tensor_op_batch_norm_grad,
                                                            .plan = batch_norm_grad_plan,
                                                            .run = batch_norm_grad_run,
                                                            .release = leati_free};

@@ -3,7 +3,6 @@
 #include "exec/cpu/build.h"
 
 #include "base/error.h"
-#include <string.h>
 
 const leati_simple_node *leati_cpu_node(const leati_cpu_build *build, int32_t index) {
     return &build->step->simple.nodes[index];
@@ -20,9 +19,8 @@ static bool reads(const leati_simple_node *node, int32_t v) {
     return false;
 }
 
-static bool is_op(const leati_cpu_build *build, int32_t node, const char *op) {
-    return build->task_of[node] == -1 &&
-           strcmp(leati_cpu_node(build, node)->source->op->name, op) == 0;
+static bool is_op(const leati_cpu_build *build, int32_t node, const leati_tensor_op *op) {
+    return build->task_of[node] == -1 && leati_cpu_node(build, node)->source->op == op;
 }
 
 int32_t leati_cpu_only_reader(const leati_cpu_build *build, int32_t v) {
@@ -41,7 +39,7 @@ int32_t leati_cpu_only_reader(const leati_cpu_build *build, int32_t v) {
     return reader;
 }
 
-int32_t leati_cpu_next_reader(const leati_cpu_build *build, int32_t v, const char *op,
+int32_t leati_cpu_next_reader(const leati_cpu_build *build, int32_t v, const leati_tensor_op *op,
                               int32_t from) {
     const leati_simple *simple = &build->step->simple;
     for (int32_t i = from; i < simple->num_nodes; i++)
@@ -50,12 +48,12 @@ int32_t leati_cpu_next_reader(const leati_cpu_build *build, int32_t v, const cha
     return -1;
 }
 
-int32_t leati_cpu_follower(const leati_cpu_build *build, int32_t v, const char *op) {
+int32_t leati_cpu_follower(const leati_cpu_build *build, int32_t v, const leati_tensor_op *op) {
     int32_t reader = leati_cpu_only_reader(build, v);
     return reader >= 0 && is_op(build, reader, op) ? reader : -1;
 }
 
-int32_t leati_cpu_maker(const leati_cpu_build *build, int32_t v, const char *op) {
+int32_t leati_cpu_maker(const leati_cpu_build *build, int32_t v, const leati_tensor_op *op) {
     int32_t node = build->step->simple.values[v].node;
     return node >= 0 && is_op(build, node, op) ? node : -1;
 }
@@ -73,14 +71,14 @@ bool leati_cpu_same_shape(const leati_cpu_build *build, int32_t a, int32_t b) {
 leati_cpu_followers leati_cpu_find_followers(const leati_cpu_build *build, int32_t v) {
     leati_cpu_followers found = {.bias_node = -1, .relu_node = -1, .bias = -1, .result = v};
     int32_t next = leati_cpu_only_reader(build, v);
-    if (next >= 0 && is_op(build, next, "bias_add") &&
+    if (next >= 0 && is_op(build, next, &leati_tensor_op_bias_add) &&
         leati_cpu_node(build, next)->inputs[0] == v) {
         found.bias_node = next;
         found.bias = leati_cpu_node(build, next)->inputs[1];
         found.result = leati_cpu_node(build, next)->first_output;
         next = leati_cpu_only_reader(build, found.result);
     }
-    if (next >= 0 && is_op(build, next, "relu")) {
+    if (next >= 0 && is_op(build, next, &leati_tensor_op_relu)) {
         found.relu_node = next;
         found.result = leati_cpu_node(build, next)->first_output;
     }

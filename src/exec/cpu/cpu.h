@@ -22,7 +22,7 @@ typedef struct leati_cpu_task leati_cpu_task;
 
 /* A faster way to compute an operation. */
 typedef struct leati_cpu_kernel {
-    const char *op; /* the operation's name */
+    const leati_tensor_op *op;
     /* Looks at the task's node; either declines by leaving task->kernel NULL, or sets it and the
      * task's state, inputs and outputs, and takes further nodes. */
     leat_status (*plan)(leati_cpu_build *build, leati_cpu_task *task, leat_error *err);
@@ -127,7 +127,7 @@ const leati_simple_value *leati_cpu_value_of(const leati_cpu_build *build, int32
 /* The only node that reads value v; -1 if there are none or several, or if v is a result. */
 int32_t leati_cpu_only_reader(const leati_cpu_build *build, int32_t v);
 /* The first free node from `from` on that reads v with this operation; -1: none. */
-int32_t leati_cpu_next_reader(const leati_cpu_build *build, int32_t v, const char *op,
+int32_t leati_cpu_next_reader(const leati_cpu_build *build, int32_t v, const leati_tensor_op *op,
                               int32_t from);
 /* The bias_add and the relu that follow value v directly and are its only readers. */
 typedef struct leati_cpu_followers {
@@ -137,9 +137,9 @@ typedef struct leati_cpu_followers {
 } leati_cpu_followers;
 leati_cpu_followers leati_cpu_find_followers(const leati_cpu_build *build, int32_t v);
 /* The only reader of v if it is this operation and free; -1: not so. */
-int32_t leati_cpu_follower(const leati_cpu_build *build, int32_t v, const char *op);
+int32_t leati_cpu_follower(const leati_cpu_build *build, int32_t v, const leati_tensor_op *op);
 /* The node that makes v if it is this operation and free; -1: not so. */
-int32_t leati_cpu_maker(const leati_cpu_build *build, int32_t v, const char *op);
+int32_t leati_cpu_maker(const leati_cpu_build *build, int32_t v, const leati_tensor_op *op);
 /* Is v there before the node, in the order of the function? */
 bool leati_cpu_made_before(const leati_cpu_build *build, int32_t v, const leati_simple_node *node);
 bool leati_cpu_same_shape(const leati_cpu_build *build, int32_t a, int32_t b);

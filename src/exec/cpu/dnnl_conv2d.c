@@ -53,7 +53,7 @@ static leat_status conv2d_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     return bind(build, task, &geometry, &behind, err);
 }
 
-const leati_cpu_kernel leati_cpu_kernel_conv2d = {.op = "conv2d",
+const leati_cpu_kernel leati_cpu_kernel_conv2d = {.op = &leati_tensor_op_conv2d,
                                                   .plan = conv2d_plan,
                                                   .run = leati_dnnl_task_run,
                                                   .release = leati_dnnl_task_release};

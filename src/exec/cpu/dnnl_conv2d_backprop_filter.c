@@ -9,7 +9,7 @@
  * nothing between the two may need what the task makes. -1: none. */
 static int32_t find_bias(const leati_cpu_build *build, const leati_cpu_task *task) {
     int32_t gradient = task->node->inputs[2];
-    int32_t sum = leati_cpu_next_reader(build, gradient, "sum_like", 0);
+    int32_t sum = leati_cpu_next_reader(build, gradient, &leati_tensor_op_sum_like, 0);
     if (sum < 0 || leati_cpu_node(build, sum)->inputs[0] != gradient)
         return -1;
     const leat_shape *from = &leati_cpu_value_of(build, gradient)->type->shape;
@@ -90,7 +90,7 @@ static leat_status conv2d_backprop_filter_plan(leati_cpu_build *build, leati_cpu
 }
 
 const leati_cpu_kernel leati_cpu_kernel_conv2d_backprop_filter = {
-    .op = "conv2d_backprop_filter",
+    .op = &leati_tensor_op_conv2d_backprop_filter,
     .plan = conv2d_backprop_filter_plan,
     .run = leati_dnnl_task_run,
     .release = leati_dnnl_task_release};

@@ -100,8 +100,8 @@ static leat_status conv2d_backprop_input_plan(leati_cpu_build *build, leati_cpu_
     return bind(build, task, forward ? &turned : &geometry, forward, err);
 }
 
-const leati_cpu_kernel leati_cpu_kernel_conv2d_backprop_input = {.op = "conv2d_backprop_input",
-                                                                 .plan = conv2d_backprop_input_plan,
-                                                                 .run = leati_dnnl_task_run,
-                                                                 .release =
-                                                                     leati_dnnl_task_release};
+const leati_cpu_kernel leati_cpu_kernel_conv2d_backprop_input = {
+    .op = &leati_tensor_op_conv2d_backprop_input,
+    .plan = conv2d_backprop_input_plan,
+    .run = leati_dnnl_task_run,
+    .release = leati_dnnl_task_release};

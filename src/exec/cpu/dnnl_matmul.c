@@ -63,7 +63,7 @@ static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     return status ? status : leati_dnnl_scratch(build, task, &state->main, err);
 }
 
-const leati_cpu_kernel leati_cpu_kernel_matmul = {.op = "matmul",
+const leati_cpu_kernel leati_cpu_kernel_matmul = {.op = &leati_tensor_op_matmul,
                                                   .plan = matmul_plan,
                                                   .run = leati_dnnl_task_run,
                                                   .release = leati_dnnl_task_release};

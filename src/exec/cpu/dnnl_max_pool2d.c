@@ -31,7 +31,8 @@ bool leati_dnnl_pool_init(const leati_cpu_build *build, const leati_simple_node 
 
 /* The gradient node of this pooling; -1: none. */
 static int32_t find_gradient(const leati_cpu_build *build, const leati_simple_node *node) {
-    int32_t grad = leati_cpu_next_reader(build, node->first_output, "max_pool2d_grad", 0);
+    int32_t grad =
+        leati_cpu_next_reader(build, node->first_output, &leati_tensor_op_max_pool2d_grad, 0);
     if (grad < 0 || leati_cpu_node(build, grad)->inputs[0] != node->inputs[0] ||
         leati_cpu_node(build, grad)->inputs[1] != node->first_output)
         return -1;
@@ -84,7 +85,7 @@ static leat_status max_pool2d_plan(leati_cpu_build *build, leati_cpu_task *task,
     return status ? status : leati_dnnl_scratch(build, task, &state->main, err);
 }
 
-const leati_cpu_kernel leati_cpu_kernel_max_pool2d = {.op = "max_pool2d",
+const leati_cpu_kernel leati_cpu_kernel_max_pool2d = {.op = &leati_tensor_op_max_pool2d,
                                                       .plan = max_pool2d_plan,
                                                       .run = leati_dnnl_task_run,
                                                       .release = leati_dnnl_task_release};

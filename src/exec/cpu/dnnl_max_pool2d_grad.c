@@ -51,7 +51,7 @@ static leat_status max_pool2d_grad_plan(leati_cpu_build *build, leati_cpu_task *
     return bind(build, task, &pool, forward, err);
 }
 
-const leati_cpu_kernel leati_cpu_kernel_max_pool2d_grad = {.op = "max_pool2d_grad",
+const leati_cpu_kernel leati_cpu_kernel_max_pool2d_grad = {.op = &leati_tensor_op_max_pool2d_grad,
                                                            .plan = max_pool2d_grad_plan,
                                                            .run = leati_dnnl_task_run,
                                                            .release = leati_dnnl_task_release};

@@ -126,4 +126,4 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
 }
 
 const leati_cpu_kernel leati_cpu_kernel_max_pool2d_apart = {
-    .op = "max_pool2d", .plan = plan, .run = run, .release = leati_free};
+    .op = &leati_tensor_op_max_pool2d, .plan = plan, .run = run, .release = leati_free};

@@ -104,7 +104,7 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
                                 .covered = covers(&pool->plan.y) && covers(&pool->plan.x)};
     int32_t relu = leati_cpu_only_reader(build, node->first_output);
     const leati_simple_node *next = relu >= 0 ? leati_cpu_node(build, relu) : NULL;
-    if (next && strcmp(next->source->op->name, "relu_grad") == 0 &&
+    if (next && next->source->op == &leati_tensor_op_relu_grad &&
         next->inputs[0] == node->first_output && next->inputs[1] == node->inputs[0]) {
         leati_cpu_take(build, task, relu);
         grad->result = next->first_output;
@@ -121,4 +121,4 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
 }
 
 const leati_cpu_kernel leati_cpu_kernel_max_pool2d_apart_grad = {
-    .op = "max_pool2d_grad", .plan = plan, .run = run, .release = leati_free};
+    .op = &leati_tensor_op_max_pool2d_grad, .plan = plan, .run = run, .release = leati_free};

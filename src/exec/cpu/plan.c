@@ -22,16 +22,6 @@ static const leati_cpu_kernel *const kernels[] = {
 #undef X
     NULL};
 
-/* Operations whose output has the memory of input 0. */
-static bool is_alias(const char *op) {
-    static const char *const names[] = {"reshape", "reshape_like", "expand_dims",
-                                        "squeeze", "identity",     "ensure_shape"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(op, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* ---- values ---- */
 
 static leat_status check_values(const leati_simple *simple, leat_error *err) {
@@ -89,7 +79,7 @@ static leat_status offer(leati_cpu_build *build, leati_cpu_task *task, leat_erro
     leat_status status = LEAT_OK;
     int threads = leati_cpu_set_threads(task->threads);
     for (size_t i = 0; kernels[i] && !status && !task->kernel; i++)
-        if (strcmp(kernels[i]->op, task->node->source->op->name) == 0)
+        if (kernels[i]->op == task->node->source->op)
             status = kernels[i]->plan(build, task, err);
     (void)leati_cpu_set_threads(threads);
     return status;
@@ -120,7 +110,7 @@ static void find_aliases(leati_cpu_build *build) {
     leati_cpu_step *step = build->step;
     for (int32_t n = 0; n < step->simple.num_nodes; n++) {
         const leati_simple_node *node = &step->simple.nodes[n];
-        if (!is_alias(node->source->op->name))
+        if (node->source->op->trait != LEATI_TRAIT_VIEW)
             continue;
         leati_cpu_value *value = &step->values[node->first_output];
         value->place = LEATI_CPU_ALIAS;
@@ -144,11 +134,11 @@ static leat_status plan_tasks(leati_cpu_build *build, leat_error *err) {
 static void use_relu_outputs(leati_simple *simple) {
     for (int32_t n = 0; n < simple->num_nodes; n++) {
         const leati_simple_node *relu = &simple->nodes[n];
-        if (strcmp(relu->source->op->name, "relu") != 0)
+        if (relu->source->op != &leati_tensor_op_relu)
             continue;
         for (int32_t k = n + 1; k < simple->num_nodes; k++) {
             const leati_simple_node *grad = &simple->nodes[k];
-            if (strcmp(grad->source->op->name, "relu_grad") == 0 &&
+            if (grad->source->op == &leati_tensor_op_relu_grad &&
                 grad->inputs[1] == relu->inputs[0])
                 simple->inputs[&grad->inputs[1] - simple->inputs] = relu->first_output;
         }
@@ -181,7 +171,7 @@ static void find_lifetimes(leati_cpu_step *step) {
 }
 
 static bool is_read(const leati_cpu_task *task) {
-    return !task->kernel && strcmp(task->node->source->op->name, "read_variable") == 0;
+    return !task->kernel && task->node->source->op == &leati_tensor_op_read_variable;
 }
 
 /* The variable of a read. */

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include <stdio.h>
-#include <string.h>
 
 const char *const leati_cpu_stage_names[LEATI_CPU_NUM_STAGES] = {"forward", "backward", "reduce",
                                                                  "update"};
@@ -40,8 +39,8 @@ static void mark_inputs(const leati_cpu_step *step, const leati_cpu_task *task, 
         marked[leati_cpu_root(step, inputs[i])] = true;
 }
 
-static bool is_op(const leati_cpu_task *task, const char *name) {
-    return strcmp(task->node->source->op->name, name) == 0;
+static bool is_op(const leati_cpu_task *task, const leati_tensor_op *op) {
+    return task->node->source->op == op;
 }
 
 /* Later tasks are done: `needed` are the values that results need, `kept` those that something
@@ -49,9 +48,9 @@ static bool is_op(const leati_cpu_task *task, const char *name) {
 static leati_cpu_stage stage_of(const leati_cpu_step *step, const leati_cpu_task *task,
                                 const bool *needed, const bool *kept) {
     uint32_t flags = task->node->flags;
-    if (is_op(task, "all_reduce"))
+    if (is_op(task, &leati_tensor_op_all_reduce))
         return LEATI_CPU_STAGE_REDUCE;
-    if (makes_any(step, task, needed) || is_op(task, "read_variable"))
+    if (makes_any(step, task, needed) || is_op(task, &leati_tensor_op_read_variable))
         return LEATI_CPU_STAGE_FORWARD;
     if ((flags & LEATI_STATEFUL) ||
         ((flags & LEATI_ELEMENTWISE) && !task->kernel && !makes_any(step, task, kept)))

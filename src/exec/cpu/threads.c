@@ -7,7 +7,6 @@
 #include "exec/cpu/cpu.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Of one thread. */
 #define LEAST_NS 100e3
@@ -17,12 +16,12 @@
 /* How many products a convolution, its gradients and a product of matrices add up; 0: another
  * operation. */
 static double count_products(const leati_simple *simple, const leati_simple_node *node) {
-    const char *op = node->source->op->name;
+    leati_trait trait = node->source->op->trait;
     const leati_simple_value *values = simple->values, *out = &values[node->first_output];
     const leati_simple_value *b = node->num_inputs > 1 ? &values[node->inputs[1]] : NULL;
-    if (strcmp(op, "matmul") == 0)
+    if (trait == LEATI_TRAIT_MATMUL)
         return sqrt((double)values[node->inputs[0]].count * (double)b->count * (double)out->count);
-    if (strncmp(op, "conv2d", 6) != 0 || b->count == 0)
+    if (trait != LEATI_TRAIT_CONVOLUTION || b->count == 0)
         return 0;
     if (node->num_inputs == 3) /* input, filter, gradient */
         out = &values[node->inputs[2]];

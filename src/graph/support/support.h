@@ -9,11 +9,6 @@
 #include <leat/ops.h>
 #include <leat/ops_arrays.h>
 
-/* Every operation of the table, so that gradients can build nodes of each other. */
-#define X(family, name) extern const leati_tensor_op leati_tensor_op_##name;
-#include "graph/ops.def"
-#undef X
-
 /* The rows of an operation without attributes. */
 extern const leati_row leati_no_rows[];
 

@@ -73,4 +73,5 @@ const leati_tensor_op leati_tensor_op_ensure_shape = {
     .infer = ensure_shape_infer,
     .kernel = ensure_shape_kernel,
     .gradient = ensure_shape_gradient,
+    .trait = LEATI_TRAIT_VIEW,
 };

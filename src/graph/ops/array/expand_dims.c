@@ -79,4 +79,5 @@ const leati_tensor_op leati_tensor_op_expand_dims = {
     .kernel = expand_dims_kernel,
     .gradient = expand_dims_gradient,
     .known = expand_dims_known,
+    .trait = LEATI_TRAIT_VIEW,
 };

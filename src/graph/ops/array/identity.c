@@ -36,4 +36,5 @@ const leati_tensor_op leati_tensor_op_identity = {
     .kernel = identity_kernel,
     .gradient = identity_gradient,
     .known = leati_known_same,
+    .trait = LEATI_TRAIT_VIEW,
 };

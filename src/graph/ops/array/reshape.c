@@ -143,4 +143,5 @@ const leati_tensor_op leati_tensor_op_reshape = {
     .kernel = reshape_kernel,
     .gradient = reshape_gradient,
     .known = reshape_known,
+    .trait = LEATI_TRAIT_VIEW,
 };

@@ -42,4 +42,5 @@ const leati_tensor_op leati_tensor_op_reshape_like = {
     .infer = reshape_like_infer,
     .kernel = reshape_like_kernel,
     .gradient = reshape_like_gradient,
+    .trait = LEATI_TRAIT_VIEW,
 };

@@ -91,4 +91,5 @@ const leati_tensor_op leati_tensor_op_squeeze = {
     .kernel = squeeze_kernel,
     .gradient = squeeze_gradient,
     .known = squeeze_known,
+    .trait = LEATI_TRAIT_VIEW,
 };

@@ -132,4 +132,5 @@ const leati_tensor_op leati_tensor_op_matmul = {
     .infer = matmul_infer,
     .kernel = matmul_kernel,
     .gradient = matmul_gradient,
+    .trait = LEATI_TRAIT_MATMUL,
 };

@@ -94,4 +94,5 @@ const leati_tensor_op leati_tensor_op_conv2d = {
     .infer = conv2d_infer,
     .kernel = conv2d_kernel,
     .gradient = conv2d_gradient,
+    .trait = LEATI_TRAIT_CONVOLUTION,
 };

@@ -97,4 +97,5 @@ const leati_tensor_op leati_tensor_op_conv2d_backprop_filter = {
     .infer = conv2d_backprop_filter_infer,
     .kernel = conv2d_backprop_filter_kernel,
     .gradient = conv2d_backprop_filter_gradient,
+    .trait = LEATI_TRAIT_CONVOLUTION,
 };

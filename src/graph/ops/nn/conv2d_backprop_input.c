@@ -105,4 +105,5 @@ const leati_tensor_op leati_tensor_op_conv2d_backprop_input = {
     .infer = conv2d_backprop_input_infer,
     .kernel = conv2d_backprop_input_kernel,
     .gradient = conv2d_backprop_input_gradient,
+    .trait = LEATI_TRAIT_CONVOLUTION,
 };

@@ -86,4 +86,5 @@ const leati_tensor_op leati_tensor_op_read_file = {
     .flags = LEATI_COSTLY,
     .infer = read_file_infer,
     .kernel = read_file_kernel,
+    .trait = LEATI_TRAIT_READS_PATH,
 };

@@ -61,4 +61,5 @@ const leati_tensor_op leati_tensor_op_flip_left_right = {
     .infer = flip_left_right_infer,
     .kernel = flip_left_right_kernel,
     .gradient = flip_left_right_gradient,
+    .trait = LEATI_TRAIT_MIRROR,
 };

@@ -48,4 +48,5 @@ const leati_tensor_op leati_tensor_op_flip_up_down = {
     .infer = flip_up_down_infer,
     .kernel = flip_up_down_kernel,
     .gradient = flip_up_down_gradient,
+    .trait = LEATI_TRAIT_MIRROR,
 };

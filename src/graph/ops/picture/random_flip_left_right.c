@@ -15,4 +15,5 @@ leat_value leat_random_flip_left_right(leat_value image, const int64_t *seed) {
 }
 
 LEATI_RANDOM_IMAGE_OP(random_flip_left_right, leati_augment_flip_left_right,
-                      "Pictures mirrored along their width, at random", "image", "", 0, NULL);
+                      "Pictures mirrored along their width, at random", "image", "", 0, NULL,
+                      .trait = LEATI_TRAIT_MIRROR);

@@ -15,4 +15,5 @@ leat_value leat_random_flip_up_down(leat_value image, const int64_t *seed) {
 }
 
 LEATI_RANDOM_IMAGE_OP(random_flip_up_down, leati_augment_flip_up_down,
-                      "Pictures mirrored along their height, at random", "image", "", 0, NULL);
+                      "Pictures mirrored along their height, at random", "image", "", 0, NULL,
+                      .trait = LEATI_TRAIT_MIRROR);

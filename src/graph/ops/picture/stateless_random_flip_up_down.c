@@ -15,4 +15,4 @@ static leat_status gradient(leati_gradient_call *call, leat_error *err) {
 
 LEATI_STATELESS_OP(stateless_random_flip_up_down, leati_augment_flip_up_down,
                    "Pictures mirrored along their height, at random", "image", " seed",
-                   leati_no_rows, 0, gradient);
+                   leati_no_rows, 0, gradient, .trait = LEATI_TRAIT_MIRROR);

@@ -143,7 +143,7 @@ LEAT_API void leat_strategy_exit(leat_strategy *strategy);
  * nothing is cut off, but the policy decides how a batch is split among its replicas, as in
  * TensorFlow. Every row is read once, except under OFF, where every worker reads everything. */
 typedef enum leat_auto_shard_policy {
-    LEAT_SHARD_AUTO = 0, /* FILE where record files are read, else DATA */
+    LEAT_SHARD_AUTO = 0, /* FILE where files are read, else DATA, which the log says */
     LEAT_SHARD_FILE,     /* file i is worker i mod workers' */
     LEAT_SHARD_DATA,     /* every worker reads everything and takes its pieces of each batch */
     LEAT_SHARD_HINT,     /* by leat_shard(ds, -1, -1) in the plan */

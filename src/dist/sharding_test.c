@@ -9,6 +9,7 @@
 
 #include "dist/distributed.h"
 #include "dist/draws.h"
+#include "dist/planner.h"
 #include "dist/sharding.h"
 #include "support/scratch.h"
 #include "support/torture.h"
@@ -78,6 +79,9 @@ static void test_whole_pipelines(void **state) {
     leat_dataset *dataset = features_dataset(&err);
     if (dataset == NULL)
         fail_msg("%s", err.text);
+    int64_t batch = 0; /* TensorFlow's walk sees prefetch, parse_example_dataset and batch */
+    assert_int_equal(leati_compute_batch_size(dataset, &batch, &err), LEAT_OK);
+    assert_int_equal(batch, 2);
     leat_dataset *same = leati_shard_files(dataset, 1, 0, NULL, 0, &err);
     assert_true(same == dataset);
     leat_dataset_unref(same);

@@ -38,6 +38,9 @@ int conform_data_memory(void);
 /* Every argument of every dataset operator with values that it does not take. */
 int conform_arguments(void);
 
+/* What the descriptor of every dataset operator says, and whether that holds. */
+int conform_descriptors(void);
+
 /* Every dataset operator with saved states that are damaged. */
 int conform_states(void);
 

@@ -28,6 +28,7 @@ static const struct {
     {"data_at", conform_data_at},
     {"data_memory", conform_data_memory},
     {"arguments", conform_arguments},
+    {"descriptors", conform_descriptors},
     {"states", conform_states},
     {"types", conform_types},
 };

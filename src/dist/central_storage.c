@@ -21,4 +21,5 @@ const leati_strategy_kind leati_strategy_central_storage = {
     .doc = "One replica per device of this process, variables in the host's memory "
            "(tf.distribute.experimental.CentralStorageStrategy).",
     .make = make,
+    .drops_partial = true,
 };

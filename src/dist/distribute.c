@@ -14,7 +14,6 @@
 #include "dist/strategy.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- options ---- */
 
@@ -333,13 +332,12 @@ static void reading(void *strategy, leati_stage_writer stage, void *input) {
 }
 
 static leati_membership membership(leat_strategy *strategy) {
-    const char *name = leat_strategy_name(strategy);
     return (leati_membership){
         .num_workers = leat_strategy_num_workers(strategy),
         .worker = leat_strategy_worker(strategy),
         .replicas = leat_strategy_num_local_replicas(strategy),
-        .per_replica_ok = strcmp(name, "mirrored") == 0,
-        .drops_partial = strcmp(name, "one_device") == 0 || strcmp(name, "central_storage") == 0,
+        .per_replica_ok = strategy->kind->input_per_replica,
+        .drops_partial = strategy->kind->drops_partial,
         .others = {
             .context = strategy, .exchange = exchange, .abort = abort_job, .reading = reading}};
 }

@@ -49,4 +49,5 @@ const leati_strategy_kind leati_strategy_mirrored = {
     .doc = "One replica per device of this process; variables are mirrored "
            "(tf.distribute.MirroredStrategy).",
     .make = make,
+    .input_per_replica = true,
 };

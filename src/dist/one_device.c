@@ -18,4 +18,5 @@ const leati_strategy_kind leati_strategy_one_device = {
     .name = "one_device",
     .doc = "One replica on one device (tf.distribute.OneDeviceStrategy).",
     .make = make,
+    .drops_partial = true,
 };

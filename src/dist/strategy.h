@@ -54,6 +54,8 @@ typedef struct leati_strategy_kind {
     const char *doc;
     leat_strategy *(*make)(leat_error *err); /* with its defaults */
     bool places_nothing;                     /* variables lie as outside of any scope */
+    bool input_per_replica;                  /* each replica may have a pipeline of its own */
+    bool drops_partial; /* a last step with too few elements is never filled up */
 } leati_strategy_kind;
 
 /* What a strategy is made of. */

@@ -21,10 +21,6 @@ const leati_decode_options leati_decode_defaults = {
     .acceptable_fraction = 1.0F,
 };
 
-#define X(name) extern const leati_codec leati_codec_##name;
-#include "image/codecs.def"
-#undef X
-
 static int told[] = {
 /* LEATI_TELL_ONCE */
 #define X(name) 0,

@@ -68,6 +68,8 @@ typedef struct leati_codec {
     uint8_t magic[8]; /* how data of this format start */
     size_t magic_size;
     const char *mark; /* what else stands at byte 8 of the data; NULL: nothing */
+    bool animated;    /* may have several frames */
+    bool deep;        /* may have samples of 16 bits */
     void *(*state_new)(leat_error *err);
     void (*state_free)(void *state);
     leat_status (*begin)(void *state, const uint8_t *data, size_t size,
@@ -82,6 +84,10 @@ typedef struct leati_codec {
                           leati_image_info *out_info, leat_error *err);
     bool (*recovered)(const void *state); /* see leati_image_recovered; NULL: never */
 } leati_codec;
+
+#define X(name) extern const leati_codec leati_codec_##name;
+#include "image/codecs.def"
+#undef X
 
 /* The codec whose magic bytes and mark the data have, or NULL. */
 const leati_codec *leati_codec_find(const uint8_t *data, size_t size);

@@ -405,6 +405,7 @@ const leati_codec leati_codec_gif = {
     .title = "GIF",
     .magic = {'G', 'I', 'F', '8'},
     .magic_size = 4,
+    .animated = true,
     .state_new = state_new,
     .state_free = state_free,
     .begin = begin,

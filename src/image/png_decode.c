@@ -241,6 +241,7 @@ const leati_codec leati_codec_png = {
     .title = "PNG",
     .magic = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'},
     .magic_size = 8,
+    .deep = true,
     .state_new = state_new,
     .state_free = state_free,
     .begin = begin,

@@ -204,6 +204,7 @@ const leati_codec leati_codec_webp = {
     .title = "WebP",
     .magic = {'R', 'I', 'F', 'F'},
     .magic_size = 4,
+    .animated = true,
     .mark = "WEBP",
     .state_new = state_new,
     .state_free = state_free,

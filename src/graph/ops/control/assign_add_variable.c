@@ -5,12 +5,11 @@
 
 static leat_status assign_add_variable_infer(leati_infer_call *call, leat_error *err) {
     leat_status status = leati_variable_infer_assign(call, err);
-    const leati_tensor_op *add = leati_tensor_op_find("add");
     if (status)
         return status;
     leati_type types[2] = {call->inputs[0], call->inputs[0]}, sum;
     leati_infer_call inner = {.inputs = types, .num_inputs = 2, .outputs = &sum, .capacity = 1};
-    return add->infer(&inner, err);
+    return leati_tensor_op_add.infer(&inner, err);
 }
 
 static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_error *err) {
@@ -35,7 +34,7 @@ static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_erro
         inner.outputs = &total;
         inner.num_outputs = 1;
         inner.args = NULL;
-        status = leati_tensor_op_find("add")->kernel(&inner, err);
+        status = leati_tensor_op_add.kernel(&inner, err);
     }
     return status;
 }

@@ -34,7 +34,7 @@ static leat_status extract_infer(leati_infer_call *call, leat_error *err) {
 static leat_status read_header(const leat_string *contents, leati_image_info *info,
                                leat_error *err) {
     const leati_codec *codec = leati_codec_find((const uint8_t *)contents->data, contents->size);
-    if (codec == NULL || strcmp(codec->name, "jpeg") != 0)
+    if (codec != &leati_codec_jpeg)
         return leati_refuse(
             err, VALUE,
             "expected a JPEG, found %s data of %zu bytes; decode the picture and take "

@@ -71,18 +71,24 @@ static leat_status convert(leati_kernel_call *call, const void *pixels, int bits
 /* Does the operation take this format? The data of an unknown one pass: the decoder refuses them.
  */
 static leat_status check_format(leati_picture_op op, const leati_codec *codec, leat_error *err) {
+    enum { MOST_FORMATS = 3 };
     static const struct {
-        const char *formats, *text;
+        const leati_codec *formats[MOST_FORMATS];
+        const char *text;
     } taken[] = {
-        [LEATI_PICTURE_ANY] = {"jpeg png gif", "a JPEG, PNG or GIF"},
-        [LEATI_PICTURE_CROP] = {"jpeg", "a JPEG"},
-        [LEATI_PICTURE_BMP] = {"bmp", "a BMP"},
-        [LEATI_PICTURE_GIF] = {"jpeg png gif", "a JPEG, PNG or GIF"},
-        [LEATI_PICTURE_WEBP] = {"webp", "a WebP"},
+        [LEATI_PICTURE_ANY] = {{&leati_codec_jpeg, &leati_codec_png, &leati_codec_gif},
+                               "a JPEG, PNG or GIF"},
+        [LEATI_PICTURE_CROP] = {{&leati_codec_jpeg}, "a JPEG"},
+        [LEATI_PICTURE_BMP] = {{&leati_codec_bmp}, "a BMP"},
+        [LEATI_PICTURE_GIF] = {{&leati_codec_jpeg, &leati_codec_png, &leati_codec_gif},
+                               "a JPEG, PNG or GIF"},
+        [LEATI_PICTURE_WEBP] = {{&leati_codec_webp}, "a WebP"},
     };
-    if (codec == NULL || op == LEATI_PICTURE_IMAGE || op == LEATI_PICTURE_FRAME ||
-        strstr(taken[op].formats, codec->name) != NULL)
+    if (codec == NULL || op == LEATI_PICTURE_IMAGE || op == LEATI_PICTURE_FRAME)
         return LEAT_OK;
+    for (int i = 0; i < MOST_FORMATS; i++)
+        if (taken[op].formats[i] == codec)
+            return LEAT_OK;
     return leati_refuse(err, VALUE, "the data are a %s; expected %s, or use decode_image",
                         codec->title, taken[op].text);
 }
@@ -90,10 +96,9 @@ static leat_status check_format(leati_picture_op op, const leati_codec *codec, l
 /* The shape of what the operation gives of a picture. */
 static leat_status shape_of(leati_picture_op op, const leati_codec *codec,
                             const leati_image_info *info, leat_shape *out, leat_error *err) {
-    bool animation = strcmp(codec->name, "gif") == 0 || strcmp(codec->name, "webp") == 0;
     *out = LEAT_SHAPE(info->height, info->width, info->channels);
     if (op == LEATI_PICTURE_GIF || op == LEATI_PICTURE_WEBP ||
-        (op == LEATI_PICTURE_IMAGE && animation))
+        (op == LEATI_PICTURE_IMAGE && codec->animated))
         *out = LEAT_SHAPE(info->frames, info->height, info->width, info->channels);
     else if (info->frames > 1)
         return leati_refuse(err, VALUE,
@@ -124,9 +129,9 @@ leat_status leati_picture_begin(leati_image_decoder *decoder, const leat_string 
                                 leat_error *err) {
     leati_decode_options wanted = *options;
     const leati_codec *codec = leati_codec_find((const uint8_t *)contents->data, contents->size);
-    bool is_png = codec != NULL && strcmp(codec->name, "png") == 0;
+    bool deep = codec != NULL && codec->deep;
     LEATI_TRY(check_format(op, codec, err));
-    wanted.bits = dtype == LEAT_UINT8 || !is_png ? 8 : 16;
+    wanted.bits = dtype == LEAT_UINT8 || !deep ? 8 : 16;
     wanted.first_frame = op == LEATI_PICTURE_FRAME;
     LEATI_TRY(leati_image_begin(decoder, (const uint8_t *)contents->data, contents->size, &wanted,
                                 info, err));

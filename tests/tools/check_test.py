@@ -42,6 +42,33 @@ class Check(unittest.TestCase):
         self.assertEqual(out.count("\n"), 1, out)
 
 
+class Strings(Check):
+    def test_descriptors_are_compared(self):
+        self.write("src/dist/a.c", "bool f(const node *n) { return n->op == &leati_op_map; }\n")
+        self.write("src/data/plan/table.c", "int f(void) { return strcmp(table[i]->op->name, name); }\n")
+        self.write("src/core/row.c", "int f(void) { return strcmp(row->name, name); }\n")
+        self.accepts("check_strings")
+
+    def test_names_of_operators(self):
+        self.write("src/dist/a.c", "\nbool f(const node *n) { return is(n) && strcmp(n->op->name,\n names[0]) == 0; }\n")
+        self.complains("check_strings", "src/dist/a.c:2: decides by a name")
+
+    def test_names_of_other_things(self):
+        self.write("python/native/a.c", 'bool f(const codec *c) { return !strncmp("jp(", c->title, 2) ||\n'
+                                        ' strcmp(c[i].name, "jpeg") == 0; }\n')
+        self.complains("check_strings", "python/native/a.c:2: decides by a name")
+
+    def test_wording(self):
+        self.write("src/dist/a.c", 'bool f(leat_error *err) { return strstr(err->text, "lost") != NULL; }\n')
+        self.complains("check_strings", "src/dist/a.c:1: decides by an error's wording")
+
+    def test_wording_in_tests(self):
+        self.write("src/dist/a_test.c", 'void f(void) { assert_string_equal(errors[2].text, "lost"); }\n' * 418)
+        self.accepts("check_strings")
+        self.write("tests/b.c", 'void f(void) { assert_non_null(strstr(err.text, "lost")); }\n')
+        self.complains("check_strings", "tests compare the wording of errors 419 times; at most 418")
+
+
 class Layers(Check):
     def test_down_and_own_room(self):
         self.write("src/file/a.c", '#include "file/a.h"\n#include "run/b.h"\n#include <leat/base.h>\n#include <zlib.h>\n')

@@ -267,10 +267,15 @@ LEAT_API char *leat_iterator_explain(const leat_iterator *iterator, leat_error *
  * (leat_text_free). */
 LEAT_API char *leat_iterator_metrics(const leat_iterator *iterator, leat_error *err);
 
-/* The table of dataset operators as JSON text, for bindings: [{"name", "doc", "num_inputs" (-1: any
- * number), "arguments": [{"name", "type", "required", "default", ..., "doc"}]}]; names of operators
- * and arguments are those of tf.data, "default" null is None. Thread-safe. Owned text
- * (leat_text_free); NULL without memory. */
+/* The table of dataset operators as JSON text, for bindings: [{"name", "names" (where tf.data has
+ * it, and what is beyond tf.data would stand), "doc", "num_inputs" (-1: any number), "source"
+ * (whatever the number, a call gives no inputs), "tree" (inputs may be a structure of datasets),
+ * "shown" (what TensorFlow calls the dataset's class; then words ROW:NAME, for another name where
+ * that argument is not its default; null: the name in camel case), "arguments": [{"name", "type",
+ * "required", "default", ..., "doc"}], "signature": [{"name", "default"}] (TensorFlow's order;
+ * without "default" it must be given; "datasets" are the inputs; null: required arguments, then the
+ * others)}]. Names of operators and arguments are those of tf.data, "default" null is None.
+ * Thread-safe. Owned text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_dataset_operators_json(leat_error *err);
 
 #ifdef __cplusplus

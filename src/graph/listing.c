@@ -8,35 +8,11 @@
 
 #include "base/text.h"
 #include "core/json.h"
+#include "core/words.h"
 #include "graph/graph.h"
 #include "graph/input_type.h"
 
 #include <string.h>
-
-/* One word of a list separated by blanks. */
-typedef struct word {
-    const char *name;
-    size_t size;
-    const char *value; /* behind "="; NULL: none */
-    size_t value_size;
-} word;
-
-/* Takes the next word off `text`; false at its end. */
-static bool next_word(const char **text, word *out) {
-    const char *at = *text ? *text + strspn(*text, " ") : "";
-    size_t size = strcspn(at, " "), name = strcspn(at, " =");
-    *out = (word){.name = at, .size = name};
-    if (name < size) {
-        out->value = at + name + 1;
-        out->value_size = size - name - 1;
-    }
-    *text = at + size;
-    return size > 0;
-}
-
-static bool is_word(const word *w, const char *name) {
-    return strlen(name) == w->size && memcmp(w->name, name, w->size) == 0;
-}
 
 /* Adds `item` (given; NULL: no memory) to a list. */
 static bool append(json_t *list, json_t *item) {
@@ -45,9 +21,9 @@ static bool append(json_t *list, json_t *item) {
 
 static json_t *describe_paths(const char *names) {
     json_t *list = json_array();
-    word w;
+    leati_word w;
     bool good = list != NULL;
-    while (good && next_word(&names, &w))
+    while (good && leati_word_next(&names, &w))
         good = append(list, json_stringn(w.name, w.size));
     if (good)
         return list;
@@ -70,9 +46,9 @@ static json_t *describe_inputs(const leati_tensor_op *op) {
     json_t *list = json_array();
     const char *text = op->inputs, *types = op->types;
     leati_input_type type;
-    word w;
+    leati_word w;
     bool good = list != NULL;
-    while (good && next_word(&text, &w)) {
+    while (good && leati_word_next(&text, &w)) {
         bool many = w.name[0] == '*';
         json_t *input = json_object();
         good = input && leati_json_put(input, "name", json_stringn(w.name + many, w.size - many));
@@ -119,10 +95,10 @@ static json_t *describe_outputs(const leati_tensor_op *op) {
     return NULL;
 }
 
-static bool is_input(const leati_tensor_op *op, const word *name) {
+static bool is_input(const leati_tensor_op *op, const leati_word *name) {
     const char *text = op->inputs;
-    word w;
-    while (next_word(&text, &w)) {
+    leati_word w;
+    while (leati_word_next(&text, &w)) {
         size_t star = w.name[0] == '*';
         if (w.size - star == name->size && memcmp(w.name + star, name->name, name->size) == 0)
             return true;
@@ -130,22 +106,22 @@ static bool is_input(const leati_tensor_op *op, const word *name) {
     return false;
 }
 
-static bool is_argument(const leati_tensor_op *op, const word *name) {
+static bool is_argument(const leati_tensor_op *op, const leati_word *name) {
     for (const leati_row *row = op->rows; row && row->type != LEATI_ROW_END; row++)
-        if (!(row->flags & LEATI_CONSTRUCT) && is_word(name, row->name))
+        if (!(row->flags & LEATI_CONSTRUCT) && leati_word_is(name, row->name))
             return true;
     return false;
 }
 
-static const char *kind_of(const leati_tensor_op *op, const word *w) {
+static const char *kind_of(const leati_tensor_op *op, const leati_word *w) {
     if (is_input(op, w))
         return "input";
     if (is_argument(op, w))
         return "argument";
-    return is_word(w, "name") ? "name" : "fixed";
+    return leati_word_is(w, "name") ? "name" : "fixed";
 }
 
-static json_t *describe_parameter(const leati_tensor_op *op, const word *w) {
+static json_t *describe_parameter(const leati_tensor_op *op, const leati_word *w) {
     json_t *object = json_object();
     bool good = object && leati_json_put(object, "name", json_stringn(w->name, w->size)) &&
                 leati_json_put(object, "kind", json_string(kind_of(op, w)));
@@ -164,13 +140,13 @@ static json_t *describe_parameter(const leati_tensor_op *op, const word *w) {
 
 /* The parameters in `text`; `*named` becomes true where one of them is "name". */
 static bool add_parameters(json_t *list, const leati_tensor_op *op, const char *text, bool *named) {
-    word w;
-    while (next_word(&text, &w)) {
+    leati_word w;
+    while (leati_word_next(&text, &w)) {
         if (w.name[0] == '*') {
             w.name++;
             w.size--;
         }
-        *named = *named || is_word(&w, "name");
+        *named = *named || leati_word_is(&w, "name");
         if (!append(list, describe_parameter(op, &w)))
             return false;
     }

@@ -14,6 +14,8 @@
 
 #include "../support/golden.h"
 #include "conform.h"
+#include "core/json.h"
+#include "core/words.h"
 #include "data/plan/dataset.h"
 #include "dist/planner.h"
 #include "dist/sharding.h"
@@ -82,12 +84,50 @@ static const char *lacks_of_batches(const leati_dataset_op *op) {
     return "`batches`";
 }
 
+/* The rows of a signature, each once, with defaults that are JSON; the others are no arguments. */
+static const char *lacks_of_signature(const leati_dataset_op *op) {
+    const char *text = op->signature;
+    int parameters = 0, rows = 0;
+    for (leati_word w; leati_word_next(&text, &w);) {
+        leat_error err = {0};
+        json_t *value = w.value != NULL ? leati_json_parse(w.value, w.value_size, &err) : NULL;
+        bool found = leati_word_is(&w, "datasets") && op->num_inputs == -1;
+        json_decref(value);
+        if (w.value != NULL && value == NULL)
+            return "a default in `signature` that is JSON";
+        parameters += !found;
+        for (const leati_row *row = op->rows; row->type != LEATI_ROW_END; row++)
+            found = found || leati_word_is(&w, row->name);
+        if (!found)
+            return "the row that `signature` names";
+    }
+    for (const leati_row *row = op->rows; row->type != LEATI_ROW_END; row++)
+        rows += (row->flags & LEATI_CONSTRUCT) == 0;
+    return op->signature != NULL && parameters != rows ? "all rows in `signature`" : NULL;
+}
+
+/* Paths, of which no other operator has one. */
+static const char *lacks_of_names(const leati_dataset_op *op) {
+    size_t count = 0;
+    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const char *text = op->names;
+    for (leati_word w; leati_word_next(&text, &w);)
+        for (size_t i = 0; i < count; i++) {
+            const char *others = ops[i] != op ? ops[i]->names : NULL;
+            for (leati_word other; leati_word_next(&others, &other);)
+                if (other.size == w.size && memcmp(other.name, w.name, w.size) == 0)
+                    return "a path of its own in `names`";
+        }
+    return op->names == NULL ? "`names`" : NULL;
+}
+
 static void test_complete(void **state) {
     (void)state;
     size_t count = 0, lacking = 0;
     const leati_dataset_op *const *ops = leati_dataset_ops(&count);
     for (size_t i = 0; i < count; i++) {
-        const char *lacks[] = {lacks_of_shards(ops[i]), lacks_of_batches(ops[i])};
+        const char *lacks[] = {lacks_of_shards(ops[i]), lacks_of_batches(ops[i]),
+                               lacks_of_signature(ops[i]), lacks_of_names(ops[i])};
         for (size_t l = 0; l < sizeof lacks / sizeof *lacks; l++) {
             if (lacks[l] != NULL)
                 printf("FAIL %s: its descriptor lacks: %s\n", ops[i]->name, lacks[l]);

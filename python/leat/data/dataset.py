@@ -19,7 +19,7 @@ from leat.errors import InvalidArgumentError, NotFoundError
 from leat._graph.ops import plain_value
 from leat._core.element_specs import DatasetSpec
 from leat._core.shapes import TensorShape
-from leat._core.signatures import REQUIRED, function, parse
+from leat._core.signatures import REQUIRED, function
 from leat._core.tensor import Tensor, convert_to_tensor
 
 AUTOTUNE = -1
@@ -32,6 +32,7 @@ class Dataset:
     """A dataset (``tf.data.Dataset``): immutable, shared by any number of iterators and threads."""
 
     _is_leaf_value = True
+    _shown = None  # what TensorFlow calls the class, where it is another name
     __slots__ = ("_native", "_value", "_element_spec", "_name", "_inputs", "_options", "__weakref__", "__dict__")
 
     def __init__(self, native=None, value=None, element_spec=None, name="Dataset", inputs=(), options=None):
@@ -78,7 +79,7 @@ class Dataset:
     def __repr__(self):
         kind = type(self).__name__
         own = "CacheDataset" if self._name == "Cache" else f"_{self._name}Dataset"
-        shown = _CLASSES.get(kind, kind) if kind != "Dataset" else own
+        shown = self._shown or kind if kind != "Dataset" else own
         return f"<{shown} element_spec={self.element_spec!r}>"
 
     def options(self):
@@ -225,14 +226,6 @@ class Dataset:
         return make("from_tensors", (), {"tensors": tensors}, name)
 
     @staticmethod
-    def from_tensor_slices(tensors, name=None):
-        """The rows of a structure of tensors along their first axis; ``from_tensor_slices((x, y))`` gives pairs.
-
-        tensors: As from_tensors takes them, each with at least one dimension, all of one length: ValueError otherwise.
-        """
-        return make("from_tensor_slices", (), {"tensors": tensors}, name)
-
-    @staticmethod
     def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
         """What a Python generator yields (``tf.data.Dataset.from_generator``).
 
@@ -243,17 +236,6 @@ class Dataset:
         """
         from leat.data.functions import from_generator
         return from_generator(generator, output_types, output_shapes, args, output_signature, name)
-
-    @staticmethod
-    def list_files(file_pattern, shuffle=None, seed=None, name=None):
-        """The names of the files that match, as string scalars. InvalidArgumentError where there is none.
-
-        file_pattern: A glob pattern, or several.
-        shuffle: False: in the order of the names; else in a random order, another one in every epoch.
-        seed: Seed of that order.
-        """
-        return make("list_files", (), {"file_pattern": file_pattern, "shuffle": True if shuffle is None else shuffle,
-                                       "seed": seed}, name)
 
     @staticmethod
     def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
@@ -310,9 +292,10 @@ class _Node:
             if not isinstance(dataset, Dataset):
                 raise TypeError(f"{self.op}: expected a dataset, found {type(dataset).__name__}")
         args = {}
-        if self.graph is not None and "choice_dataset" in self.arguments:  # there it is an input
-            flat = [*flat, self.arguments.pop("choice_dataset")]
-            args["choice_dataset_is_input"] = True
+        objects = [a["name"] for a in self.entry["arguments"] if a["type"] == "object" and self.graph is not None]
+        for name in objects:  # there a dataset is an input
+            flat = [*flat, self.arguments.pop(name)]
+            args[f"{name}_is_input"] = True
         for name, value in self.arguments.items():
             argument = next((a for a in self.entry["arguments"] if a["name"] == name), None)
             if argument is None:
@@ -323,7 +306,7 @@ class _Node:
         if self.graph is not None and not self.datasets or self.bound or any(d._native is None for d in flat):
             return self._in_graph(flat, args)
         plan = {"op": self.op, "args": args}
-        if len(flat) == 1 and flat[0] is self.inputs or self.op != "zip":
+        if len(flat) == 1 and flat[0] is self.inputs or not self.entry["tree"]:
             plan["inputs"] = [self._ref(dataset) for dataset in flat]
         else:
             plan["inputs"] = self._tree(self.inputs)
@@ -402,7 +385,7 @@ class _Node:
         value = graph.dataset(self.op, json.dumps(args), inputs, bound, functions)
         made = Dataset(value=value, name=_camel(self.op), inputs=tuple(flat))
         plain = type(self.inputs) is tuple and not any(nest.is_nested(child) for child in self.inputs)
-        if self.op == "zip" and not plain and nest.is_nested(self.inputs):
+        if self.entry["tree"] and not plain and nest.is_nested(self.inputs):
             return made.map(lambda *values: nest.pack_as(self.inputs, values))
         return made
 
@@ -451,26 +434,15 @@ def make(op, inputs, arguments, name=None):
     return dataset
 
 
-# What repr calls a dataset, where that is not the operator's name.
-_NAMES = {"from_tensors": "Tensor", "from_tensor_slices": "TensorSlice", "from_list": "List", "enumerate": "Zip",
-          "choose_from_datasets": "DirectedInterleave", "sample_from_datasets": "DirectedInterleave",
-          "sparse_batch": "DenseToSparseBatch", "ragged_batch": "Batch", "bucket_by_sequence_length": "GroupByWindow",
-          "counter": "Scan", "rejection_resample": "DirectedInterleave", "with_options": "Options",
-          "list_files": "Shuffle"}
-
-
-_CLASSES = {"TFRecordDataset": "TFRecordDatasetV2", "TextLineDataset": "TextLineDatasetV2",
-            "FixedLengthRecordDataset": "FixedLengthRecordDatasetV2", "CsvDataset": "CsvDatasetV2",
-            "SqlDataset": "SqlDatasetV2", "RandomDataset": "RandomDatasetV2"}
-
-
 def _shown_name(op, arguments):
     """TensorFlow's name for what an operator makes: ParallelMap, TensorSlice."""
-    if op in ("map", "batch", "interleave") and arguments.get("num_parallel_calls") is not None:
-        return "Parallel" + _camel(op)
-    if op == "list_files" and not arguments.get("shuffle", True):
-        return "TensorSlice"
-    return _NAMES.get(op) or _camel(op)
+    entry = OPERATORS[op]
+    name, *others = (entry["shown"] or _camel(op)).split()
+    for row, _, other in (word.partition(":") for word in others):
+        default = next(_default(argument) for argument in entry["arguments"] if argument["name"] == row)
+        if arguments.get(row) is not None and arguments[row] != default:
+            return other
+    return name
 
 
 def _camel(op):
@@ -479,39 +451,22 @@ def _camel(op):
 
 # ---- methods of the table ----
 
-# Where TensorFlow's order of parameters, or a default, is not that of the operator's arguments.
-_SIGNATURES = {
-    "batch": "batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None",
-    "map": "map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False",
-    "interleave": "map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None",
-    "bucket_by_sequence_length": "element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, "
-                                 "padding_values=None, pad_to_bucket_boundary=False, no_padding=False, "
-                                 "drop_remainder=False",
-    "cache": "filename=''",
-    "counter": "start=0, step=1, dtype=dtypes.int64",
-    "prefetch": "buffer_size",
-    "repeat": "count=None",
-    "shard": "num_shards, index",
-    "ignore_errors": "log_warning=False",
-    "scan": "initial_state, scan_func",
-    "random": "seed=None, rerandomize_each_iteration=None",
-    "sample_from_datasets": "datasets, weights=None, seed=None, stop_on_empty_dataset=False, "
-                            "rerandomize_each_iteration=None",
-}
-
-
 def parameters_of(entry):
     """[(name, default)] of an operator's arguments."""
-    if entry["name"] in _SIGNATURES:
-        return parse(_SIGNATURES[entry["name"]])
-    required = [(a["name"], REQUIRED) for a in entry["arguments"] if a["required"]]
-    return required + [(a["name"], _default(a)) for a in entry["arguments"] if not a["required"]]
+    arguments = {argument["name"]: argument for argument in entry["arguments"]}
+    if entry["signature"] is not None:
+        return [(p["name"], _valued(arguments[p["name"]], p["default"]) if "default" in p else REQUIRED)
+                for p in entry["signature"]]
+    required = [(name, REQUIRED) for name, argument in arguments.items() if argument["required"]]
+    return required + [(name, _default(a)) for name, a in arguments.items() if not a["required"]]
+
+
+def _valued(argument, default):
+    return getattr(dtypes, default) if argument["type"] == "dtype" and default is not None else default
 
 
 def _default(argument):
-    value = argument["default"]
-    if argument["type"] == "dtype" and value is not None:
-        return getattr(dtypes, value)
+    value = _valued(argument, argument["default"])
     return None if argument.get("none") and argument["type"] == "integer" else value
 
 
@@ -528,47 +483,50 @@ def function_of(op):
     parameters = parameters_of(entry)
     names = [name for name, _ in parameters if name != "datasets"]
     several = len(names) < len(parameters)
-    source = entry["num_inputs"] == 0 or op.endswith("_dataset") and entry["num_inputs"] != 1
 
     def call(given):
-        inputs = () if source else tuple(given["datasets"]) if several else (given["self"],)
+        inputs = () if entry["source"] else tuple(given["datasets"]) if several else (given["self"],)
         return make(op, inputs, {name: given[name] for name in names}, given["name"])
-    first = [] if source or several else [("self", REQUIRED)]
+    first = [] if entry["source"] or several else [("self", REQUIRED)]
     return function(op, [*first, *parameters, ("name", None)], call, doc_of(entry), "leat.data")
 
 
-def _install():
+def paths():
+    """(operator, where TensorFlow has it: "Dataset", "experimental" or "", its name there), several for some."""
     for op, entry in OPERATORS.items():
-        if op.endswith("_dataset") or hasattr(Dataset, op):
-            continue
-        made = function_of(op)
-        static = entry["num_inputs"] == 0 or op in ("sample_from_datasets",)
-        setattr(Dataset, op, staticmethod(made) if static else made)
+        for path in entry["names"]:
+            home, _, name = path.rpartition(".")
+            yield op, home, name
+
+
+def _install():
+    for op, home, name in paths():
+        if home == "Dataset" and not hasattr(Dataset, name):
+            made = function_of(op)
+            static = made.__code__.co_varnames[0] != "self"
+            setattr(Dataset, name, staticmethod(made) if static else made)
 
 
 _install()
 
 
-def _reader(op, class_name, parameters):
+def _reader(class_name):
     """A class whose constructor is a reader's operator (``tf.data.TFRecordDataset``)."""
-    parameters = [*parse(parameters), ("name", None)]
+    op = next(op for op, _, name in paths() if name == class_name)
+    entry = OPERATORS[op]
 
     def call(given):
         self, name = given.pop("self"), given.pop("name")
         made = make(op, (), given, name)
         Dataset.__init__(self, made._native, made._value, name=class_name.removesuffix("Dataset"))
         self._node = getattr(made, "_node", None)
-    init = function("__init__", [("self", REQUIRED), *parameters], call, None, "leat.data")
+    parameters = [("self", REQUIRED), *parameters_of(entry), ("name", None)]
+    init = function("__init__", parameters, call, None, "leat.data")
     init.__qualname__ = f"{class_name}.__init__"
-    return type(class_name, (Dataset,), {"__init__": init, "__doc__": doc_of(OPERATORS[op]), "__module__": "leat.data",
-                                         "__slots__": ()})
+    return type(class_name, (Dataset,), {"__init__": init, "__doc__": doc_of(entry), "__module__": "leat.data",
+                                         "__slots__": (), "_shown": class_name + "V2"})
 
 
-TFRecordDataset = _reader("tf_record_dataset", "TFRecordDataset",
-                          "filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, index='none'")
-TextLineDataset = _reader("text_line_dataset", "TextLineDataset",
-                          "filenames, compression_type=None, buffer_size=None, num_parallel_reads=None")
-FixedLengthRecordDataset = _reader(
-    "fixed_length_record_dataset", "FixedLengthRecordDataset",
-    "filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None, "
-    "num_parallel_reads=None")
+TFRecordDataset = _reader("TFRecordDataset")
+TextLineDataset = _reader("TextLineDataset")
+FixedLengthRecordDataset = _reader("FixedLengthRecordDataset")

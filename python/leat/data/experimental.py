@@ -10,16 +10,15 @@ from leat.data.options import (AutoShardPolicy, AutotuneAlgorithm, AutotuneOptio
 
 SHARD_HINT = -1
 
-CsvDataset = _reader("csv_dataset", "CsvDataset",
-                     "filenames, record_defaults, compression_type=None, buffer_size=None, header=False, "
-                     "field_delim=',', use_quote_delim=True, na_value='', select_cols=None, exclude_cols=None")
-SqlDataset = _reader("sql_dataset", "SqlDataset", "driver_name, data_source_name, query, output_types")
+CsvDataset = _reader("CsvDataset")
+SqlDataset = _reader("SqlDataset")
 
 
 class RandomDataset(Dataset):
     """Random int64 numbers (``tf.data.experimental.RandomDataset``)."""
 
     __slots__ = ()
+    _shown = "RandomDatasetV2"
 
     def __init__(self, seed=None, name=None):
         made = Dataset.random(seed, name=name)
@@ -34,24 +33,10 @@ def Counter(start=0, step=1, dtype=dtypes.int64):
 def _transformation(name):
     """``dataset.apply(name(...))`` for the method of that name."""
     entry, method = _dataset.OPERATORS[name], getattr(Dataset, name)
-    parameters = _signatures.parse(_EARLIER[name]) if name in _EARLIER else _dataset.parameters_of(entry)
 
     def call(given):
         return lambda dataset: method(dataset, **given)
-    return _signatures.function(name, parameters, call, _dataset.doc_of(entry), __name__)
-
-
-# Where the function's parameters are not those of the method.
-_EARLIER = {
-    "parallel_interleave": "map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None, "
-                           "prefetch_input_elements=None, num_parallel_calls=None",
-}
-
-for _name in ("assert_cardinality", "bucket_by_sequence_length", "group_by_window", "ignore_errors", "map_and_batch",
-              "pad_to_cardinality", "parallel_interleave", "rejection_resample", "scan", "shuffle_and_repeat",
-              "snapshot", "take_while", "unbatch", "unique", "quarantine", "pack", "index_shuffle", "global_shuffle"):
-    if hasattr(Dataset, _name):
-        globals()[_name] = _transformation(_name)
+    return _signatures.function(name, _dataset.parameters_of(entry), call, _dataset.doc_of(entry), __name__)
 
 
 class Reducer:
@@ -187,11 +172,10 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=Non
         shuffle_buffer_size=shuffle_buffer_size, sloppy_ordering=sloppy_ordering, drop_final_batch=drop_final_batch))
 
 
-make_csv_dataset = _dataset.function_of("make_csv_dataset")
-for _name, _entry in _dataset.OPERATORS.items():  # the readers that tf.data does not have
-    if _name.endswith("_dataset") and _entry["num_inputs"] != 1 and _name not in globals() and _name not in (
-            "tf_record_dataset", "text_line_dataset", "fixed_length_record_dataset", "csv_dataset", "sql_dataset"):
-        globals()[_name] = _dataset.function_of(_name)
+for _op, _home, _name in _dataset.paths():
+    if _home == "experimental" and _name not in globals():
+        _make = _transformation if _dataset.OPERATORS[_op]["num_inputs"] == 1 else _dataset.function_of
+        globals()[_name] = _make(_op)
 
 _later.module(__name__, {}, homes={
     "leat.data.tables": "DatasetInitializer TFRecordWriter index_table_from_dataset table_from_dataset"})

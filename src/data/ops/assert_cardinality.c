@@ -106,6 +106,7 @@ const leati_dataset_op leati_op_assert_cardinality = {
     .version = 1,
     .doc = "The input, whose number of elements is claimed and checked. Saved as a count and the "
            "input's position; restoring costs the input's.",
+    .names = "Dataset.assert_cardinality experimental.assert_cardinality",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_LEFT_OUT,

@@ -619,6 +619,8 @@ const leati_dataset_op leati_op_batch = {
     .doc = "Stacks `batch_size` consecutive elements along a new first axis. Saved as the input's "
            "position (never inside a batch); "
            "restoring costs the input's.",
+    .names = "Dataset.batch",
+    .shown = "Batch num_parallel_calls:ParallelBatch",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -277,6 +277,12 @@ const leati_dataset_op leati_op_bucket_by_sequence_length = {
     .version = 1,
     .doc = "Batches of elements whose lengths lie between the same `bucket_boundaries`. Runs, is "
            "saved and restored as group_by_window.",
+    .names = "Dataset.bucket_by_sequence_length "
+             "experimental.bucket_by_sequence_length",
+    .signature = "element_length_func bucket_boundaries bucket_batch_sizes "
+                 "padded_shapes=null padding_values=null pad_to_bucket_boundary=false "
+                 "no_padding=false drop_remainder=false",
+    .shown = "GroupByWindow",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,

@@ -635,6 +635,8 @@ const leati_dataset_op leati_op_cache = {
     .doc = "The first complete iteration keeps the elements, later ones read them. Saved as a "
            "position where the input can be replayed (restoring in another process computes the "
            "elements again), else with the elements.",
+    .names = "Dataset.cache",
+    .signature = "filename=\"\"",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -145,6 +145,8 @@ const leati_dataset_op leati_op_choose_from_datasets = {
     .version = 1,
     .doc = "Elements of the inputs in the order that a dataset of their numbers gives. Saved as "
            "all inputs' positions; restoring costs the inputs'.",
+    .names = "Dataset.choose_from_datasets experimental.choose_from_datasets",
+    .shown = "DirectedInterleave",
     .num_inputs = -1,
     .flow = LEATI_MIXES,
     .shards = LEATI_SHARD_NOT,

@@ -160,6 +160,7 @@ const leati_dataset_op leati_op_concatenate = {
     .version = 1,
     .doc = "The first dataset, then the second. Saved as which is being read and its position; "
            "restoring costs the inputs'.",
+    .names = "Dataset.concatenate",
     .num_inputs = 2,
     .flow = LEATI_MIXES,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -231,6 +231,9 @@ const leati_dataset_op leati_op_counter = {
     .version = 1,
     .doc = "The numbers start, start + step, ... without end. Saved as one position; restoring "
            "costs nothing.",
+    .names = "Dataset.counter experimental.Counter",
+    .signature = "start=0 step=1 dtype=\"int64\"",
+    .shown = "Scan",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,

@@ -582,6 +582,10 @@ const leati_dataset_op leati_op_csv_dataset = {
     .version = 1,
     .doc = "The records of CSV files. Saved as the place in the list of files and a byte offset; "
            "restoring costs a seek (of a compressed file: reading up to there).",
+    .names = "experimental.CsvDataset",
+    .signature = "filenames record_defaults compression_type=null buffer_size=null "
+                 "header=false field_delim=\",\" use_quote_delim=true na_value=\"\" "
+                 "select_cols=null exclude_cols=null",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_READER,

@@ -247,6 +247,7 @@ const leati_dataset_op leati_op_dense_to_ragged = {
     .version = 1,
     .doc = "Tensors whose shapes are not known as ragged values, for ragged_batch. Saved as the "
            "input's position; restoring costs the input's.",
+    .names = "Dataset.dense_to_ragged",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -142,6 +142,8 @@ const leati_dataset_op leati_op_enumerate = {
     .version = 1,
     .doc = "Pairs of a number, counted from `start`, and an element. Saved as the number and the "
            "input's position; restoring costs the input's.",
+    .names = "Dataset.enumerate experimental.enumerate_dataset",
+    .shown = "Zip",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_NOT,

@@ -169,6 +169,7 @@ const leati_dataset_op leati_op_filter = {
     .version = 1,
     .doc = "The elements for which `predicate` is true. Saved as the number of calls and the "
            "input's position; restoring costs the input's.",
+    .names = "Dataset.filter",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

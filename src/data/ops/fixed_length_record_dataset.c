@@ -234,6 +234,9 @@ const leati_dataset_op leati_op_fixed_length_record_dataset = {
     .version = 1,
     .doc = "Records of equal size. Saved as the place in the list of files and a byte offset for "
            "each open one; restoring costs a seek (of a compressed file: reading up to there).",
+    .names = "FixedLengthRecordDataset",
+    .signature = "filenames record_bytes header_bytes=null footer_bytes=null "
+                 "buffer_size=null compression_type=null num_parallel_reads=null",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_READER,

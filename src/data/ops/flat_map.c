@@ -218,6 +218,7 @@ const leati_dataset_op leati_op_flat_map = {
     .doc = "The elements of the datasets that `map_func` returns, one dataset after the other. "
            "Saved as the input's and the inner "
            "position; restoring calls the function once.",
+    .names = "Dataset.flat_map",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_CALLS,

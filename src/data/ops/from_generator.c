@@ -344,6 +344,7 @@ const leati_dataset_op leati_op_from_generator = {
     .version = 1,
     .doc = "The values of a registered generator, which each iterator runs anew. Only a pure one "
            "is saved, as the number of values; restoring runs through them.",
+    .names = "Dataset.from_generator",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,

@@ -232,6 +232,8 @@ const leati_dataset_op leati_op_from_tensor_slices = {
     .version = 1,
     .doc = "The rows of tensors along their first axis. Saved as one position; restoring costs "
            "nothing.",
+    .names = "Dataset.from_tensor_slices",
+    .shown = "TensorSlice",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,

@@ -105,6 +105,8 @@ const leati_dataset_op leati_op_from_tensors = {
     .version = 1,
     .doc = "One element: the tensors themselves. Saved as whether it was given; restoring costs "
            "nothing.",
+    .names = "Dataset.from_tensors",
+    .shown = "Tensor",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,

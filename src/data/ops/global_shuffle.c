@@ -194,6 +194,7 @@ const leati_dataset_op leati_op_global_shuffle = {
     .version = 1,
     .doc = "All elements in a random order, asked from the input by number; nothing is buffered. "
            "Saved as a position and the order's key; restoring costs nothing.",
+    .names = "Dataset.global_shuffle experimental.global_shuffle",
     .num_inputs = 1,
     .flow = LEATI_REORDERS,
     .shards = LEATI_SHARD_NOT,

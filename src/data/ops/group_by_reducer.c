@@ -447,6 +447,7 @@ const leati_dataset_op leati_op_group_by_reducer = {
     .doc = "For each key, in the order of keys, what `finalize_func` makes of a state that "
            "`init_func` began and `reduce_func` took through the key's elements. Saved as keys and "
            "states; restoring costs the input's.",
+    .names = "Dataset.group_by_reducer experimental.group_by_reducer",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,

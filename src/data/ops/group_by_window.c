@@ -482,6 +482,7 @@ const leati_dataset_op leati_op_group_by_window = {
     .doc = "The elements of the datasets that `reduce_func` makes of groups of elements with one "
            "key. Saved as the elements of all groups and the positions of the input and of the "
            "dataset being read; restoring calls the function once.",
+    .names = "Dataset.group_by_window experimental.group_by_window",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_NOT,

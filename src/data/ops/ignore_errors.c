@@ -66,6 +66,7 @@ const leati_dataset_op leati_op_ignore_errors = {
     .doc =
         "The input's elements without its errors. Saved as the input's position; restoring costs "
         "the input's.",
+    .names = "Dataset.ignore_errors experimental.ignore_errors",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,

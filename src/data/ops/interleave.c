@@ -128,6 +128,8 @@ const leati_dataset_op leati_op_interleave = {
            "turn. Saved as the input's position and, for each open dataset, the element it was "
            "made from and its position; restoring calls the function once for each and reads "
            "again what was read ahead.",
+    .names = "Dataset.interleave",
+    .shown = "Interleave num_parallel_calls:ParallelInterleave",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_CALLS,

@@ -112,6 +112,7 @@ const leati_dataset_op leati_op_legacy_rebatch = {
     .version = 1,
     .doc = "Every batch in `num_replicas` pieces. Saved as positions; restoring costs one input "
            "element.",
+    .names = "Dataset.legacy_rebatch",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,

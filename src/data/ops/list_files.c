@@ -110,6 +110,9 @@ const leati_dataset_op leati_op_list_files = {
     .version = 1,
     .doc = "Names of files that match glob patterns, found once, at construction. Saved as "
            "positions; restoring costs nothing.",
+    .names = "Dataset.list_files",
+    .signature = "file_pattern shuffle=null seed=null",
+    .shown = "Shuffle shuffle:TensorSlice",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,

@@ -270,6 +270,7 @@ const leati_dataset_op leati_op_load = {
     .version = 1,
     .doc = "The elements of a dataset that was saved to a folder. Saved as the name of the run and "
            "a byte for each shard that is open; restoring reads compressed files up to there.",
+    .names = "Dataset.load experimental.load",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,

@@ -234,6 +234,7 @@ const leati_dataset_op leati_op_make_batched_features_dataset = {
     .version = 1,
     .doc = "Batches of features from files of serialised tf.train.Examples. Runs, is saved and "
            "restored as the pipeline that it stands for.",
+    .names = "experimental.make_batched_features_dataset",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_AS_PLAN,

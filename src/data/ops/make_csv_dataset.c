@@ -558,6 +558,7 @@ const leati_dataset_op leati_op_make_csv_dataset = {
     .version = 1,
     .doc = "Batches of named columns from CSV files. Runs, is saved and restored as the pipeline "
            "that it stands for.",
+    .names = "experimental.make_csv_dataset",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_AS_PLAN,

@@ -303,6 +303,10 @@ const leati_dataset_op leati_op_map = {
     .doc = "`map_func` of every element. Saved as the input's position; results in flight are "
            "computed again, and outcomes passed while restoring are not computed. Without order "
            "the state lists what was delivered early.",
+    .names = "Dataset.map",
+    .signature = "map_func num_parallel_calls=null deterministic=null synchronous=null "
+                 "use_unbounded_threadpool=false",
+    .shown = "Map num_parallel_calls:ParallelMap",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -94,6 +94,7 @@ const leati_dataset_op leati_op_map_and_batch = {
     .name = "map_and_batch",
     .version = 1,
     .doc = "`map_func` of every element, in batches. Runs, is saved and restored as map and batch.",
+    .names = "Dataset.map_and_batch experimental.map_and_batch",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -407,6 +407,7 @@ const leati_dataset_op leati_op_numpy_dataset = {
     .doc = "The rows of .npy files, along the arrays' first dimension. Saved as the place in the "
            "list of files and a row; restoring costs a seek (of a compressed file: reading up to "
            "there).",
+    .names = "experimental.numpy_dataset",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_READER,

@@ -738,6 +738,7 @@ const leati_dataset_op leati_op_pack = {
            "segment_ids and positions. Saved as the input's position and a place in its sequence; "
            "after an error as the place where the window began, or its tokens where the input "
            "cannot be read again. Restoring costs the sequences of a window.",
+    .names = "Dataset.pack experimental.pack",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,

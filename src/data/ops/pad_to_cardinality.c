@@ -235,6 +235,7 @@ const leati_dataset_op leati_op_pad_to_cardinality = {
     .version = 1,
     .doc = "The input's dictionaries with a mask, then elements of zeros up to `cardinality`. "
            "Saved as counts and the input's position; restoring costs the input's.",
+    .names = "Dataset.pad_to_cardinality experimental.pad_to_cardinality",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_NOT,

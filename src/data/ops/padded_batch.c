@@ -446,6 +446,7 @@ const leati_dataset_op leati_op_padded_batch = {
     .version = 1,
     .doc = "Stacks `batch_size` consecutive elements, each padded to the shape of `padded_shapes`. "
            "Saved as the input's position (never inside a batch); restoring costs the input's.",
+    .names = "Dataset.padded_batch",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -119,6 +119,10 @@ const leati_dataset_op leati_op_parallel_interleave = {
            "turn. Saved as the input's position and, for each open dataset, the element it was "
            "made from and its position; restoring calls the function once for each and reads "
            "again what was read ahead.",
+    .names = "Dataset.parallel_interleave experimental.parallel_interleave",
+    .signature = "map_func cycle_length block_length=1 sloppy=false "
+                 "buffer_output_elements=null prefetch_input_elements=null "
+                 "num_parallel_calls=null",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_CALLS,

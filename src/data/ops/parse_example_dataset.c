@@ -236,6 +236,7 @@ const leati_dataset_op leati_op_parse_example_dataset = {
     .doc =
         "The features of batches of serialised tf.train.Examples, as a dict of batches. Runs, is "
         "saved and restored as map.",
+    .names = "experimental.parse_example_dataset",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_SEES_THROUGH,

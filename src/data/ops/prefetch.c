@@ -114,6 +114,8 @@ const leati_dataset_op leati_op_prefetch = {
         "the number of outcomes since; restoring passes these, a block at most, without "
         "computing pure maps. Over inputs with effects the buffered elements themselves are "
         "saved, and restoring costs nothing.",
+    .names = "Dataset.prefetch",
+    .signature = "buffer_size",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_SEES_THROUGH,

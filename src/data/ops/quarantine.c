@@ -314,6 +314,7 @@ const leati_dataset_op leati_op_quarantine = {
     .doc = "The input's elements without the bad ones, which are listed in a file; more of them "
            "than the limit are DATA_LOSS. Saved as two counts and the input's position; restoring "
            "costs the input's.",
+    .names = "Dataset.quarantine experimental.quarantine",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

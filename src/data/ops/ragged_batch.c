@@ -33,6 +33,8 @@ const leati_dataset_op leati_op_ragged_batch = {
     .doc =
         "Stacks `batch_size` consecutive elements along a new first axis; tensors whose spec has "
         "unknown dimensions become ragged. Runs, is saved and restored as batch.",
+    .names = "Dataset.ragged_batch experimental.dense_to_ragged_batch",
+    .shown = "Batch",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -170,6 +170,7 @@ const leati_dataset_op leati_op_random = {
     .version = 1,
     .doc = "Random numbers from 0 to 2^32 - 1, without end. Saved as seeds and one position; "
            "restoring costs nothing.",
+    .names = "Dataset.random experimental.RandomDataset",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,

@@ -220,6 +220,7 @@ const leati_dataset_op leati_op_range = {
     .version = 1,
     .doc = "The numbers start, start + step, ... below stop. Saved as one position; restoring "
            "costs nothing.",
+    .names = "Dataset.range",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,

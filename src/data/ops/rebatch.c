@@ -270,6 +270,7 @@ const leati_dataset_op leati_op_rebatch = {
     .version = 1,
     .doc = "Batches of other sizes from the rows of the input's batches. Saved as positions; "
            "restoring costs one input element.",
+    .names = "Dataset.rebatch",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -511,6 +511,8 @@ const leati_dataset_op leati_op_rejection_resample = {
     .doc = "Tuples of class and element, of which so many are rejected and repeated that classes "
            "come by `target_dist`. Runs, is saved and restored as map, filter and "
            "sample_from_datasets.",
+    .names = "Dataset.rejection_resample experimental.rejection_resample",
+    .shown = "DirectedInterleave",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,

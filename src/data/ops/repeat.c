@@ -171,6 +171,7 @@ const leati_dataset_op leati_op_repeat = {
     .version = 1,
     .doc = "The input `count` times. Saved as the epoch and the input's position; restoring costs "
            "the input's.",
+    .names = "Dataset.repeat",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -454,6 +454,10 @@ const leati_dataset_op leati_op_sample_from_datasets = {
     .version = 1,
     .doc = "Elements of the inputs in a random order, by weights. Saved as seeds, the number of "
            "draws and all inputs' positions; restoring costs the inputs'.",
+    .names = "Dataset.sample_from_datasets experimental.sample_from_datasets",
+    .signature = "datasets weights=null seed=null stop_on_empty_dataset=false "
+                 "rerandomize_each_iteration=null",
+    .shown = "DirectedInterleave",
     .num_inputs = -1,
     .flow = LEATI_MIXES,
     .shards = LEATI_SHARD_NOT,

@@ -203,6 +203,7 @@ const leati_dataset_op leati_op_scan = {
     .doc =
         "The outputs of `scan_func`, called along the input with a state that it hands on. Saved "
         "as the state's values and the input's position; restoring costs the input's.",
+    .names = "Dataset.scan experimental.scan",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_NOT,

@@ -246,6 +246,7 @@ const leati_dataset_op leati_op_shard = {
     .version = 2,
     .doc = "Every `num_shards`-th element, from number `index` on. Saved as a phase and the "
            "input's position; restoring costs the input's.",
+    .names = "Dataset.shard",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

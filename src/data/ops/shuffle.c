@@ -194,6 +194,7 @@ const leati_dataset_op leati_op_shuffle = {
     .doc = "The elements in a random order drawn from a buffer. Saved as positions (restoring "
            "computes at most buffer_size elements "
            "again) where the input can be replayed, else as the buffer's data.",
+    .names = "Dataset.shuffle",
     .num_inputs = 1,
     .flow = LEATI_REORDERS,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -85,6 +85,7 @@ const leati_dataset_op leati_op_shuffle_and_repeat = {
     .name = "shuffle_and_repeat",
     .version = 1,
     .doc = "The input's epochs, each in a random order. Runs, is saved and restored as shuffle.",
+    .names = "Dataset.shuffle_and_repeat experimental.shuffle_and_repeat",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,

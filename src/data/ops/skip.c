@@ -138,6 +138,7 @@ const leati_dataset_op leati_op_skip = {
     .doc = "All but the first `count` elements. Saved as the number still to skip and the input's "
            "position; restoring costs "
            "the input's.",
+    .names = "Dataset.skip",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -505,6 +505,7 @@ const leati_dataset_op leati_op_snapshot = {
     .doc = "The first complete iteration writes the elements to files, later ones read them. Saved "
            "as positions, while writing with the names of the files so far; restoring costs what "
            "the input's does, or reading compressed files up to the place.",
+    .names = "Dataset.snapshot experimental.snapshot",
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_NOT,

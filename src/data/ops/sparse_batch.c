@@ -221,6 +221,8 @@ const leati_dataset_op leati_op_sparse_batch = {
     .doc =
         "Stacks `batch_size` consecutive tensors of unequal shapes as one sparse value. Saved as "
         "the input's position (never inside a batch); restoring costs the input's.",
+    .names = "Dataset.sparse_batch experimental.dense_to_sparse_batch",
+    .shown = "DenseToSparseBatch",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,

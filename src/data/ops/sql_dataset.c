@@ -320,6 +320,7 @@ const leati_dataset_op leati_op_sql_dataset = {
     .version = 1,
     .doc = "The rows of a query to an SQLite database. Saved as the number of rows; restoring runs "
            "the query again and passes over them.",
+    .names = "experimental.SqlDataset",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,

@@ -115,6 +115,7 @@ const leati_dataset_op leati_op_take = {
     .version = 1,
     .doc = "The first `count` elements. Saved as the number left and the input's position; "
            "restoring costs the input's.",
+    .names = "Dataset.take",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

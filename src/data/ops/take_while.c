@@ -132,6 +132,7 @@ const leati_dataset_op leati_op_take_while = {
     .version = 1,
     .doc = "The elements before the first one for which `predicate` is false. Saved as the number "
            "of calls and the input's position; restoring costs the input's.",
+    .names = "Dataset.take_while experimental.take_while",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,

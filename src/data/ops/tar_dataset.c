@@ -748,6 +748,7 @@ const leati_dataset_op leati_op_tar_dataset = {
     .doc = "Samples of tar shards in WebDataset's layout: a dict of the members' bytes and "
            "\"__key__\". Saved as the place in the list of files and a byte offset for each open "
            "one; restoring costs a seek (of a compressed file: reading up to there).",
+    .names = "experimental.tar_dataset",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_READER,

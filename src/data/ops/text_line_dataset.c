@@ -170,6 +170,9 @@ const leati_dataset_op leati_op_text_line_dataset = {
     .version = 1,
     .doc = "The lines of text files. Saved as the place in the list of files and a byte offset for "
            "each open one; restoring costs a seek (of a compressed file: reading up to there).",
+    .names = "TextLineDataset",
+    .signature = "filenames compression_type=null buffer_size=null "
+                 "num_parallel_reads=null",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_READER,

@@ -230,6 +230,9 @@ const leati_dataset_op leati_op_tf_record_dataset = {
     .doc = "The records of TFRecord files. Saved as the place in the list of files and a byte "
            "offset for each open one; restoring costs a seek (of a compressed file: reading up to "
            "there).",
+    .names = "TFRecordDataset",
+    .signature = "filenames compression_type=null buffer_size=null "
+                 "num_parallel_reads=null index=\"none\"",
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_READER,

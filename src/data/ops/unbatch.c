@@ -208,6 +208,7 @@ const leati_dataset_op leati_op_unbatch = {
     .version = 1,
     .doc = "The rows of each element, one by one. Saved as positions; restoring costs one input "
            "element.",
+    .names = "Dataset.unbatch experimental.unbatch",
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -129,6 +129,7 @@ const leati_dataset_op leati_op_unique = {
     .version = 1,
     .doc = "The first occurrence of each element. Saved as the values that came so far and the "
            "input's position; restoring costs the input's.",
+    .names = "Dataset.unique experimental.unique",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,

@@ -456,6 +456,7 @@ const leati_dataset_op leati_op_window = {
     .version = 1,
     .doc = "Consecutive elements as datasets, one per component. Saved as the elements of the "
            "present window and the input's position; restoring costs the input's.",
+    .names = "Dataset.window",
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -294,6 +294,7 @@ const leati_dataset_op leati_op_zip = {
     .version = 1,
     .doc = "One element of each input side by side, until the first one ends. Saved as the inputs' "
            "positions; restoring costs the inputs'.",
+    .names = "Dataset.zip",
     .num_inputs = -1,
     .flow = LEATI_MIXES,
     .shards = LEATI_SHARD_SEES_THROUGH,

@@ -116,7 +116,16 @@ typedef struct leati_dataset_op {
     const char *name; /* TensorFlow's, snake case */
     int version;
     const char *doc; /* one paragraph; then how it is saved and what restoring costs */
-    int num_inputs;  /* -1: any number */
+    /* For bindings. `names`: TensorFlow's exported paths below "tf.data.", separated by blanks:
+     * methods of Dataset; classes, which end in Dataset; of operators over one dataset functions
+     * for Dataset.apply; else functions. What tf.data does not have stands where it would. NULL:
+     * internal, no binding shows it. `signature`: the rows' names in TensorFlow's order, NAME=JSON
+     * with its default, NAME alone where it must be given; "datasets" stands for the inputs. NULL:
+     * the required rows, then the others with their own defaults. `shown`: what TensorFlow calls
+     * the class of the dataset, without Dataset; then ROW:NAME, for the name where that row's value
+     * is not its default. NULL: the operator's name in camel case. */
+    const char *names, *signature, *shown;
+    int num_inputs; /* -1: any number */
     leati_flow flow;
     leati_shards shards;
     const char *files; /* LEATI_SHARD_READER: the list of strings that names the files; else NULL */

@@ -27,10 +27,10 @@ TEXT = re.compile(r"\b(?:e|err|errors?(?:\[\w+\])?|local|why|failure|failed|outc
 def calls(code):
     """Yield (line, arguments) of every comparison of texts in C text without comments."""
     for match in CALL.finditer(code):
-        depth, at, quoted = 1, match.end(), False
+        depth, at, quoted = 1, match.end(), ""
         while depth and at < len(code):
-            if code[at] == '"' and code[at - 1] != "\\":
-                quoted = not quoted
+            if code[at] in ("\"", "'") and code[at - 1] != "\\" and quoted in ("", code[at]):
+                quoted = "" if quoted else code[at]
             elif not quoted:
                 depth += {"(": 1, ")": -1}.get(code[at], 0)
             at += 1

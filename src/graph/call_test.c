@@ -158,8 +158,8 @@ static void test_functions(void **state) {
 /* Output `index` of the operation over these tensors; without data: it refuses them. Owned. */
 static leat_tensor computed(const char *op, const leat_tensor *inputs, int count, int index) {
     leat_error err = {0};
-    leat_dtype dtypes[2];
-    leat_shape shapes[2];
+    leat_dtype dtypes[2] = {0};
+    leat_shape shapes[2] = {{0}};
     leat_value in[2], out[LEAT_MAX_OUTPUTS];
     leat_tensor results[2] = {{0}};
     for (int i = 0; i < count; i++) {

@@ -146,10 +146,9 @@ static void run_process(const char *address, int rank, bool shared) {
                                    .timeout_ms = TIMEOUT_MS};
     leati_store *store = leati_store_open(&options, &err);
     check(store == NULL ? err.code : LEAT_OK, "store", &err);
-    leati_collective *gloo = leati_gloo_collective_new(store, rank, 2, TIMEOUT_MS, &err);
+    leati_collective *gloo = leati_coll_gloo_new(store, rank, 2, TIMEOUT_MS, &err);
     check(gloo == NULL ? err.code : LEAT_OK, "gloo", &err);
-    leati_collective *c =
-        shared ? leati_shared_collective_new(store, rank, 2, TIMEOUT_MS, &err) : gloo;
+    leati_collective *c = shared ? leati_coll_shared_new(store, rank, 2, TIMEOUT_MS, &err) : gloo;
     check(c == NULL ? err.code : LEAT_OK, "shared memory", &err);
     float *values = values_of(rank);
     double start = bench_now(), cpu = bench_cpu();

@@ -28,27 +28,27 @@ typedef struct pipeline {
 } pipeline;
 
 static leat_dataset *pictures(const pipeline *p, int64_t calls, leat_error *err) {
-    leat_map_options parallel = {.num_parallel_calls = calls};
-    leat_dataset *ds = leat_repeat(bench_name_dataset(p->files, p->count, err), -1, err);
-    leat_function *load = leat_trace(bench_load_picture, NULL, leat_dataset_spec(ds), err);
-    return leat_batch(leat_map(ds, load, &parallel, err), PICTURES, NULL, err);
+    leat_dataset_map_options parallel = {.num_parallel_calls = calls};
+    leat_dataset *ds = leat_dataset_repeat(bench_name_dataset(p->files, p->count, err), -1, err);
+    leat_function *load = LEAT_TRACE(bench_load_picture, NULL, leat_dataset_spec(ds), err);
+    return leat_dataset_batch(leat_dataset_map(ds, load, &parallel, err), PICTURES, NULL, err);
 }
 
 static leat_dataset *records(const pipeline *p, int64_t calls, leat_error *err) {
-    leat_tf_record_options reading = {.num_parallel_reads = calls};
-    leat_map_options parallel = {.num_parallel_calls = calls};
+    leat_dataset_tf_record_options reading = {.num_parallel_reads = calls};
+    leat_dataset_map_options parallel = {.num_parallel_calls = calls};
     leat_dataset *ds =
-        leat_tf_record_dataset((const char *const *)p->files, p->count, &reading, err);
-    leat_function *parse = leat_trace(bench_parse_record, p->features, leat_dataset_spec(ds), err);
-    ds = leat_map(ds, parse, &parallel, err);
-    return leat_repeat(leat_batch(ds, RECORDS, NULL, err), -1, err);
+        leat_dataset_tf_record((const char *const *)p->files, p->count, &reading, err);
+    leat_function *parse = LEAT_TRACE(bench_parse_record, p->features, leat_dataset_spec(ds), err);
+    ds = leat_dataset_map(ds, parse, &parallel, err);
+    return leat_dataset_repeat(leat_dataset_batch(ds, RECORDS, NULL, err), -1, err);
 }
 
 static leat_dataset *uneven(int64_t calls, leat_error *err) {
-    leat_map_options parallel = {.num_parallel_calls = calls};
-    leat_dataset *ds = leat_range(0, INT64_MAX, 1, NULL, err);
-    return leat_batch(leat_map(ds, bench_uneven_function(ds, err), &parallel, err), NUMBERS, NULL,
-                      err);
+    leat_dataset_map_options parallel = {.num_parallel_calls = calls};
+    leat_dataset *ds = leat_dataset_range(0, INT64_MAX, 1, NULL, err);
+    return leat_dataset_batch(leat_dataset_map(ds, bench_uneven_function(ds, err), &parallel, err),
+                              NUMBERS, NULL, err);
 }
 
 static leat_iterator *iterate(const pipeline *p, int64_t calls, int64_t buffer) {
@@ -56,7 +56,7 @@ static leat_iterator *iterate(const pipeline *p, int64_t calls, int64_t buffer) 
     leat_dataset *ds = strcmp(p->name, "pictures") == 0  ? pictures(p, calls, &err)
                        : strcmp(p->name, "records") == 0 ? records(p, calls, &err)
                                                          : uneven(calls, &err);
-    ds = leat_prefetch(ds, buffer, &err);
+    ds = leat_dataset_prefetch(ds, buffer, &err);
     leat_iterator_options options = {.num_threads = p->threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, p->name, &err);

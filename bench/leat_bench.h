@@ -46,7 +46,7 @@ static inline leat_dataset *bench_name_dataset(char **names, int count, leat_err
                     LEAT_OK,
                 "names", err);
     bench_check(leat_element_set(&element, spec, &tensor, err) == LEAT_OK, "names", err);
-    leat_dataset *dataset = leat_from_tensor_slices(&element, err);
+    leat_dataset *dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_element_fini(&element);
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
@@ -83,10 +83,10 @@ static inline bench_result bench_drain(leat_iterator *iterator, double seconds, 
 /* Mirrors now and then, and divides by 255. */
 static inline leat_value bench_flip_and_scale(leat_graph *graph, leat_value picture) {
     leat_tensor half = leat_scalar_float32(0.5f), scale = leat_scalar_float32(1 / 255.0f);
-    leat_value draw = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
-    leat_value flip = leat_less(draw, leat_graph_tensor(graph, &half));
-    leat_value chosen = leat_select(flip, leat_flip_left_right(picture), picture);
-    leat_value scaled = leat_multiply(chosen, leat_graph_tensor(graph, &scale));
+    leat_value draw = leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
+    leat_value flip = leat_op_less(draw, leat_graph_tensor(graph, &half));
+    leat_value chosen = leat_op_select(flip, leat_op_flip_left_right(picture), picture);
+    leat_value scaled = leat_op_multiply(chosen, leat_graph_tensor(graph, &scale));
     leat_tensor_unref(&half);
     leat_tensor_unref(&scale);
     return scaled;
@@ -96,12 +96,12 @@ static inline leat_value bench_flip_and_scale(leat_graph *graph, leat_value pict
  * 224, flipped now and then, as floats. */
 static inline int bench_load_picture(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value contents = leat_read_file(leat_graph_argument(graph, 0)), decoded = {0};
+    leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0)), decoded = {0};
     if (leat_graph_call(graph, "decode_jpeg",
                         "{\"channels\": 3, \"dct_method\": \"INTEGER_ACCURATE\"}", &contents, 1,
                         &decoded, 1) != 1)
         return -1;
-    outputs[0] = bench_flip_and_scale(graph, leat_resize(decoded, 224, 224, NULL));
+    outputs[0] = bench_flip_and_scale(graph, leat_op_resize(decoded, 224, 224, NULL));
     return 1;
 }
 
@@ -115,14 +115,14 @@ static inline int bench_pictures(int argc, char **argv, const char *name, leat_t
     leat_error err = {0};
     int count = 0;
     char **names = bench_names(argv[3], &count);
-    leat_dataset *ds = leat_repeat(bench_name_dataset(names, count, &err), -1, &err);
-    leat_map_options parallel = {.num_parallel_calls = atoi(argv[2])};
-    leat_function *function = leat_trace(load, NULL, leat_dataset_spec(ds), &err);
+    leat_dataset *ds = leat_dataset_repeat(bench_name_dataset(names, count, &err), -1, &err);
+    leat_dataset_map_options parallel = {.num_parallel_calls = atoi(argv[2])};
+    leat_function *function = LEAT_TRACE(load, NULL, leat_dataset_spec(ds), &err);
     bench_check(function != NULL, name, &err);
-    ds = leat_map(ds, function, &parallel, &err);
-    ds = leat_batch(ds, 64, NULL, &err);
-    ds =
-        leat_with_options(ds, &(leat_options){.picture_quality = argc == 5 ? argv[4] : NULL}, &err);
+    ds = leat_dataset_map(ds, function, &parallel, &err);
+    ds = leat_dataset_batch(ds, 64, NULL, &err);
+    ds = leat_dataset_with_options(
+        ds, &(leat_dataset_options){.picture_quality = argc == 5 ? argv[4] : NULL}, &err);
     leat_iterator_options options = {.num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, name, &err);
@@ -181,8 +181,7 @@ static inline leat_status bench_uneven(void *context, const leat_element *in, le
 /* For elements of `input`: the identity, at an uneven cost. */
 static inline leat_function *bench_uneven_function(const leat_dataset *input, leat_error *err) {
     leat_spec *spec = leat_spec_ref(leat_dataset_spec(input));
-    return leat_callback_function(bench_uneven, NULL, NULL, NULL, LEAT_PURE, leat_spec_ref(spec),
-                                  spec, err);
+    return LEAT_CALLBACK(bench_uneven, NULL, NULL, NULL, LEAT_PURE, leat_spec_ref(spec), spec, err);
 }
 
 /* The demo's CNN, its optimizer and the traced step. */
@@ -196,8 +195,8 @@ static inline int bench_train_step(void *context, leat_graph *graph, leat_value 
     bench_trainer *trainer = context;
     leat_value logits = leat_model_call(trainer->model, leat_graph_argument(graph, 0), true);
     leat_value losses =
-        leat_sparse_categorical_crossentropy(leat_graph_argument(graph, 1), logits, true);
-    leat_value loss = leat_average_loss(losses, trainer->global_batch);
+        leat_loss_sparse_categorical_crossentropy(leat_graph_argument(graph, 1), logits, true);
+    leat_value loss = leat_loss_average(losses, trainer->global_batch);
     int count = 0;
     leat_variable *const *variables = leat_model_trainable_variables(trainer->model, &count);
     leat_optimizer_minimize(trainer->optimizer, loss, variables, count);
@@ -208,18 +207,18 @@ static inline int bench_train_step(void *context, leat_graph *graph, leat_value 
 static inline void bench_trainer_open(bench_trainer *trainer, leat_strategy *strategy,
                                       leat_shape input, int64_t batch) {
     leat_error err = {0};
-    leat_conv2d_layer_options conv = {.activation = LEAT_RELU, .seed = LEAT_SEED(1)};
-    leat_dense_layer_options hidden = {.activation = LEAT_RELU, .seed = LEAT_SEED(2)};
-    leat_dense_layer_options last = {.seed = LEAT_SEED(3)};
-    leat_layer *layers[] = {leat_conv2d_layer(32, 3, 3, &conv, &err),
-                            leat_max_pooling2d_layer(NULL, &err), leat_flatten_layer(NULL, &err),
-                            leat_dense_layer(64, &hidden, &err), leat_dense_layer(10, &last, &err)};
+    leat_layer_conv2d_options conv = {.activation = LEAT_RELU, .seed = LEAT_SEED(1)};
+    leat_layer_dense_options hidden = {.activation = LEAT_RELU, .seed = LEAT_SEED(2)};
+    leat_layer_dense_options last = {.seed = LEAT_SEED(3)};
+    leat_layer *layers[] = {leat_layer_conv2d(32, 3, 3, &conv, &err),
+                            leat_layer_max_pooling2d(NULL, &err), leat_layer_flatten(NULL, &err),
+                            leat_layer_dense(64, &hidden, &err), leat_layer_dense(10, &last, &err)};
     bench_check(leat_strategy_enter(strategy, &err) == LEAT_OK, "scope", &err);
     trainer->global_batch = batch;
-    trainer->model = leat_sequential(layers, 5, &err);
+    trainer->model = leat_model_sequential(layers, 5, &err);
     bench_check(trainer->model != NULL, "model", &err);
     bench_check(leat_model_build(trainer->model, input, &err) == LEAT_OK, "build", &err);
-    trainer->optimizer = leat_adam(NULL, &err);
+    trainer->optimizer = leat_optimizer_adam(NULL, &err);
     bench_check(trainer->optimizer != NULL, "adam", &err);
     leat_strategy_exit(strategy);
 }

@@ -5,7 +5,7 @@
 static int add_one(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_tensor one = leat_scalar_int64(1);
-    outputs[0] = leat_add(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &one));
+    outputs[0] = leat_op_add(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &one));
     leat_tensor_unref(&one);
     return 1;
 }
@@ -16,10 +16,11 @@ int main(int argc, char **argv) {
         return 2;
     }
     leat_error err = {0};
-    leat_dataset *ds = leat_range(0, INT64_MAX, 1, NULL, &err);
+    leat_dataset *ds = leat_dataset_range(0, INT64_MAX, 1, NULL, &err);
     for (int i = 0; i < 8; i++)
-        ds = leat_map(ds, leat_trace(add_one, NULL, leat_dataset_spec(ds), &err), NULL, &err);
-    ds = leat_batch(ds, argc > 3 ? atoi(argv[3]) : 1024, NULL, &err);
+        ds = leat_dataset_map(ds, LEAT_TRACE(add_one, NULL, leat_dataset_spec(ds), &err), NULL,
+                              &err);
+    ds = leat_dataset_batch(ds, argc > 3 ? atoi(argv[3]) : 1024, NULL, &err);
     leat_iterator_options options = {.num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "chain_8", &err);

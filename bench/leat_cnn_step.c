@@ -37,12 +37,12 @@ int main(int argc, char **argv) {
     int64_t side = atoi(argv[3]), rows = atoi(argv[4]);
     /* Logical devices split the cores: as many as leave THREADS of them to the first. */
     int cores = (int)sysconf(_SC_NPROCESSORS_ONLN), threads = atoi(argv[2]);
-    bench_check(leat_set_logical_cpu_devices(cores > threads ? cores / threads : 1, &err) ==
+    bench_check(leat_device_set_logical_cpus(cores > threads ? cores / threads : 1, &err) ==
                     LEAT_OK,
                 "devices", &err);
     const char *device = "CPU:0";
-    leat_strategy *strategy = leat_mirrored_strategy(
-        &(leat_mirrored_options){.devices = &device, .num_devices = 1}, &err);
+    leat_strategy *strategy = leat_strategy_mirrored(
+        &(leat_strategy_mirrored_options){.devices = &device, .num_devices = 1}, &err);
     bench_check(strategy != NULL, "strategy", &err);
     bench_trainer trainer;
     bench_trainer_open(&trainer, strategy, LEAT_SHAPE(side, side, 1), rows);

@@ -8,7 +8,7 @@ enum { ROUNDS = 4, BATCH = 1024 };
 static leat_function *parser(leat_error *err) {
     leat_spec *features = bench_record_features(true, err);
     leat_spec *record = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
-    leat_function *function = leat_trace(bench_parse_record, features, record, err);
+    leat_function *function = LEAT_TRACE(bench_parse_record, features, record, err);
     leat_spec_unref(features);
     leat_spec_unref(record);
     bench_check(function != NULL, "parser", err);
@@ -19,8 +19,8 @@ static leat_function *parser(leat_error *err) {
 static int read_file(void *context, leat_graph *graph, leat_value *outputs) {
     leat_error err = {0};
     leat_value name = leat_graph_argument(graph, 0);
-    leat_value records = leat_dataset_value(graph, "tf_record_dataset", NULL, NULL, 0,
-                                            (const char *[]){"filenames"}, &name, 1);
+    leat_value records = leat_graph_dataset_op(graph, "tf_record_dataset", NULL, NULL, 0,
+                                               (const char *[]){"filenames"}, &name, 1);
     leat_function *function = parser(&err);
     char *json = leat_function_to_json(function, &err);
     bench_check(json != NULL, "parser", &err);
@@ -28,7 +28,7 @@ static int read_file(void *context, leat_graph *graph, leat_value *outputs) {
     char *args = bench_alloc(size);
     (void)context;
     snprintf(args, size, "{\"map_func\": %s}", json);
-    outputs[0] = leat_dataset_value(graph, "map", args, &records, 1, NULL, NULL, 0);
+    outputs[0] = leat_graph_dataset_op(graph, "map", args, &records, 1, NULL, NULL, 0);
     free(args);
     leat_text_free(json);
     leat_function_unref(function);
@@ -37,7 +37,7 @@ static int read_file(void *context, leat_graph *graph, leat_value *outputs) {
 
 static leat_iterator *iterate(leat_dataset *ds, int threads) {
     leat_error err = {0};
-    ds = leat_repeat(leat_batch(ds, BATCH, NULL, &err), -1, &err);
+    ds = leat_dataset_repeat(leat_dataset_batch(ds, BATCH, NULL, &err), -1, &err);
     leat_iterator_options options = {.num_threads = threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "interleave_16", &err);
@@ -48,18 +48,18 @@ static leat_iterator *iterate(leat_dataset *ds, int threads) {
 static leat_iterator *in_turns(char **names, int count, int64_t block, int threads, bool sloppy) {
     leat_error err = {0};
     leat_dataset *ds = bench_name_dataset(names, count, &err);
-    leat_interleave_options options = {.cycle_length = 16,
-                                       .block_length = block,
-                                       .num_parallel_calls = LEAT_AUTOTUNE,
-                                       .not_deterministic = sloppy};
-    leat_function *function = leat_trace(read_file, NULL, leat_dataset_spec(ds), &err);
-    return iterate(leat_interleave(ds, function, &options, &err), threads);
+    leat_dataset_interleave_options options = {.cycle_length = 16,
+                                               .block_length = block,
+                                               .num_parallel_calls = LEAT_AUTOTUNE,
+                                               .not_deterministic = sloppy};
+    leat_function *function = LEAT_TRACE(read_file, NULL, leat_dataset_spec(ds), &err);
+    return iterate(leat_dataset_interleave(ds, function, &options, &err), threads);
 }
 
 static leat_iterator *in_a_row(char **names, int count) {
     leat_error err = {0};
-    leat_dataset *ds = leat_tf_record_dataset((const char *const *)names, count, NULL, &err);
-    return iterate(leat_map(ds, parser(&err), NULL, &err), 1);
+    leat_dataset *ds = leat_dataset_tf_record((const char *const *)names, count, NULL, &err);
+    return iterate(leat_dataset_map(ds, parser(&err), NULL, &err), 1);
 }
 
 int main(int argc, char **argv) {

@@ -16,16 +16,17 @@ static leat_value constant(leat_graph *graph, leat_dtype dtype, leat_shape shape
 
 /* A random window of the picture as four numbers: its corner and its size. */
 static void draw_window(leat_graph *graph, leat_value contents, leat_value *window) {
-    const leat_distorted_box_options options = {.aspect_ratio_range = {3.0 / 4, 4.0 / 3},
-                                                .area_range = {0.08, 1},
-                                                .max_attempts = 10,
-                                                .use_image_if_no_bounding_boxes = true};
-    const leat_random_options whole = {.minval = 0, .maxval = 1 << 30};
-    leat_value seed = leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_INT64, &whole);
+    const leat_op_sample_distorted_bounding_box_options options = {
+        .aspect_ratio_range = {3.0 / 4, 4.0 / 3},
+        .area_range = {0.08, 1},
+        .max_attempts = 10,
+        .use_image_if_no_bounding_boxes = true};
+    const leat_op_random_options whole = {.minval = 0, .maxval = 1 << 30};
+    leat_value seed = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_INT64, &whole);
     leat_value none = constant(graph, LEAT_FLOAT32, LEAT_SHAPE(1, 0, 4), "");
     leat_value box[3], parts[3];
-    if (leat_stateless_sample_distorted_bounding_box(leat_extract_jpeg_shape(contents, LEAT_INT32),
-                                                     none, seed, &options, box) != 3)
+    if (leat_op_stateless_sample_distorted_bounding_box(
+            leat_op_extract_jpeg_shape(contents, LEAT_INT32), none, seed, &options, box) != 3)
         return;
     for (int i = 0; i < 2; i++) {
         if (leat_graph_call(graph, "unstack", "{\"axis\": 0}", &box[i], 1, parts, 3) != 3)
@@ -37,7 +38,7 @@ static void draw_window(leat_graph *graph, leat_value contents, leat_value *wind
 
 static int load(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value contents = leat_read_file(leat_graph_argument(graph, 0)), inputs[5] = {0},
+    leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0)), inputs[5] = {0},
                crop = {0};
     draw_window(graph, contents, inputs + 1);
     if (leat_graph_call(graph, "decode_jpeg",
@@ -51,7 +52,7 @@ static int load(void *context, leat_graph *graph, leat_value *outputs) {
                         "\"target_width\"]}",
                         inputs, 5, &crop, 1) != 1)
         return -1;
-    outputs[0] = bench_flip_and_scale(graph, leat_resize(crop, 224, 224, NULL));
+    outputs[0] = bench_flip_and_scale(graph, leat_op_resize(crop, 224, 224, NULL));
     return 1;
 }
 

@@ -28,10 +28,10 @@ static leat_dataset *batches(void) {
     for (int32_t i = 0; i < ROWS; i++)
         ((int32_t *)tensors[1].data)[i] = i;
     bench_check(leat_element_set(&element, spec, tensors, &err) == LEAT_OK, "rows", &err);
-    leat_dataset *ds = leat_from_tensor_slices(&element, &err);
-    ds = leat_repeat(ds, -1, &err);
-    ds = leat_batch(ds, BATCH, &(leat_batch_options){.drop_remainder = true}, &err);
-    ds = leat_prefetch(ds, 2, &err);
+    leat_dataset *ds = leat_dataset_from_tensor_slices(&element, &err);
+    ds = leat_dataset_repeat(ds, -1, &err);
+    ds = leat_dataset_batch(ds, BATCH, &(leat_dataset_batch_options){.drop_remainder = true}, &err);
+    ds = leat_dataset_prefetch(ds, 2, &err);
     bench_check(ds != NULL, "dataset", &err);
     leat_element_fini(&element);
     leat_tensor_unref(&tensors[0]);
@@ -42,10 +42,10 @@ static leat_dataset *batches(void) {
 
 /* `context`: over all replicas? */
 static int sum_rows(void *context, leat_graph *graph, leat_value *outputs) {
-    leat_value sum = leat_reduce_sum(leat_graph_argument(graph, 0), NULL, 0, false);
+    leat_value sum = leat_op_reduce_sum(leat_graph_argument(graph, 0), NULL, 0, false);
     outputs[0] = sum;
     if (*(const bool *)context)
-        leat_all_reduce(&sum, 1, LEAT_AGGREGATION_SUM, outputs);
+        leat_op_all_reduce(&sum, 1, LEAT_AGGREGATION_SUM, outputs);
     return 1;
 }
 
@@ -72,10 +72,10 @@ static void open_side(side *s, int replicas, bool *sums) {
         bench_check(s->iterator != NULL, "iterator", &err);
         return;
     }
-    s->strategy = leat_mirrored_strategy(
-        &(leat_mirrored_options){.devices = devices, .num_devices = replicas}, &err);
+    s->strategy = leat_strategy_mirrored(
+        &(leat_strategy_mirrored_options){.devices = devices, .num_devices = replicas}, &err);
     bench_check(s->strategy != NULL, "strategy", &err);
-    s->distributed = leat_distribute_dataset(s->strategy, batches(), NULL, &err);
+    s->distributed = leat_strategy_distribute_dataset(s->strategy, batches(), NULL, &err);
     bench_check(s->distributed != NULL, "distribute", &err);
     s->replicas = leat_distributed_iterator_new(s->distributed, &err);
     bench_check(s->replicas != NULL, "iterator", &err);
@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
     }
     leat_error err = {0};
     bool sums = strcmp(argv[2], "sum") == 0, with_step = sums || strcmp(argv[2], "step") == 0;
-    bench_check(leat_set_logical_cpu_devices(2, &err) == LEAT_OK, "devices", &err);
+    bench_check(leat_device_set_logical_cpus(2, &err) == LEAT_OK, "devices", &err);
     side plain, mirrored;
     open_side(&plain, with_step ? 1 : 0, with_step ? &sums : NULL);
     open_side(&mirrored, 2, with_step ? &sums : NULL);

@@ -51,10 +51,10 @@ static leat_iterator *iterate(const char *list, bool small, const leati_dataset_
     char **names = bench_names(list, &count);
     struct over_args args = {0};
     leat_spec *spec = bench_record_features(small, &err);
-    leat_dataset *ds = leat_tf_record_dataset((const char *const *)names, count, NULL, &err);
-    ds =
-        leat_map(ds, leat_trace(bench_parse_record, spec, leat_dataset_spec(ds), &err), NULL, &err);
-    ds = leat_repeat(leat_batch(ds, small ? 1024 : 32, NULL, &err), -1, &err);
+    leat_dataset *ds = leat_dataset_tf_record((const char *const *)names, count, NULL, &err);
+    ds = leat_dataset_map(ds, LEAT_TRACE(bench_parse_record, spec, leat_dataset_spec(ds), &err),
+                          NULL, &err);
+    ds = leat_dataset_repeat(leat_dataset_batch(ds, small ? 1024 : 32, NULL, &err), -1, &err);
     ds = ds == NULL ? NULL : leati_dataset_new(op, &args, &ds, 1, &err);
     leat_iterator_options options = {.num_threads = 1, .no_rewrites = true, .no_autotune = true};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);

@@ -31,19 +31,20 @@ static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
     side *s = context;
     leat_value y = leat_graph_argument(graph, 0), gradients[LAYERS], reversed[LAYERS], sums[LAYERS];
     for (int i = 0; i < LAYERS; i++)
-        y = leat_relu(leat_matmul(y, leat_graph_read(graph, s->weights[i]), false, false));
-    leat_value loss = leat_reduce_sum(leat_square(y), NULL, 0, false);
+        y = leat_op_relu(leat_op_matmul(y, leat_graph_read(graph, s->weights[i]), false, false));
+    leat_value loss = leat_op_reduce_sum(leat_op_square(y), NULL, 0, false);
     leat_variable_gradients(loss, s->weights, LAYERS, gradients);
     for (int i = 0; i < LAYERS; i++)
         reversed[i] = gradients[LAYERS - 1 - i];
-    leat_all_reduce(reversed, LAYERS, LEAT_AGGREGATION_SUM, sums);
+    leat_op_all_reduce(reversed, LAYERS, LEAT_AGGREGATION_SUM, sums);
     const float rate = 1e-9f;
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &rate);
     leat_value scale = leat_graph_tensor(graph, &tensor);
     for (int i = 0; i < LAYERS; i++) {
         leat_variable *weight = s->weights[LAYERS - 1 - i];
         leat_value value = leat_graph_read(graph, weight);
-        leat_graph_assign_copy(graph, weight, leat_subtract(value, leat_multiply(sums[i], scale)));
+        leat_graph_assign_copy(graph, weight,
+                               leat_op_subtract(value, leat_op_multiply(sums[i], scale)));
     }
     outputs[0] = loss;
     return 1;
@@ -66,8 +67,8 @@ static void open_strategy(side *s, const char *address, int rank, int64_t bytes_
     char config[200];
     leat_error err = {0};
     if (address == NULL) {
-        s->strategy = leat_mirrored_strategy(
-            &(leat_mirrored_options){
+        s->strategy = leat_strategy_mirrored(
+            &(leat_strategy_mirrored_options){
                 .devices = devices, .num_devices = REPLICAS, .bytes_per_pack = bytes_per_pack},
             &err);
         bench_check(s->strategy != NULL, "strategy", &err);
@@ -79,14 +80,14 @@ static void open_strategy(side *s, const char *address, int rank, int64_t bytes_
              address, rank);
     leat_cluster *cluster = leat_cluster_new(config, &err);
     bench_check(cluster != NULL, "cluster", &err);
-    leat_multi_worker_options options = {.cluster = cluster,
-                                         .devices = &devices[rank],
-                                         .num_devices = 1,
-                                         .communication = LEAT_COMMUNICATION_RING,
-                                         .timeout_ms = TIMEOUT_MS,
-                                         .start_timeout_ms = TIMEOUT_MS,
-                                         .bytes_per_pack = bytes_per_pack};
-    s->strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    leat_strategy_multi_worker_mirrored_options options = {.cluster = cluster,
+                                                           .devices = &devices[rank],
+                                                           .num_devices = 1,
+                                                           .communication = LEAT_COMMUNICATION_RING,
+                                                           .timeout_ms = TIMEOUT_MS,
+                                                           .start_timeout_ms = TIMEOUT_MS,
+                                                           .bytes_per_pack = bytes_per_pack};
+    s->strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     bench_check(s->strategy != NULL, "strategy", &err);
     leat_cluster_free(cluster);
 }
@@ -170,7 +171,7 @@ static void print(side *beside, side *after, int steps, double cpu) {
 static void run(const char *const addresses[2], int rank, double seconds, int64_t bytes_per_pack) {
     static side beside, after;
     leat_error err = {0};
-    bench_check(leat_set_logical_cpu_devices(2, &err) == LEAT_OK, "devices", &err);
+    bench_check(leat_device_set_logical_cpus(2, &err) == LEAT_OK, "devices", &err);
     open_side(&beside, addresses[0], rank, bytes_per_pack);
     open_side(&after, addresses[1], rank, INT64_MAX);
     one(&beside, 0);

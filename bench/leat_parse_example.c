@@ -49,7 +49,7 @@ static leat_dataset *make_records(int features, char kind, leat_error *err) {
     bench_check(leat_tensor_copy_of(LEAT_STRING, shape, strings, &tensor, err) == LEAT_OK &&
                     leat_element_set(&element, spec, &tensor, err) == LEAT_OK,
                 "records", err);
-    leat_dataset *dataset = leat_from_tensor_slices(&element, err);
+    leat_dataset *dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_element_fini(&element);
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
@@ -73,15 +73,15 @@ int main(int argc, char **argv) {
     int features = argc == 4 ? atoi(argv[2]) : 0;
     char kind = argc == 4 ? argv[3][0] : '?';
     if (features < 1 || features > MOST || (kind != 'd' && kind != 's' && kind != 'b')) {
-        fprintf(stderr, "usage: leat_parse_example SECONDS FEATURES dense|sparse|bytes\n");
+        fprintf(stderr, "usage: leat_op_parse_example SECONDS FEATURES dense|sparse|bytes\n");
         return 2;
     }
     leat_error err = {0};
     for (int f = 0; f < features; f++)
         snprintf(names[f], sizeof names[f], "feature/%03d", f);
     leat_spec *spec = make_spec(features, kind, &err);
-    leat_dataset *ds = leat_repeat(make_records(features, kind, &err), -1, &err);
-    ds = leat_parse_example_dataset(ds, spec, NULL, &err);
+    leat_dataset *ds = leat_dataset_repeat(make_records(features, kind, &err), -1, &err);
+    ds = leat_dataset_parse_example(ds, spec, NULL, &err);
     leat_iterator_options options = {.num_threads = 1, .no_rewrites = true, .no_autotune = true};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "parse_example", &err);

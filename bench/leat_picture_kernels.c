@@ -33,10 +33,10 @@ static leat_value numbers(leat_graph *graph) {
 static int trace(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
     switch (*(const char *)context) {
-    case 'f': outputs[0] = leat_flip_left_right(x); break;
-    case 'c': outputs[0] = leat_cast(x, LEAT_FLOAT32); break;
-    case 'n': outputs[0] = leat_subtract(x, numbers(graph)); break;
-    default: outputs[0] = leat_resize(x, SIDE, SIDE, NULL); break;
+    case 'f': outputs[0] = leat_op_flip_left_right(x); break;
+    case 'c': outputs[0] = leat_op_cast(x, LEAT_FLOAT32); break;
+    case 'n': outputs[0] = leat_op_subtract(x, numbers(graph)); break;
+    default: outputs[0] = leat_op_resize(x, SIDE, SIDE, NULL); break;
     }
     return 1;
 }
@@ -59,11 +59,11 @@ static leat_dataset *pictures(char kernel, leat_error *err) {
     bench_check(leat_tensor_new(dtype, shape, &tensor, err) == LEAT_OK, "pictures", err);
     memset(tensor.data, 1, (size_t)count * picture);
     bench_check(leat_element_set(&element, spec, &tensor, err) == LEAT_OK, "pictures", err);
-    leat_dataset *dataset = leat_from_tensor_slices(&element, err);
+    leat_dataset *dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_element_fini(&element);
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
-    return leat_repeat(dataset, -1, err);
+    return leat_dataset_repeat(dataset, -1, err);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -84,9 +84,9 @@ int main(int argc, char **argv) {
     }
     leat_error err = {0};
     leat_dataset *ds = pictures(kernel, &err);
-    leat_function *function = leat_trace(trace, &kernel, leat_dataset_spec(ds), &err);
+    leat_function *function = LEAT_TRACE(trace, &kernel, leat_dataset_spec(ds), &err);
     bench_check(function != NULL, "kernel", &err);
-    ds = leat_map(ds, function, NULL, &err);
+    ds = leat_dataset_map(ds, function, NULL, &err);
     leat_iterator_options options = {.num_threads = 1, .no_rewrites = true, .no_autotune = true};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "kernel", &err);

@@ -8,10 +8,10 @@ enum { BATCH = 16, SIDE = 64 };
 
 static int load(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value picture = leat_decode_jpeg(leat_read_file(leat_graph_argument(graph, 0)), 3);
+    leat_value picture = leat_op_decode_jpeg(leat_op_read_file(leat_graph_argument(graph, 0)), 3);
     leat_tensor scale = leat_scalar_float32(1 / 255.0f), label = leat_scalar_int64(3);
-    outputs[0] =
-        leat_multiply(leat_resize(picture, SIDE, SIDE, NULL), leat_graph_tensor(graph, &scale));
+    outputs[0] = leat_op_multiply(leat_op_resize(picture, SIDE, SIDE, NULL),
+                                  leat_graph_tensor(graph, &scale));
     outputs[1] = leat_graph_tensor(graph, &label);
     leat_tensor_unref(&scale);
     leat_tensor_unref(&label);
@@ -22,11 +22,11 @@ static leat_dataset *pipeline(const char *list, int threads) {
     leat_error err = {0};
     int count = 0;
     char **names = bench_names(list, &count);
-    leat_dataset *ds = leat_repeat(bench_name_dataset(names, count, &err), -1, &err);
-    leat_map_options parallel = {.num_parallel_calls = threads};
-    ds = leat_map(ds, leat_trace(load, NULL, leat_dataset_spec(ds), &err), &parallel, &err);
-    ds = leat_batch(ds, BATCH, &(leat_batch_options){.drop_remainder = true}, &err);
-    ds = leat_prefetch(ds, 4, &err);
+    leat_dataset *ds = leat_dataset_repeat(bench_name_dataset(names, count, &err), -1, &err);
+    leat_dataset_map_options parallel = {.num_parallel_calls = threads};
+    ds = leat_dataset_map(ds, LEAT_TRACE(load, NULL, leat_dataset_spec(ds), &err), &parallel, &err);
+    ds = leat_dataset_batch(ds, BATCH, &(leat_dataset_batch_options){.drop_remainder = true}, &err);
+    ds = leat_dataset_prefetch(ds, 4, &err);
     bench_check(ds != NULL, "pipeline", &err);
     return ds;
 }
@@ -76,13 +76,13 @@ int main(int argc, char **argv) {
     leat_error err = {0};
     double seconds = atof(argv[1]);
     int threads = atoi(argv[2]);
-    work w = {.strategy = leat_mirrored_strategy(NULL, &err)};
+    work w = {.strategy = leat_strategy_mirrored(NULL, &err)};
     bench_check(w.strategy != NULL, "strategy", &err);
     bench_trainer trainer;
     bench_trainer_open(&trainer, w.strategy, LEAT_SHAPE(SIDE, SIDE, 3), BATCH);
     w.step = leat_step_new(bench_train_step, &trainer, &err);
     leat_distributed_dataset *dataset =
-        leat_distribute_dataset(w.strategy, pipeline(argv[3], threads), NULL, &err);
+        leat_strategy_distribute_dataset(w.strategy, pipeline(argv[3], threads), NULL, &err);
     bench_check(dataset != NULL, "distribute", &err);
     w.iterator = leat_distributed_iterator_new(dataset, &err);
     bench_check(w.iterator != NULL, "iterator", &err);

@@ -8,8 +8,8 @@ static int scale(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_tensor two = leat_scalar_float32(2), one = leat_scalar_float32(1);
     leat_value doubled =
-        leat_multiply(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &two));
-    outputs[0] = leat_add(doubled, leat_graph_tensor(graph, &one));
+        leat_op_multiply(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &two));
+    outputs[0] = leat_op_add(doubled, leat_graph_tensor(graph, &one));
     outputs[1] = leat_graph_argument(graph, 1);
     leat_tensor_unref(&two);
     leat_tensor_unref(&one);
@@ -32,7 +32,7 @@ static leat_dataset *rows_in_memory(leat_error *err) {
     leat_element element = {0};
     bench_check(spec != NULL && leat_element_set(&element, spec, tensors, err) == LEAT_OK, "rows",
                 err);
-    leat_dataset *dataset = leat_from_tensor_slices(&element, err);
+    leat_dataset *dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_element_fini(&element);
     leat_spec_unref(spec);
     leat_tensor_unref(&tensors[0]);
@@ -47,10 +47,11 @@ int main(int argc, char **argv) {
     }
     leat_error err = {0};
     leat_dataset *ds = rows_in_memory(&err);
-    ds = leat_shuffle(ds, 100000, &(leat_shuffle_options){.seed = LEAT_SEED(1)}, &err);
-    ds = leat_map(ds, leat_trace(scale, NULL, leat_dataset_spec(ds), &err), NULL, &err);
-    ds = leat_batch(ds, 256, NULL, &err);
-    ds = leat_repeat(ds, -1, &err);
+    ds = leat_dataset_shuffle(ds, 100000, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)},
+                              &err);
+    ds = leat_dataset_map(ds, LEAT_TRACE(scale, NULL, leat_dataset_spec(ds), &err), NULL, &err);
+    ds = leat_dataset_batch(ds, 256, NULL, &err);
+    ds = leat_dataset_repeat(ds, -1, &err);
     leat_iterator_options options = {.num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "small_shuffle", &err);

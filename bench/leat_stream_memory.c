@@ -13,9 +13,9 @@ int main(int argc, char **argv) {
     leat_error err = {0};
     int count = 0;
     char **names = bench_names(argv[3], &count);
-    leat_dataset *ds = leat_tf_record_dataset((const char *const *)names, count, NULL, &err);
-    ds = leat_shuffle(leat_repeat(ds, TIMES, &err), SHUFFLE, NULL, &err);
-    ds = leat_prefetch(leat_batch(ds, BATCH, NULL, &err), PREFETCH, &err);
+    leat_dataset *ds = leat_dataset_tf_record((const char *const *)names, count, NULL, &err);
+    ds = leat_dataset_shuffle(leat_dataset_repeat(ds, TIMES, &err), SHUFFLE, NULL, &err);
+    ds = leat_dataset_prefetch(leat_dataset_batch(ds, BATCH, NULL, &err), PREFETCH, &err);
     leat_iterator_options options = {.num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "stream_memory", &err);

@@ -13,12 +13,12 @@ int main(int argc, char **argv) {
     bool small = strcmp(argv[4], "small") == 0;
     char **names = bench_names(argv[3], &count);
     leat_spec *spec = bench_record_features(small, &err);
-    leat_tf_record_options reading = {.compression_type = argc > 5 ? argv[5] : "",
-                                      .num_parallel_reads = threads > 1 ? threads : 0};
-    leat_dataset *ds = leat_tf_record_dataset((const char *const *)names, count, &reading, &err);
-    ds =
-        leat_map(ds, leat_trace(bench_parse_record, spec, leat_dataset_spec(ds), &err), NULL, &err);
-    ds = leat_repeat(leat_batch(ds, small ? 1024 : 32, NULL, &err), -1, &err);
+    leat_dataset_tf_record_options reading = {.compression_type = argc > 5 ? argv[5] : "",
+                                              .num_parallel_reads = threads > 1 ? threads : 0};
+    leat_dataset *ds = leat_dataset_tf_record((const char *const *)names, count, &reading, &err);
+    ds = leat_dataset_map(ds, LEAT_TRACE(bench_parse_record, spec, leat_dataset_spec(ds), &err),
+                          NULL, &err);
+    ds = leat_dataset_repeat(leat_dataset_batch(ds, small ? 1024 : 32, NULL, &err), -1, &err);
     leat_iterator_options options = {.num_threads = threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "tfrecord", &err);

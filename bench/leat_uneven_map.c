@@ -22,11 +22,11 @@ int main(int argc, char **argv) {
     leat_error err = {0};
     int threads = atoi(argv[2]);
     double seconds = atof(argv[1]) / ROUNDS / 2, limit = 0;
-    leat_dataset *ds = leat_range(0, INT64_MAX, 1, NULL, &err);
-    leat_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE,
-                                 .not_deterministic = strcmp(argv[3], "any") == 0};
-    ds = leat_batch(leat_map(ds, bench_uneven_function(ds, &err), &parallel, &err), BATCH, NULL,
-                    &err);
+    leat_dataset *ds = leat_dataset_range(0, INT64_MAX, 1, NULL, &err);
+    leat_dataset_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE,
+                                         .not_deterministic = strcmp(argv[3], "any") == 0};
+    ds = leat_dataset_batch(leat_dataset_map(ds, bench_uneven_function(ds, &err), &parallel, &err),
+                            BATCH, NULL, &err);
     leat_iterator_options options = {.num_threads = threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "uneven_map", &err);

@@ -15,8 +15,9 @@ static leat_dataset *create(void *context, const leat_input_context *input, leat
     (void)context;
     if (leat_input_context_batch_size(input, GLOBAL_BATCH, &batch, err) != LEAT_OK)
         return NULL;
-    leat_dataset *ds = leat_batch(leat_range(0, COUNT, 1, NULL, err), batch, NULL, err);
-    return leat_shard(ds, input->num_input_pipelines, input->input_pipeline_id, err);
+    leat_dataset *ds =
+        leat_dataset_batch(leat_dataset_range(0, COUNT, 1, NULL, err), batch, NULL, err);
+    return leat_dataset_shard(ds, input->num_input_pipelines, input->input_pipeline_id, err);
 }
 
 static leat_status print_steps(leat_distributed_dataset *dataset, leat_error *err) {
@@ -40,11 +41,11 @@ static leat_status print_steps(leat_distributed_dataset *dataset, leat_error *er
 
 int main(void) {
     leat_error err = {0};
-    leat_strategy *strategy = leat_multi_worker_mirrored_strategy(NULL, &err);
+    leat_strategy *strategy = leat_strategy_multi_worker_mirrored(NULL, &err);
     leat_distributed_dataset *dataset =
-        strategy == NULL
-            ? NULL
-            : leat_distribute_datasets_from_function(strategy, create, NULL, NULL, NULL, &err);
+        strategy == NULL ? NULL
+                         : leat_strategy_distribute_datasets_from_function(strategy, create, NULL,
+                                                                           NULL, NULL, &err);
     leat_status status = dataset == NULL ? err.code : print_steps(dataset, &err);
     leat_distributed_dataset_free(dataset);
     leat_strategy_unref(strategy);

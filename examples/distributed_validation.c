@@ -23,10 +23,10 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
     struct program *program = context;
     leat_value images = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);
     leat_value predictions = leat_model_call(program->model, images, true);
-    leat_value losses = leat_sparse_categorical_crossentropy(labels, predictions, false);
+    leat_value losses = leat_loss_sparse_categorical_crossentropy(labels, predictions, false);
     int count;
     leat_variable *const *variables = leat_model_trainable_variables(program->model, &count);
-    outputs[0] = leat_average_loss(losses, program->batch * program->devices);
+    outputs[0] = leat_loss_average(losses, program->batch * program->devices);
     leat_optimizer_minimize(program->optimizer, outputs[0], variables, count);
     leat_metric_update(program->accuracy, (leat_value[]){labels, predictions}, 2);
     return 1;
@@ -38,7 +38,8 @@ static int validation_step(void *context, leat_graph *graph, leat_value *outputs
     leat_value images = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);
     leat_value predictions = leat_model_call(program->model, images, false);
     leat_metric_update(program->val_accuracy, (leat_value[]){labels, predictions}, 2);
-    outputs[0] = leat_reduce_sum(leat_ones_like(leat_cast(labels, LEAT_FLOAT32)), NULL, 0, false);
+    outputs[0] =
+        leat_op_reduce_sum(leat_op_ones_like(leat_op_cast(labels, LEAT_FLOAT32)), NULL, 0, false);
     return 1;
 }
 
@@ -47,9 +48,10 @@ static leat_status make_state(struct program *program, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     program->model = pictures_model(&program->pictures, err);
-    program->optimizer = leat_adam(&(leat_adam_options){.learning_rate = 0.01}, err);
-    program->accuracy = leat_sparse_categorical_accuracy("accuracy", err);
-    program->val_accuracy = leat_sparse_categorical_accuracy("val_accuracy", err);
+    program->optimizer =
+        leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.01}, err);
+    program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
+    program->val_accuracy = leat_metric_sparse_categorical_accuracy("val_accuracy", err);
     leat_strategy_exit(program->strategy);
     return program->model && program->optimizer && program->accuracy && program->val_accuracy
                ? LEAT_OK
@@ -61,13 +63,16 @@ static leat_status make_datasets(struct program *program, leat_error *err) {
     int64_t batch = program->batch * program->devices;
     leat_dataset *train =
         pictures_loaded(pictures, pictures_dataset(pictures, 0, VALIDATION_EVERY, true, err), err);
-    train = leat_shuffle(train, 1000, &(leat_shuffle_options){.seed = LEAT_SEED(1)}, err);
-    train = leat_prefetch(leat_batch(train, batch, NULL, err), LEAT_AUTOTUNE, err);
-    program->train = leat_distribute_dataset(program->strategy, train, NULL, err);
+    train = leat_dataset_shuffle(train, 1000, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)},
+                                 err);
+    train = leat_dataset_prefetch(leat_dataset_batch(train, batch, NULL, err), LEAT_AUTOTUNE, err);
+    program->train = leat_strategy_distribute_dataset(program->strategy, train, NULL, err);
     leat_dataset *validation =
         pictures_loaded(pictures, pictures_dataset(pictures, 0, VALIDATION_EVERY, false, err), err);
-    validation = leat_prefetch(leat_batch(validation, batch, NULL, err), LEAT_AUTOTUNE, err);
-    program->validation = leat_distribute_dataset(program->strategy, validation, NULL, err);
+    validation =
+        leat_dataset_prefetch(leat_dataset_batch(validation, batch, NULL, err), LEAT_AUTOTUNE, err);
+    program->validation =
+        leat_strategy_distribute_dataset(program->strategy, validation, NULL, err);
     return program->train && program->validation ? LEAT_OK : err->code;
 }
 
@@ -125,13 +130,13 @@ static leat_status train(struct program *program, leat_step *step, leat_step *va
 }
 
 static leat_status run(struct program *program, const char *folder, leat_error *err) {
-    leat_set_seed(1);
-    leat_status status = leat_set_logical_cpu_devices((int)program->devices, err);
+    leat_seed_set(1);
+    leat_status status = leat_device_set_logical_cpus((int)program->devices, err);
     if (status == LEAT_OK)
         status = pictures_find(&program->pictures, folder, err);
     if (status != LEAT_OK)
         return status;
-    program->strategy = leat_mirrored_strategy(NULL, err);
+    program->strategy = leat_strategy_mirrored(NULL, err);
     status = program->strategy != NULL ? make_state(program, err) : err->code;
     if (status == LEAT_OK)
         status = make_datasets(program, err);

@@ -30,10 +30,10 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
     struct program *program = context;
     leat_value images = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);
     leat_value predictions = leat_model_call(program->model, images, true);
-    leat_value losses = leat_sparse_categorical_crossentropy(labels, predictions, false);
+    leat_value losses = leat_loss_sparse_categorical_crossentropy(labels, predictions, false);
     int count;
     leat_variable *const *variables = leat_model_trainable_variables(program->model, &count);
-    outputs[0] = leat_average_loss(losses, BATCH);
+    outputs[0] = leat_loss_average(losses, BATCH);
     leat_optimizer_minimize(program->optimizer, outputs[0], variables, count);
     leat_metric_update(program->accuracy, (leat_value[]){labels, predictions}, 2);
     return 1;
@@ -44,8 +44,9 @@ static leat_status make_state(struct program *program, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     program->model = pictures_model(&program->pictures, err);
-    program->optimizer = leat_adam(&(leat_adam_options){.learning_rate = 0.001}, err);
-    program->accuracy = leat_sparse_categorical_accuracy("accuracy", err);
+    program->optimizer =
+        leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.001}, err);
+    program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
     leat_strategy_exit(program->strategy);
     return program->model && program->optimizer && program->accuracy ? LEAT_OK : err->code;
 }
@@ -59,13 +60,13 @@ static leat_distributed_dataset *make_dataset(struct program *program, leat_erro
             pictures->count * pictures->size * pictures->size * 3 * (int64_t)sizeof(float);
         int64_t copies = ((int64_t)LIMIT_MB << 20) / bytes + 1;
         program->rows *= copies;
-        dataset = leat_repeat(dataset, copies, err);
+        dataset = leat_dataset_repeat(dataset, copies, err);
     }
-    dataset = leat_batch(pictures_loaded(pictures, dataset, err), BATCH, NULL, err);
+    dataset = leat_dataset_batch(pictures_loaded(pictures, dataset, err), BATCH, NULL, err);
     if (strcmp(program->way, "shuffled") == 0)
-        dataset = leat_shuffle(dataset, 100, NULL, err);
-    dataset = leat_prefetch(dataset, LEAT_AUTOTUNE, err);
-    return leat_distribute_dataset(program->strategy, dataset, NULL, err);
+        dataset = leat_dataset_shuffle(dataset, 100, NULL, err);
+    dataset = leat_dataset_prefetch(dataset, LEAT_AUTOTUNE, err);
+    return leat_strategy_distribute_dataset(program->strategy, dataset, NULL, err);
 }
 
 /* One step; adds its loss to *total. OUT_OF_RANGE at the end of the data. */
@@ -132,11 +133,11 @@ static leat_status train(struct program *program, leat_distributed_dataset *data
 }
 
 static leat_status run(struct program *program, const char *folder, leat_error *err) {
-    leat_set_seed(1);
+    leat_seed_set(1);
     leat_status status = pictures_find(&program->pictures, folder, err);
     if (status != LEAT_OK)
         return status;
-    program->strategy = leat_mirrored_strategy(NULL, err);
+    program->strategy = leat_strategy_mirrored(NULL, err);
     status = program->strategy != NULL ? make_state(program, err) : err->code;
     leat_distributed_dataset *dataset = status == LEAT_OK ? make_dataset(program, err) : NULL;
     leat_step *step = dataset != NULL ? leat_step_new(train_step, program, err) : NULL;

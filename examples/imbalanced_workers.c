@@ -54,7 +54,7 @@ static leat_dataset *make_rows(leat_error *err) {
             LEAT_OK &&
         leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(ROWS), labels, &tensors[1], err) == LEAT_OK &&
         leat_element_set(&element, spec, tensors, err) == LEAT_OK)
-        dataset = leat_from_tensor_slices(&element, err);
+        dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_tensor_unref(&tensors[0]);
     leat_tensor_unref(&tensors[1]);
     leat_element_fini(&element);
@@ -66,7 +66,7 @@ static leat_dataset *make_rows(leat_error *err) {
 static int scale(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_tensor half = leat_scalar_float32(0.5f);
-    outputs[0] = leat_multiply(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &half));
+    outputs[0] = leat_op_multiply(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &half));
     outputs[1] = leat_graph_argument(graph, 1);
     leat_tensor_unref(&half);
     return 2;
@@ -76,7 +76,7 @@ static int scale(void *context, leat_graph *graph, leat_value *outputs) {
 static int one_hot(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
-    outputs[1] = leat_one_hot(leat_graph_argument(graph, 1), CLASSES, LEAT_FLOAT32);
+    outputs[1] = leat_op_one_hot(leat_graph_argument(graph, 1), CLASSES, LEAT_FLOAT32);
     return 2;
 }
 
@@ -85,27 +85,28 @@ static int repeat_batch(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     const char *names[2] = {"tensors", "tensors"};
     leat_value batch[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
-    leat_value one = leat_dataset_value(graph, "from_tensors", NULL, NULL, 0, names, batch, 2);
-    outputs[0] =
-        leat_dataset_value(graph, "repeat", "{\"count\": " REPETITIONS "}", &one, 1, NULL, NULL, 0);
+    leat_value one = leat_graph_dataset_op(graph, "from_tensors", NULL, NULL, 0, names, batch, 2);
+    outputs[0] = leat_graph_dataset_op(graph, "repeat", "{\"count\": " REPETITIONS "}", &one, 1,
+                                       NULL, NULL, 0);
     return 1;
 }
 
 /* `dataset` (given) with a traced function over its elements. */
 static leat_dataset *map(leat_dataset *dataset, leat_tracer tracer, leat_error *err) {
-    leat_function *function = leat_trace(tracer, NULL, leat_dataset_spec(dataset), err);
-    return leat_map(dataset, function, &(leat_map_options){.num_parallel_calls = LEAT_AUTOTUNE},
-                    err);
+    leat_function *function = LEAT_TRACE(tracer, NULL, leat_dataset_spec(dataset), err);
+    return leat_dataset_map(dataset, function,
+                            &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
 }
 
 static leat_dataset *make_dataset(leat_error *err) {
-    leat_dataset *ds = leat_cache(map(make_rows(err), scale, err), err);
-    ds = leat_shuffle(ds, ROWS, &(leat_shuffle_options){.seed = LEAT_SEED(5)}, err);
-    ds = map(leat_batch(ds, BATCH, &(leat_batch_options){.drop_remainder = true}, err), one_hot,
-             err);
-    leat_function *repeat = leat_trace(repeat_batch, NULL, leat_dataset_spec(ds), err);
-    ds = leat_parallel_interleave(ds, repeat, 10, NULL, err);
-    return leat_prefetch(ds, LEAT_AUTOTUNE, err);
+    leat_dataset *ds = leat_dataset_cache(map(make_rows(err), scale, err), err);
+    ds = leat_dataset_shuffle(ds, ROWS, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
+    ds = map(
+        leat_dataset_batch(ds, BATCH, &(leat_dataset_batch_options){.drop_remainder = true}, err),
+        one_hot, err);
+    leat_function *repeat = LEAT_TRACE(repeat_batch, NULL, leat_dataset_spec(ds), err);
+    ds = leat_dataset_parallel_interleave(ds, repeat, 10, NULL, err);
+    return leat_dataset_prefetch(ds, LEAT_AUTOTUNE, err);
 }
 
 // ---- training ----
@@ -119,12 +120,13 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
     leat_tensor size = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &batch);
     leat_value labels = leat_graph_argument(graph, 1);
     leat_value logits = leat_model_call(program->model, leat_graph_argument(graph, 0), true);
-    leat_value weights = leat_reduce_sum(leat_multiply(labels, leat_graph_tensor(graph, &by_class)),
-                                         &last, 1, false);
-    leat_value losses = leat_negate(
-        leat_reduce_sum(leat_multiply(labels, leat_log_softmax(logits)), &last, 1, false));
-    leat_value loss = leat_divide(leat_reduce_sum(leat_multiply(losses, weights), NULL, 0, false),
-                                  leat_graph_tensor(graph, &size));
+    leat_value weights = leat_op_reduce_sum(
+        leat_op_multiply(labels, leat_graph_tensor(graph, &by_class)), &last, 1, false);
+    leat_value losses = leat_op_negate(
+        leat_op_reduce_sum(leat_op_multiply(labels, leat_op_log_softmax(logits)), &last, 1, false));
+    leat_value loss =
+        leat_op_divide(leat_op_reduce_sum(leat_op_multiply(losses, weights), NULL, 0, false),
+                       leat_graph_tensor(graph, &size));
     int count;
     leat_variable *const *variables = leat_model_trainable_variables(program->model, &count);
     leat_optimizer_minimize(program->optimizer, loss, variables, count);
@@ -139,13 +141,14 @@ static leat_status make_state(struct program *program, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     leat_layer *layers[] = {
-        leat_dense_layer(8, &(leat_dense_layer_options){.activation = LEAT_RELU}, err),
-        leat_dense_layer(CLASSES, NULL, err)};
-    program->model = leat_sequential(layers, 2, err);
+        leat_layer_dense(8, &(leat_layer_dense_options){.activation = LEAT_RELU}, err),
+        leat_layer_dense(CLASSES, NULL, err)};
+    program->model = leat_model_sequential(layers, 2, err);
     status = program->model == NULL ? err->code
                                     : leat_model_build(program->model, LEAT_SHAPE(FEATURES), err);
     if (status == LEAT_OK) {
-        program->optimizer = leat_adam(&(leat_adam_options){.learning_rate = 0.003}, err);
+        program->optimizer =
+            leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.003}, err);
         status = program->optimizer == NULL ? err->code : LEAT_OK;
     }
     leat_strategy_exit(program->strategy);
@@ -189,13 +192,13 @@ static leat_status train(struct program *program, leat_distributed_dataset *data
 }
 
 static leat_status run(struct program *program, leat_error *err) {
-    leat_set_seed(3);
-    program->strategy = leat_multi_worker_mirrored_strategy(NULL, err);
+    leat_seed_set(3);
+    program->strategy = leat_strategy_multi_worker_mirrored(NULL, err);
     if (program->strategy == NULL)
         return err->code;
     printf("%d replicas\n", leat_strategy_num_replicas(program->strategy));
     leat_distributed_dataset *dataset =
-        leat_distribute_dataset(program->strategy, make_dataset(err), NULL, err);
+        leat_strategy_distribute_dataset(program->strategy, make_dataset(err), NULL, err);
     leat_status status = dataset == NULL ? err->code : make_state(program, err);
     if (status == LEAT_OK)
         status = train(program, dataset, err);

@@ -31,7 +31,7 @@ static leat_dataset *numbers(leat_error *err) {
         leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(COUNT), x, &tensors[0], err) == LEAT_OK &&
         leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(COUNT), y, &tensors[1], err) == LEAT_OK &&
         leat_element_set(&element, spec, tensors, err) == LEAT_OK)
-        dataset = leat_from_tensor_slices(&element, err);
+        dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_element_fini(&element);
     leat_tensor_unref(&tensors[0]);
     leat_tensor_unref(&tensors[1]);
@@ -59,9 +59,9 @@ static leat_status print_steps(leat_distributed_dataset *dataset, leat_error *er
 /* Workers of the job that a launcher's variables describe, else the devices of this process. */
 static leat_strategy *make_strategy(int replicas, leat_error *err) {
     if (getenv("TF_CONFIG") != NULL)
-        return leat_multi_worker_mirrored_strategy(NULL, err);
-    return leat_set_logical_cpu_devices(replicas, err) == LEAT_OK
-               ? leat_mirrored_strategy(NULL, err)
+        return leat_strategy_multi_worker_mirrored(NULL, err);
+    return leat_device_set_logical_cpus(replicas, err) == LEAT_OK
+               ? leat_strategy_mirrored(NULL, err)
                : NULL;
 }
 
@@ -69,8 +69,9 @@ static leat_status run(int replicas, leat_error *err) {
     leat_strategy *strategy = make_strategy(replicas, err);
     if (strategy == NULL)
         return err->code;
-    leat_dataset *batches = leat_batch(numbers(err), 2, NULL, err);
-    leat_distributed_dataset *dataset = leat_distribute_dataset(strategy, batches, NULL, err);
+    leat_dataset *batches = leat_dataset_batch(numbers(err), 2, NULL, err);
+    leat_distributed_dataset *dataset =
+        leat_strategy_distribute_dataset(strategy, batches, NULL, err);
     leat_status status = dataset != NULL ? LEAT_OK : err->code;
     if (status == LEAT_OK) {
         printf("%d replicas\n", leat_strategy_num_replicas(strategy));

@@ -110,7 +110,7 @@ static leat_dataset *pictures_dataset(const struct pictures *pictures, int64_t f
         leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(count), paths, &tensors[0], err) == LEAT_OK &&
         leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(count), labels, &tensors[1], err) == LEAT_OK &&
         leat_element_set(&element, spec, tensors, err) == LEAT_OK)
-        dataset = leat_from_tensor_slices(&element, err);
+        dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_element_fini(&element);
     leat_tensor_unref(&tensors[0]);
     leat_tensor_unref(&tensors[1]);
@@ -124,9 +124,9 @@ static leat_dataset *pictures_dataset(const struct pictures *pictures, int64_t f
 static int pictures_load(void *context, leat_graph *graph, leat_value *outputs) {
     const struct pictures *pictures = context;
     leat_tensor most = leat_scalar_float32(255);
-    leat_value bytes = leat_decode_image(leat_read_file(leat_graph_argument(graph, 0)), 3);
-    leat_value picture = leat_resize(bytes, pictures->size, pictures->size, NULL);
-    outputs[0] = leat_divide(picture, leat_graph_tensor(graph, &most));
+    leat_value bytes = leat_op_decode_image(leat_op_read_file(leat_graph_argument(graph, 0)), 3);
+    leat_value picture = leat_op_resize(bytes, pictures->size, pictures->size, NULL);
+    outputs[0] = leat_op_divide(picture, leat_graph_tensor(graph, &most));
     outputs[1] = leat_graph_argument(graph, 1);
     leat_tensor_unref(&most);
     return 2;
@@ -137,20 +137,21 @@ static leat_dataset *pictures_loaded(struct pictures *pictures, leat_dataset *pa
                                      leat_error *err) {
     if (paths == NULL)
         return NULL;
-    leat_function *load = leat_trace(pictures_load, pictures, leat_dataset_spec(paths), err);
-    return leat_map(paths, load, &(leat_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
+    leat_function *load = LEAT_TRACE(pictures_load, pictures, leat_dataset_spec(paths), err);
+    return leat_dataset_map(paths, load,
+                            &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
 }
 
 /* A small convolutional network for pictures of this size. Owned. */
 PICTURES_UNUSED static leat_model *pictures_model(const struct pictures *pictures,
                                                   leat_error *err) {
-    leat_conv2d_layer_options relu = {.activation = LEAT_RELU};
-    leat_dense_layer_options softmax = {.activation = LEAT_SOFTMAX};
-    leat_layer *layers[] = {leat_conv2d_layer(16, 3, 3, &relu, err),
-                            leat_max_pooling2d_layer(NULL, err),
-                            leat_max_pooling2d_layer(NULL, err), leat_flatten_layer(NULL, err),
-                            leat_dense_layer((int)pictures->classes, &softmax, err)};
-    leat_model *model = leat_sequential(layers, (int)(sizeof layers / sizeof layers[0]), err);
+    leat_layer_conv2d_options relu = {.activation = LEAT_RELU};
+    leat_layer_dense_options softmax = {.activation = LEAT_SOFTMAX};
+    leat_layer *layers[] = {leat_layer_conv2d(16, 3, 3, &relu, err),
+                            leat_layer_max_pooling2d(NULL, err),
+                            leat_layer_max_pooling2d(NULL, err), leat_layer_flatten(NULL, err),
+                            leat_layer_dense((int)pictures->classes, &softmax, err)};
+    leat_model *model = leat_model_sequential(layers, (int)(sizeof layers / sizeof layers[0]), err);
     leat_shape input = LEAT_SHAPE(pictures->size, pictures->size, 3);
     if (model != NULL && leat_model_build(model, input, err) != LEAT_OK) {
         leat_model_free(model);

@@ -137,12 +137,12 @@ static leat_value block(struct program *program, leat_graph *graph, leat_value x
         shortcut = normalization(program, graph, shortcut);
     }
     x = convolution(program, graph, x, filters, 1, stride, "valid");
-    x = leat_relu(normalization(program, graph, x));
+    x = leat_op_relu(normalization(program, graph, x));
     x = convolution(program, graph, x, filters, 3, 1, "same");
-    x = leat_relu(normalization(program, graph, x));
+    x = leat_op_relu(normalization(program, graph, x));
     x = convolution(program, graph, x, 4 * filters, 1, 1, "valid");
     x = normalization(program, graph, x);
-    return leat_relu(leat_add(shortcut, x));
+    return leat_op_relu(leat_op_add(shortcut, x));
 }
 
 /* The probabilities of the classes. */
@@ -152,7 +152,7 @@ static leat_value network(struct program *program, leat_graph *graph, leat_value
     program->at = 0;
     x = without_weights(program, graph, x, "ZeroPadding2D", "{\"padding\": 3}");
     x = convolution(program, graph, x, 64, 7, 2, "valid");
-    x = leat_relu(normalization(program, graph, x));
+    x = leat_op_relu(normalization(program, graph, x));
     x = without_weights(program, graph, x, "ZeroPadding2D", "{\"padding\": 1}");
     x = without_weights(program, graph, x, "MaxPooling2D", "{\"pool_size\": 3, \"strides\": 2}");
     for (int stage = 0; stage < 4; stage++) {
@@ -179,9 +179,10 @@ static leat_status make_state(struct program *program, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(-1, program->pictures.size, program->pictures.size, 3);
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, shape, err);
     program->glorot = leat_part_new("initializer", "GlorotUniform", NULL, err);
-    leat_function *traced = program->glorot ? leat_trace(trace_network, program, spec, err) : NULL;
-    program->optimizer = leat_adam(&(leat_adam_options){.learning_rate = 0.001}, err);
-    program->accuracy = leat_sparse_categorical_accuracy("accuracy", err);
+    leat_function *traced = program->glorot ? LEAT_TRACE(trace_network, program, spec, err) : NULL;
+    program->optimizer =
+        leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.001}, err);
+    program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
     leat_strategy_exit(program->strategy);
     status = traced && program->optimizer && program->accuracy ? LEAT_OK : err->code;
     leat_function_unref(traced);
@@ -197,8 +198,8 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
     struct program *program = context;
     leat_value labels = leat_graph_argument(graph, 1);
     leat_value predictions = network(program, graph, leat_graph_argument(graph, 0));
-    leat_value losses = leat_sparse_categorical_crossentropy(labels, predictions, false);
-    outputs[0] = leat_average_loss(losses, program->batch * program->devices);
+    leat_value losses = leat_loss_sparse_categorical_crossentropy(labels, predictions, false);
+    outputs[0] = leat_loss_average(losses, program->batch * program->devices);
     leat_optimizer_minimize(program->optimizer, outputs[0], program->trainable,
                             program->num_trainable);
     leat_metric_update(program->accuracy, (leat_value[]){labels, predictions}, 2);
@@ -208,9 +209,9 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
 /* map behind loading: the picture a little brighter or darker, with other contrasts, mirrored. */
 static int augment(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value picture = leat_random_brightness(leat_graph_argument(graph, 0), 0.2, NULL);
-    picture = leat_random_contrast(picture, 0.8, 1.2, NULL);
-    outputs[0] = leat_random_flip_left_right(picture, NULL);
+    leat_value picture = leat_op_random_brightness(leat_graph_argument(graph, 0), 0.2, NULL);
+    picture = leat_op_random_contrast(picture, 0.8, 1.2, NULL);
+    outputs[0] = leat_op_random_flip_left_right(picture, NULL);
     outputs[1] = leat_graph_argument(graph, 1);
     return 2;
 }
@@ -219,15 +220,16 @@ static leat_distributed_dataset *make_dataset(struct program *program, leat_erro
     struct pictures *pictures = &program->pictures;
     int64_t every = pictures->count / program->most > 0 ? pictures->count / program->most : 1;
     leat_dataset *dataset = pictures_dataset(pictures, 0, every, false, err);
-    dataset = pictures_loaded(pictures, leat_take(dataset, program->most, err), err);
+    dataset = pictures_loaded(pictures, leat_dataset_take(dataset, program->most, err), err);
     if (dataset == NULL)
         return NULL;
-    leat_function *function = leat_trace(augment, NULL, leat_dataset_spec(dataset), err);
-    dataset = leat_map(dataset, function, NULL, err);
-    dataset = leat_shuffle(dataset, 1000, &(leat_shuffle_options){.seed = LEAT_SEED(1)}, err);
-    dataset = leat_batch(dataset, program->batch * program->devices, NULL, err);
-    dataset = leat_prefetch(dataset, LEAT_AUTOTUNE, err);
-    return leat_distribute_dataset(program->strategy, dataset, NULL, err);
+    leat_function *function = LEAT_TRACE(augment, NULL, leat_dataset_spec(dataset), err);
+    dataset = leat_dataset_map(dataset, function, NULL, err);
+    dataset = leat_dataset_shuffle(dataset, 1000,
+                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, err);
+    dataset = leat_dataset_batch(dataset, program->batch * program->devices, NULL, err);
+    dataset = leat_dataset_prefetch(dataset, LEAT_AUTOTUNE, err);
+    return leat_strategy_distribute_dataset(program->strategy, dataset, NULL, err);
 }
 
 static leat_status run_epoch(struct program *program, leat_distributed_dataset *dataset,
@@ -262,13 +264,13 @@ static leat_status run_epoch(struct program *program, leat_distributed_dataset *
 }
 
 static leat_status run(struct program *program, const char *folder, leat_error *err) {
-    leat_set_seed(1);
-    leat_status status = leat_set_logical_cpu_devices((int)program->devices, err);
+    leat_seed_set(1);
+    leat_status status = leat_device_set_logical_cpus((int)program->devices, err);
     if (status == LEAT_OK)
         status = pictures_find(&program->pictures, folder, err);
     if (status != LEAT_OK)
         return status;
-    program->strategy = leat_mirrored_strategy(NULL, err);
+    program->strategy = leat_strategy_mirrored(NULL, err);
     status = program->strategy != NULL ? make_state(program, err) : err->code;
     if (status != LEAT_OK)
         return status;

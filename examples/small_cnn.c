@@ -22,12 +22,12 @@ struct program {
     leat_metric *accuracy;
 };
 
-/* map: (path, label) -> (picture, label). A real program would call leat_read_file,
- * leat_decode_jpeg and leat_resize on the path. */
+/* map: (path, label) -> (picture, label). A real program would call leat_op_read_file,
+ * leat_op_decode_jpeg and leat_op_resize on the path. */
 static int load_image(void *context, leat_graph *graph, leat_value *outputs) {
     const struct program *program = context;
     leat_shape shape = LEAT_SHAPE(program->image_size, program->image_size, 3);
-    outputs[0] = leat_random_normal(graph, shape, LEAT_FLOAT32, NULL);
+    outputs[0] = leat_op_random_normal(graph, shape, LEAT_FLOAT32, NULL);
     outputs[1] = leat_graph_argument(graph, 1);
     return 2;
 }
@@ -39,8 +39,8 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value images = leat_graph_argument(graph, 0);
     leat_value labels = leat_graph_argument(graph, 1);
     leat_value predictions = leat_model_call(program->model, images, true);
-    leat_value losses = leat_sparse_categorical_crossentropy(labels, predictions, false);
-    leat_value loss = leat_average_loss(losses, program->batch * REPLICAS);
+    leat_value losses = leat_loss_sparse_categorical_crossentropy(labels, predictions, false);
+    leat_value loss = leat_loss_average(losses, program->batch * REPLICAS);
     int count;
     leat_variable *const *variables = leat_model_trainable_variables(program->model, &count);
     leat_optimizer_minimize(program->optimizer, loss, variables, count);
@@ -50,14 +50,14 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 static leat_model *make_model(leat_error *err) {
-    leat_conv2d_layer_options relu = {.activation = LEAT_RELU};
-    leat_dense_layer_options softmax = {.activation = LEAT_SOFTMAX};
+    leat_layer_conv2d_options relu = {.activation = LEAT_RELU};
+    leat_layer_dense_options softmax = {.activation = LEAT_SOFTMAX};
     leat_layer *layers[] = {
-        leat_conv2d_layer(32, 3, 3, &relu, err), leat_max_pooling2d_layer(NULL, err),
-        leat_conv2d_layer(64, 3, 3, &relu, err), leat_max_pooling2d_layer(NULL, err),
-        leat_flatten_layer(NULL, err),           leat_dense_layer(CLASSES, &softmax, err),
+        leat_layer_conv2d(32, 3, 3, &relu, err), leat_layer_max_pooling2d(NULL, err),
+        leat_layer_conv2d(64, 3, 3, &relu, err), leat_layer_max_pooling2d(NULL, err),
+        leat_layer_flatten(NULL, err),           leat_layer_dense(CLASSES, &softmax, err),
     };
-    return leat_sequential(layers, (int)(sizeof layers / sizeof layers[0]), err);
+    return leat_model_sequential(layers, (int)(sizeof layers / sizeof layers[0]), err);
 }
 
 /* Model, optimizer and metric belong to the strategy's scope: their variables are mirrored. */
@@ -69,8 +69,9 @@ static leat_status make_state(struct program *program, leat_error *err) {
     program->model = make_model(err);
     status = program->model != NULL ? leat_model_build(program->model, input, err) : err->code;
     if (status == LEAT_OK) {
-        program->optimizer = leat_adam(&(leat_adam_options){.learning_rate = 0.001}, err);
-        program->accuracy = leat_sparse_categorical_accuracy("accuracy", err);
+        program->optimizer =
+            leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.001}, err);
+        program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
         if (program->optimizer == NULL || program->accuracy == NULL)
             status = err->code;
     }
@@ -100,7 +101,7 @@ static leat_dataset *paths_and_labels(int64_t count, leat_error *err) {
     if (status == LEAT_OK)
         status = leat_element_set(&element, spec, tensors, err);
     if (status == LEAT_OK)
-        dataset = leat_from_tensor_slices(&element, err);
+        dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_element_fini(&element);
     leat_tensor_unref(&tensors[0]);
     leat_tensor_unref(&tensors[1]);
@@ -111,12 +112,14 @@ static leat_dataset *paths_and_labels(int64_t count, leat_error *err) {
 
 static leat_distributed_dataset *make_dataset(struct program *program, leat_error *err) {
     leat_dataset *ds = paths_and_labels(program->pictures, err);
-    leat_function *load = leat_trace(load_image, program, leat_dataset_spec(ds), err);
-    ds = leat_map(ds, load, &(leat_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
-    ds = leat_shuffle(ds, 1000, &(leat_shuffle_options){.seed = LEAT_SEED(1)}, err);
-    ds = leat_batch(ds, program->batch * leat_strategy_num_replicas(program->strategy), NULL, err);
-    ds = leat_prefetch(ds, LEAT_AUTOTUNE, err);
-    return leat_distribute_dataset(program->strategy, ds, NULL, err);
+    leat_function *load = LEAT_TRACE(load_image, program, leat_dataset_spec(ds), err);
+    ds = leat_dataset_map(ds, load,
+                          &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
+    ds = leat_dataset_shuffle(ds, 1000, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, err);
+    ds = leat_dataset_batch(ds, program->batch * leat_strategy_num_replicas(program->strategy),
+                            NULL, err);
+    ds = leat_dataset_prefetch(ds, LEAT_AUTOTUNE, err);
+    return leat_strategy_distribute_dataset(program->strategy, ds, NULL, err);
 }
 
 /* One step on every replica; adds the loss of the global batch to *total. */
@@ -171,11 +174,11 @@ static leat_status train(struct program *program, leat_distributed_dataset *data
 }
 
 static leat_status run(struct program *program, leat_error *err) {
-    leat_set_seed(1);
-    leat_status status = leat_set_logical_cpu_devices(REPLICAS, err);
+    leat_seed_set(1);
+    leat_status status = leat_device_set_logical_cpus(REPLICAS, err);
     if (status != LEAT_OK)
         return status;
-    program->strategy = leat_mirrored_strategy(NULL, err);
+    program->strategy = leat_strategy_mirrored(NULL, err);
     if (program->strategy == NULL)
         return err->code;
     status = make_state(program, err);

@@ -4,9 +4,9 @@
 
 int main(void) {
     leat_error err = {0};
-    leat_dataset *ds = leat_range(0, 10, 1, NULL, &err);
-    ds = leat_shuffle(ds, 10, &(leat_shuffle_options){.seed = LEAT_SEED(7)}, &err);
-    ds = leat_batch(ds, 4, NULL, &err);
+    leat_dataset *ds = leat_dataset_range(0, 10, 1, NULL, &err);
+    ds = leat_dataset_shuffle(ds, 10, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, &err);
+    ds = leat_dataset_batch(ds, 4, NULL, &err);
     leat_iterator *iterator = leat_iterator_new(ds, NULL, &err);
     leat_element element = {0};
     char text[256];

@@ -17,5 +17,5 @@ static const leati_tensor_op *const functions[] = {
 };
 
 void leati_join_tables(void) {
-    leati_tensor_ops_join(functions, sizeof functions / sizeof functions[0] - 1);
+    leati_graph_ops_join(functions, sizeof functions / sizeof functions[0] - 1);
 }

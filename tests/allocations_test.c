@@ -43,13 +43,13 @@ static int start_counting(void **state) {
     (void)state;
     const leat_allocator counting = {
         .alloc = count_alloc, .resize = count_resize, .release = count_release};
-    leat_set_allocator(&counting);
+    leat_allocator_set(&counting);
     return 0;
 }
 
 static int stop_counting(void **state) {
     (void)state;
-    leat_set_allocator(NULL);
+    leat_allocator_set(NULL);
     return 0;
 }
 
@@ -88,13 +88,13 @@ static void check_steady(leat_dataset *dataset, int threads, int64_t batch) {
 /* ---- records ---- */
 
 static int trace_parse(void *context, leat_graph *graph, leat_value *outputs) {
-    return leat_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
+    return leat_op_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
 }
 
 static int trace_arithmetic(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_tensor two = leat_scalar_float32(2);
-    outputs[0] = leat_multiply(leat_graph_argument(graph, 1), leat_graph_tensor(graph, &two));
+    outputs[0] = leat_op_multiply(leat_graph_argument(graph, 1), leat_graph_tensor(graph, &two));
     outputs[1] = leat_graph_argument(graph, 0);
     leat_tensor_unref(&two);
     return 2;
@@ -123,9 +123,9 @@ static void write_records(const char *path, int count) {
 static leat_dataset *map_with(leat_dataset *ds, leat_tracer tracer, void *context,
                               int64_t parallel) {
     leat_error err = {0};
-    leat_map_options options = {.num_parallel_calls = parallel};
-    leat_function *function = leat_trace(tracer, context, leat_dataset_spec(ds), &err);
-    ds = leat_map(ds, function, parallel > 0 ? &options : NULL, &err);
+    leat_dataset_map_options options = {.num_parallel_calls = parallel};
+    leat_function *function = LEAT_TRACE(tracer, context, leat_dataset_spec(ds), &err);
+    ds = leat_dataset_map(ds, function, parallel > 0 ? &options : NULL, &err);
     if (ds == NULL)
         fail_msg("%s", err.text);
     return ds;
@@ -138,13 +138,14 @@ static void check_records(int64_t parallel, int threads) {
     leat_spec *children[] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
                              leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(4), &err)};
     leat_spec *spec = leat_spec_dict(keys, children, 2, &err);
-    leat_dataset *ds = leat_tf_record_dataset(paths, 1, NULL, &err);
+    leat_dataset *ds = leat_dataset_tf_record(paths, 1, NULL, &err);
     ds = map_with(ds, trace_parse, spec, 0);
     ds = map_with(ds, trace_arithmetic, NULL, parallel);
-    ds = leat_shuffle(ds, 500, &(leat_shuffle_options){.seed = LEAT_SEED(1)}, &err);
-    ds = leat_repeat(leat_batch(ds, 32, &(leat_batch_options){.drop_remainder = true}, &err), -1,
-                     &err);
-    ds = leat_prefetch(ds, 4, &err);
+    ds = leat_dataset_shuffle(ds, 500, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, &err);
+    ds = leat_dataset_repeat(
+        leat_dataset_batch(ds, 32, &(leat_dataset_batch_options){.drop_remainder = true}, &err), -1,
+        &err);
+    ds = leat_dataset_prefetch(ds, 4, &err);
     check_steady(ds, threads, 32);
     leat_spec_unref(spec);
 }
@@ -159,10 +160,11 @@ static void test_records(void **state) {
 
 static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value contents = leat_read_file(leat_graph_argument(graph, 0));
-    leat_value picture = leat_resize(leat_decode_jpeg(contents, 3), 40, 50, NULL);
+    leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0));
+    leat_value picture = leat_op_resize(leat_op_decode_jpeg(contents, 3), 40, 50, NULL);
     leat_tensor scale = leat_scalar_float32(1 / 255.0F);
-    outputs[0] = leat_multiply(leat_flip_left_right(picture), leat_graph_tensor(graph, &scale));
+    outputs[0] =
+        leat_op_multiply(leat_op_flip_left_right(picture), leat_graph_tensor(graph, &scale));
     leat_tensor_unref(&scale);
     return 1;
 }
@@ -171,21 +173,21 @@ static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) 
 static int trace_part(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     const int64_t size[3] = {16, 20, 3};
-    leat_value picture = leat_decode_jpeg(leat_read_file(leat_graph_argument(graph, 0)), 3);
-    leat_value shift = leat_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, NULL), inputs[3];
-    picture =
-        leat_random_crop(leat_convert_image_dtype(picture, LEAT_FLOAT32, false), size, 3, NULL);
-    inputs[0] = leat_add(picture, shift);
+    leat_value picture = leat_op_decode_jpeg(leat_op_read_file(leat_graph_argument(graph, 0)), 3);
+    leat_value shift = leat_op_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, NULL), inputs[3];
+    picture = leat_op_random_crop(leat_op_convert_image_dtype(picture, LEAT_FLOAT32, false), size,
+                                  3, NULL);
+    inputs[0] = leat_op_add(picture, shift);
     inputs[1] =
-        leat_cast(leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, NULL), LEAT_INT64);
-    inputs[2] =
-        leat_add(inputs[1], leat_cast(leat_ones(graph, LEAT_SHAPE(2), LEAT_FLOAT32), LEAT_INT64));
+        leat_op_cast(leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, NULL), LEAT_INT64);
+    inputs[2] = leat_op_add(
+        inputs[1], leat_op_cast(leat_op_ones(graph, LEAT_SHAPE(2), LEAT_FLOAT32), LEAT_INT64));
     if (leat_graph_call(graph, "computed",
                         "{\"op\": \"strided_slice\", \"arguments\": \"{\\\"begin\\\": [0, 0], "
                         "\\\"end\\\": [0, 0]}\", \"bound\": [\"begin\", \"end\"]}",
                         inputs, 3, &picture, 1) != 1)
         return -1;
-    outputs[0] = leat_resize(picture, 40, 50, NULL);
+    outputs[0] = leat_op_resize(picture, 40, 50, NULL);
     return 1;
 }
 
@@ -203,12 +205,13 @@ static void check_pictures(leat_tracer tracer, int64_t parallel, int threads) {
     assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(3), strings, &tensor, &err),
                      LEAT_OK);
     assert_int_equal(leat_element_set(&element, spec, &tensor, &err), LEAT_OK);
-    leat_dataset *ds = leat_repeat(leat_from_tensor_slices(&element, &err), -1, &err);
+    leat_dataset *ds =
+        leat_dataset_repeat(leat_dataset_from_tensor_slices(&element, &err), -1, &err);
     leat_element_fini(&element);
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
     ds = map_with(ds, tracer, NULL, parallel);
-    check_steady(leat_batch(ds, 8, NULL, &err), threads, 8);
+    check_steady(leat_dataset_batch(ds, 8, NULL, &err), threads, 8);
 }
 
 static void test_pictures(void **state) {
@@ -231,7 +234,7 @@ static void test_explained(void **state) {
     assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SCALAR, &string, &tensor, &err),
                      LEAT_OK);
     assert_int_equal(leat_element_set(&element, spec, &tensor, &err), LEAT_OK);
-    leat_dataset *ds = map_with(leat_from_tensors(&element, &err), trace_picture, NULL, 0);
+    leat_dataset *ds = map_with(leat_dataset_from_tensors(&element, &err), trace_picture, NULL, 0);
     leat_iterator *iterator = leat_iterator_new(ds, NULL, &err);
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
     char *text = leat_iterator_explain(iterator, &err);
@@ -257,23 +260,23 @@ static int trace_training(void *context, leat_graph *graph, leat_value *outputs)
     int count = 0;
     leat_value logits = leat_model_call(t->model, leat_graph_argument(graph, 0), true);
     leat_value losses =
-        leat_sparse_categorical_crossentropy(leat_graph_argument(graph, 1), logits, true);
+        leat_loss_sparse_categorical_crossentropy(leat_graph_argument(graph, 1), logits, true);
     leat_variable *const *variables = leat_model_trainable_variables(t->model, &count);
-    outputs[0] = leat_average_loss(losses, 8);
+    outputs[0] = leat_loss_average(losses, 8);
     leat_optimizer_minimize(t->optimizer, outputs[0], variables, count);
     return 1;
 }
 
 static void make_trainer(trainer *t, leat_strategy *strategy) {
     leat_error err = {0};
-    leat_conv2d_layer_options conv = {.activation = LEAT_RELU};
-    leat_layer *layers[] = {leat_conv2d_layer(8, 3, 3, &conv, &err),
-                            leat_max_pooling2d_layer(NULL, &err), leat_flatten_layer(NULL, &err),
-                            leat_dense_layer(10, NULL, &err)};
+    leat_layer_conv2d_options conv = {.activation = LEAT_RELU};
+    leat_layer *layers[] = {leat_layer_conv2d(8, 3, 3, &conv, &err),
+                            leat_layer_max_pooling2d(NULL, &err), leat_layer_flatten(NULL, &err),
+                            leat_layer_dense(10, NULL, &err)};
     assert_int_equal(leat_strategy_enter(strategy, &err), LEAT_OK);
-    t->model = leat_sequential(layers, 4, &err);
+    t->model = leat_model_sequential(layers, 4, &err);
     assert_int_equal(leat_model_build(t->model, LEAT_SHAPE(8, 8, 1), &err), LEAT_OK);
-    t->optimizer = leat_adam(NULL, &err);
+    t->optimizer = leat_optimizer_adam(NULL, &err);
     leat_strategy_exit(strategy);
 }
 
@@ -302,8 +305,8 @@ static void test_training(void **state) {
     trainer t = {0};
     leat_element element = {0};
     leat_per_replica batch = {.elements = &element, .num_replicas = 1}, loss = {0};
-    assert_int_equal(leat_set_logical_cpu_devices(1, &err), LEAT_OK);
-    leat_strategy *strategy = leat_mirrored_strategy(NULL, &err);
+    assert_int_equal(leat_device_set_logical_cpus(1, &err), LEAT_OK);
+    leat_strategy *strategy = leat_strategy_mirrored(NULL, &err);
     make_trainer(&t, strategy);
     make_batch(&element);
     leat_step *step = leat_step_new(trace_training, &t, &err);

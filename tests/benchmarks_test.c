@@ -43,7 +43,7 @@ static void test_benchmarks(void **state) {
     (void)state;
     size_t count = 0;
     int wrong = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     for (size_t i = 0; i < count; i++)
         wrong += check_measured(ops[i]->name, "operators.def", measured_operators,
                                 sizeof measured_operators / sizeof *measured_operators);

@@ -32,7 +32,7 @@ static const char letters[] = ARGUMENTS(CHARACTER) SCALARS(CHARACTER);
 #define LOCAL(NAME, ...) const leat_value NAME __attribute__((unused)) = values[NAME##_place];
 #define SETTINGS                                                                                   \
     static const int64_t four __attribute__((unused)) = 4;                                         \
-    static const leat_random_options seeded __attribute__((unused)) = {                            \
+    static const leat_op_random_options seeded __attribute__((unused)) = {                         \
         .minval = 1, .maxval = 8, .mean = 5, .stddev = 6, .has_seed = true, .seed = 4};
 
 static leat_spec *spec_of_one(const char *name, leat_dtype dtype, leat_shape shape) {
@@ -42,7 +42,7 @@ static leat_spec *spec_of_one(const char *name, leat_dtype dtype, leat_shape sha
 
 static int parse_example(leat_value serialized, leat_value *out) {
     leat_spec *features = spec_of_one("a", LEAT_INT64, LEAT_SCALAR);
-    int count = leat_parse_example(serialized, features, NULL, out);
+    int count = leat_op_parse_example(serialized, features, NULL, out);
     leat_spec_unref(features);
     return count;
 }
@@ -50,7 +50,7 @@ static int parse_example(leat_value serialized, leat_value *out) {
 static int parse_sequence_example(leat_value serialized, leat_value *out) {
     leat_spec *context = spec_of_one("a", LEAT_INT64, LEAT_SCALAR);
     leat_spec *sequence = spec_of_one("b", LEAT_FLOAT32, LEAT_SHAPE(-1));
-    int count = leat_parse_sequence_example(serialized, context, sequence, NULL, out);
+    int count = leat_op_parse_sequence_example(serialized, context, sequence, NULL, out);
     leat_spec_unref(context);
     leat_spec_unref(sequence);
     return count;
@@ -121,7 +121,7 @@ static char *text_of(const struct builder *builder, bool by_name, const leat_spe
                      int *num_outputs) {
     leat_error err = {0};
     struct case_of c = {builder, by_name};
-    leat_function *function = leat_trace(trace_case, &c, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_case, &c, spec, &err);
     for (int i = 0; i < 2; i++) {
         if (function == NULL)
             fail_msg("%s, %s: %s", builder->label, by_name ? "by name" : "the builder", err.text);
@@ -227,7 +227,7 @@ static void test_refusals(void **state) {
         const struct refusal *r = &refusals[i];
         struct case_of c = {&r->builder, true};
         leat_error err = {0};
-        leat_function *function = leat_trace(trace_case, &c, spec, &err);
+        leat_function *function = LEAT_TRACE(trace_case, &c, spec, &err);
         bool named = strstr(err.text, r->builder.operation) != NULL;
         if (function != NULL || err.code != r->code || !named ||
             strstr(err.text, r->text) == NULL) {
@@ -253,7 +253,7 @@ static void test_refused_values(void **state) {
         json_t *json = leati_json_parse(whole, strlen(whole), &err);
         if (json == NULL || leati_json_to_element(json, &element, &err) != LEAT_OK)
             fail_msg("%s: %s", whole, err.text);
-        leat_graph *graph = leat_eager_new(&err);
+        leat_graph *graph = leat_graph_new_eager(&err);
         for (int k = 0; k < element.num_tensors; k++)
             inputs[k] = leat_graph_tensor(graph, &element.tensors[k]);
         leat_graph_call(graph, computed[i].operation, computed[i].attributes, inputs,

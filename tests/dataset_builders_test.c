@@ -90,12 +90,12 @@ static leat_value number(leat_graph *graph, int64_t value) {
 }
 
 static int trace_small(leat_graph *graph, leat_value *out) {
-    out[0] = leat_less(argument(graph, 0), number(graph, 3));
+    out[0] = leat_op_less(argument(graph, 0), number(graph, 3));
     return 1;
 }
 
 static int trace_key(leat_graph *graph, leat_value *out) {
-    out[0] = leat_floormod(argument(graph, 0), number(graph, 2));
+    out[0] = leat_op_floormod(argument(graph, 0), number(graph, 2));
     return 1;
 }
 
@@ -105,18 +105,19 @@ static int trace_zero(leat_graph *graph, leat_value *out) {
 }
 
 static int trace_class_of(leat_graph *graph, leat_value *out) {
-    out[0] = leat_cast(leat_floormod(argument(graph, 0), number(graph, 2)), LEAT_INT32);
+    out[0] = leat_op_cast(leat_op_floormod(argument(graph, 0), number(graph, 2)), LEAT_INT32);
     return 1;
 }
 
 static int trace_counting(leat_graph *graph, leat_value *out) {
     leat_value stop = argument(graph, 0);
-    out[0] = leat_dataset_value(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &stop, 1);
+    out[0] =
+        leat_graph_dataset_op(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &stop, 1);
     return 1;
 }
 
 static int trace_constant(leat_graph *graph, leat_value *out) {
-    leat_dataset *dataset = leat_range(3, 5, 1, NULL, NULL);
+    leat_dataset *dataset = leat_dataset_range(3, 5, 1, NULL, NULL);
     out[0] = leat_graph_dataset(graph, dataset);
     leat_dataset_unref(dataset);
     return 1;
@@ -130,19 +131,20 @@ static int trace_length(leat_graph *graph, leat_value *out) {
 }
 
 static int trace_sum(leat_graph *graph, leat_value *out) {
-    out[0] = leat_add(argument(graph, 0), argument(graph, 1));
+    out[0] = leat_op_add(argument(graph, 0), argument(graph, 1));
     return 1;
 }
 
 static int trace_running(leat_graph *graph, leat_value *out) {
-    out[0] = leat_add(argument(graph, 0), argument(graph, 1));
+    out[0] = leat_op_add(argument(graph, 0), argument(graph, 1));
     out[1] = argument(graph, 0);
     return 2;
 }
 
 static int trace_batches(leat_graph *graph, leat_value *out) {
     leat_value window = argument(graph, 1);
-    out[0] = leat_dataset_value(graph, "batch", "{\"batch_size\": 2}", &window, 1, NULL, NULL, 0);
+    out[0] =
+        leat_graph_dataset_op(graph, "batch", "{\"batch_size\": 2}", &window, 1, NULL, NULL, 0);
     return 1;
 }
 
@@ -181,7 +183,7 @@ static int trace_any(void *context, leat_graph *graph, leat_value *out) {
 static leat_function *traced(trace_function trace, const char *text) {
     leat_error err = {0};
     leat_spec *spec = read_spec(text);
-    leat_function *function = leat_trace(trace_any, &trace, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_any, &trace, spec, &err);
     if (function == NULL)
         fail_msg("%s: %s", text, err.text);
     leat_spec_unref(spec);
@@ -197,7 +199,7 @@ static int trace_same(leat_graph *graph, leat_value *out) {
 static int one_by_one(leat_graph *graph, const char *shard, leat_value *out) {
     leat_value shards = argument(graph, 0);
     leat_function_argument same = {.name = "map_func", .function = traced(trace_same, shard)};
-    out[0] = leat_dataset_call_value(graph, &(leat_dataset_call){.op = "flat_map",
+    out[0] = leat_graph_dataset_call(graph, &(leat_dataset_call){.op = "flat_map",
                                                                  .inputs = &shards,
                                                                  .num_inputs = 1,
                                                                  .functions = &same,
@@ -222,15 +224,15 @@ static bool without_inputs, without_functions;
 #define f(NAME) (without_functions ? NULL : leat_function_ref(functions[NAME##_place]))
 
 static leat_dataset *numbers(leat_error *err) {
-    return without_inputs ? NULL : leat_range(0, 5, 1, NULL, err);
+    return without_inputs ? NULL : leat_dataset_range(0, 5, 1, NULL, err);
 }
 
 static leat_dataset *batched(leat_error *err) {
-    return without_inputs ? NULL : leat_batch(numbers(err), 2, NULL, err);
+    return without_inputs ? NULL : leat_dataset_batch(numbers(err), 2, NULL, err);
 }
 
 static leat_dataset *of(const leat_element *element, leat_error *err) {
-    return without_inputs ? NULL : leat_from_tensors(element, err);
+    return without_inputs ? NULL : leat_dataset_from_tensors(element, err);
 }
 
 #define vectors(ERR) of(&VECTOR, ERR)
@@ -321,7 +323,7 @@ static void put_functions(json_t *args) {
 
 /* What the constructor resolves, seeds among them, is written too; builders do not give it. */
 static json_t *without_construct(const char *op, json_t *plan) {
-    const leati_dataset_op *found = leati_dataset_op_find(op);
+    const leati_dataset_op *found = leati_op_find(op);
     json_t *args = json_object_get(plan, "args");
     for (const leati_row *row = found->rows; row->type != LEATI_ROW_END; row++)
         if ((row->flags & LEATI_CONSTRUCT) != 0)

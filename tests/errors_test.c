@@ -66,7 +66,7 @@ static const char *write_damaged(size_t size, int flip) {
 }
 
 static int read_records(const char *path, leat_error *err) {
-    return first_failure(leat_tf_record_dataset(&path, 1, NULL, err), err);
+    return first_failure(leat_dataset_tf_record(&path, 1, NULL, err), err);
 }
 
 static void test_truncated_record(void **state) {
@@ -123,7 +123,7 @@ static void test_no_file_matched(void **state) {
     (void)state;
     leat_error err = {0};
     const char *pattern = scratch_path("*.jpg");
-    assert_null(leat_list_files(pattern, NULL, &err));
+    assert_null(leat_dataset_list_files(pattern, NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "No files matched pattern", pattern);
 }
 
@@ -131,13 +131,13 @@ static void test_no_file_matched(void **state) {
 
 static int decode_jpeg(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_decode_jpeg(leat_graph_argument(graph, 0), 3);
+    outputs[0] = leat_op_decode_jpeg(leat_graph_argument(graph, 0), 3);
     return 1;
 }
 
 static int decode_png(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_decode_png(leat_graph_argument(graph, 0), 1);
+    outputs[0] = leat_op_decode_png(leat_graph_argument(graph, 0), 1);
     return 1;
 }
 
@@ -149,9 +149,9 @@ static void decode_in_map(leat_tracer tracer, const void *data, size_t size, lea
     leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SHAPE(1), NULL);
     assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(1), &one, &tensor, NULL), LEAT_OK);
     assert_int_equal(leat_element_set(&element, spec, &tensor, NULL), LEAT_OK);
-    leat_dataset *dataset = leat_from_tensor_slices(&element, err);
-    leat_function *function = leat_trace(tracer, NULL, leat_dataset_spec(dataset), err);
-    dataset = leat_label(leat_map(dataset, function, NULL, err), "decode", err);
+    leat_dataset *dataset = leat_dataset_from_tensor_slices(&element, err);
+    leat_function *function = LEAT_TRACE(tracer, NULL, leat_dataset_spec(dataset), err);
+    dataset = leat_dataset_label(leat_dataset_map(dataset, function, NULL, err), "decode", err);
     assert_non_null(dataset);
     assert_int_equal(first_failure(dataset, err), 0);
     leat_element_fini(&element);
@@ -219,16 +219,16 @@ static void test_huge_png(void **state) {
 static int fill_self(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_fill(leat_expand_dims(x, 0), x);
+    outputs[0] = leat_op_fill(leat_op_expand_dims(x, 0), x);
     return 1;
 }
 
 static void test_unequal_shapes_in_a_batch(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(2, 6, 1, NULL, &err);
-    leat_function *function = leat_trace(fill_self, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_batch(leat_map(dataset, function, NULL, &err), 2, NULL, &err);
+    leat_dataset *dataset = leat_dataset_range(2, 6, 1, NULL, &err);
+    leat_function *function = LEAT_TRACE(fill_self, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_batch(leat_dataset_map(dataset, function, NULL, &err), 2, NULL, &err);
     assert_non_null(dataset);
     assert_int_equal(first_failure(dataset, &err), 0);
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "batch", "[2]", "[3]");
@@ -238,7 +238,7 @@ static int loss_of_row(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value logits = leat_graph_argument(graph, 1);
     outputs[0] =
-        leat_sparse_softmax_cross_entropy_with_logits(leat_graph_argument(graph, 0), logits);
+        leat_op_sparse_softmax_cross_entropy_with_logits(leat_graph_argument(graph, 0), logits);
     return 1;
 }
 
@@ -249,7 +249,7 @@ static void test_label_out_of_range(void **state) {
         leat_spec_tuple((leat_spec *[]){leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(3), &err),
                                         leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(3, 4), &err)},
                         2, &err);
-    leat_function *function = leat_trace(loss_of_row, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(loss_of_row, NULL, spec, &err);
     assert_non_null(function);
     const int64_t labels[] = {0, 3, 4};
     const float logits[12] = {0};
@@ -281,12 +281,13 @@ static void test_callback_that_fails(void **state) {
     for (int parallel = 0; parallel < 2; parallel++) {
         leat_error err = {0};
         leat_function *function =
-            leat_callback_function(fail_on_two, NULL, NULL, NULL, parallel ? LEAT_PURE : 0,
-                                   leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
-                                   leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
-        leat_map_options options = {.num_parallel_calls = parallel ? 2 : 0};
-        leat_dataset *dataset = leat_map(leat_range(0, 4, 1, NULL, &err), function, &options, &err);
-        dataset = leat_label(dataset, "guard", &err);
+            LEAT_CALLBACK(fail_on_two, NULL, NULL, NULL, parallel ? LEAT_PURE : 0,
+                          leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
+                          leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
+        leat_dataset_map_options options = {.num_parallel_calls = parallel ? 2 : 0};
+        leat_dataset *dataset =
+            leat_dataset_map(leat_dataset_range(0, 4, 1, NULL, &err), function, &options, &err);
+        dataset = leat_dataset_label(dataset, "guard", &err);
         assert_non_null(dataset);
         assert_int_equal(first_failure(dataset, &err), 2);
         EXPECT(&err, LEAT_PERMISSION_DENIED, "map", "guard", "two is not welcome here");
@@ -296,28 +297,28 @@ static void test_callback_that_fails(void **state) {
 /* ---- NULL where something is needed ---- */
 
 static leat_dataset *five(void) {
-    return leat_range(0, 5, 1, NULL, NULL);
+    return leat_dataset_range(0, 5, 1, NULL, NULL);
 }
 
 static void test_null_arguments(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_null(leat_map(five(), NULL, NULL, &err));
+    assert_null(leat_dataset_map(five(), NULL, NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "map", "NULL");
     err = (leat_error){0};
-    assert_null(leat_filter(five(), NULL, &err));
+    assert_null(leat_dataset_filter(five(), NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "filter", "NULL");
     err = (leat_error){0};
-    assert_null(leat_batch(NULL, 2, NULL, &err));
+    assert_null(leat_dataset_batch(NULL, 2, NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "batch", "NULL");
     err = (leat_error){0};
-    assert_null(leat_list_files(NULL, NULL, &err));
+    assert_null(leat_dataset_list_files(NULL, NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "list_files", "NULL");
     err = (leat_error){0};
-    assert_null(leat_tf_record_dataset(NULL, 1, NULL, &err));
+    assert_null(leat_dataset_tf_record(NULL, 1, NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "tf_record_dataset", "NULL");
     err = (leat_error){0};
-    assert_null(leat_from_tensor_slices(NULL, &err));
+    assert_null(leat_dataset_from_tensor_slices(NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "from_tensor_slices", "NULL");
     err = (leat_error){0};
     assert_null(leat_iterator_new(NULL, NULL, &err));
@@ -329,10 +330,10 @@ static void test_null_arguments(void **state) {
     assert_null(leat_tfrecord_writer_open(NULL, NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "NULL");
     err = (leat_error){0};
-    assert_null(leat_distribute_dataset(NULL, five(), NULL, &err));
+    assert_null(leat_strategy_distribute_dataset(NULL, five(), NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "strategy", "NULL");
     err = (leat_error){0};
-    assert_null(leat_distribute_replica_batches(NULL, five(), NULL, &err));
+    assert_null(leat_strategy_distribute_replica_batches(NULL, five(), NULL, &err));
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "strategy", "NULL");
 }
 
@@ -340,12 +341,12 @@ static void test_null_arguments(void **state) {
 static void test_null_passes_through(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(0, 5, 0, NULL, &err);
-    dataset = leat_batch(dataset, 2, NULL, &err);
-    dataset = leat_prefetch(dataset, 1, &err);
+    leat_dataset *dataset = leat_dataset_range(0, 5, 0, NULL, &err);
+    dataset = leat_dataset_batch(dataset, 2, NULL, &err);
+    dataset = leat_dataset_prefetch(dataset, 1, &err);
     assert_null(dataset);
     EXPECT(&err, LEAT_INVALID_ARGUMENT, "range", "step");
-    assert_null(leat_batch(leat_range(0, 5, 0, NULL, NULL), 2, NULL, NULL));
+    assert_null(leat_dataset_batch(leat_dataset_range(0, 5, 0, NULL, NULL), 2, NULL, NULL));
     leat_dataset_unref(NULL);
     leat_iterator_free(NULL);
 }

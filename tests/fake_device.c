@@ -74,15 +74,15 @@ static float value_of(leat_variable *variable) {
 static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
     leat_variable *variable = context;
     leat_value x = leat_graph_argument(graph, 0);
-    leat_graph_assign_add(graph, variable, leat_reduce_sum(x, NULL, 0, false));
-    outputs[0] = leat_multiply(x, leat_graph_read(graph, variable));
+    leat_graph_assign_add(graph, variable, leat_op_reduce_sum(x, NULL, 0, false));
+    outputs[0] = leat_op_multiply(x, leat_graph_read(graph, variable));
     return 1;
 }
 
 static leat_function *step_function(leat_variable *variable) {
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2), &err);
-    leat_function *function = leat_trace(trace_step, variable, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_step, variable, spec, &err);
     leat_spec_unref(spec);
     return function;
 }
@@ -127,7 +127,7 @@ static void test_step(void **state) {
 static void test_variable_of_the_host(void **state) {
     (void)state;
     leat_error err = {0};
-    leati_device *device = fake_device_new(1, &err), *cpu = leati_cpu_device_new(0, 1, -1, &err);
+    leati_device *device = fake_device_new(1, &err), *cpu = leati_device_cpu_new(0, 1, -1, &err);
     leat_variable *here = variable_on(NULL, 1), *there = variable_on(device, 1);
     leat_function *with_here = step_function(here), *with_there = step_function(there);
     leati_executable *step = NULL;
@@ -167,8 +167,8 @@ static int trace_replica(void *context, leat_graph *graph, leat_value *outputs) 
     for (int i = 0; i < 3; i++)
         x[i] = leat_graph_argument(graph, i);
     for (int i = 0; i < 3; i++)
-        outputs[i] = leat_add(x[i], leat_add(x[i], leat_add(x[i], x[i])));
-    leat_graph_assign_add(graph, context, leat_reduce_sum(x[1], NULL, 0, false));
+        outputs[i] = leat_op_add(x[i], leat_op_add(x[i], leat_op_add(x[i], x[i])));
+    leat_graph_assign_add(graph, context, leat_op_reduce_sum(x[1], NULL, 0, false));
     outputs[3] = leat_graph_read(graph, context);
     return 4;
 }

@@ -51,8 +51,8 @@ static leat_status pass(void *context, const leat_element *in, leat_element *out
 static leat_dataset *numbers(leat_error *err) {
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
     leat_function *function =
-        leat_callback_function(pass, NULL, NULL, "pass", 0, leat_spec_ref(spec), spec, err);
-    return leat_map(leat_range(0, ELEMENTS, 1, NULL, err), function, NULL, err);
+        LEAT_CALLBACK(pass, NULL, NULL, "pass", 0, leat_spec_ref(spec), spec, err);
+    return leat_dataset_map(leat_dataset_range(0, ELEMENTS, 1, NULL, err), function, NULL, err);
 }
 
 /* Are the dataset's (given) elements 0, 1, ... in order, to the end? */
@@ -79,9 +79,9 @@ static int check_numbers(leat_dataset *dataset, leat_error *err) {
 static int save(void *context) {
     const struct writing *w = context;
     leat_error err = {0};
-    leat_save_options options = {.checkpoint = w->checkpoint, .checkpoint_interval = 30};
+    leat_dataset_save_options options = {.checkpoint = w->checkpoint, .checkpoint_interval = 30};
     leat_dataset *dataset = numbers(&err);
-    leat_status status = leat_save(dataset, w->path, &options, &err);
+    leat_status status = leat_dataset_save(dataset, w->path, &options, &err);
     leat_dataset_unref(dataset);
     return status == LEAT_OK ? GOOD : WRONG;
 }
@@ -89,13 +89,13 @@ static int save(void *context) {
 static int load(void *context) {
     const struct writing *w = context;
     leat_error err = {0};
-    return check_numbers(leat_load(w->path, NULL, &err), &err);
+    return check_numbers(leat_dataset_load(w->path, NULL, &err), &err);
 }
 
 static int load_nothing(void *context) {
     const struct writing *w = context;
     leat_error err = {0};
-    leat_dataset *dataset = leat_load(w->path, NULL, &err);
+    leat_dataset *dataset = leat_dataset_load(w->path, NULL, &err);
     leat_dataset_unref(dataset);
     return dataset == NULL && err.code == LEAT_NOT_FOUND ? GOOD : WRONG;
 }
@@ -103,20 +103,20 @@ static int load_nothing(void *context) {
 static int snapshot(void *context) {
     const struct writing *w = context;
     leat_error err = {0};
-    return check_numbers(leat_snapshot(numbers(&err), w->path, NULL, &err), &err);
+    return check_numbers(leat_dataset_snapshot(numbers(&err), w->path, NULL, &err), &err);
 }
 
 static int cache(void *context) {
     const struct writing *w = context;
     leat_error err = {0};
-    return check_numbers(leat_cache_to_file(numbers(&err), w->path, &err), &err);
+    return check_numbers(leat_dataset_cache_to_file(numbers(&err), w->path, &err), &err);
 }
 
 /* The lock of a writer that is gone is reported. */
 static int cache_locked(void *context) {
     const struct writing *w = context;
     leat_error err = {0};
-    leat_dataset *dataset = leat_cache_to_file(numbers(&err), w->path, &err);
+    leat_dataset *dataset = leat_dataset_cache_to_file(numbers(&err), w->path, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
     leat_element element = {0};
     leat_status status = leat_iterator_next(iterator, &element, &err);

@@ -77,24 +77,26 @@ static int trace_decode(void *context, leat_graph *graph, leat_value *outputs) {
     leat_spec *features =
         leat_spec_dict((const char *const[]){"image/encoded", "label"}, parts, 2, &err);
     leat_value parsed[2];
-    assert_int_equal(leat_parse_example(leat_graph_argument(graph, 0), features, NULL, parsed), 2);
+    assert_int_equal(leat_op_parse_example(leat_graph_argument(graph, 0), features, NULL, parsed),
+                     2);
     leat_spec_unref(features);
-    outputs[0] = leat_cast(leat_decode_png(parsed[0], 1), LEAT_FLOAT32);
+    outputs[0] = leat_op_cast(leat_op_decode_png(parsed[0], 1), LEAT_FLOAT32);
     outputs[1] = parsed[1];
     return 2;
 }
 
 static leat_dataset *pipeline(bool cached, int64_t epochs) {
     leat_error err = {0};
-    leat_dataset *dataset = leat_tf_record_dataset(
+    leat_dataset *dataset = leat_dataset_tf_record(
         (const char *const[]){"data/digits/digits-train.tfrecord"}, 1, NULL, &err);
-    leat_function *decode = leat_trace(trace_decode, NULL, leat_dataset_spec(dataset), &err);
+    leat_function *decode = LEAT_TRACE(trace_decode, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_map(
+        dataset, decode, &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, &err);
+    dataset = cached ? leat_dataset_cache(dataset, &err) : dataset;
+    dataset = leat_dataset_shuffle(dataset, 500, NULL, &err);
+    dataset = epochs > 1 ? leat_dataset_repeat(dataset, epochs, &err) : dataset;
     dataset =
-        leat_map(dataset, decode, &(leat_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, &err);
-    dataset = cached ? leat_cache(dataset, &err) : dataset;
-    dataset = leat_shuffle(dataset, 500, NULL, &err);
-    dataset = epochs > 1 ? leat_repeat(dataset, epochs, &err) : dataset;
-    dataset = leat_prefetch(leat_batch(dataset, BATCH, NULL, &err), LEAT_AUTOTUNE, &err);
+        leat_dataset_prefetch(leat_dataset_batch(dataset, BATCH, NULL, &err), LEAT_AUTOTUNE, &err);
     if (dataset == NULL)
         fail_msg("%s", err.text);
     return dataset;
@@ -171,6 +173,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(read_repeated), cmocka_unit_test(read_anew),
                                        cmocka_unit_test(cached_repeated),
                                        cmocka_unit_test(cached_anew)};
-    leat_set_allocator(&counting);
+    leat_allocator_set(&counting);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ typedef struct leat_allocator {
 /* Replaces the allocator; NULL restores the C library's. Not thread-safe: call it before any other
  * function, or when no object of the library is alive. The struct is copied; its context is
  * borrowed. */
-LEAT_API void leat_set_allocator(const leat_allocator *allocator);
+LEAT_API void leat_allocator_set(const leat_allocator *allocator);
 
 typedef enum leat_log_level {
     LEAT_LOG_DEBUG = 0,
@@ -131,28 +131,28 @@ typedef enum leat_log_level {
 typedef void (*leat_log_function)(void *context, leat_log_level level, const char *line);
 
 /* Replaces where log lines go; NULL restores stderr. Nothing is logged in the steady state. */
-LEAT_API void leat_set_log(leat_log_function function, void *context);
+LEAT_API void leat_log_set(leat_log_function function, void *context);
 
 /* Which lines are written, as the environment's LEAT_LOG says at first. A level alone (debug, info,
  * warning, error) is for everything; "debug:data,dist" tells what the library decides in these
  * parts, and leaves the others as they are; both may stand in one list: "error,info:coll". NULL or
  * "": warnings, errors and what else concerns the user, and no decisions. INVALID_ARGUMENT for an
  * unknown level or category, which changes nothing. Thread-safe. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_set_log_levels(const char *levels, leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_log_set_levels(const char *levels, leat_error *err);
 
 /* The bytes that the operators of all iterators of the process may hold together (buffers of
  * shuffle and prefetch, caches, pending groups); 0, the default: half of what the machine or its
  * control group grants. What is held already stays. An operator that needs more fails with
  * RESOURCE_EXHAUSTED, naming who holds what. INVALID_ARGUMENT if negative. Thread-safe. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_set_memory_limit(int64_t bytes, leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_limits_set_memory(int64_t bytes, leat_error *err);
 
 /* How far data from outside may unfold: the pixels of one picture, those of all frames of an
  * animation together (0, the default: 2^28), and the bytes that one packed string or one serialised
  * tensor may become (0: 2^30). What says that it is larger fails with INVALID_ARGUMENT or DATA_LOSS
  * before memory is taken. Pictures that are being decoded keep the limit that they began with.
  * INVALID_ARGUMENT if negative. Thread-safe. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_set_decode_limits(int64_t pixels, int64_t bytes,
-                                                             leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_limits_set_decoding(int64_t pixels, int64_t bytes,
+                                                               leat_error *err);
 
 /* Records what each thread does when, in all iterators of the process: pulls, tasks of parallel
  * operators, waits (tf.profiler). Off at start; while it is on, each thread keeps its last few
@@ -167,10 +167,10 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_trace_write(const char *path, leat_er
 /* Sets the global seed, as tf.random.set_seed: operators created afterwards without a seed of their
  * own draw one from CPython's Mersenne Twister started with `seed` (reference: tf.random.set_seed,
  * random.Random.randint). */
-LEAT_API void leat_set_seed(int64_t seed);
+LEAT_API void leat_seed_set(int64_t seed);
 
-/* Forgets the global seed: the state before leat_set_seed. */
-LEAT_API void leat_clear_seed(void);
+/* Forgets the global seed: the state before leat_seed_set. */
+LEAT_API void leat_seed_clear(void);
 
 #ifdef __cplusplus
 }

@@ -41,7 +41,8 @@ LEAT_API const leat_spec *leat_dataset_spec(const leat_dataset *dataset);
 LEAT_API int64_t leat_dataset_cardinality(const leat_dataset *dataset);
 
 /* Gives the operator a label for errors and explain (copied); the dataset is given and returned. */
-LEAT_API leat_dataset *leat_label(leat_dataset *dataset, const char *label, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_label(leat_dataset *dataset, const char *label,
+                                          leat_error *err);
 
 /* The plan as JSON text, in the node format of docs/PLANS.md, and back. Callbacks must be
  * registered by name. Text owned (leat_text_free), dataset owned. */
@@ -51,12 +52,12 @@ LEAT_API leat_dataset *leat_dataset_from_json(const char *text, leat_error *err)
 /* A dataset as a value inside a function, for flat_map and its like: operator `op` of the table
  * over dataset values `inputs`, with constant arguments as the JSON object `args_json` (NULL: none)
  * and the arguments `names` given by tensors `values`. So `lambda x: range(x)` is
- * leat_dataset_value(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &x, 1). Names that
+ * leat_graph_dataset_op(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &x, 1). Names that
  * repeat form a tuple. */
-LEAT_API leat_value leat_dataset_value(leat_graph *graph, const char *op, const char *args_json,
-                                       const leat_value *inputs, int num_inputs,
-                                       const char *const *names, const leat_value *values,
-                                       int num_values);
+LEAT_API leat_value leat_graph_dataset_op(leat_graph *graph, const char *op, const char *args_json,
+                                          const leat_value *inputs, int num_inputs,
+                                          const char *const *names, const leat_value *values,
+                                          int num_values);
 
 /* An argument of a dataset operator that tensors give: `values` in the order of the components of
  * `structure` (borrowed; NULL: one value is itself, several are a tuple). */
@@ -88,18 +89,18 @@ typedef struct leat_dataset_call {
     int num_functions;
 } leat_dataset_call;
 
-/* leat_dataset_value with everything that it can have (`call` is borrowed). So
+/* leat_graph_dataset_op with everything that it can have (`call` is borrowed). So
  * `lambda x: ds.map(lambda y: x + y)` is, with `add` traced for (y, x),
  *
  *     leat_value ds_value = leat_graph_dataset(graph, ds);
  *     leat_function_argument add_x = {"map_func", add, &x, 1};
- *     leat_dataset_call_value(graph, &(leat_dataset_call){.op = "map", .inputs = &ds_value,
+ *     leat_graph_dataset_call(graph, &(leat_dataset_call){.op = "map", .inputs = &ds_value,
  *                             .num_inputs = 1, .functions = &add_x, .num_functions = 1});
  *
  * Functions may call back and may nest; the value is as pure as they are. Each run makes the
  * function again with the captured values as constants. A failed value with the graph's error
  * where operator, arguments and functions do not fit. */
-LEAT_API leat_value leat_dataset_call_value(leat_graph *graph, const leat_dataset_call *call);
+LEAT_API leat_value leat_graph_dataset_call(leat_graph *graph, const leat_dataset_call *call);
 
 /* A dataset (a reference is taken) as a value inside a function: `lambda _: ds`. It is that very
  * node: iterators over it share its seed generator and its memory cache with all others, as with a
@@ -107,14 +108,14 @@ LEAT_API leat_value leat_dataset_call_value(leat_graph *graph, const leat_datase
  * of its own. */
 LEAT_API leat_value leat_graph_dataset(leat_graph *graph, leat_dataset *dataset);
 
-typedef struct leat_dataset_reduce_options {
+typedef struct leat_graph_dataset_reduce_options {
     bool can_stop;  /* body gives a bool scalar before the variables: whether to go on */
     bool is_shared; /* others can see that the dataset is run through, though this graph does not
                        show it: it captured the dataset from the function around it */
     /* Borrowed; one component per variable: what the variables' shapes may become. NULL:
      * dimensions that body changes become unknown by themselves. */
     const leat_spec *shape_invariants;
-} leat_dataset_reduce_options;
+} leat_graph_dataset_reduce_options;
 
 /* Runs through a dataset value inside a function (tf.data.Dataset.reduce, and `for` over a dataset,
  * in a tf.function). `body` (borrowed) takes the variables, the components of an element and the
@@ -123,10 +124,11 @@ typedef struct leat_dataset_reduce_options {
  * own, as in an iterator; in pipelines and steps on the thread that computes. Fills `outputs`
  * (num_variables of them, from 1 to LEAT_MAX_OUTPUTS), the variables after the last element, and
  * returns their number, or -1 (the graph keeps the error). Not differentiable. */
-LEAT_API int leat_dataset_reduce(leat_value dataset, leat_function *body,
-                                 const leat_value *variables, int num_variables,
-                                 const leat_value *captures, int num_captures,
-                                 const leat_dataset_reduce_options *options, leat_value *outputs);
+LEAT_API int leat_graph_dataset_reduce(leat_value dataset, leat_function *body,
+                                       const leat_value *variables, int num_variables,
+                                       const leat_value *captures, int num_captures,
+                                       const leat_graph_dataset_reduce_options *options,
+                                       leat_value *outputs);
 
 /* 64-bit hash of the plan: operators, arguments, functions (tf.data.Dataset.fingerprint's
  * counterpart, not its bits). */
@@ -136,7 +138,7 @@ LEAT_API uint64_t leat_dataset_fingerprint(const leat_dataset *dataset);
  * process's memory limit. */
 typedef struct leat_iterator_options {
     int num_threads;      /* 0: the shared pool; n: a pool of n threads of its own */
-    int64_t memory_limit; /* bytes that its operators may hold; 0: leat_set_memory_limit's alone */
+    int64_t memory_limit; /* bytes that its operators may hold; 0: leat_limits_set_memory's alone */
     bool no_rewrites;     /* run the plan as written */
     bool no_autotune;     /* LEAT_AUTOTUNE values keep their start values */
     bool verify; /* verification mode: every block is re-encoded, cut at random and checksummed
@@ -168,15 +170,16 @@ LEAT_API void leat_iterator_free(leat_iterator *iterator);
  * Trace the function for a tuple of the two specs, with shapes that hold for every state.
  * INVALID_ARGUMENT where structure or dtypes of the state change; the first error of an element
  * otherwise. Blocks. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_reduce(leat_dataset *dataset,
-                                                  const leat_element *initial_state,
-                                                  const leat_function *function, leat_element *out,
-                                                  leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_dataset_reduce(leat_dataset *dataset,
+                                                          const leat_element *initial_state,
+                                                          const leat_function *function,
+                                                          leat_element *out, leat_error *err);
 
 /* The one element of a dataset (borrowed); INVALID_ARGUMENT where it has none or more
  * (tf.data.Dataset.get_single_element). Blocks. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_get_single_element(leat_dataset *dataset,
-                                                              leat_element *out, leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_dataset_get_single_element(leat_dataset *dataset,
+                                                                      leat_element *out,
+                                                                      leat_error *err);
 
 /* Random access: opens a handle that answers any number of indices
  * (tf.data.experimental.at, with what it prepares kept). `dataset` is borrowed, the handle keeps a
@@ -199,14 +202,14 @@ LEAT_API void leat_accessor_close(leat_accessor *accessor);
 
 /* leat_accessor_get of a handle that is opened for this one call (tf.data.experimental.at). A
  * shuffle's permutation and what a cache has read stay with the dataset. Any thread. Blocks. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_at(leat_dataset *dataset, int64_t index,
-                                              leat_element *out, leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_dataset_at(leat_dataset *dataset, int64_t index,
+                                                      leat_element *out, leat_error *err);
 
 /* Writes the elements of a dataset (borrowed) to files in the folder `path`, which is made if need
- * be (tf.data.Dataset.save); leat_load and TensorFlow's Dataset.load read them. A dataset that was
- * saved there before is replaced when the new one is complete; its files stay. The first error of
- * an element ends the call; nothing that reads as finished is left then. Blocks. */
-typedef struct leat_save_options {
+ * be (tf.data.Dataset.save); leat_dataset_load and TensorFlow's Dataset.load read them. A dataset
+ * that was saved there before is replaced when the new one is complete; its files stay. The first
+ * error of an element ends the call; nothing that reads as finished is left then. Blocks. */
+typedef struct leat_dataset_save_options {
     const char *compression; /* NULL or "": none; or a compression_type. A name that nobody knows is
                                 none, with a warning, as in TensorFlow */
     const leat_function *shard_func; /* borrowed; from an element to its shard, an int64 scalar.
@@ -215,40 +218,42 @@ typedef struct leat_save_options {
      * with the same plan, path and compression; it is removed at the end. NULL: none. */
     const char *checkpoint;
     int64_t checkpoint_interval; /* elements from one to the next; 0: 100,000 */
-} leat_save_options;
-LEAT_API LEAT_WARN_UNUSED leat_status leat_save(leat_dataset *dataset, const char *path,
-                                                const leat_save_options *options, leat_error *err);
+} leat_dataset_save_options;
+LEAT_API LEAT_WARN_UNUSED leat_status leat_dataset_save(leat_dataset *dataset, const char *path,
+                                                        const leat_dataset_save_options *options,
+                                                        leat_error *err);
 
 /* The state from which a new iterator of an equal plan continues with exactly the remaining
  * outcomes: positions, not data, wherever the input can be re-read. `*data` is owned
  * (leat_text_free). FAILED_PRECONDITION where an operator cannot be saved. */
-typedef struct leat_save_report {
+typedef struct leat_iterator_save_report {
     size_t bytes;
     int64_t replay_elements; /* predicted number of elements that restoring recomputes */
     int64_t data_elements;   /* how many elements the state holds itself */
-} leat_save_report;
+} leat_iterator_save_report;
 LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_save(leat_iterator *iterator, char **data,
-                                                         size_t *size, leat_save_report *report,
+                                                         size_t *size,
+                                                         leat_iterator_save_report *report,
                                                          leat_error *err);
 
 /* What a state holds of elements that operators keep or have read ahead. Saved by name. */
-typedef enum leat_save_mode {
+typedef enum leat_iterator_save_mode {
     LEAT_SAVE_AUTO = 0,  /* positions, and data where elements cannot be computed again, or where
                             that would compute more than replay_limit */
     LEAT_SAVE_POSITIONS, /* positions alone: FAILED_PRECONDITION where that cannot be */
     LEAT_SAVE_DATA       /* the elements themselves, so that restoring computes little: as large as
                             the buffers are */
-} leat_save_mode;
+} leat_iterator_save_mode;
 
 /* The same in a chosen way. leat_iterator_restore reads them all. `options` NULL or {0} is
  * leat_iterator_save. */
 typedef struct leat_iterator_save_options {
-    leat_save_mode mode;
+    leat_iterator_save_mode mode;
     int64_t replay_limit; /* elements, for LEAT_SAVE_AUTO; 0: none */
 } leat_iterator_save_options;
-LEAT_API LEAT_WARN_UNUSED leat_status
-leat_iterator_save_with(leat_iterator *iterator, const leat_iterator_save_options *options,
-                        char **data, size_t *size, leat_save_report *report, leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_save_with(
+    leat_iterator *iterator, const leat_iterator_save_options *options, char **data, size_t *size,
+    leat_iterator_save_report *report, leat_error *err);
 
 /* Brings a fresh iterator (no element taken) to a saved state. FAILED_PRECONDITION if the plan's
  * fingerprint differs, DATA_LOSS if the bytes are damaged; leat_iterator_cancel ends it with
@@ -263,8 +268,8 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_restore(leat_iterator *itera
 LEAT_API char *leat_iterator_explain(const leat_iterator *iterator, leat_error *err);
 
 /* The same counters in Prometheus' text format, for a scrape or a textfile collector; samples are
- * labelled with the plan's dataset_name (leat_options), the operator and its place. Owned text
- * (leat_text_free). */
+ * labelled with the plan's dataset_name (leat_dataset_options), the operator and its place. Owned
+ * text (leat_text_free). */
 LEAT_API char *leat_iterator_metrics(const leat_iterator *iterator, leat_error *err);
 
 /* The table of dataset operators as JSON text, for bindings: [{"name", "names" (where tf.data has

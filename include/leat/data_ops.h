@@ -12,43 +12,47 @@ extern "C" {
 
 /* tf.data.Dataset.range(start, stop, step, output_type): scalars computed in int64, then cast.
  * INVALID_ARGUMENT for step 0. */
-typedef struct leat_range_options {
+typedef struct leat_dataset_range_options {
     leat_dtype output_type; /* LEAT_INVALID: int64 */
-} leat_range_options;
-LEAT_API leat_dataset *leat_range(int64_t start, int64_t stop, int64_t step,
-                                  const leat_range_options *options, leat_error *err);
+} leat_dataset_range_options;
+LEAT_API leat_dataset *leat_dataset_range(int64_t start, int64_t stop, int64_t step,
+                                          const leat_dataset_range_options *options,
+                                          leat_error *err);
 
 /* tf.data.Dataset.random: int64 scalars from 0 to 2^32 - 1, TensorFlow's numbers bit for bit,
  * without end. */
-typedef struct leat_random_dataset_options {
+typedef struct leat_dataset_random_options {
     leat_seed seed;
     bool rerandomize_each_iteration; /* other numbers in every epoch and iterator */
-} leat_random_dataset_options;
-LEAT_API leat_dataset *leat_random(const leat_random_dataset_options *options, leat_error *err);
+} leat_dataset_random_options;
+LEAT_API leat_dataset *leat_dataset_random(const leat_dataset_random_options *options,
+                                           leat_error *err);
 
 /* tf.data.Dataset.counter: start, start + step, ... without end. INVALID_ARGUMENT for numbers that
  * the dtype does not have; integers may be up to 2^53 in magnitude. */
-typedef struct leat_counter_options {
+typedef struct leat_dataset_counter_options {
     leat_dtype dtype; /* LEAT_INVALID: int64 */
-} leat_counter_options;
-LEAT_API leat_dataset *leat_counter(double start, double step, const leat_counter_options *options,
-                                    leat_error *err);
+} leat_dataset_counter_options;
+LEAT_API leat_dataset *leat_dataset_counter(double start, double step,
+                                            const leat_dataset_counter_options *options,
+                                            leat_error *err);
 
 /* tf.data.Dataset.from_tensor_slices: the rows along axis 0 of each component. `tensors` is
  * borrowed, its memory is referenced. INVALID_ARGUMENT for scalars and unequal first dimensions. */
-LEAT_API leat_dataset *leat_from_tensor_slices(const leat_element *tensors, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_from_tensor_slices(const leat_element *tensors,
+                                                       leat_error *err);
 
 /* tf.data.Dataset.from_tensors: one element, the tensors themselves. `tensors` is borrowed, its
  * memory is referenced. */
-LEAT_API leat_dataset *leat_from_tensors(const leat_element *tensors, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_from_tensors(const leat_element *tensors, leat_error *err);
 
 /* tf.data.experimental.from_list: the elements of a list, given as one tuple (borrowed, its memory
  * is referenced). INVALID_ARGUMENT for an empty one and for elements that have no common spec. */
-LEAT_API leat_dataset *leat_from_list(const leat_element *elements, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_from_list(const leat_element *elements, leat_error *err);
 
-/* What makes the values of leat_from_generator. A run belongs to one iterator and epoch: `open`
- * (NULL: there is nothing to open) begins it with the dataset's args (borrowed; {0}: none), `next`
- * fills `out` (it is {0} or holds the value before) with leat_element_set and gives
+/* What makes the values of leat_dataset_from_generator. A run belongs to one iterator and epoch:
+ * `open` (NULL: there is nothing to open) begins it with the dataset's args (borrowed; {0}: none),
+ * `next` fills `out` (it is {0} or holds the value before) with leat_element_set and gives
  * LEAT_OUT_OF_RANGE at the end, `close` (NULL: there is nothing to close) ends it, early too. A
  * failure of open or next, with its text in `err`, is delivered once and ends the run. Called from
  * any thread, one call at a time unless LEAT_PURE. */
@@ -62,33 +66,35 @@ typedef struct leat_generator {
  * numpy does it; one of another structure or shape is an INVALID_ARGUMENT in its place. `generator`
  * is copied. A plan refers to it by `name`. With LEAT_PURE (each run of the same args gives the
  * same values) values are taken ahead and iterators can be saved; else saving is UNIMPLEMENTED. */
-typedef struct leat_generator_options {
+typedef struct leat_dataset_from_generator_options {
     const leat_element *args;       /* borrowed, copied: what `open` gets; NULL: nothing */
     const char *name;               /* copied; NULL: no plan can be written */
     uint32_t flags;                 /* 0 or LEAT_PURE */
     void (*release)(void *context); /* frees the context with the dataset, or at once if the call
                                        fails; NULL: nothing to free */
-} leat_generator_options;
-LEAT_API leat_dataset *leat_from_generator(const leat_generator *generator, void *context,
-                                           const leat_generator_options *options,
-                                           leat_spec *output_signature, leat_error *err);
+} leat_dataset_from_generator_options;
+LEAT_API leat_dataset *
+leat_dataset_from_generator(const leat_generator *generator, void *context,
+                            const leat_dataset_from_generator_options *options,
+                            leat_spec *output_signature, leat_error *err);
 
 /* Names a generator so that plans that mention it can be read back. Process-wide; replaces an
  * earlier one of that name; NULL forgets the name. The functions are copied, the context is
  * borrowed. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_register_generator(const char *name,
+LEAT_API LEAT_WARN_UNUSED leat_status leat_generator_register(const char *name,
                                                               const leat_generator *generator,
                                                               void *context, uint32_t flags,
                                                               leat_error *err);
 
 /* tf.data.Dataset.list_files: names that match the glob patterns, sorted, then shuffled unless told
  * not to. INVALID_ARGUMENT "No files matched pattern" at the call. */
-typedef struct leat_list_files_options {
+typedef struct leat_dataset_list_files_options {
     bool no_shuffle;
     leat_seed seed;
-} leat_list_files_options;
-LEAT_API leat_dataset *leat_list_files(const char *pattern, const leat_list_files_options *options,
-                                       leat_error *err);
+} leat_dataset_list_files_options;
+LEAT_API leat_dataset *leat_dataset_list_files(const char *pattern,
+                                               const leat_dataset_list_files_options *options,
+                                               leat_error *err);
 
 /* tf.data.TFRecordDataset: string scalars, one per record of the files in order. DATA_LOSS names
  * file and byte of a damaged record, then the next file follows; NOT_FOUND at each call for a
@@ -98,60 +104,59 @@ LEAT_API leat_dataset *leat_list_files(const char *pattern, const leat_list_file
  * both when the dataset is made. */
 typedef enum leat_index_use {
     LEAT_INDEX_NONE = 0, /* as in tf.data: unknown cardinality, no random access */
-    LEAT_INDEX_AUTO,     /* where all files have an index (leat_index_file), it is used */
+    LEAT_INDEX_AUTO,     /* where all files have an index (leat_index_write), it is used */
     LEAT_INDEX_REQUIRED  /* a missing index is NOT_FOUND when the dataset is made */
 } leat_index_use;
-typedef struct leat_tf_record_options {
+typedef struct leat_dataset_tf_record_options {
     const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
     int64_t num_parallel_reads;   /* files read in turns, record by record; 0: one after the other.
                                      LEAT_AUTOTUNE: a third of the machine's cores, rounded up; it
                                      becomes this number, on which the order depends, in the plan */
     leat_index_use index;         /* not in tf.data */
-} leat_tf_record_options;
-LEAT_API leat_dataset *leat_tf_record_dataset(const char *const *filenames, int num_filenames,
-                                              const leat_tf_record_options *options,
+} leat_dataset_tf_record_options;
+LEAT_API leat_dataset *leat_dataset_tf_record(const char *const *filenames, int num_filenames,
+                                              const leat_dataset_tf_record_options *options,
                                               leat_error *err);
 /* The same with the names from a dataset of string scalars. */
-LEAT_API leat_dataset *leat_tf_record_dataset_of(leat_dataset *filenames,
-                                                 const leat_tf_record_options *options,
+LEAT_API leat_dataset *leat_dataset_tf_record_of(leat_dataset *filenames,
+                                                 const leat_dataset_tf_record_options *options,
                                                  leat_error *err);
 
 /* tf.data.TextLineDataset: string scalars, one per line of the files in order, without '\n' and
  * '\r'. An error of a file comes again at each call; a bad option is INVALID_ARGUMENT at the first
  * element. */
-typedef struct leat_text_line_options {
+typedef struct leat_dataset_text_line_options {
     const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
-    int64_t num_parallel_reads;   /* as in leat_tf_record_options */
-} leat_text_line_options;
-LEAT_API leat_dataset *leat_text_line_dataset(const char *const *filenames, int num_filenames,
-                                              const leat_text_line_options *options,
+    int64_t num_parallel_reads;   /* as in leat_dataset_tf_record_options */
+} leat_dataset_text_line_options;
+LEAT_API leat_dataset *leat_dataset_text_line(const char *const *filenames, int num_filenames,
+                                              const leat_dataset_text_line_options *options,
                                               leat_error *err);
 /* The same with the names from a dataset of string scalars. */
-LEAT_API leat_dataset *leat_text_line_dataset_of(leat_dataset *filenames,
-                                                 const leat_text_line_options *options,
+LEAT_API leat_dataset *leat_dataset_text_line_of(leat_dataset *filenames,
+                                                 const leat_dataset_text_line_options *options,
                                                  leat_error *err);
 
 /* tf.data.FixedLengthRecordDataset: string scalars of record_bytes bytes, the records between
  * header and footer of the files in order. A plain file whose records do not come out even is
  * INVALID_ARGUMENT at each call, a compressed one DATA_LOSS at its end; a bad option is
  * INVALID_ARGUMENT at the first element. */
-typedef struct leat_fixed_length_options {
+typedef struct leat_dataset_fixed_length_record_options {
     int64_t header_bytes, footer_bytes; /* left out of each file */
     int64_t buffer_size;                /* bytes read at once; 0: 256 KiB */
     const char *compression_type;       /* a name of leat_compression; NULL: none */
-    int64_t num_parallel_reads;         /* as in leat_tf_record_options */
-} leat_fixed_length_options;
-LEAT_API leat_dataset *leat_fixed_length_record_dataset(const char *const *filenames,
-                                                        int num_filenames, int64_t record_bytes,
-                                                        const leat_fixed_length_options *options,
-                                                        leat_error *err);
+    int64_t num_parallel_reads;         /* as in leat_dataset_tf_record_options */
+} leat_dataset_fixed_length_record_options;
+LEAT_API leat_dataset *leat_dataset_fixed_length_record(
+    const char *const *filenames, int num_filenames, int64_t record_bytes,
+    const leat_dataset_fixed_length_record_options *options, leat_error *err);
 /* The same with the names from a dataset of string scalars. */
-LEAT_API leat_dataset *leat_fixed_length_record_dataset_of(leat_dataset *filenames,
-                                                           int64_t record_bytes,
-                                                           const leat_fixed_length_options *options,
-                                                           leat_error *err);
+LEAT_API leat_dataset *
+leat_dataset_fixed_length_record_of(leat_dataset *filenames, int64_t record_bytes,
+                                    const leat_dataset_fixed_length_record_options *options,
+                                    leat_error *err);
 
 /* The rows of .npy files, the slices of each array along its first dimension (not in tf.data). All
  * files have rows of one dtype and shape: those of output_signature, else of the first file, whose
@@ -159,17 +164,19 @@ LEAT_API leat_dataset *leat_fixed_length_record_dataset_of(leat_dataset *filenam
  * INVALID_ARGUMENT, of objects, records, text, dates or complex numbers UNIMPLEMENTED, as are .npz
  * archives. Such a file, and a damaged header, is one error and the next file follows; a cut file
  * gives its whole rows, then DATA_LOSS. Names are borrowed and copied. */
-typedef struct leat_numpy_options {
+typedef struct leat_dataset_numpy_options {
     const leat_spec *output_signature; /* borrowed: a tensor of known shape, of a row; NULL: as the
                                           first file says */
     const char *compression_type;      /* a name of leat_compression; NULL: none */
     int64_t buffer_size;               /* bytes read at once; 0: 256 KiB */
-} leat_numpy_options;
-LEAT_API leat_dataset *leat_numpy_dataset(const char *const *filenames, int num_filenames,
-                                          const leat_numpy_options *options, leat_error *err);
+} leat_dataset_numpy_options;
+LEAT_API leat_dataset *leat_dataset_numpy(const char *const *filenames, int num_filenames,
+                                          const leat_dataset_numpy_options *options,
+                                          leat_error *err);
 /* The same with the names from a dataset of string scalars; output_signature is required. */
-LEAT_API leat_dataset *leat_numpy_dataset_of(leat_dataset *filenames,
-                                             const leat_numpy_options *options, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_numpy_of(leat_dataset *filenames,
+                                             const leat_dataset_numpy_options *options,
+                                             leat_error *err);
 
 /* Samples of tar shards in WebDataset's layout (not in tf.data): a dict of string scalars, the
  * bytes of the member for each field and "__key__", the path up to the first dot of its last part.
@@ -178,20 +185,20 @@ LEAT_API leat_dataset *leat_numpy_dataset_of(leat_dataset *filenames,
  * after the samples before the damage, then the next file. With indexes the cardinality is known,
  * skipping costs a seek and passes samples whatever is in them, and there is random access. Texts
  * are borrowed and copied. */
-typedef struct leat_tar_options {
+typedef struct leat_dataset_tar_options {
     const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
-    leat_index_use index;         /* as in leat_tf_record_options */
-} leat_tar_options;
-LEAT_API leat_dataset *leat_tar_dataset(const char *const *filenames, int num_filenames,
+    leat_index_use index;         /* as in leat_dataset_tf_record_options */
+} leat_dataset_tar_options;
+LEAT_API leat_dataset *leat_dataset_tar(const char *const *filenames, int num_filenames,
                                         const char *const *fields, int num_fields,
-                                        const leat_tar_options *options, leat_error *err);
+                                        const leat_dataset_tar_options *options, leat_error *err);
 
 /* tf.data.experimental.CsvDataset: tuples of scalars, one per record of the files in order.
  * record_defaults (borrowed, copied) is a tuple with a tensor for each column, of float32, float64,
  * int32, int64 or string: its one value where a field is missing, or no values if it must be there.
  * A bad record is one INVALID_ARGUMENT; an error of a file comes again at each call. */
-typedef struct leat_csv_options {
+typedef struct leat_dataset_csv_options {
     const char *compression_type; /* a name of leat_compression; NULL: none */
     int64_t buffer_size;          /* bytes read at once; 0: 4 MiB */
     bool header;                  /* leave out the first record of each file */
@@ -202,164 +209,174 @@ typedef struct leat_csv_options {
     int num_select_cols;
     const int64_t *exclude_cols; /* the fields to leave out, ascending (borrowed); NULL: none */
     int num_exclude_cols;
-} leat_csv_options;
-LEAT_API leat_dataset *leat_csv_dataset(const char *const *filenames, int num_filenames,
+} leat_dataset_csv_options;
+LEAT_API leat_dataset *leat_dataset_csv(const char *const *filenames, int num_filenames,
                                         const leat_element *record_defaults,
-                                        const leat_csv_options *options, leat_error *err);
+                                        const leat_dataset_csv_options *options, leat_error *err);
 
 /* tf.data.experimental.SqlDataset: tuples of scalars, one per row of a query to an SQLite database
  * (driver "sqlite"; texts borrowed). output_types has a dtype for each column. UNKNOWN at each call
  * for a query that SQLite refuses; UNIMPLEMENTED in a library built without SQLite. */
-LEAT_API leat_dataset *leat_sql_dataset(const char *driver_name, const char *data_source_name,
+LEAT_API leat_dataset *leat_dataset_sql(const char *driver_name, const char *data_source_name,
                                         const char *query, const leat_dtype *output_types,
                                         int num_columns, leat_error *err);
 
 /* tf.data.Dataset.map. `function` takes the element's components. num_parallel_calls 0: one call at
  * a time on the consumer's thread; n or LEAT_AUTOTUNE: on the pool, delivered in order unless
  * not_deterministic. */
-typedef struct leat_map_options {
+typedef struct leat_dataset_map_options {
     int64_t num_parallel_calls;
     bool not_deterministic;
     bool synchronous; /* never in parallel, also where a rewrite would; not with num_parallel_calls
                        */
-} leat_map_options;
-LEAT_API leat_dataset *leat_map(leat_dataset *input, leat_function *function,
-                                const leat_map_options *options, leat_error *err);
+} leat_dataset_map_options;
+LEAT_API leat_dataset *leat_dataset_map(leat_dataset *input, leat_function *function,
+                                        const leat_dataset_map_options *options, leat_error *err);
 
 /* tf.data.Dataset.filter: elements for which `predicate`, a function to a bool scalar, is true. */
-LEAT_API leat_dataset *leat_filter(leat_dataset *input, leat_function *predicate, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_filter(leat_dataset *input, leat_function *predicate,
+                                           leat_error *err);
 
 /* tf.data.Dataset.flat_map: `function` returns a dataset value; its elements follow one another. */
-LEAT_API leat_dataset *leat_flat_map(leat_dataset *input, leat_function *function, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_flat_map(leat_dataset *input, leat_function *function,
+                                             leat_error *err);
 
 /* tf.data.Dataset.interleave: the elements of `cycle_length` of the datasets that `function`
  * returns, block_length of each in turn. num_parallel_calls n or LEAT_AUTOTUNE chooses TensorFlow's
  * parallel form, whose order differs behind an error; INVALID_ARGUMENT for more than cycle_length.
  * Drivers read pure datasets ahead, num_parallel_calls at a time; with not_deterministic the one
  * that is ready goes first. */
-typedef struct leat_interleave_options {
+typedef struct leat_dataset_interleave_options {
     int64_t cycle_length;       /* 0 or LEAT_AUTOTUNE: by the number of cores, when it is made */
     int64_t block_length;       /* elements; 0: 1 */
     int64_t num_parallel_calls; /* 0: the sequential form */
     bool not_deterministic;
-} leat_interleave_options;
-LEAT_API leat_dataset *leat_interleave(leat_dataset *input, leat_function *function,
-                                       const leat_interleave_options *options, leat_error *err);
+} leat_dataset_interleave_options;
+LEAT_API leat_dataset *leat_dataset_interleave(leat_dataset *input, leat_function *function,
+                                               const leat_dataset_interleave_options *options,
+                                               leat_error *err);
 
 /* tf.data.experimental.parallel_interleave, the legacy form: interleave's parallel order with any
  * cycle_length. With sloppy the dataset that is ready goes first. */
-typedef struct leat_parallel_interleave_options {
+typedef struct leat_dataset_parallel_interleave_options {
     int64_t block_length; /* elements; 0: 1 */
     bool sloppy;
     /* Bounds of what TensorFlow's threads read ahead, without effect here; 0: none given. */
     int64_t buffer_output_elements, prefetch_input_elements;
     int64_t num_parallel_calls; /* datasets read at a time; 0: as many as help */
-} leat_parallel_interleave_options;
-LEAT_API leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_function *function,
-                                                int64_t cycle_length,
-                                                const leat_parallel_interleave_options *options,
-                                                leat_error *err);
+} leat_dataset_parallel_interleave_options;
+LEAT_API leat_dataset *
+leat_dataset_parallel_interleave(leat_dataset *input, leat_function *function, int64_t cycle_length,
+                                 const leat_dataset_parallel_interleave_options *options,
+                                 leat_error *err);
 
 /* tf.data.Dataset.scan: `function` of (state, element) to (state, output) is called along the
  * input, first with `initial_state` (borrowed). Its tree of arguments is a tuple of the two. Trace
  * it with shapes that hold for every state: one that changes has unknown dimensions.
  * INVALID_ARGUMENT where structure or dtypes of the state change. */
-LEAT_API leat_dataset *leat_scan(leat_dataset *input, const leat_element *initial_state,
-                                 leat_function *function, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_scan(leat_dataset *input, const leat_element *initial_state,
+                                         leat_function *function, leat_error *err);
 
 /* tf.data.Dataset.shuffle, TensorFlow's order bit for bit. buffer_size in elements, > 0, or
  * LEAT_UNKNOWN_CARDINALITY for the whole input. */
-typedef struct leat_shuffle_options {
+typedef struct leat_dataset_shuffle_options {
     leat_seed seed;
     bool no_reshuffle; /* reshuffle_each_iteration=False */
-} leat_shuffle_options;
-LEAT_API leat_dataset *leat_shuffle(leat_dataset *input, int64_t buffer_size,
-                                    const leat_shuffle_options *options, leat_error *err);
+} leat_dataset_shuffle_options;
+LEAT_API leat_dataset *leat_dataset_shuffle(leat_dataset *input, int64_t buffer_size,
+                                            const leat_dataset_shuffle_options *options,
+                                            leat_error *err);
 
 /* TensorFlow's internal global_shuffle: all elements in a random order, asked of the input by
  * number and not buffered. FAILED_PRECONDITION over operators without random access, batches that
  * keep a remainder, repeat without end; INVALID_ARGUMENT for an input without elements or of
  * unknown cardinality. */
-LEAT_API leat_dataset *leat_global_shuffle(leat_dataset *input, const leat_shuffle_options *options,
-                                           leat_error *err);
+LEAT_API leat_dataset *leat_dataset_global_shuffle(leat_dataset *input,
+                                                   const leat_dataset_shuffle_options *options,
+                                                   leat_error *err);
 
 /* tf.data.Dataset.repeat; a negative count repeats forever. */
-LEAT_API leat_dataset *leat_repeat(leat_dataset *input, int64_t count, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_repeat(leat_dataset *input, int64_t count, leat_error *err);
 
 /* tf.data.Dataset.batch: stacks batch_size consecutive elements along a new first axis. Unequal
  * shapes are INVALID_ARGUMENT naming both. */
-typedef struct leat_batch_options {
+typedef struct leat_dataset_batch_options {
     bool drop_remainder;
     int64_t num_parallel_calls; /* 0: none */
     bool not_deterministic;
-} leat_batch_options;
-LEAT_API leat_dataset *leat_batch(leat_dataset *input, int64_t batch_size,
-                                  const leat_batch_options *options, leat_error *err);
+} leat_dataset_batch_options;
+LEAT_API leat_dataset *leat_dataset_batch(leat_dataset *input, int64_t batch_size,
+                                          const leat_dataset_batch_options *options,
+                                          leat_error *err);
 
 /* tf.data.Dataset.take and skip; a negative count takes everything, or skips everything. */
-LEAT_API leat_dataset *leat_take(leat_dataset *input, int64_t count, leat_error *err);
-LEAT_API leat_dataset *leat_skip(leat_dataset *input, int64_t count, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_take(leat_dataset *input, int64_t count, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_skip(leat_dataset *input, int64_t count, leat_error *err);
 
 /* tf.data.Dataset.take_while: the elements before the first one for which `predicate`, a function
  * to a bool scalar, is false. */
-LEAT_API leat_dataset *leat_take_while(leat_dataset *input, leat_function *predicate,
-                                       leat_error *err);
+LEAT_API leat_dataset *leat_dataset_take_while(leat_dataset *input, leat_function *predicate,
+                                               leat_error *err);
 
 /* tf.data.Dataset.ignore_errors: the elements without the errors; log_warning writes each to the
  * log. CANCELLED, DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED are delivered, and what fails in place
  * of the end (at_end), after which it ends. */
-LEAT_API leat_dataset *leat_ignore_errors(leat_dataset *input, bool log_warning, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_ignore_errors(leat_dataset *input, bool log_warning,
+                                                  leat_error *err);
 
 /* Beyond tf.data: the elements without the bad ones. Each error is an element set aside: a line of
  * JSON with operator, element number, file, byte, code and reason is appended to the file `path`
  * (copied; NULL: none), by one write, unless the file lists that element already. More of them in
  * an epoch than the options allow are DATA_LOSS, and then the end. CANCELLED, DEADLINE_EXCEEDED and
  * RESOURCE_EXHAUSTED are delivered. */
-typedef struct leat_quarantine_options {
+typedef struct leat_dataset_quarantine_options {
     int64_t max_errors;  /* bad elements of an epoch; 0: any number */
     bool no_errors;      /* instead of max_errors: not one */
     double max_fraction; /* of an epoch's elements, above 0 to 1, from 100 elements on and at the
                             end; 0: 1 */
-} leat_quarantine_options;
-LEAT_API leat_dataset *leat_quarantine(leat_dataset *input, const char *path,
-                                       const leat_quarantine_options *options, leat_error *err);
+} leat_dataset_quarantine_options;
+LEAT_API leat_dataset *leat_dataset_quarantine(leat_dataset *input, const char *path,
+                                               const leat_dataset_quarantine_options *options,
+                                               leat_error *err);
 
 /* tf.data.Dataset.window: each element is a dataset of `size` consecutive elements, one per
  * component in the structure of the input's elements. */
-typedef struct leat_window_options {
+typedef struct leat_dataset_window_options {
     int64_t shift;  /* elements from one window to the next; 0: size */
     int64_t stride; /* elements from one of a window to its next; 0: 1 */
     bool drop_remainder;
-} leat_window_options;
-LEAT_API leat_dataset *leat_window(leat_dataset *input, int64_t size,
-                                   const leat_window_options *options, leat_error *err);
+} leat_dataset_window_options;
+LEAT_API leat_dataset *leat_dataset_window(leat_dataset *input, int64_t size,
+                                           const leat_dataset_window_options *options,
+                                           leat_error *err);
 
 /* tf.data.Dataset.group_by_window: elements are gathered by `key_func` (to an int64 scalar); as
  * soon as a group has window_size elements, or what `window_size_func` (may be NULL; of the key)
  * says, the elements of the dataset that `reduce_func` of (key, dataset of the group) returns
  * follow. What is left at the end follows in the order of keys. Where reduce_func fails there
  * (INTERNAL) it is called again at each further call, as in TensorFlow. */
-LEAT_API leat_dataset *leat_group_by_window(leat_dataset *input, leat_function *key_func,
-                                            leat_function *reduce_func, int64_t window_size,
-                                            leat_function *window_size_func, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_group_by_window(leat_dataset *input, leat_function *key_func,
+                                                    leat_function *reduce_func, int64_t window_size,
+                                                    leat_function *window_size_func,
+                                                    leat_error *err);
 
 /* tf.data.Dataset.bucket_by_sequence_length: batches of elements of one bucket, which is the first
  * with from <= length < to, where the bounds are -2^31, the `num_boundaries` numbers of
  * bucket_boundaries and 2^31 - 1; element_length_func gives the length (a number of int32, int64,
  * float32 or float64). bucket_batch_sizes has num_boundaries + 1 numbers. The arrays are borrowed.
  * A batch comes as soon as it is full, what is left at the end in the order of buckets. */
-typedef struct leat_bucket_options {
-    const leat_element *padded_shapes, *padding_values; /* as in leat_padded_batch_options */
+typedef struct leat_dataset_bucket_by_sequence_length_options {
+    const leat_element *padded_shapes,
+        *padding_values;         /* as in leat_dataset_padded_batch_options */
     bool pad_to_bucket_boundary; /* unknown dimensions become the bucket's upper bound less 1; a
                                     group behind the last boundary is INTERNAL */
     bool no_padding;             /* elements are batched as they are */
     bool drop_remainder;
-} leat_bucket_options;
-LEAT_API leat_dataset *
-leat_bucket_by_sequence_length(leat_dataset *input, leat_function *element_length_func,
-                               const int64_t *bucket_boundaries, int num_boundaries,
-                               const int64_t *bucket_batch_sizes,
-                               const leat_bucket_options *options, leat_error *err);
+} leat_dataset_bucket_by_sequence_length_options;
+LEAT_API leat_dataset *leat_dataset_bucket_by_sequence_length(
+    leat_dataset *input, leat_function *element_length_func, const int64_t *bucket_boundaries,
+    int num_boundaries, const int64_t *bucket_batch_sizes,
+    const leat_dataset_bucket_by_sequence_length_options *options, leat_error *err);
 
 /* tf.data.experimental.group_by_reducer: for each key that `key_func` (to an int64 scalar) finds,
  * in the order of keys, finalize_func of a state that init_func (of the key) begins and reduce_func
@@ -369,94 +386,101 @@ leat_bucket_by_sequence_length(leat_dataset *input, leat_function *element_lengt
 typedef struct leat_reducer {
     leat_function *init_func, *reduce_func, *finalize_func;
 } leat_reducer;
-LEAT_API leat_dataset *leat_group_by_reducer(leat_dataset *input, leat_function *key_func,
-                                             const leat_reducer *reducer, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_group_by_reducer(leat_dataset *input, leat_function *key_func,
+                                                     const leat_reducer *reducer, leat_error *err);
 
 /* tf.data.Dataset.unique: the first occurrence of each element. INVALID_ARGUMENT unless elements
  * are one component of int32, int64 or string. */
-LEAT_API leat_dataset *leat_unique(leat_dataset *input, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_unique(leat_dataset *input, leat_error *err);
 
 /* tf.data.Dataset.shard: the elements whose number modulo num_shards is index. INVALID_ARGUMENT
  * unless 0 <= index < num_shards. A num_shards of -1 (tf.data.experimental.SHARD_HINT) is kept for
  * distribution to replace; iterating over it is FAILED_PRECONDITION. */
-LEAT_API leat_dataset *leat_shard(leat_dataset *input, int64_t num_shards, int64_t index,
-                                  leat_error *err);
+LEAT_API leat_dataset *leat_dataset_shard(leat_dataset *input, int64_t num_shards, int64_t index,
+                                          leat_error *err);
 
 /* tf.data.Dataset.enumerate: tuples of an int64 number, counted from `start`, and the element. */
-LEAT_API leat_dataset *leat_enumerate(leat_dataset *input, int64_t start, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_enumerate(leat_dataset *input, int64_t start, leat_error *err);
 
 /* tf.data.Dataset.concatenate: the first dataset, then the second (both given). INVALID_ARGUMENT
  * where their elements have no common spec. */
-LEAT_API leat_dataset *leat_concatenate(leat_dataset *first, leat_dataset *second, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_concatenate(leat_dataset *first, leat_dataset *second,
+                                                leat_error *err);
 
 /* tf.data.Dataset.zip: tuples of one element of each input (an array of given datasets, all
- * released on failure); ends with the shortest. leat_zip_structured arranges them in the tree of
- * `structure` (given), whose leaves stand for the inputs in order. */
-LEAT_API leat_dataset *leat_zip(leat_dataset *const *inputs, int num_inputs, leat_error *err);
-LEAT_API leat_dataset *leat_zip_structured(leat_dataset *const *inputs, int num_inputs,
-                                           leat_spec *structure, leat_error *err);
+ * released on failure); ends with the shortest. leat_dataset_zip_structured arranges them in the
+ * tree of `structure` (given), whose leaves stand for the inputs in order. */
+LEAT_API leat_dataset *leat_dataset_zip(leat_dataset *const *inputs, int num_inputs,
+                                        leat_error *err);
+LEAT_API leat_dataset *leat_dataset_zip_structured(leat_dataset *const *inputs, int num_inputs,
+                                                   leat_spec *structure, leat_error *err);
 
 /* tf.data.Dataset.choose_from_datasets: elements of the inputs (given, all released on failure) in
  * the order of the numbers in `choice` (given), a dataset of int64 scalars. */
-typedef struct leat_choose_from_datasets_options {
+typedef struct leat_dataset_choose_from_datasets_options {
     bool go_on_at_empty_dataset; /* stop_on_empty_dataset=False */
-} leat_choose_from_datasets_options;
-LEAT_API leat_dataset *leat_choose_from_datasets(leat_dataset *const *inputs, int num_inputs,
-                                                 leat_dataset *choice,
-                                                 const leat_choose_from_datasets_options *options,
-                                                 leat_error *err);
+} leat_dataset_choose_from_datasets_options;
+LEAT_API leat_dataset *
+leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, leat_dataset *choice,
+                                  const leat_dataset_choose_from_datasets_options *options,
+                                  leat_error *err);
 
 /* tf.data.Dataset.sample_from_datasets: elements of the inputs (given, all released on failure) in
  * a random order, TensorFlow's draws bit for bit. */
-typedef struct leat_sample_from_datasets_options {
+typedef struct leat_dataset_sample_from_datasets_options {
     const leat_element *weights; /* borrowed, copied: a vector of float32 or float64, one number for
                                     each input. NULL: equal weights. float32 leaves out inputs whose
                                     weight is not positive, as a list of numbers does in Python */
     leat_seed seed;
     bool stop_on_empty_dataset;
     bool rerandomize_each_iteration; /* other draws in every epoch and iterator */
-} leat_sample_from_datasets_options;
-LEAT_API leat_dataset *leat_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
-                                                 const leat_sample_from_datasets_options *options,
-                                                 leat_error *err);
+} leat_dataset_sample_from_datasets_options;
+LEAT_API leat_dataset *
+leat_dataset_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
+                                  const leat_dataset_sample_from_datasets_options *options,
+                                  leat_error *err);
 
 /* tf.data.Dataset.rejection_resample: tuples of class and element, of which so many are rejected
  * and repeated at random that classes come by target_dist: num_classes numbers, as in initial_dist,
  * the classes' shares in the input (both borrowed, copied; NULL: they are estimated as elements
  * come). `class_func` gives an int32 or int64 scalar from 0 on. The input is read by several
  * iterators: two, or five to estimate. TensorFlow's draws bit for bit. */
-LEAT_API leat_dataset *leat_rejection_resample(leat_dataset *input, leat_function *class_func,
-                                               const float *target_dist, const float *initial_dist,
-                                               int num_classes, leat_seed seed, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_rejection_resample(leat_dataset *input,
+                                                       leat_function *class_func,
+                                                       const float *target_dist,
+                                                       const float *initial_dist, int num_classes,
+                                                       leat_seed seed, leat_error *err);
 
 /* tf.data.Dataset.cache in memory: the first complete iteration fills it, later ones of any
  * iterator read it. */
-LEAT_API leat_dataset *leat_cache(leat_dataset *input, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_cache(leat_dataset *input, leat_error *err);
 
 /* The same in files: FILENAME.data and FILENAME.index, kept for other processes and later runs.
  * While one iterator writes, FILENAME_0.lockfile keeps others away (ALREADY_EXISTS at their first
  * element). NULL or "" is in memory. */
-LEAT_API leat_dataset *leat_cache_to_file(leat_dataset *input, const char *filename,
-                                          leat_error *err);
+LEAT_API leat_dataset *leat_dataset_cache_to_file(leat_dataset *input, const char *filename,
+                                                  leat_error *err);
 
 /* tf.data.Dataset.snapshot: the first iteration that runs to its end writes the elements to files
  * in the folder `path`, later ones, of other processes too, read them. A changed plan makes a
  * snapshot of its own beside; callbacks are told apart by their names alone. */
-typedef struct leat_snapshot_options {
+typedef struct leat_dataset_snapshot_options {
     const char *compression; /* NULL: "AUTO", which is SNAPPY; "" is none; or a compression_type */
     leat_function *reader_func; /* given; from a dataset of the shards' datasets to a dataset. Where
                                    shard_func is NULL elements are tuples of number and element.
                                    NULL: the shards are read in turns */
     leat_function *shard_func;  /* given; from an element to its shard, an int64 scalar. NULL: the
                                    elements' numbers modulo the machine's processors */
-} leat_snapshot_options;
-LEAT_API leat_dataset *leat_snapshot(leat_dataset *input, const char *path,
-                                     const leat_snapshot_options *options, leat_error *err);
+} leat_dataset_snapshot_options;
+LEAT_API leat_dataset *leat_dataset_snapshot(leat_dataset *input, const char *path,
+                                             const leat_dataset_snapshot_options *options,
+                                             leat_error *err);
 
-/* tf.data.Dataset.load: the elements that leat_save or TensorFlow's Dataset.save wrote to the
- * folder `path`. NOT_FOUND where there are none or saving has not finished. Blocks while it waits.
+/* tf.data.Dataset.load: the elements that leat_dataset_save or TensorFlow's Dataset.save wrote to
+ * the folder `path`. NOT_FOUND where there are none or saving has not finished. Blocks while it
+ * waits.
  */
-typedef struct leat_load_options {
+typedef struct leat_dataset_load_options {
     const leat_spec *element_spec; /* borrowed; NULL: the one that was saved. It is not held against
                                       that one: tensors that do not fit are INVALID_ARGUMENT */
     const char *compression;       /* that it was saved with; NULL: none */
@@ -467,51 +491,53 @@ typedef struct leat_load_options {
     bool (*cancelled)(
         void *context); /* asked while waiting: true ends it with CANCELLED; or NULL */
     void *context;
-} leat_load_options;
-LEAT_API leat_dataset *leat_load(const char *path, const leat_load_options *options,
-                                 leat_error *err);
+} leat_dataset_load_options;
+LEAT_API leat_dataset *leat_dataset_load(const char *path, const leat_dataset_load_options *options,
+                                         leat_error *err);
 
 /* tf.data.Dataset.rebatch: the rows of the input's batches in batches of `batch_sizes`, taken in
  * turn (borrowed, copied). A size of 0 gives a batch without rows, INVALID_ARGUMENT where a
  * component is sparse or ragged with inner dimensions. */
-LEAT_API leat_dataset *leat_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,
-                                    bool drop_remainder, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_rebatch(leat_dataset *input, const int64_t *batch_sizes,
+                                            int num_sizes, bool drop_remainder, leat_error *err);
 
 /* tf.data.Dataset.unbatch: the rows of each element along its components' first dimension, one by
  * one. INVALID_ARGUMENT for scalars and for components with different numbers of rows. */
-LEAT_API leat_dataset *leat_unbatch(leat_dataset *input, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_unbatch(leat_dataset *input, leat_error *err);
 
 /* tf.data.Dataset.padded_batch: stacks batch_size consecutive elements, each padded to one shape.
  * INVALID_ARGUMENT where padded_shapes or padding_values do not fit the elements; at an element
  * that is larger than its padded shape DATA_LOSS. */
-typedef struct leat_padded_batch_options {
+typedef struct leat_dataset_padded_batch_options {
     bool drop_remainder;
     const leat_element *padded_shapes;  /* borrowed, copied: the elements' structure with vectors of
                                            dimensions, -1: the longest of the batch. NULL: all of
                                            the elements' shapes, unknown dimensions as -1 */
     const leat_element *padding_values; /* borrowed, copied: the same with scalars, or one scalar
                                            for all components. NULL: 0, false, "" */
-} leat_padded_batch_options;
-LEAT_API leat_dataset *leat_padded_batch(leat_dataset *input, int64_t batch_size,
-                                         const leat_padded_batch_options *options, leat_error *err);
+} leat_dataset_padded_batch_options;
+LEAT_API leat_dataset *leat_dataset_padded_batch(leat_dataset *input, int64_t batch_size,
+                                                 const leat_dataset_padded_batch_options *options,
+                                                 leat_error *err);
 
 /* tf.data.Dataset.ragged_batch: stacks batch_size consecutive elements; tensors whose spec has
  * unknown dimensions become ragged values, down to the last of these. Others are stacked as
- * leat_batch does it. As in TensorFlow every batch with a ragged value of rank 2 or more is
+ * leat_dataset_batch does it. As in TensorFlow every batch with a ragged value of rank 2 or more is
  * INVALID_ARGUMENT where row_splits_dtype is int32. */
-typedef struct leat_ragged_batch_options {
+typedef struct leat_dataset_ragged_batch_options {
     bool drop_remainder;
     leat_dtype row_splits_dtype; /* of new row splits; LEAT_INVALID: int64 */
-} leat_ragged_batch_options;
-LEAT_API leat_dataset *leat_ragged_batch(leat_dataset *input, int64_t batch_size,
-                                         const leat_ragged_batch_options *options, leat_error *err);
+} leat_dataset_ragged_batch_options;
+LEAT_API leat_dataset *leat_dataset_ragged_batch(leat_dataset *input, int64_t batch_size,
+                                                 const leat_dataset_ragged_batch_options *options,
+                                                 leat_error *err);
 
 /* tf.data.Dataset.sparse_batch: stacks batch_size consecutive tensors as one sparse value of dense
  * shape [rows, row_shape...]; an unknown dimension is the largest of the batch. INVALID_ARGUMENT
  * for elements of several components, and at an element of another rank; DATA_LOSS at one that is
  * larger than row_shape. */
-LEAT_API leat_dataset *leat_sparse_batch(leat_dataset *input, int64_t batch_size,
-                                         leat_shape row_shape, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_sparse_batch(leat_dataset *input, int64_t batch_size,
+                                                 leat_shape row_shape, leat_error *err);
 
 /* Beyond tf.data: sequences of any length one after the other in windows of `length` tokens
  * (packing, concat-then-split). The elements are vectors of one length each: one tensor, or any
@@ -520,45 +546,46 @@ LEAT_API leat_dataset *leat_sparse_batch(leat_dataset *input, int64_t batch_size
  * window's sequences from 1 on, and is 0 in the padding; positions is a token's place in its
  * sequence, which goes on where the sequence is split. INVALID_ARGUMENT for other elements, and at
  * a sequence that is too long; such an error, as one of the input, ends its own place alone. */
-typedef struct leat_pack_options {
+typedef struct leat_dataset_pack_options {
     bool no_split; /* a sequence that does not fit begins the next window, and what is left of this
                       one is padded; one longer than a window is INVALID_ARGUMENT */
     bool truncate; /* with no_split: cut a sequence that is longer than a window */
     bool drop_remainder;           /* leave out a last window that is not full */
     const leat_element *pad_value; /* borrowed, copied: one scalar, or the elements' structure with
                                       scalars. NULL: 0, false, "" */
-} leat_pack_options;
-LEAT_API leat_dataset *leat_pack(leat_dataset *input, int64_t length,
-                                 const leat_pack_options *options, leat_error *err);
+} leat_dataset_pack_options;
+LEAT_API leat_dataset *leat_dataset_pack(leat_dataset *input, int64_t length,
+                                         const leat_dataset_pack_options *options, leat_error *err);
 
 /* tf.data.experimental.assert_cardinality: the input, of which it is claimed that it has so many
  * elements (LEAT_INFINITE_CARDINALITY: no end). FAILED_PRECONDITION where it has not, at that place
  * and at each further call; at_end where elements are missing. */
-LEAT_API leat_dataset *leat_assert_cardinality(leat_dataset *input, int64_t expected_cardinality,
-                                               leat_error *err);
+LEAT_API leat_dataset *
+leat_dataset_assert_cardinality(leat_dataset *input, int64_t expected_cardinality, leat_error *err);
 
 /* tf.data.experimental.pad_to_cardinality: dictionaries with the bool scalar `mask_key` (NULL:
  * "valid"; borrowed), then elements of zeros, where it is false, up to `cardinality` elements.
  * INVALID_ARGUMENT unless the input's cardinality is known and not larger. */
-LEAT_API leat_dataset *leat_pad_to_cardinality(leat_dataset *input, int64_t cardinality,
-                                               const char *mask_key, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_pad_to_cardinality(leat_dataset *input, int64_t cardinality,
+                                                       const char *mask_key, leat_error *err);
 
 /* tf.data.experimental.map_and_batch: batches of function's results; a failing element costs
  * exactly its batch. INVALID_ARGUMENT if both numbers are given. */
-typedef struct leat_map_and_batch_options {
+typedef struct leat_dataset_map_and_batch_options {
     int64_t num_parallel_batches; /* 0: by num_parallel_calls */
     bool drop_remainder;
     int64_t num_parallel_calls; /* 0: batch_size; or LEAT_AUTOTUNE */
-} leat_map_and_batch_options;
-LEAT_API leat_dataset *leat_map_and_batch(leat_dataset *input, leat_function *function,
-                                          int64_t batch_size,
-                                          const leat_map_and_batch_options *options,
-                                          leat_error *err);
+} leat_dataset_map_and_batch_options;
+LEAT_API leat_dataset *leat_dataset_map_and_batch(leat_dataset *input, leat_function *function,
+                                                  int64_t batch_size,
+                                                  const leat_dataset_map_and_batch_options *options,
+                                                  leat_error *err);
 
 /* tf.data.experimental.shuffle_and_repeat: `count` epochs (at least 1; -1: for ever), each in the
- * order that leat_shuffle gives it. */
-LEAT_API leat_dataset *leat_shuffle_and_repeat(leat_dataset *input, int64_t buffer_size,
-                                               int64_t count, leat_seed seed, leat_error *err);
+ * order that leat_dataset_shuffle gives it. */
+LEAT_API leat_dataset *leat_dataset_shuffle_and_repeat(leat_dataset *input, int64_t buffer_size,
+                                                       int64_t count, leat_seed seed,
+                                                       leat_error *err);
 
 /* tf.data.experimental.ExternalStatePolicy: what saving an iterator does whose functions have
  * effects or random states, which a state does not hold. */
@@ -573,7 +600,7 @@ typedef enum leat_external_state {
  * options. Of two values of one field that of the node closer to the plan's end counts. Flags are 0
  * (not set), 1 (true) or -1 (false); numbers 0 where not set. An iterator's own options
  * (leat_iterator_options) come before these. */
-typedef struct leat_options {
+typedef struct leat_dataset_options {
     int deterministic; /* false: parallel operators that leave it open give up their order */
     int apply_default_optimizations; /* false: only the rewrites that are true below */
     int inject_prefetch, map_and_batch_fusion, map_fusion, map_parallelization, noop_elimination,
@@ -591,16 +618,17 @@ typedef struct leat_options {
      * where that keeps 40 dB against exact; "fast": as small as the result allows, with plain
      * colours. Copied. */
     const char *picture_quality;
-} leat_options;
-LEAT_API leat_dataset *leat_with_options(leat_dataset *input, const leat_options *options,
-                                         leat_error *err);
+} leat_dataset_options;
+LEAT_API leat_dataset *leat_dataset_with_options(leat_dataset *input,
+                                                 const leat_dataset_options *options,
+                                                 leat_error *err);
 
 /* tf.data.Dataset.apply: what `transformation` (called once, now) makes of the dataset that it is
  * given; it returns an owned one, or NULL with an error in `err`. INVALID_ARGUMENT where it returns
  * NULL without one. */
 typedef leat_dataset *(*leat_transformation)(void *context, leat_dataset *input, leat_error *err);
-LEAT_API leat_dataset *leat_apply(leat_dataset *input, leat_transformation transformation,
-                                  void *context, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_apply(leat_dataset *input, leat_transformation transformation,
+                                          void *context, leat_error *err);
 
 /* tf.data.experimental.parse_example_dataset: vectors of serialised tf.train.Examples as
  * dictionaries of batches. `features` (borrowed) is a dict with the spec of each feature in one
@@ -608,41 +636,42 @@ LEAT_API leat_dataset *leat_apply(leat_dataset *input, leat_transformation trans
  * (FixedLenSequenceFeature, filled up to the longest of the batch), or a sparse (VarLenFeature) or
  * ragged (RaggedFeature, rank 0) vector [-1]. A record that does not fit is INVALID_ARGUMENT and
  * costs its batch. */
-typedef struct leat_parse_example_options {
+typedef struct leat_dataset_parse_example_options {
     const leat_element *defaults; /* borrowed, copied: a dict of values for dense features */
     int64_t num_parallel_calls;   /* batches at a time; 0: 1; or LEAT_AUTOTUNE */
     bool not_deterministic;
-} leat_parse_example_options;
-LEAT_API leat_dataset *leat_parse_example_dataset(leat_dataset *input, const leat_spec *features,
-                                                  const leat_parse_example_options *options,
+} leat_dataset_parse_example_options;
+LEAT_API leat_dataset *leat_dataset_parse_example(leat_dataset *input, const leat_spec *features,
+                                                  const leat_dataset_parse_example_options *options,
                                                   leat_error *err);
 
 /* How whole input pipelines shuffle and repeat. {0}: shuffled, forever, prefetched. */
-typedef struct leat_epochs_options {
+typedef struct leat_dataset_epochs_options {
     int64_t num_epochs; /* 0: forever, without a smaller last batch */
     bool no_shuffle;
     int64_t shuffle_buffer_size; /* records; 0: 10000 */
     leat_seed shuffle_seed;
     int64_t prefetch_buffer_size; /* batches; 0: LEAT_AUTOTUNE */
-} leat_epochs_options;
+} leat_dataset_epochs_options;
 
 /* tf.data.experimental.make_batched_features_dataset: the TFRecords of all files that match the
- * patterns (texts borrowed), shuffled, repeated, in batches, parsed as leat_parse_example_dataset
+ * patterns (texts borrowed), shuffled, repeated, in batches, parsed as leat_dataset_parse_example
  * does it. INVALID_ARGUMENT "No files matched pattern" at the call. */
-typedef struct leat_batched_features_options {
-    leat_epochs_options epochs;
-    const leat_element *defaults; /* as in leat_parse_example_options */
+typedef struct leat_dataset_make_batched_features_options {
+    leat_dataset_epochs_options epochs;
+    const leat_element *defaults; /* as in leat_dataset_parse_example_options */
     const char *label_key;        /* borrowed; NULL: none. Elements become pairs of the other
                                      features and this one */
     const char *compression_type; /* borrowed; of the files: NULL, "GZIP", "ZLIB" */
     int64_t reader_num_threads;   /* files read in turns; 0: 1 */
     int64_t parser_num_threads;   /* 0: 2 */
     bool sloppy_ordering, drop_final_batch;
-} leat_batched_features_options;
+} leat_dataset_make_batched_features_options;
 LEAT_API leat_dataset *
-leat_make_batched_features_dataset(const char *const *file_pattern, int num_patterns,
+leat_dataset_make_batched_features(const char *const *file_pattern, int num_patterns,
                                    int64_t batch_size, const leat_spec *features,
-                                   const leat_batched_features_options *options, leat_error *err);
+                                   const leat_dataset_make_batched_features_options *options,
+                                   leat_error *err);
 
 /* tf.data.experimental.make_csv_dataset: the records of all CSV files that match the patterns
  * (texts borrowed), shuffled, repeated, in batches, as dictionaries of columns. Names that are not
@@ -650,11 +679,11 @@ leat_make_batched_features_dataset(const char *const *file_pattern, int num_patt
  * optional. INVALID_ARGUMENT "No files matched pattern" at the call, as for columns that the files
  * have not.
  */
-typedef struct leat_make_csv_options {
-    leat_epochs_options epochs;
+typedef struct leat_dataset_make_csv_options {
+    leat_dataset_epochs_options epochs;
     const char *const *column_names; /* borrowed: num_columns names; 0: the headers' */
     int num_columns;
-    const leat_element *column_defaults; /* borrowed, copied: as leat_csv_dataset's record_defaults,
+    const leat_element *column_defaults; /* borrowed, copied: as leat_dataset_csv's record_defaults,
                                             one for each selected column; NULL: inferred */
     const char *label_name;              /* borrowed; NULL: none. Elements become pairs */
     const leat_element *select_columns;  /* borrowed, copied: a vector of numbers or of names */
@@ -665,14 +694,16 @@ typedef struct leat_make_csv_options {
     int64_t num_parallel_reads;          /* files read in turns; 0: 1 */
     int64_t num_rows_for_inference;      /* 0: 100; negative: all */
     bool sloppy, ignore_errors;
-} leat_make_csv_options;
-LEAT_API leat_dataset *leat_make_csv_dataset(const char *const *file_pattern, int num_patterns,
+} leat_dataset_make_csv_options;
+LEAT_API leat_dataset *leat_dataset_make_csv(const char *const *file_pattern, int num_patterns,
                                              int64_t batch_size,
-                                             const leat_make_csv_options *options, leat_error *err);
+                                             const leat_dataset_make_csv_options *options,
+                                             leat_error *err);
 
 /* tf.data.Dataset.prefetch: a thread keeps up to buffer_size elements ready; LEAT_AUTOTUNE tunes
  * the number, 0 passes through. */
-LEAT_API leat_dataset *leat_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err);
+LEAT_API leat_dataset *leat_dataset_prefetch(leat_dataset *input, int64_t buffer_size,
+                                             leat_error *err);
 
 #ifdef __cplusplus
 }

@@ -27,36 +27,36 @@ typedef struct leat_step leat_step;
 /* Splits the process's cores into `count` logical devices CPU:0 .. CPU:count-1
  * (tf.config.set_logical_device_configuration). Only before the first strategy: FAILED_PRECONDITION
  * afterwards. Not thread-safe. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_set_logical_cpu_devices(int count, leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_device_set_logical_cpus(int count, leat_error *err);
 
 /* How many logical devices of `kind` ("CPU") there are (tf.config.list_logical_devices). */
-LEAT_API int leat_num_logical_devices(const char *kind);
+LEAT_API int leat_device_num_logical(const char *kind);
 
-typedef struct leat_mirrored_options {
+typedef struct leat_strategy_mirrored_options {
     const char *const *devices; /* names such as "CPU:1"; NULL: all logical devices */
     int num_devices;
     int64_t timeout_ms;     /* of every collective; 0: 60,000 */
     int64_t bytes_per_pack; /* values reduced together are exchanged in packs that end with the one
                                behind which there are more bytes than this; 0: 1 MiB in the first
                                pack, in the others an eighth of all, from 1 to 25 MiB */
-} leat_mirrored_options;
+} leat_strategy_mirrored_options;
 
 /* One replica per device of this process (tf.distribute.MirroredStrategy). Owned; NULL on failure.
  */
-LEAT_API leat_strategy *leat_mirrored_strategy(const leat_mirrored_options *options,
+LEAT_API leat_strategy *leat_strategy_mirrored(const leat_strategy_mirrored_options *options,
                                                leat_error *err);
 
 /* One replica on one device; NULL: "CPU:0" (tf.distribute.OneDeviceStrategy). Owned. */
-LEAT_API leat_strategy *leat_one_device_strategy(const char *device, leat_error *err);
+LEAT_API leat_strategy *leat_strategy_one_device(const char *device, leat_error *err);
 
 /* One replica per device as under the mirrored strategy, the variables' values in the memory of
  * the host (tf.distribute.experimental.CentralStorageStrategy). Owned. */
-LEAT_API leat_strategy *leat_central_storage_strategy(const leat_mirrored_options *options,
+LEAT_API leat_strategy *leat_strategy_central_storage(const leat_strategy_mirrored_options *options,
                                                       leat_error *err);
 
 /* The strategy that changes nothing: one replica, and variables as outside of any scope
  * (tf.distribute.get_strategy without a scope). Owned. */
-LEAT_API leat_strategy *leat_default_strategy(leat_error *err);
+LEAT_API leat_strategy *leat_strategy_default(leat_error *err);
 
 /* How workers exchange values (tf.distribute.experimental.CommunicationImplementation). */
 typedef enum leat_communication {
@@ -67,7 +67,7 @@ typedef enum leat_communication {
     LEAT_COMMUNICATION_MPI     /* MPI, of a job that mpirun started */
 } leat_communication;
 
-typedef struct leat_multi_worker_options {
+typedef struct leat_strategy_multi_worker_mirrored_options {
     const leat_cluster *cluster; /* borrowed for the call; NULL: leat_cluster_find(NULL) */
     const char *const *devices;  /* this worker's; NULL: "CPU:0" alone, as TensorFlow has it */
     int num_devices;             /* as many on every worker */
@@ -78,7 +78,7 @@ typedef struct leat_multi_worker_options {
     int64_t bytes_per_pack;       /* as of the mirrored strategy */
     const char *program; /* text that is the same on all workers; NULL: the program's file; "":
                             any */
-} leat_multi_worker_options;
+} leat_strategy_multi_worker_mirrored_options;
 
 /* Replicas on all workers of a cluster, one process each
  * (tf.distribute.MultiWorkerMirroredStrategy). Waits together until all workers are there;
@@ -86,11 +86,12 @@ typedef struct leat_multi_worker_options {
  * leat, number of devices or options differ. Worker 0 listens at its address in the cluster.
  * Without a cluster, and for an evaluator, a job of one worker. Owned. */
 LEAT_API leat_strategy *
-leat_multi_worker_mirrored_strategy(const leat_multi_worker_options *options, leat_error *err);
+leat_strategy_multi_worker_mirrored(const leat_strategy_multi_worker_mirrored_options *options,
+                                    leat_error *err);
 
 /* A strategy by its name in the table of `leat ops` ("mirrored"), with its defaults. NOT_FOUND, or
  * UNIMPLEMENTED with a way out for TensorFlow's others. Owned. */
-LEAT_API leat_strategy *leat_strategy_by_name(const char *name, leat_error *err);
+LEAT_API leat_strategy *leat_strategy_named(const char *name, leat_error *err);
 
 /* Another reference to it. Owned. */
 LEAT_API leat_strategy *leat_strategy_ref(leat_strategy *strategy);
@@ -146,7 +147,7 @@ typedef enum leat_auto_shard_policy {
     LEAT_SHARD_AUTO = 0, /* FILE where files are read, else DATA, which the log says */
     LEAT_SHARD_FILE,     /* file i is worker i mod workers' */
     LEAT_SHARD_DATA,     /* every worker reads everything and takes its pieces of each batch */
-    LEAT_SHARD_HINT,     /* by leat_shard(ds, -1, -1) in the plan */
+    LEAT_SHARD_HINT,     /* by leat_dataset_shard(ds, -1, -1) in the plan */
     LEAT_SHARD_OFF       /* every worker reads everything */
 } leat_auto_shard_policy;
 
@@ -159,7 +160,7 @@ typedef enum leat_input_replication {
 #define LEAT_NO_BUFFER (-1)
 
 /* What tf.distribute.InputOptions and DistributeOptions say. {0} is the default. */
-typedef struct leat_distribute_options {
+typedef struct leat_strategy_distribute_options {
     leat_auto_shard_policy auto_shard_policy;
     leat_iterator_options iterator;
     leat_input_replication replication;
@@ -169,7 +170,7 @@ typedef struct leat_distribute_options {
     int per_replica_buffer_size;  /* elements of each replica that are kept ready; 0: 1;
                                      LEAT_NO_BUFFER: none */
     bool count_rows;              /* leat_distributed_iterator_rows tells rows of every step */
-} leat_distribute_options;
+} leat_strategy_distribute_options;
 
 /* Ends what its replicas wait for: a run in progress fails with ABORTED, or at its next exchange.
  * Without a run nothing happens. From any thread. */
@@ -181,10 +182,9 @@ LEAT_API void leat_strategy_cancel(leat_strategy *strategy);
  * is another one. NOT_FOUND where LEAT_SHARD_FILE finds no record files to deal out;
  * UNIMPLEMENTED for LEAT_INPUT_PER_REPLICA. Warns once per process where shuffling follows
  * batching. Owned. */
-LEAT_API leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy,
-                                                           leat_dataset *dataset,
-                                                           const leat_distribute_options *options,
-                                                           leat_error *err);
+LEAT_API leat_distributed_dataset *
+leat_strategy_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
+                                 const leat_strategy_distribute_options *options, leat_error *err);
 
 /* What a dataset function is told (tf.distribute.InputContext). */
 typedef struct leat_input_context {
@@ -207,16 +207,17 @@ typedef leat_dataset *(*leat_dataset_function)(void *context, const leat_input_c
  * k mod replicas as it is. The policy has no effect. Restoring a state of another number of
  * pipelines calls it for those, too. `release` (may be NULL) frees the context with the dataset, or
  * at once if the call fails. Together. Owned. */
-LEAT_API leat_distributed_dataset *
-leat_distribute_datasets_from_function(leat_strategy *strategy, leat_dataset_function function,
-                                       void *context, void (*release)(void *context),
-                                       const leat_distribute_options *options, leat_error *err);
+LEAT_API leat_distributed_dataset *leat_strategy_distribute_datasets_from_function(
+    leat_strategy *strategy, leat_dataset_function function, void *context,
+    void (*release)(void *context), const leat_strategy_distribute_options *options,
+    leat_error *err);
 
 /* The same for a dataset that this worker's pipeline already has (given; NULL passes through):
  * its state can be restored only on as many workers. Owned. */
 LEAT_API leat_distributed_dataset *
-leat_distribute_replica_batches(leat_strategy *strategy, leat_dataset *dataset,
-                                const leat_distribute_options *options, leat_error *err);
+leat_strategy_distribute_replica_batches(leat_strategy *strategy, leat_dataset *dataset,
+                                         const leat_strategy_distribute_options *options,
+                                         leat_error *err);
 LEAT_API void leat_distributed_dataset_free(leat_distributed_dataset *dataset);
 /* Steps per epoch: the cardinality of the user's dataset. */
 LEAT_API int64_t leat_distributed_dataset_cardinality(const leat_distributed_dataset *dataset);
@@ -261,7 +262,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_rows(
  * NULL and are those of leat_iterator_save_with. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_distributed_iterator_save(
     leat_distributed_iterator *iterator, const leat_iterator_save_options *options, char **data,
-    size_t *size, leat_save_report *report, leat_error *err);
+    size_t *size, leat_iterator_save_report *report, leat_error *err);
 /* Brings a fresh iterator to a saved state. With another number of workers or replicas what was
  * left is dealt out among these: every row comes once, batches and steps are those of the new
  * number. FAILED_PRECONDITION where the dataset, or the policy in force, is another one; DATA_LOSS

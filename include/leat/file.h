@@ -141,7 +141,7 @@ typedef leat_status (*leat_record_function)(void *context, int64_t index, int64_
 /* Reads a whole TFRecord file, checks both checksums of every record and fills `out`. `function`
  * may be NULL. DATA_LOSS with file, byte, expected and found values at the first bad record;
  * NOT_FOUND, PERMISSION_DENIED and others for the file itself. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_inspect_records(const char *path,
+LEAT_API LEAT_WARN_UNUSED leat_status leat_records_inspect(const char *path,
                                                            leat_compression compression,
                                                            leat_record_function function,
                                                            void *context, leat_record_summary *out,
@@ -149,19 +149,19 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_inspect_records(const char *path,
 
 /* The compression a file seems to have, from its first bytes. A guess, since a plain TFRecord file
  * can begin like a zlib stream: so a file whose first bytes are a valid record header has none. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_guess_compression(const char *path,
+LEAT_API LEAT_WARN_UNUSED leat_status leat_compression_guess(const char *path,
                                                              leat_compression *out,
                                                              leat_error *err);
 
-/* Writes the index of a plain TFRecord file, or of a tar archive of samples (leat_tar_dataset),
+/* Writes the index of a plain TFRecord file, or of a tar archive of samples (leat_dataset_tar),
  * beside it, as PATH.leat-index: where each record or sample starts, so that records are found by
  * number without reading those before. It replaces an older one and appears whole or not at all.
  * Headers of all records are checked, data are not read. *records (may be NULL) is how many there
  * are. An index belongs to the file's bytes: after the file is written again, make it again.
  * UNIMPLEMENTED for a compressed file; DATA_LOSS at the first bad header, and where the file ends
  * inside a record; FAILED_PRECONDITION where it changes meanwhile. Not in TensorFlow. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_index_file(const char *path, int64_t *records,
-                                                      leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_index_write(const char *path, int64_t *records,
+                                                       leat_error *err);
 
 #ifdef __cplusplus
 }

@@ -66,15 +66,15 @@ LEAT_API leat_function *leat_graph_finish(leat_graph *graph, const leat_value *o
 typedef int (*leat_tracer)(void *context, leat_graph *graph, leat_value *outputs);
 
 /* Traces `tracer` once with arguments of `input` (borrowed). NULL `input` fails and keeps the error
- * already in `err`, so that leat_map(ds, leat_trace(f, NULL, leat_dataset_spec(ds), &err), NULL,
- * &err) passes failures on. Owned. */
-LEAT_API leat_function *leat_trace(leat_tracer tracer, void *context, const leat_spec *input,
-                                   leat_error *err);
+ * already in `err`, so that leat_dataset_map(ds, LEAT_TRACE(f, NULL,
+ * leat_dataset_spec(ds), &err), NULL, &err) passes failures on. Owned. */
+LEAT_API leat_function *leat_function_trace(leat_tracer tracer, void *context,
+                                            const leat_spec *input, leat_error *err);
 
 /* The same with a structure for the outputs (given). */
-LEAT_API leat_function *leat_trace_structured(leat_tracer tracer, void *context,
-                                              const leat_spec *input, leat_spec *structure,
-                                              leat_error *err);
+LEAT_API leat_function *leat_function_trace_structured(leat_tracer tracer, void *context,
+                                                       const leat_spec *input, leat_spec *structure,
+                                                       leat_error *err);
 
 /* A C function on elements. `in` is borrowed; `out` is {0} and is filled with leat_element_set. On
  * failure it returns a code and writes `err`. Called from any thread, one call at a time unless
@@ -89,26 +89,27 @@ enum {
 
 /* A function that calls `callback` (tf.py_function's counterpart). `input` and `output` are given;
  * `name` (copied, may be NULL) is how a serialised pipeline refers to it after
- * leat_register_callback. `release` (may be NULL) frees the context with the function, or at once
+ * leat_callback_register. `release` (may be NULL) frees the context with the function, or at once
  * if this call fails. Owned. */
-LEAT_API leat_function *leat_callback_function(leat_callback callback, void *context,
-                                               void (*release)(void *context), const char *name,
-                                               uint32_t flags, leat_spec *input, leat_spec *output,
-                                               leat_error *err);
+LEAT_API leat_function *leat_function_from_callback(leat_callback callback, void *context,
+                                                    void (*release)(void *context),
+                                                    const char *name, uint32_t flags,
+                                                    leat_spec *input, leat_spec *output,
+                                                    leat_error *err);
 
 /* Says where in the user's program the function (given and returned; NULL passes through) stands:
- * the last part of `file`, and the line. Errors of its calls name it. The calls that make functions
- * do so by themselves in C; a binding calls this for its users. */
+ * the last part of `file`, and the line. Errors of its calls name it. The macros below make
+ * functions with the place where they stand; a binding calls this for its users. */
 LEAT_API leat_function *leat_function_at(leat_function *function, const char *file, int line);
-#define leat_trace(...) leat_function_at(leat_trace(__VA_ARGS__), __FILE__, __LINE__)
-#define leat_trace_structured(...)                                                                 \
-    leat_function_at(leat_trace_structured(__VA_ARGS__), __FILE__, __LINE__)
-#define leat_callback_function(...)                                                                \
-    leat_function_at(leat_callback_function(__VA_ARGS__), __FILE__, __LINE__)
+#define LEAT_TRACE(...) leat_function_at(leat_function_trace(__VA_ARGS__), __FILE__, __LINE__)
+#define LEAT_TRACE_STRUCTURED(...)                                                                 \
+    leat_function_at(leat_function_trace_structured(__VA_ARGS__), __FILE__, __LINE__)
+#define LEAT_CALLBACK(...)                                                                         \
+    leat_function_at(leat_function_from_callback(__VA_ARGS__), __FILE__, __LINE__)
 
 /* Names a callback so that plans that mention it can be read back. Process-wide; replaces an
  * earlier one of that name; a NULL callback forgets the name. The context is borrowed. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_register_callback(const char *name,
+LEAT_API LEAT_WARN_UNUSED leat_status leat_callback_register(const char *name,
                                                              leat_callback callback, void *context,
                                                              uint32_t flags, leat_error *err);
 
@@ -181,14 +182,14 @@ LEAT_API void leat_graph_assign_copy(leat_graph *graph, leat_variable *variable,
 /* Gradients of the sum of `target` with respect to `sources`: out[i] has the shape of sources[i]; a
  * source that does not influence the target gets zeros (tf.GradientTape.gradient with
  * unconnected_gradients="zero"). */
-LEAT_API void leat_gradients(leat_value target, const leat_value *sources, int num_sources,
-                             leat_value *out);
+LEAT_API void leat_value_gradients(leat_value target, const leat_value *sources, int num_sources,
+                                   leat_value *out);
 LEAT_API void leat_variable_gradients(leat_value target, leat_variable *const *variables,
                                       int num_variables, leat_value *out);
 
 /* Eager execution: a graph whose operations are computed as they are called, and that remembers
- * them (a gradient tape, persistent). leat_gradients works on it. Owned (leat_graph_free). */
-LEAT_API leat_graph *leat_eager_new(leat_error *err);
+ * them (a gradient tape, persistent). leat_value_gradients works on it. Owned (leat_graph_free). */
+LEAT_API leat_graph *leat_graph_new_eager(leat_error *err);
 
 /* A host tensor as a value of an eager graph or a constant of a traced one; a reference is taken.
  */
@@ -257,16 +258,17 @@ LEAT_API int leat_graph_call_functions(leat_graph *graph, const char *operation,
  * `else_branch`. Both functions (borrowed) take `inputs` and give equally many outputs of equal
  * dtypes. Fills `outputs` (room for as many as the functions' results have components) and returns
  * their number, or -1 (the graph keeps the error). */
-LEAT_API int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *else_branch,
-                       const leat_value *inputs, int num_inputs, leat_value *outputs);
+LEAT_API int leat_op_cond(leat_value predicate, leat_function *then_branch,
+                          leat_function *else_branch, const leat_value *inputs, int num_inputs,
+                          leat_value *outputs);
 
-typedef struct leat_while_options {
+typedef struct leat_op_while_options {
     bool has_maximum; /* the loop ends after so many iterations, without an error */
     int64_t maximum_iterations;
     /* Borrowed; one component per variable, of which the shapes count: what a variable's shape may
      * become. NULL: dimensions that body changes become unknown by themselves. */
     const leat_spec *shape_invariants;
-} leat_while_options;
+} leat_op_while_options;
 
 /* tf.while_loop: runs `body` on the loop variables as long as `cond` gives true. Both functions
  * (borrowed) take the variables and then the invariants, which never change (what TensorFlow
@@ -278,9 +280,9 @@ typedef struct leat_while_options {
  * `outputs` (num_variables of them, from 1 to LEAT_MAX_OUTPUTS), the variables after the last
  * iteration, and returns their number, or -1 (the graph keeps the error). An error of a run names
  * the iteration, counted from 0, and the function. */
-LEAT_API int leat_while(leat_function *cond, leat_function *body, const leat_value *variables,
-                        int num_variables, const leat_value *invariants, int num_invariants,
-                        const leat_while_options *options, leat_value *outputs);
+LEAT_API int leat_op_while(leat_function *cond, leat_function *body, const leat_value *variables,
+                           int num_variables, const leat_value *invariants, int num_invariants,
+                           const leat_op_while_options *options, leat_value *outputs);
 
 /* Runs a function once on host tensors of its components' dtypes; fills `outputs` (as many as the
  * result has components). Owned references. Thread-safe. */
@@ -290,7 +292,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_function_call(const leat_function *fu
                                                          leat_error *err);
 
 /* What ends calls from another thread. */
-typedef struct leati_cancel leat_cancel;
+typedef struct leat_cancel leat_cancel;
 
 /* Owned; NULL without memory. */
 LEAT_API leat_cancel *leat_cancel_new(leat_error *err);

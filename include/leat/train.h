@@ -6,7 +6,7 @@
  * leat/graph.h. Objects belong to one thread at a time.
  *
  * A layer with a kernel fixes the seed of its initialiser when it is made: the seed it is given, or
- * one drawn as Keras draws it after keras.utils.set_random_seed(n), where leat_set_seed(n) is in
+ * one drawn as Keras draws it after keras.utils.set_random_seed(n), where leat_seed_set(n) is in
  * force, or else a fresh one. A seed s stands for the pair (s, 0) of TensorFlow's stateless
  * generator, so equal seeds give Keras' weights. */
 #ifndef LEAT_TRAIN_H
@@ -54,7 +54,7 @@ typedef enum leat_activation {
 } leat_activation;
 
 /* keras.layers.Conv2D: NHWC pictures, kernel HWIO, glorot uniform kernel, zero bias. Owned. */
-typedef struct leat_conv2d_layer_options {
+typedef struct leat_layer_conv2d_options {
     int64_t strides[2];       /* 0: 1 */
     int64_t dilation_rate[2]; /* 0: 1 */
     int64_t groups;           /* of channels that are convolved apart; 0: 1 */
@@ -63,66 +63,68 @@ typedef struct leat_conv2d_layer_options {
     bool no_bias;
     leat_seed seed; /* of the kernel's initialiser */
     const char *name;
-} leat_conv2d_layer_options;
-LEAT_API leat_layer *leat_conv2d_layer(int64_t filters, int64_t kernel_height, int64_t kernel_width,
-                                       const leat_conv2d_layer_options *options, leat_error *err);
+} leat_layer_conv2d_options;
+LEAT_API leat_layer *leat_layer_conv2d(int64_t filters, int64_t kernel_height, int64_t kernel_width,
+                                       const leat_layer_conv2d_options *options, leat_error *err);
 
 /* keras.layers.MaxPooling2D; pool size and strides in pixels, strides 0: the pool size. Owned. */
-typedef struct leat_max_pooling2d_layer_options {
+typedef struct leat_layer_max_pooling2d_options {
     int64_t pool_size[2]; /* 0: 2 */
     int64_t strides[2];
     leat_padding padding;
     const char *name;
-} leat_max_pooling2d_layer_options;
-LEAT_API leat_layer *leat_max_pooling2d_layer(const leat_max_pooling2d_layer_options *options,
+} leat_layer_max_pooling2d_options;
+LEAT_API leat_layer *leat_layer_max_pooling2d(const leat_layer_max_pooling2d_options *options,
                                               leat_error *err);
 
 /* keras.layers.Flatten; `name` may be NULL. Owned. */
-LEAT_API leat_layer *leat_flatten_layer(const char *name, leat_error *err);
+LEAT_API leat_layer *leat_layer_flatten(const char *name, leat_error *err);
 
 /* keras.layers.Dense: y = activation(x w + b). Owned. */
-typedef struct leat_dense_layer_options {
+typedef struct leat_layer_dense_options {
     leat_activation activation;
     bool no_bias;
     leat_seed seed;
     const char *name;
-} leat_dense_layer_options;
-LEAT_API leat_layer *leat_dense_layer(int64_t units, const leat_dense_layer_options *options,
+} leat_layer_dense_options;
+LEAT_API leat_layer *leat_layer_dense(int64_t units, const leat_layer_dense_options *options,
                                       leat_error *err);
 
 /* Any layer of the table by Keras' class name, with Keras' arguments as a JSON object (NULL: none):
- * leat_layer_new("BatchNormalization", "{\"momentum\": 0.9}", &err). NOT_FOUND lists the names
+ * leat_layer_named("BatchNormalization", "{\"momentum\": 0.9}", &err). NOT_FOUND lists the names
  * there are. Owned. */
-LEAT_API leat_layer *leat_layer_new(const char *name, const char *config, leat_error *err);
+LEAT_API leat_layer *leat_layer_named(const char *name, const char *config, leat_error *err);
 
 /* A layer of one's own (a subclass of keras.layers.Layer). `weights` (NULL: none) lists at most 8
- * for inputs of the first one's shape, batch's dimension included, through leat_list_weight; `call`
- * adds operations to the graph of its inputs and may put a new value of weight i into updates[i];
- * `release` (NULL: none) frees `data` with the layer. Functions may be called from any thread that
- * uses the layer; `name` is copied. Owned; on failure `data` stays the caller's. */
+ * for inputs of the first one's shape, batch's dimension included, through leat_weight_list_add;
+ * `call` adds operations to the graph of its inputs and may put a new value of weight i into
+ * updates[i]; `release` (NULL: none) frees `data` with the layer. Functions may be called from any
+ * thread that uses the layer; `name` is copied. Owned; on failure `data` stays the caller's. */
 typedef struct leat_weight_list leat_weight_list;
-typedef struct leat_custom_layer {
+typedef struct leat_layer_description {
     const char *name;
     void *data;
     leat_status (*weights)(void *data, leat_shape input, leat_weight_list *out, leat_error *err);
     leat_value (*call)(void *data, const leat_value *inputs, int num_inputs,
                        const leat_value *weights, bool training, leat_value *updates);
     void (*release)(void *data);
-} leat_custom_layer;
-LEAT_API leat_layer *leat_custom_layer_new(const leat_custom_layer *description, leat_error *err);
+} leat_layer_description;
+LEAT_API leat_layer *leat_layer_custom(const leat_layer_description *description, leat_error *err);
 
 /* Adds a float32 weight to the list of `weights`; name and initializer ("zeros", "glorot_uniform")
  * are static texts. RESOURCE_EXHAUSTED where the list is full. */
-LEAT_API LEAT_WARN_UNUSED leat_status leat_list_weight(leat_weight_list *list, const char *name,
-                                                       leat_shape shape, const char *initializer,
-                                                       bool trainable, leat_error *err);
+LEAT_API LEAT_WARN_UNUSED leat_status leat_weight_list_add(leat_weight_list *list, const char *name,
+                                                           leat_shape shape,
+                                                           const char *initializer, bool trainable,
+                                                           leat_error *err);
 
 /* For a layer that is not given to a model. */
 LEAT_API void leat_layer_free(leat_layer *layer);
 
 /* keras.Sequential: the layers are given (all released on failure; a NULL among them passes
  * through). Owned. */
-LEAT_API leat_model *leat_sequential(leat_layer *const *layers, int num_layers, leat_error *err);
+LEAT_API leat_model *leat_model_sequential(leat_layer *const *layers, int num_layers,
+                                           leat_error *err);
 /* keras.Model(inputs, outputs): a network of symbols, values without numbers, that a model is made
  * of. A symbol whose making failed passes through; leat_network_model reports the first failure. */
 typedef struct leat_network leat_network;
@@ -167,11 +169,12 @@ LEAT_API leat_variable *const *leat_model_trainable_variables(const leat_model *
 /* keras.losses.sparse_categorical_crossentropy: one loss per row. Labels are integers, predictions
  * (rows, classes) logits or probabilities (clipped as Keras does; logits behind a softmax are
  * found). A label out of range is INVALID_ARGUMENT. */
-LEAT_API leat_value leat_sparse_categorical_crossentropy(leat_value labels, leat_value predictions,
-                                                         bool from_logits);
+LEAT_API leat_value leat_loss_sparse_categorical_crossentropy(leat_value labels,
+                                                              leat_value predictions,
+                                                              bool from_logits);
 
 /* tf.nn.compute_average_loss: the sum of `losses` divided by the global batch size. */
-LEAT_API leat_value leat_average_loss(leat_value losses, int64_t global_batch_size);
+LEAT_API leat_value leat_loss_average(leat_value losses, int64_t global_batch_size);
 
 /* What Keras' optimizers have in common; {0} switches all of it off. Gradients are clipped after
  * they are summed over replicas, in at most one of the three ways. */
@@ -189,18 +192,20 @@ typedef struct leat_optimizer_options {
 
 /* keras.optimizers.Adam and SGD; 0 stands for Keras' default (Adam: 1e-3, 0.9, 0.999, 1e-7; SGD:
  * 0.01). Owned. */
-typedef struct leat_adam_options {
+typedef struct leat_optimizer_adam_options {
     double learning_rate, beta_1, beta_2, epsilon;
     bool amsgrad;
     leat_optimizer_options common;
-} leat_adam_options;
-LEAT_API leat_optimizer *leat_adam(const leat_adam_options *options, leat_error *err);
-typedef struct leat_sgd_options {
+} leat_optimizer_adam_options;
+LEAT_API leat_optimizer *leat_optimizer_adam(const leat_optimizer_adam_options *options,
+                                             leat_error *err);
+typedef struct leat_optimizer_sgd_options {
     double learning_rate, momentum;
     bool nesterov;
     leat_optimizer_options common;
-} leat_sgd_options;
-LEAT_API leat_optimizer *leat_sgd(const leat_sgd_options *options, leat_error *err);
+} leat_optimizer_sgd_options;
+LEAT_API leat_optimizer *leat_optimizer_sgd(const leat_optimizer_sgd_options *options,
+                                            leat_error *err);
 /* Any optimizer by Keras' class name and its arguments as JSON text (NULL: Keras' defaults), as
  * leat_part_new takes them: leat_optimizer_named("Lion", "{\"learning_rate\": 1e-4}", err). Owned.
  */
@@ -245,8 +250,8 @@ LEAT_API leat_variable *const *leat_optimizer_variables(const leat_optimizer *op
                                                         int *count);
 
 /* keras.metrics.SparseCategoricalAccuracy and Mean: sync-on-read totals. Owned. */
-LEAT_API leat_metric *leat_sparse_categorical_accuracy(const char *name, leat_error *err);
-LEAT_API leat_metric *leat_mean(const char *name, leat_error *err);
+LEAT_API leat_metric *leat_metric_sparse_categorical_accuracy(const char *name, leat_error *err);
+LEAT_API leat_metric *leat_metric_mean(const char *name, leat_error *err);
 /* Any metric by Keras' class name and its arguments as JSON text (NULL: Keras' defaults). Owned. */
 LEAT_API leat_metric *leat_metric_named(const char *name, const char *config, leat_error *err);
 LEAT_API void leat_metric_free(leat_metric *metric);
@@ -280,7 +285,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result_tensor(leat_metric *met
  * what the mean is taken of) and "keeps_dtypes" (values are not cast); optimizers "by_variable"
  * (slots are made variable by variable); initializers "identifier" and "random". Thread-safe. Owned
  * text (leat_text_free); NULL without memory. */
-LEAT_API char *leat_train_json(leat_error *err);
+LEAT_API char *leat_parts_json(leat_error *err);
 
 /* leat_part: a layer, loss, metric, optimizer, initializer or schedule without variables of its
  * own: whoever calls it keeps its weights, states and slots (Keras' stateless_call,

@@ -167,7 +167,7 @@ static PyObject *dataset_label(PyObject *self, PyObject *text) {
         return NULL;
     }
     leat_dataset *dataset = leat_dataset_ref(native_dataset_of(self));
-    return native_dataset_new(leat_label(dataset, label, &err), &err);
+    return native_dataset_new(leat_dataset_label(dataset, label, &err), &err);
 }
 
 PyObject *native_element_list(const leat_element *element) {
@@ -200,7 +200,7 @@ static PyObject *dataset_at(PyObject *self, PyObject *number) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS;
-    status = leat_at(dataset, index, &element, &err);
+    status = leat_dataset_at(dataset, index, &element, &err);
     Py_END_ALLOW_THREADS;
     return status != LEAT_OK ? native_raise(&err) : element_list(&element);
 }
@@ -213,7 +213,7 @@ static PyObject *dataset_single(PyObject *self, PyObject *unused) {
     leat_error err = {0};
     leat_status status = LEAT_OK;
     Py_BEGIN_ALLOW_THREADS;
-    status = leat_get_single_element(dataset, &element, &err);
+    status = leat_dataset_get_single_element(dataset, &element, &err);
     Py_END_ALLOW_THREADS;
     return status != LEAT_OK ? native_raise(&err) : element_list(&element);
 }
@@ -235,7 +235,7 @@ static PyObject *dataset_reduce(PyObject *self, PyObject *args) {
     }
     leat_function *function = native_function_of(callable);
     Py_BEGIN_ALLOW_THREADS;
-    status = leat_reduce(dataset, &initial, function, &out, &err);
+    status = leat_dataset_reduce(dataset, &initial, function, &out, &err);
     Py_END_ALLOW_THREADS;
     leat_element_fini(&initial);
     return status != LEAT_OK ? native_raise(&err) : element_list(&out);
@@ -247,7 +247,7 @@ static PyObject *dataset_save(PyObject *self, PyObject *args) {
     PyObject *shard = NULL;
     long long interval = 0;
     leat_dataset *dataset = native_dataset_of(self);
-    leat_save_options options = {0};
+    leat_dataset_save_options options = {0};
     leat_error err = {0};
     leat_status status = LEAT_OK;
     if (!PyArg_ParseTuple(args, "szOzL", &path, &options.compression, &shard, &options.checkpoint,
@@ -259,7 +259,7 @@ static PyObject *dataset_save(PyObject *self, PyObject *args) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS;
-    status = leat_save(dataset, path, &options, &err);
+    status = leat_dataset_save(dataset, path, &options, &err);
     Py_END_ALLOW_THREADS;
     if (status != LEAT_OK) {
         return native_raise(&err);

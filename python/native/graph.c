@@ -54,7 +54,7 @@ static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         native_spec(json, &spec) != 0) {
         return NULL;
     }
-    leat_graph *graph = eager ? leat_eager_new(&err) : leat_graph_new(spec, &err);
+    leat_graph *graph = eager ? leat_graph_new_eager(&err) : leat_graph_new(spec, &err);
     leat_spec_unref(spec);
     if (graph == NULL) {
         return native_raise(&err);
@@ -188,7 +188,7 @@ static PyObject *graph_eager(PyObject *class, PyObject *args) {
     leat_status status = LEAT_OK;
     int made = -1;
     Py_BEGIN_ALLOW_THREADS;
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     for (Py_ssize_t i = 0; graph != NULL && i < count; i++) {
         values[i] = leat_graph_tensor(graph, &tensors[i]);
     }
@@ -234,7 +234,7 @@ static PyObject *graph_cond(PyObject *self, PyObject *args) {
     leat_function *yes = native_function_of(then_branch), *no = native_function_of(else_branch);
     int made = 0;
     Py_BEGIN_ALLOW_THREADS;
-    made = leat_cond(chosen, yes, no, values, (int)count, outputs);
+    made = leat_op_cond(chosen, yes, no, values, (int)count, outputs);
     Py_END_ALLOW_THREADS;
     PyMem_Free(values);
     return made < 0 ? native_raise_graph(graph) : native_symbolic_list(self, outputs, made);
@@ -252,7 +252,7 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
                                            &body, &variables, &invariants, &maximum, &json)) {
         return NULL;
     }
-    leat_while_options options = {.has_maximum = maximum != Py_None};
+    leat_op_while_options options = {.has_maximum = maximum != Py_None};
     if (options.has_maximum) {
         options.maximum_iterations = PyLong_AsLongLong(maximum);
         if (options.maximum_iterations == -1 && PyErr_Occurred()) {
@@ -271,8 +271,8 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
     if (called) {
         leat_function *test = native_function_of(cond), *step = native_function_of(body);
         Py_BEGIN_ALLOW_THREADS;
-        made = leat_while(test, step, values, (int)num_variables, fixed, (int)num_invariants,
-                          &options, outputs);
+        made = leat_op_while(test, step, values, (int)num_variables, fixed, (int)num_invariants,
+                             &options, outputs);
         Py_END_ALLOW_THREADS;
     }
     PyMem_Free(values);
@@ -356,7 +356,7 @@ static PyObject *graph_gradients(PyObject *self, PyObject *args) {
     leat_value *out = values == NULL ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*out));
     PyObject *list = NULL;
     if (out != NULL) {
-        leat_gradients(of, values, (int)count, out);
+        leat_value_gradients(of, values, (int)count, out);
         bool failed = false;
         for (Py_ssize_t i = 0; i < count; i++) {
             failed = failed || out[i].id < 0;
@@ -383,14 +383,14 @@ static PyObject *graph_reduce_dataset(PyObject *self, PyObject *args) {
         native_value_in(self, dataset, &over) != 0 || native_spec(json, &shapes) != 0) {
         return NULL;
     }
-    leat_dataset_reduce_options options = {
+    leat_graph_dataset_reduce_options options = {
         .can_stop = can_stop, .is_shared = is_shared, .shape_invariants = shapes};
     leat_value outputs[LEAT_MAX_OUTPUTS];
     leat_value *values = native_values_in(self, variables, &num_variables);
     leat_value *around = values == NULL ? NULL : native_values_in(self, captures, &num_captures);
     if (around != NULL) {
-        made = leat_dataset_reduce(over, native_function_of(body), values, (int)num_variables,
-                                   around, (int)num_captures, &options, outputs);
+        made = leat_graph_dataset_reduce(over, native_function_of(body), values, (int)num_variables,
+                                         around, (int)num_captures, &options, outputs);
     }
     bool failed = around == NULL;
     PyMem_Free(values);
@@ -485,7 +485,7 @@ static PyObject *graph_dataset(PyObject *self, PyObject *args) {
         return NULL;
     }
     if (read_dataset_call(self, inputs, bound, functions, &c) == 0) {
-        leat_value made = leat_dataset_call_value(graph, &c.call);
+        leat_value made = leat_graph_dataset_call(graph, &c.call);
         result = made.id < 0 ? native_raise_graph(graph) : native_tensor_symbolic(self, made.id);
     }
     dataset_call_fini(&c);
@@ -665,9 +665,8 @@ static PyObject *function_python(PyObject *class, PyObject *args) {
         return PyErr_NoMemory();
     }
     *callback = (python_callback){.callable = Py_NewRef(callable), .output = leat_spec_ref(output)};
-    leat_function *function =
-        (leat_callback_function)(python_call, callback, release_callback, NULL,
-                                 pure ? LEAT_PURE : 0, input, output, &err);
+    leat_function *function = leat_function_from_callback(
+        python_call, callback, release_callback, NULL, pure ? LEAT_PURE : 0, input, output, &err);
     return native_function_new(function, &err);
 }
 

@@ -401,7 +401,7 @@ static PyObject *iterator_rows(PyObject *object, PyObject *number) {
 static PyObject *iterator_save(PyObject *object, PyObject *args) {
     native_iterator *self = usable(object);
     leat_iterator_save_options options = {0};
-    leat_save_report report = {0};
+    leat_iterator_save_report report = {0};
     leat_error err = {0};
     leat_status status = LEAT_OK;
     int mode = 0;
@@ -411,7 +411,7 @@ static PyObject *iterator_save(PyObject *object, PyObject *args) {
     if (self == NULL || !PyArg_ParseTuple(args, "iL", &mode, &limit)) {
         return NULL;
     }
-    options.mode = (leat_save_mode)mode;
+    options.mode = (leat_iterator_save_mode)mode;
     options.replay_limit = limit;
     enter(self);
     Py_BEGIN_ALLOW_THREADS;

@@ -87,7 +87,7 @@ static bool seed_is_set;
 static PyObject *set_seed(PyObject *module, PyObject *seed) {
     (void)module;
     if (seed == Py_None) {
-        leat_clear_seed();
+        leat_seed_clear();
         seed_is_set = false;
         Py_RETURN_NONE;
     }
@@ -95,7 +95,7 @@ static PyObject *set_seed(PyObject *module, PyObject *seed) {
     if (value == -1 && PyErr_Occurred()) {
         return NULL;
     }
-    leat_set_seed(value);
+    leat_seed_set(value);
     seed_is_set = true;
     Py_RETURN_NONE;
 }
@@ -113,7 +113,7 @@ static PyObject *set_memory_limit(PyObject *module, PyObject *bytes) {
     if (value == -1 && PyErr_Occurred()) {
         return NULL;
     }
-    if (leat_set_memory_limit(value, &err) != LEAT_OK) {
+    if (leat_limits_set_memory(value, &err) != LEAT_OK) {
         return native_raise(&err);
     }
     Py_RETURN_NONE;
@@ -175,7 +175,7 @@ static PyMethodDef methods[] = {
     {"cluster_place", native_cluster_place, METH_VARARGS,
      "A process's place in a cluster of JSON text."},
     {"has_seed", has_seed, METH_NOARGS, "Is there a global seed?"},
-    {"set_seed", set_seed, METH_O, "The global seed (leat_set_seed); None: none."},
+    {"set_seed", set_seed, METH_O, "The global seed (leat_seed_set); None: none."},
     {"set_memory_limit", set_memory_limit, METH_O, "Bytes for all iterators; 0: none."},
     {"version", version, METH_NOARGS, "The library's version."},
     {"operation", operation, METH_O, "One line of the table of tensor operations as JSON."},

@@ -158,7 +158,7 @@ static PyType_Spec spec = {
 static PyObject *num_logical_devices(PyObject *module, PyObject *kind) {
     (void)module;
     const char *text = PyUnicode_AsUTF8AndSize(kind, NULL);
-    return text == NULL ? NULL : PyLong_FromLong(leat_num_logical_devices(text));
+    return text == NULL ? NULL : PyLong_FromLong(leat_device_num_logical(text));
 }
 
 static PyObject *set_logical_cpus(PyObject *module, PyObject *count) {
@@ -169,7 +169,7 @@ static PyObject *set_logical_cpus(PyObject *module, PyObject *count) {
         return NULL;
     }
     int whole = number > INT32_MAX ? INT32_MAX : number < 0 ? -1 : (int)number;
-    if (leat_set_logical_cpu_devices(whole, &err) != LEAT_OK) {
+    if (leat_device_set_logical_cpus(whole, &err) != LEAT_OK) {
         return native_raise(&err);
     }
     Py_RETURN_NONE;
@@ -182,7 +182,7 @@ static PyObject *set_decode_limits(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "LL", &pixels, &bytes)) {
         return NULL;
     }
-    if (leat_set_decode_limits(pixels, bytes, &err) != LEAT_OK) {
+    if (leat_limits_set_decoding(pixels, bytes, &err) != LEAT_OK) {
         return native_raise(&err);
     }
     Py_RETURN_NONE;

@@ -169,14 +169,14 @@ static PyObject *strategy_object(leat_strategy *strategy, const leat_error *err)
 /* mirrored(devices): a list of names such as "CPU:0", None for all devices. */
 static PyObject *strategy_mirrored(PyObject *class, PyObject *devices) {
     (void)class;
-    leat_mirrored_options options = {0};
+    leat_strategy_mirrored_options options = {0};
     const char **names = NULL;
     leat_error err = {0};
     if (read_devices(devices, &names, &options.num_devices) != 0) {
         return NULL;
     }
     options.devices = names;
-    leat_strategy *strategy = leat_mirrored_strategy(&options, &err);
+    leat_strategy *strategy = leat_strategy_mirrored(&options, &err);
     PyMem_Free(names);
     return strategy_object(strategy, &err);
 }
@@ -185,7 +185,7 @@ static PyObject *strategy_mirrored(PyObject *class, PyObject *devices) {
  * bytes_per_pack, program): waits for all workers. */
 static PyObject *strategy_multi_worker(PyObject *class, PyObject *args) {
     (void)class;
-    leat_multi_worker_options options = {0};
+    leat_strategy_multi_worker_mirrored_options options = {0};
     const char *config = NULL, **names = NULL;
     PyObject *devices = Py_None;
     long long timeout = 0, start = 0, pack = 0;
@@ -206,7 +206,7 @@ static PyObject *strategy_multi_worker(PyObject *class, PyObject *args) {
     if (cluster != NULL) {
         options.cluster = cluster;
         Py_BEGIN_ALLOW_THREADS;
-        strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+        strategy = leat_strategy_multi_worker_mirrored(&options, &err);
         Py_END_ALLOW_THREADS;
     }
     leat_cluster_free(cluster);
@@ -595,7 +595,7 @@ static void release_function(void *function) {
 static PyObject *distributed_open(PyObject *class, PyObject *args) {
     (void)class;
     PyObject *strategy = NULL, *source = NULL, *options = NULL;
-    leat_distribute_options how = {0};
+    leat_strategy_distribute_options how = {0};
     leat_distributed_dataset *made = NULL;
     leat_error err = {0};
     int policy = 0;
@@ -611,9 +611,9 @@ static PyObject *distributed_open(PyObject *class, PyObject *args) {
     how.auto_shard_policy = (leat_auto_shard_policy)(policy < 0 ? 0 : policy);
     how.replication = policy == -2 ? LEAT_INPUT_PER_REPLICA : LEAT_INPUT_PER_WORKER;
     Py_BEGIN_ALLOW_THREADS; /* several workers compare what they distribute */
-    made = policy < 0 ? leat_distribute_datasets_from_function(
+    made = policy < 0 ? leat_strategy_distribute_datasets_from_function(
                             over, call_dataset_function, function, release_function, &how, &err)
-                      : leat_distribute_dataset(over, given, &how, &err);
+                      : leat_strategy_distribute_dataset(over, given, &how, &err);
     Py_END_ALLOW_THREADS;
     native_distributed *self =
         made == NULL ? NULL : (native_distributed *)PyType_GenericAlloc(distributed_type, 0);

@@ -18,7 +18,7 @@ PyObject *native_train_tables(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
     leat_error err = {0};
-    return native_text(leat_train_json(&err), &err);
+    return native_text(leat_parts_json(&err), &err);
 }
 
 /* Part(sort, name, configuration as JSON or None) */

@@ -1,6 +1,6 @@
 /* Allocation through the user's hook, or the C library's functions when there is none.
  *
- * The hook is a plain global: leat_set_allocator is documented as not thread-safe, so reading it
+ * The hook is a plain global: leat_allocator_set is documented as not thread-safe, so reading it
  * needs no lock and the common path is one branch before malloc. Every failure, also that of an
  * overflowing size, is a NULL, whose size is noted per thread; the caller writes the error. */
 #define _GNU_SOURCE
@@ -14,7 +14,7 @@
 static leat_allocator hook; /* all NULL: the C library; changed only while nothing is alive */
 static _Thread_local size_t refused; /* bytes; 0: nothing was refused */
 
-void leat_set_allocator(const leat_allocator *allocator) {
+void leat_allocator_set(const leat_allocator *allocator) {
     if (allocator != NULL)
         hook = *allocator;
     else
@@ -47,11 +47,11 @@ static void *noted(void *memory, size_t bytes) {
     return memory;
 }
 
-size_t leati_refused(void) {
+size_t leati_alloc_refused(void) {
     return refused;
 }
 
-void leati_refused_forget(void) {
+void leati_alloc_refused_forget(void) {
     refused = 0;
 }
 
@@ -87,7 +87,7 @@ void *leati_alloc_aligned(size_t size, size_t alignment) {
     return noted(posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL, bytes);
 }
 
-void *leati_resize(void *memory, size_t count, size_t size) {
+void *leati_alloc_resize(void *memory, size_t count, size_t size) {
     size_t bytes;
     if (!bytes_of(count, size, &bytes))
         return NULL;
@@ -131,7 +131,7 @@ bool leati_grow(void **array, size_t *capacity, size_t needed, size_t size) {
         doubled = needed;
     if (doubled < 8)
         doubled = 8;
-    void *grown = leati_resize(*array, doubled, size);
+    void *grown = leati_alloc_resize(*array, doubled, size);
     if (grown == NULL)
         return false;
     *array = grown;

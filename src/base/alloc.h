@@ -8,8 +8,8 @@
 
 /* Bytes of the last request that was refused on this thread, SIZE_MAX where they overflowed; 0:
  * none was since they were forgotten. */
-size_t leati_refused(void);
-void leati_refused_forget(void);
+size_t leati_alloc_refused(void);
+void leati_alloc_refused_forget(void);
 
 /* Memory of count * size bytes, aligned to 16. Zero bytes give a valid pointer. */
 void *leati_alloc(size_t count, size_t size) LEAT_WARN_UNUSED;
@@ -18,7 +18,7 @@ void *leati_alloc_zero(size_t count, size_t size) LEAT_WARN_UNUSED;
 void *leati_alloc_aligned(size_t size, size_t alignment) LEAT_WARN_UNUSED;
 /* Resizes to count * size bytes; on failure the old memory stays valid. Only for memory of
  * leati_alloc(_zero). */
-void *leati_resize(void *memory, size_t count, size_t size) LEAT_WARN_UNUSED;
+void *leati_alloc_resize(void *memory, size_t count, size_t size) LEAT_WARN_UNUSED;
 /* Copy of a string, or of `size` bytes with a terminator added. NULL text gives NULL. */
 char *leati_strdup(const char *text) LEAT_WARN_UNUSED;
 char *leati_strndup(const char *text, size_t size) LEAT_WARN_UNUSED;

@@ -34,7 +34,7 @@ static void overflow_is_refused(void **state) {
     assert_null(leati_alloc(SIZE_MAX / 2, 4));
     assert_null(leati_alloc_zero(SIZE_MAX, 1));
     assert_null(leati_alloc_aligned((size_t)PTRDIFF_MAX + 1, 64));
-    assert_null(leati_resize(NULL, SIZE_MAX / 8, 16));
+    assert_null(leati_alloc_resize(NULL, SIZE_MAX / 8, 16));
     assert_null(leati_strndup("x", SIZE_MAX));
     size_t out = 7;
     assert_false(leati_add_size(SIZE_MAX, 1, &out));
@@ -56,13 +56,13 @@ static void zeroed_memory_is_zero(void **state) {
 
 static void resize_keeps_content(void **state) {
     (void)state;
-    char *memory = leati_resize(NULL, 4, 1);
+    char *memory = leati_alloc_resize(NULL, 4, 1);
     assert_non_null(memory);
     memcpy(memory, "abcd", 4);
     torture_fail_at(1);
-    assert_null(leati_resize(memory, 100, 1));
+    assert_null(leati_alloc_resize(memory, 100, 1));
     assert_memory_equal(memory, "abcd", 4);
-    char *grown = leati_resize(memory, 100, 1);
+    char *grown = leati_alloc_resize(memory, 100, 1);
     assert_non_null(grown);
     assert_memory_equal(grown, "abcd", 4);
     leati_free(grown);

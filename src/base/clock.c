@@ -14,6 +14,6 @@ int64_t leati_now_ns(void) {
     return read_clock(CLOCK_MONOTONIC);
 }
 
-int64_t leati_thread_cpu_ns(void) {
+int64_t leati_clock_thread_ns(void) {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }

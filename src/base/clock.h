@@ -7,7 +7,7 @@
 
 /* Nanoseconds of the monotonic clock, and CPU nanoseconds of the calling thread. */
 int64_t leati_now_ns(void);
-int64_t leati_thread_cpu_ns(void);
+int64_t leati_clock_thread_ns(void);
 
 #define LEATI_NO_DEADLINE INT64_MAX
 

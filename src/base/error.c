@@ -301,10 +301,10 @@ void leati_error_at_operator(leat_error *err, const char *name, int64_t element)
 }
 
 leat_status leati_no_memory(leat_error *err) {
-    size_t refused = leati_refused();
+    size_t refused = leati_alloc_refused();
     char bytes[48] = "";
     if (err != NULL)
-        leati_refused_forget();
+        leati_alloc_refused_forget();
     if (refused > 0 && refused < SIZE_MAX)
         snprintf(bytes, sizeof bytes, ": %zu bytes were refused", refused);
     return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,

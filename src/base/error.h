@@ -74,8 +74,8 @@ bool leati_error_has_operator(const leat_error *err);
  * that operator: a function that ran through a dataset. */
 void leati_error_settle(leat_error *err);
 
-/* The failure of this thread's last allocation, whose size it names and forgets (leati_refused), or
- * of another library's: RESOURCE_EXHAUSTED. */
+/* The failure of this thread's last allocation, whose size it names and forgets
+ * (leati_alloc_refused), or of another library's: RESOURCE_EXHAUSTED. */
 leat_status leati_no_memory(leat_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 static atomic_llong most_pixels = PIXELS;
 static atomic_llong most_bytes = BYTES;
 
-leat_status leat_set_decode_limits(int64_t pixels, int64_t bytes, leat_error *err) {
+leat_status leat_limits_set_decoding(int64_t pixels, int64_t bytes, leat_error *err) {
     if (pixels < 0 || bytes < 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "limits of %lld pixels and %lld bytes; expected 0 or more, 0 for the "
@@ -22,10 +22,10 @@ leat_status leat_set_decode_limits(int64_t pixels, int64_t bytes, leat_error *er
     return LEAT_OK;
 }
 
-uint64_t leati_most_pixels(void) {
+uint64_t leati_limits_max_pixels(void) {
     return (uint64_t)atomic_load_explicit(&most_pixels, memory_order_relaxed);
 }
 
-uint64_t leati_most_unpacked(void) {
+uint64_t leati_limits_max_unpacked(void) {
     return (uint64_t)atomic_load_explicit(&most_bytes, memory_order_relaxed);
 }

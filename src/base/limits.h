@@ -1,4 +1,4 @@
-/* How far data may unfold; see leat_set_decode_limits. */
+/* How far data may unfold; see leat_limits_set_decoding. */
 #ifndef LEATI_BASE_LIMITS_H
 #define LEATI_BASE_LIMITS_H
 
@@ -6,11 +6,11 @@
 
 /* The most pixels of a picture, all frames counted, and the most bytes that packed data may become.
  * Thread-safe. */
-uint64_t leati_most_pixels(void);
-uint64_t leati_most_unpacked(void);
+uint64_t leati_limits_max_pixels(void);
+uint64_t leati_limits_max_unpacked(void);
 
 /* How a user raises them, as the end of an error's text. */
 #define LEATI_RAISE_LIMITS                                                                         \
-    "raise the limit (leat_set_decode_limits; in Python leat.config.set_decode_limits)"
+    "raise the limit (leat_limits_set_decoding; in Python leat.config.set_decode_limits)"
 
 #endif

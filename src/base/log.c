@@ -41,7 +41,7 @@ static const char *const level_names[NUM_LEVELS] = {
     [LEAT_LOG_ERROR] = "error",
 };
 
-void leat_set_log(leat_log_function function, void *context) {
+void leat_log_set(leat_log_function function, void *context) {
     pthread_mutex_lock(&lock);
     sink = function;
     sink_context = context;
@@ -160,7 +160,7 @@ static void read_environment(void) {
     }
 }
 
-leat_status leat_set_log_levels(const char *levels, leat_error *err) {
+leat_status leat_log_set_levels(const char *levels, leat_error *err) {
     pthread_once(&environment_once, read_environment);
     return set_levels(levels != NULL ? levels : "", err);
 }

@@ -1,7 +1,7 @@
-/* Log lines: rare by contract. In tests an unexpected line fails the run (leat_set_log).
+/* Log lines: rare by contract. In tests an unexpected line fails the run (leat_log_set).
  *
  * Two kinds: what a user should know anyway (leati_log), and decisions of the library
- * (LEATI_TELL), which are silent until LEAT_LOG or leat_set_log_levels asks for them. */
+ * (LEATI_TELL), which are silent until LEAT_LOG or leat_log_set_levels asks for them. */
 #ifndef LEATI_BASE_LOG_H
 #define LEATI_BASE_LOG_H
 

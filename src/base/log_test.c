@@ -44,7 +44,7 @@ static int levels_told(int category) {
 static const char *told_by(const char *levels) {
     static char text[LEATI_LOG_NUM_CATEGORIES + 2];
     leat_error err = {0};
-    if (leat_set_log_levels(levels, &err) != LEAT_OK) {
+    if (leat_log_set_levels(levels, &err) != LEAT_OK) {
         fail_msg("%s", err.text);
     }
     for (int c = 0; c <= LEATI_LOG_NUM_CATEGORIES; c++) {
@@ -82,20 +82,20 @@ static void mistakes(void **state) {
     assert_string_equal(told_by("info:file"), "0300003");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         leat_error err = {0};
-        assert_int_equal(leat_set_log_levels(cases[i].levels, &err), LEAT_INVALID_ARGUMENT);
+        assert_int_equal(leat_log_set_levels(cases[i].levels, &err), LEAT_INVALID_ARGUMENT);
         if (strstr(err.text, cases[i].word) == NULL) {
             fail_msg("expected %s in: %s", cases[i].word, err.text);
         }
         assert_int_equal(levels_told(LEATI_LOG_FILE), 3);
         assert_int_equal(levels_told(LEATI_LOG_DATA), 0);
     }
-    assert_int_equal(leat_set_log_levels("debgu", NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_log_set_levels("debgu", NULL), LEAT_INVALID_ARGUMENT);
 }
 
 static void decisions(void **state) {
     (void)state;
     struct lines lines = {0};
-    leat_set_log(take_line, &lines);
+    leat_log_set(take_line, &lines);
     (void)told_by(NULL);
     int flag = 0;
     LEATI_TELL(DIST, INFO, "policy %d", evaluate());
@@ -116,14 +116,14 @@ static void decisions(void **state) {
     assert_int_equal(lines.count, 2);
     LEATI_TELL(DIST, INFO, "%02000d", 0);
     assert_int_equal(strlen(lines.last), 1023);
-    leat_set_log(NULL, NULL);
+    leat_log_set(NULL, NULL);
     (void)told_by(NULL);
 }
 
 static void levels_of_other_lines(void **state) {
     (void)state;
     struct lines lines = {0};
-    leat_set_log(take_line, &lines);
+    leat_log_set(take_line, &lines);
     (void)told_by("error,debug:data");
     leati_log(LEAT_LOG_WARNING, "disk full");
     assert_int_equal(lines.count, 0);
@@ -134,7 +134,7 @@ static void levels_of_other_lines(void **state) {
     assert_int_equal(lines.count, 1);
     leati_log(LEAT_LOG_INFO, "no effect");
     assert_int_equal(lines.count, 2);
-    leat_set_log(NULL, NULL);
+    leat_log_set(NULL, NULL);
 }
 
 /* The environment is read once, by whoever asks first; so this test is the first. */
@@ -142,7 +142,7 @@ static void environment(void **state) {
     (void)state;
     struct lines lines = {0};
     setenv("LEAT_LOG", "debug:dat", 1);
-    leat_set_log(take_line, &lines);
+    leat_log_set(take_line, &lines);
     LEATI_TELL(DATA, ERROR, "policy");
     assert_int_equal(lines.count, 1);
     assert_int_equal(lines.level, LEAT_LOG_WARNING);
@@ -151,7 +151,7 @@ static void environment(void **state) {
                                     "coll, dist");
     LEATI_TELL(DATA, ERROR, "policy");
     assert_int_equal(lines.count, 1);
-    leat_set_log(NULL, NULL);
+    leat_log_set(NULL, NULL);
 }
 
 int main(void) {

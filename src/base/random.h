@@ -59,21 +59,21 @@ typedef struct leati_seed_argument {
 
 /* The pair of reference/tfdata.md 2.1 steps 1 to 5; a pair of (0, 0) means unseeded. Draws from the
  * global stream when a global seed is set and `argument` is absent. Thread-safe (one lock). */
-void leati_resolve_seed(leati_seed_argument argument, int64_t *seed, int64_t *seed2);
+void leati_random_resolve_seed(leati_seed_argument argument, int64_t *seed, int64_t *seed2);
 
 /* The seed of an initialiser that was given none: random.randint(1, 10**9) of Python's own
- * generator, which leat_set_seed starts as keras.utils.set_random_seed does; without a global seed
+ * generator, which leat_seed_set starts as keras.utils.set_random_seed does; without a global seed
  * a fresh number. Thread-safe. */
-int64_t leati_layer_seed(void);
+int64_t leati_random_layer_seed(void);
 
-/* Whether leat_set_seed is in force. Draws nothing. Thread-safe. */
-bool leati_global_seed_is_set(void);
+/* Whether leat_seed_set is in force. Draws nothing. Thread-safe. */
+bool leati_random_global_seed_is_set(void);
 
-/* Counts the calls of leat_set_seed and leat_clear_seed; streams that go on from call to call start
+/* Counts the calls of leat_seed_set and leat_seed_clear; streams that go on from call to call start
  * anew with each. Thread-safe. */
-uint64_t leati_seed_epoch(void);
+uint64_t leati_random_seed_epoch(void);
 
 /* Step 6: replaces an unseeded pair by fresh numbers from the operating system. */
-void leati_fresh_seed_if_zero(int64_t *seed, int64_t *seed2);
+void leati_random_fresh_seed_if_zero(int64_t *seed, int64_t *seed2);
 
 #endif

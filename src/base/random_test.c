@@ -78,7 +78,7 @@ static void words_skip_like_drawing(void **state) {
 static void resolve(bool given, int64_t value, int64_t seed, int64_t seed2) {
     int64_t first = -1;
     int64_t second = -1;
-    leati_resolve_seed((leati_seed_argument){given, value}, &first, &second);
+    leati_random_resolve_seed((leati_seed_argument){given, value}, &first, &second);
     assert_true(first == seed);
     assert_true(second == seed2);
 }
@@ -86,13 +86,13 @@ static void resolve(bool given, int64_t value, int64_t seed, int64_t seed2) {
 static leati_words stream(bool given, int64_t value) {
     int64_t first;
     int64_t second;
-    leati_resolve_seed((leati_seed_argument){given, value}, &first, &second);
+    leati_random_resolve_seed((leati_seed_argument){given, value}, &first, &second);
     return leati_words_new((uint64_t)first, (uint64_t)second);
 }
 
 static void seeds_without_global(void **state) {
     (void)state;
-    leat_clear_seed();
+    leat_seed_clear();
     resolve(false, 99, 0, 0);
     resolve(true, 0, 87654321, 0);
     resolve(true, 42, 87654321, 42);
@@ -102,27 +102,27 @@ static void seeds_without_global(void **state) {
 
 static void seeds_with_global(void **state) {
     (void)state;
-    leat_set_seed(0);
+    leat_seed_set(0);
     resolve(true, 0, 0, INT64_C(2147483647));
     resolve(true, 5, 0, 5);
     resolve(false, 0, 0, 1654615998); /* random.Random(0).randint(0, 2**31 - 1) */
     resolve(false, 0, 0, 1806341205);
     resolve(true, 7, 0, 7); /* draws nothing */
     resolve(false, 0, 0, 173879092);
-    leat_set_seed(-7);
+    leat_seed_set(-7);
     resolve(false, 0, INT64_C(2147483640), 1390851128);
-    leat_set_seed(INT64_MIN); /* 2**63 mod (2**31 - 1) is 2 */
+    leat_seed_set(INT64_MIN); /* 2**63 mod (2**31 - 1) is 2 */
     resolve(true, 1, INT64_C(2147483645), 1);
-    leat_set_seed(INT64_C(2147483647));
+    leat_seed_set(INT64_C(2147483647));
     resolve(true, INT64_C(4294967294), 0, INT64_C(2147483647));
-    leat_clear_seed();
+    leat_seed_clear();
     resolve(false, 0, 0, 0);
 }
 
 /* Dataset.random of TensorFlow 2.21 under the seeds named. */
 static void words_are_tensorflows(void **state) {
     (void)state;
-    leat_clear_seed();
+    leat_seed_clear();
     const uint32_t seed_0[] = {361556241,  1459367533, 3832325198, 1250307605,
                                2508600833, 2749596746, 2322339719, 3744817846};
     const uint32_t seed_42[] = {2985944072, 4132877644, 929418493,  249609589,
@@ -133,19 +133,19 @@ static void words_are_tensorflows(void **state) {
     expect_words(stream(true, 4), seed_4, COUNT(seed_4));
     const uint32_t global_1_seed_7[] = {149215281, 1356441251, 3790847162, 383212194};
     const uint32_t global_1[] = {362095362, 2708693949, 877708227, 741842741};
-    leat_set_seed(1);
+    leat_seed_set(1);
     expect_words(stream(true, 7), global_1_seed_7, 4);
     expect_words(stream(false, 0), global_1, 4);
     const uint32_t global_1234[] = {2881805945, 1546562515, 1489662683, 3391043013};
-    leat_set_seed(1234);
+    leat_seed_set(1234);
     expect_words(stream(false, 0), global_1234, 4);
     const uint32_t zeros[] = {92440422, 3674269378, 538463675, 207846770};
-    leat_set_seed(0);
+    leat_seed_set(0);
     expect_words(stream(true, 0), zeros, 4);
     const uint32_t large[] = {4086004980, 4019157482, 2709456053, 1381537768};
-    leat_set_seed(INT64_C(1099511627777));
+    leat_seed_set(INT64_C(1099511627777));
     expect_words(stream(true, 3), large, 4);
-    leat_clear_seed();
+    leat_seed_clear();
 }
 
 /* tf.random.stateless_uniform of TensorFlow 2.21, full range of uint32. */
@@ -260,11 +260,11 @@ static void twister_takes_any_range(void **state) {
 static void fresh_seeds_differ(void **state) {
     (void)state;
     int64_t pairs[2][2] = {{0, 0}, {0, 0}};
-    leati_fresh_seed_if_zero(&pairs[0][0], &pairs[0][1]);
-    leati_fresh_seed_if_zero(&pairs[1][0], &pairs[1][1]);
+    leati_random_fresh_seed_if_zero(&pairs[0][0], &pairs[0][1]);
+    leati_random_fresh_seed_if_zero(&pairs[1][0], &pairs[1][1]);
     assert_memory_not_equal(pairs[0], pairs[1], sizeof pairs[0]);
     int64_t kept[2] = {0, 5};
-    leati_fresh_seed_if_zero(&kept[0], &kept[1]);
+    leati_random_fresh_seed_if_zero(&kept[0], &kept[1]);
     assert_true(kept[0] == 0 && kept[1] == 5);
 }
 
@@ -275,7 +275,7 @@ static void *draw_seeds(void *context) {
     int64_t *drawn = context;
     for (int i = 0; i < DRAWS; i++) {
         int64_t seed;
-        leati_resolve_seed((leati_seed_argument){0}, &seed, &drawn[i]);
+        leati_random_resolve_seed((leati_seed_argument){0}, &seed, &drawn[i]);
     }
     return NULL;
 }
@@ -285,12 +285,12 @@ static void draws_are_shared(void **state) {
     (void)state;
     static int64_t drawn[THREADS * DRAWS];
     pthread_t threads[THREADS];
-    leat_set_seed(11);
+    leat_seed_set(11);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, draw_seeds, drawn + i * DRAWS), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    leat_clear_seed();
+    leat_seed_clear();
     leati_mt19937 mt;
     leati_mt19937_seed(&mt, 11);
     for (int i = 0; i < THREADS * DRAWS; i++) {
@@ -306,15 +306,15 @@ static void draws_are_shared(void **state) {
 static void layer_seeds_are_cpythons(void **state) {
     (void)state;
     int64_t seed, seed2;
-    leat_set_seed(7);
-    assert_int_equal(leati_layer_seed(), 347712783);
-    leati_resolve_seed((leati_seed_argument){0}, &seed, &seed2);
-    assert_int_equal(leati_layer_seed(), 161973070);
-    leat_set_seed(2024);
-    assert_int_equal(leati_layer_seed(), 504756066);
-    assert_int_equal(leati_layer_seed(), 195105372);
-    leat_clear_seed();
-    int64_t fresh = leati_layer_seed();
+    leat_seed_set(7);
+    assert_int_equal(leati_random_layer_seed(), 347712783);
+    leati_random_resolve_seed((leati_seed_argument){0}, &seed, &seed2);
+    assert_int_equal(leati_random_layer_seed(), 161973070);
+    leat_seed_set(2024);
+    assert_int_equal(leati_random_layer_seed(), 504756066);
+    assert_int_equal(leati_random_layer_seed(), 195105372);
+    leat_seed_clear();
+    int64_t fresh = leati_random_layer_seed();
     assert_in_range(fresh, 1, 1000000000);
 }
 

@@ -25,7 +25,7 @@ static leati_mt19937 global_stream; /* lock */
 static leati_mt19937 layer_stream;  /* lock */
 static atomic_ullong epoch;
 
-void leat_set_seed(int64_t seed) {
+void leat_seed_set(int64_t seed) {
     uint64_t magnitude = seed < 0 ? 0 - (uint64_t)seed : (uint64_t)seed;
     pthread_mutex_lock(&lock);
     global_set = true;
@@ -36,18 +36,18 @@ void leat_set_seed(int64_t seed) {
     pthread_mutex_unlock(&lock);
 }
 
-void leat_clear_seed(void) {
+void leat_seed_clear(void) {
     pthread_mutex_lock(&lock);
     global_set = false;
     atomic_fetch_add(&epoch, 1);
     pthread_mutex_unlock(&lock);
 }
 
-uint64_t leati_seed_epoch(void) {
+uint64_t leati_random_seed_epoch(void) {
     return atomic_load(&epoch);
 }
 
-bool leati_global_seed_is_set(void) {
+bool leati_random_global_seed_is_set(void) {
     pthread_mutex_lock(&lock);
     bool set = global_set;
     pthread_mutex_unlock(&lock);
@@ -60,7 +60,7 @@ static int64_t reduce(int64_t seed) {
     return remainder < 0 ? remainder + SEED_MODULUS : remainder;
 }
 
-void leati_resolve_seed(leati_seed_argument argument, int64_t *seed, int64_t *seed2) {
+void leati_random_resolve_seed(leati_seed_argument argument, int64_t *seed, int64_t *seed2) {
     bool drawn = false;
     int64_t graph = DEFAULT_SEED;
     int64_t operation = argument.value;
@@ -98,14 +98,14 @@ static uint64_t fresh_word(void) {
     return ((uint64_t)block[1] << 32) | block[0];
 }
 
-void leati_fresh_seed_if_zero(int64_t *seed, int64_t *seed2) {
+void leati_random_fresh_seed_if_zero(int64_t *seed, int64_t *seed2) {
     while (*seed == 0 && *seed2 == 0) {
         *seed = (int64_t)fresh_word();
         *seed2 = (int64_t)fresh_word();
     }
 }
 
-int64_t leati_layer_seed(void) {
+int64_t leati_random_layer_seed(void) {
     const uint64_t count = 1000000000;
     uint64_t drawn;
     pthread_mutex_lock(&lock);

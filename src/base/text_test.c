@@ -46,24 +46,24 @@ static void missing_memory(void **state) {
     assert_memory_equal(err.text, "out of memory; use ", 19);
     torture_fail_at(1);
     assert_null(leati_alloc(512, 8));
-    assert_int_equal(leati_refused(), 4096);
+    assert_int_equal(leati_alloc_refused(), 4096);
     assert_int_equal(leati_no_memory(&err), LEAT_RESOURCE_EXHAUSTED);
     assert_memory_equal(err.text, "out of memory: 4096 bytes were refused; ", 40);
-    assert_int_equal(leati_refused(), 0);
+    assert_int_equal(leati_alloc_refused(), 0);
     assert_null(leati_alloc(SIZE_MAX, 2));
     leati_no_memory(&err);
     assert_memory_equal(err.text, "out of memory; use ", 19);
     torture_fail_at(1);
     assert_null(leati_alloc_zero(3, 5));
-    assert_int_equal(leati_refused(), 15);
+    assert_int_equal(leati_alloc_refused(), 15);
     torture_fail_at(1);
     assert_null(leati_alloc_aligned(70, 64));
-    assert_int_equal(leati_refused(), 70);
+    assert_int_equal(leati_alloc_refused(), 70);
     torture_fail_at(1);
-    assert_null(leati_resize(NULL, 2, 9));
-    assert_int_equal(leati_refused(), 18);
-    leati_refused_forget();
-    assert_int_equal(leati_refused(), 0);
+    assert_null(leati_alloc_resize(NULL, 2, 9));
+    assert_int_equal(leati_alloc_refused(), 18);
+    leati_alloc_refused_forget();
+    assert_int_equal(leati_alloc_refused(), 0);
     torture_end();
 }
 
@@ -158,7 +158,7 @@ static void take_line(void *context, leat_log_level level, const char *line) {
 static void log_goes_to_the_hook(void **state) {
     (void)state;
     struct lines lines = {0};
-    leat_set_log(take_line, &lines);
+    leat_log_set(take_line, &lines);
     leati_log(LEAT_LOG_WARNING, "disk %s", "full");
     assert_int_equal(lines.count, 1);
     assert_int_equal(lines.level, LEAT_LOG_WARNING);
@@ -170,15 +170,15 @@ static void log_goes_to_the_hook(void **state) {
     assert_string_equal(lines.last, "once 0");
     leati_log(LEAT_LOG_ERROR, "%02000d", 0);
     assert_int_equal(strlen(lines.last), 1023);
-    leat_set_log(NULL, NULL);
+    leat_log_set(NULL, NULL);
 }
 
 static void clocks_advance(void **state) {
     (void)state;
     int64_t start = leati_now_ns();
-    int64_t cpu = leati_thread_cpu_ns();
+    int64_t cpu = leati_clock_thread_ns();
     assert_true(start > 0);
-    while (leati_thread_cpu_ns() - cpu < 1000000) {
+    while (leati_clock_thread_ns() - cpu < 1000000) {
     }
     assert_true(leati_now_ns() - start >= 1000000);
 }

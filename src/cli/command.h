@@ -35,7 +35,7 @@ const leati_command *leati_command_find(const char *name);
 const leati_command *leati_command_at(int index);
 
 /* Prints the overview, or the help of one command, to standard output. */
-void leati_help_overview(void);
-void leati_help_command(const leati_command *command);
+void leati_command_help_overview(void);
+void leati_command_print_help(const leati_command *command);
 
 #endif

@@ -23,7 +23,7 @@
 struct conversion {
     const leati_convert_options *options;
     leat_compression compression;
-    leati_pictures pictures;
+    leati_convert_pictures pictures;
     leati_paths names;              /* of the record files */
     leat_tfrecord_writer **writers; /* one for each name */
     int64_t *written;               /* records of each */
@@ -41,14 +41,14 @@ static void conversion_fini(struct conversion *c) {
     leati_free(c->pixels);
     leati_image_decoder_free(c->decoder);
     leat_example_free(c->example);
-    leati_paths_fini(&c->names);
-    leati_pictures_fini(&c->pictures);
+    leati_fs_paths_fini(&c->names);
+    leati_convert_pictures_fini(&c->pictures);
 }
 
 /* ---- the plan ---- */
 
 /* An order that the seed decides (Fisher and Yates). */
-static void shuffle(leati_pictures *pictures, int64_t seed) {
+static void shuffle(leati_convert_pictures *pictures, int64_t seed) {
     leati_words words = leati_words_new((uint64_t)seed, 0);
     for (size_t left = pictures->count; left > 1; left--) {
         uint64_t number = leati_words_next(&words);
@@ -67,10 +67,10 @@ static leat_status name_files(struct conversion *c, const char *out, leat_error 
         leati_text_addf(&text, "%s-%05" PRId64 "-of-%05" PRId64 ".tfrecord", out, i,
                         c->options->shards);
         status = text.failed ? leati_no_memory(err)
-                             : leati_paths_add(&c->names, text.data, text.size, err);
+                             : leati_fs_paths_add(&c->names, text.data, text.size, err);
         leati_stat stat;
         if (!status && !c->options->force &&
-            leati_path_stat(c->names.values[i], &stat, NULL) == LEAT_OK)
+            leati_fs_stat(c->names.values[i], &stat, NULL) == LEAT_OK)
             status = leati_fail(err, LEAT_ALREADY_EXISTS,
                                 "%.300s is there already; choose another name or use --force",
                                 text.data);
@@ -181,7 +181,7 @@ static leat_status write_picture(struct conversion *c, size_t number, leat_error
     size_t shard = ((number + 1) * c->names.count - 1) / c->pictures.count;
     leat_status status = read_picture(c, &c->pictures.values[number], &bad, &own);
     if (bad && c->options->skip_bad) {
-        leati_pictures_skip(&c->pictures, own.text);
+        leati_convert_pictures_skip(&c->pictures, own.text);
         return LEAT_OK;
     }
     if (status)
@@ -209,11 +209,11 @@ static leat_status close_files(struct conversion *c, leat_error *err) {
 /* Writes the index of a file, or takes away the one of the file that was replaced. */
 static leat_status renew_index(const struct conversion *c, const char *path, leat_error *err) {
     if (c->options->index)
-        return leat_index_file(path, NULL, err);
+        return leat_index_write(path, NULL, err);
     leati_text text = {0};
     leat_error own = {0};
     leati_text_addf(&text, "%s%s", path, LEATI_INDEX_ENDING);
-    leat_status status = text.failed ? leati_no_memory(&own) : leati_path_remove(text.data, &own);
+    leat_status status = text.failed ? leati_no_memory(&own) : leati_fs_remove(text.data, &own);
     leati_text_fini(&text);
     return status == LEAT_OK || status == LEAT_NOT_FOUND ? LEAT_OK : leati_error_pass(err, &own);
 }
@@ -242,7 +242,7 @@ static leat_status prepare(struct conversion *c, const char *folder, const char 
     if (!status)
         status = name_files(c, out, err);
     if (!status)
-        status = leati_pictures_find(folder, c->options->skip_bad, &c->pictures, err);
+        status = leati_convert_pictures_find(folder, c->options->skip_bad, &c->pictures, err);
     if (!status && (uint64_t)c->options->shards > c->pictures.count)
         status = leati_fail(err, LEAT_INVALID_ARGUMENT,
                             "--shards is %" PRId64 ", but %.200s has only %zu pictures",

@@ -12,42 +12,43 @@
 #include "cli/say.h"
 #include <string.h>
 
-void leati_pictures_fini(leati_pictures *pictures) {
+void leati_convert_pictures_fini(leati_convert_pictures *pictures) {
     for (size_t i = 0; i < pictures->count; i++)
         leati_free(pictures->values[i].path);
     leati_free(pictures->values);
-    leati_paths_fini(&pictures->classes);
-    *pictures = (leati_pictures){0};
+    leati_fs_paths_fini(&pictures->classes);
+    *pictures = (leati_convert_pictures){0};
 }
 
-void leati_pictures_skip(leati_pictures *pictures, const char *text) {
+void leati_convert_pictures_skip(leati_convert_pictures *pictures, const char *text) {
     pictures->skipped++;
     leati_say_error("skipped %s", text);
 }
 
-static leat_status misplaced(leati_pictures *pictures, bool skip_bad, const char *folder,
+static leat_status misplaced(leati_convert_pictures *pictures, bool skip_bad, const char *folder,
                              const char *name, const char *what, leat_error *err) {
     leat_error local = {0};
     leati_fail(&local, LEAT_INVALID_ARGUMENT, "%.200s/%.200s: %s", folder, name, what);
     if (!skip_bad)
         return leati_fail(err, local.code, "%s; move it away or use --skip-bad", local.text);
-    leati_pictures_skip(pictures, local.text);
+    leati_convert_pictures_skip(pictures, local.text);
     return LEAT_OK;
 }
 
-static leat_status misplaced_all(leati_pictures *pictures, bool skip_bad, const char *folder,
-                                 const leati_paths *names, const char *what, leat_error *err) {
+static leat_status misplaced_all(leati_convert_pictures *pictures, bool skip_bad,
+                                 const char *folder, const leati_paths *names, const char *what,
+                                 leat_error *err) {
     leat_status status = LEAT_OK;
     for (size_t i = 0; i < names->count && !status; i++)
         status = misplaced(pictures, skip_bad, folder, names->values[i], what, err);
     return status;
 }
 
-static leat_status add_picture(leati_pictures *pictures, const char *folder, const char *name,
-                               leat_error *err) {
+static leat_status add_picture(leati_convert_pictures *pictures, const char *folder,
+                               const char *name, leat_error *err) {
     leati_paths joined = {0};
     void *values = pictures->values;
-    leat_status status = leati_join_path(&joined, folder, name, err);
+    leat_status status = leati_listing_join_path(&joined, folder, name, err);
     if (!status &&
         !leati_grow(&values, &pictures->capacity, pictures->count + 1, sizeof *pictures->values))
         status = leati_no_memory(err);
@@ -57,16 +58,16 @@ static leat_status add_picture(leati_pictures *pictures, const char *folder, con
             (leati_picture){joined.values[0], (int64_t)pictures->classes.count};
         joined.values[0] = NULL;
     }
-    leati_paths_fini(&joined);
+    leati_fs_paths_fini(&joined);
     return status;
 }
 
 /* Adds the files of one folder as the next class. */
-static leat_status add_class(leati_pictures *pictures, bool skip_bad, const char *folder,
+static leat_status add_class(leati_convert_pictures *pictures, bool skip_bad, const char *folder,
                              const char *name, leat_error *err) {
     leati_paths joined = {0};
     leati_listing listing = {0};
-    leat_status status = leati_join_path(&joined, folder, name, err);
+    leat_status status = leati_listing_join_path(&joined, folder, name, err);
     if (!status)
         status = leati_listing_read(joined.values[0], &listing, err);
     if (!status)
@@ -77,14 +78,14 @@ static leat_status add_class(leati_pictures *pictures, bool skip_bad, const char
     if (!status && listing.files.count == 0)
         status = misplaced(pictures, skip_bad, folder, name, "a class folder without a file", err);
     else if (!status)
-        status = leati_paths_add(&pictures->classes, name, strlen(name), err);
+        status = leati_fs_paths_add(&pictures->classes, name, strlen(name), err);
     leati_listing_fini(&listing);
-    leati_paths_fini(&joined);
+    leati_fs_paths_fini(&joined);
     return status;
 }
 
-leat_status leati_pictures_find(const char *folder, bool skip_bad, leati_pictures *out,
-                                leat_error *err) {
+leat_status leati_convert_pictures_find(const char *folder, bool skip_bad,
+                                        leati_convert_pictures *out, leat_error *err) {
     leati_listing listing = {0};
     leat_status status = leati_listing_read(folder, &listing, err);
     if (!status && listing.folders.count == 0)

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-leat_status leati_join_path(leati_paths *paths, const char *folder, const char *name,
-                            leat_error *err) {
+leat_status leati_listing_join_path(leati_paths *paths, const char *folder, const char *name,
+                                    leat_error *err) {
     size_t front = strlen(folder), size = front + 1 + strlen(name);
     while (front > 1 && folder[front - 1] == '/')
         front--;
@@ -18,7 +18,7 @@ leat_status leati_join_path(leati_paths *paths, const char *folder, const char *
     if (!text)
         return leati_no_memory(err);
     int used = snprintf(text, size + 1, "%.*s/%s", (int)front, folder, name);
-    leat_status status = leati_paths_add(paths, text, (size_t)used, err);
+    leat_status status = leati_fs_paths_add(paths, text, (size_t)used, err);
     leati_free(text);
     return status;
 }
@@ -27,10 +27,10 @@ leat_status leati_join_path(leati_paths *paths, const char *folder, const char *
 static leati_path_kind resolve_kind(const char *folder, const char *name) {
     leati_paths joined = {0};
     leati_stat stat = {.kind = LEATI_PATH_FILE};
-    leat_status status = leati_join_path(&joined, folder, name, NULL);
+    leat_status status = leati_listing_join_path(&joined, folder, name, NULL);
     if (status == LEAT_OK)
-        status = leati_path_stat(joined.values[0], &stat, NULL);
-    leati_paths_fini(&joined);
+        status = leati_fs_stat(joined.values[0], &stat, NULL);
+    leati_fs_paths_fini(&joined);
     return status == LEAT_OK ? stat.kind : LEATI_PATH_FILE;
 }
 
@@ -41,19 +41,19 @@ static leat_status add_name(void *context, const char *name, leati_path_kind kin
         return LEAT_OK;
     if (kind == LEATI_PATH_UNKNOWN)
         kind = resolve_kind(listing->folder, name);
-    return leati_paths_add(kind == LEATI_PATH_FOLDER ? &listing->folders : &listing->files, name,
-                           strlen(name), err);
+    return leati_fs_paths_add(kind == LEATI_PATH_FOLDER ? &listing->folders : &listing->files, name,
+                              strlen(name), err);
 }
 
 leat_status leati_listing_read(const char *path, leati_listing *out, leat_error *err) {
     out->folder = path;
-    leat_status status = leati_path_list(path, add_name, out, err);
-    leati_paths_sort(&out->files);
-    leati_paths_sort(&out->folders);
+    leat_status status = leati_fs_list(path, add_name, out, err);
+    leati_fs_paths_sort(&out->files);
+    leati_fs_paths_sort(&out->folders);
     return status;
 }
 
 void leati_listing_fini(leati_listing *listing) {
-    leati_paths_fini(&listing->files);
-    leati_paths_fini(&listing->folders);
+    leati_fs_paths_fini(&listing->files);
+    leati_fs_paths_fini(&listing->folders);
 }

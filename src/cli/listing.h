@@ -17,7 +17,7 @@ LEAT_WARN_UNUSED leat_status leati_listing_read(const char *path, leati_listing 
 void leati_listing_fini(leati_listing *listing);
 
 /* Appends FOLDER/NAME. */
-LEAT_WARN_UNUSED leat_status leati_join_path(leati_paths *paths, const char *folder,
-                                             const char *name, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_listing_join_path(leati_paths *paths, const char *folder,
+                                                     const char *name, leat_error *err);
 
 #endif

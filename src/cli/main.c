@@ -41,7 +41,7 @@ const leati_command *leati_command_find(const char *name) {
     return NULL;
 }
 
-void leati_help_overview(void) {
+void leati_command_help_overview(void) {
     puts("Usage: leat COMMAND [ARGUMENT]...\n\n"
          "Input pipelines and synchronous data-parallel training.\n\n"
          "Commands:");
@@ -55,7 +55,7 @@ void leati_help_overview(void) {
         printf("  %-10s %s\n", leati_log_categories[i].name, leati_log_categories[i].doc);
 }
 
-void leati_help_command(const leati_command *command) {
+void leati_command_print_help(const leati_command *command) {
     printf("Usage: leat %s [OPTION]... %s\n\n%s\n\nOptions:\n", command->name, command->arguments,
            command->description);
     leati_options_print(command->options);
@@ -90,7 +90,7 @@ static leati_exit run_command(const leati_command *command, char **texts, int co
     leati_parsed parsed =
         leati_options_parse(command->options, command->name, texts, count, options, &arguments);
     if (parsed == LEATI_PARSED_HELP) {
-        leati_help_command(command);
+        leati_command_print_help(command);
         code = LEATI_EXIT_OK;
     } else if (parsed == LEATI_PARSED && right_number(command, texts, arguments)) {
         if (!command->takes_signals)
@@ -112,7 +112,7 @@ static leati_exit dispatch(int count, char **texts) {
         return LEATI_EXIT_OK;
     }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
-        leati_help_overview();
+        leati_command_help_overview();
         return LEATI_EXIT_OK;
     }
     if (first[0] == '-') {

@@ -111,7 +111,7 @@ static void print_words(const leati_option *options) {
     fputs("--help -h", stdout);
 }
 
-void leati_completion_print_bash(void) {
+void leati_manual_print_bash_completion(void) {
     puts("# Completion of leat for bash, as `leat completion bash` prints it.\n"
          "_leat() {\n"
          "    local word=${COMP_WORDS[COMP_CWORD]} words=");

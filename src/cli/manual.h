@@ -6,6 +6,6 @@
 void leati_manual_print(void);
 
 /* Prints a script for bash that completes commands, options and file names. */
-void leati_completion_print_bash(void);
+void leati_manual_print_bash_completion(void);
 
 #endif

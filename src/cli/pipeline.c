@@ -13,7 +13,7 @@
 #define MAX_PLAN ((size_t)256 << 20)
 
 static leat_status read_plan(const char *path, leat_dataset **out, leat_error *err) {
-    char *text = leati_read_text(path, MAX_PLAN, err);
+    char *text = leati_print_read_text(path, MAX_PLAN, err);
     if (!text)
         return err->code;
     *out = leat_dataset_from_json(text, err);
@@ -61,7 +61,7 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
                                const leati_pipeline_reports *reports, leat_error *err) {
     leat_dataset *dataset = NULL;
     if (options->seed.given)
-        leat_set_seed(options->seed.value);
+        leat_seed_set(options->seed.value);
     leat_status status = read_plan(path, &dataset, err);
     if (status)
         return status;

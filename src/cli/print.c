@@ -51,7 +51,7 @@ static leat_status read_all(FILE *file, const char *path, size_t limit, leati_te
     return text->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
-char *leati_read_text(const char *path, size_t limit, leat_error *err) {
+char *leati_print_read_text(const char *path, size_t limit, leat_error *err) {
     bool standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "rb");
     if (!file) {

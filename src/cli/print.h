@@ -13,6 +13,6 @@ LEAT_WARN_UNUSED leat_status leati_print_element(const leat_element *element, le
 
 /* The whole of a file ("-": standard input) as terminated text, at most `limit` bytes. Owned
  * (leati_free); NULL on failure. */
-char *leati_read_text(const char *path, size_t limit, leat_error *err);
+char *leati_print_read_text(const char *path, size_t limit, leat_error *err);
 
 #endif

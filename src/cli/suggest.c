@@ -10,7 +10,7 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-size_t leati_edit_distance(const char *a, const char *b) {
+size_t leati_suggest_distance(const char *a, const char *b) {
     size_t rows = strlen(a), columns = strlen(b);
     if (rows > LONGEST || columns > LONGEST)
         return SIZE_MAX;
@@ -33,7 +33,7 @@ size_t leati_edit_distance(const char *a, const char *b) {
 
 void leati_suggest(leati_suggestion *suggestion, const char *candidate) {
     size_t size = strlen(suggestion->text);
-    size_t distance = leati_edit_distance(suggestion->text, candidate);
+    size_t distance = leati_suggest_distance(suggestion->text, candidate);
     size_t limit = size < 3 ? 1 : size / 3;
     bool begins = size >= 2 && strncmp(suggestion->text, candidate, size) == 0;
     if (distance > limit && !begins)

@@ -16,6 +16,6 @@ void leati_suggest(leati_suggestion *suggestion, const char *candidate);
 
 /* The number of letters to insert, remove, replace or swap with their neighbour. Texts beyond 63
  * bytes are infinitely far. */
-size_t leati_edit_distance(const char *a, const char *b);
+size_t leati_suggest_distance(const char *a, const char *b);
 
 #endif

@@ -26,7 +26,7 @@ static void write_inputs(leati_entry *entry, int least, int most) {
 
 static leati_entry dataset_operator(size_t index) {
     size_t count;
-    const leati_dataset_op *op = leati_dataset_ops(&count)[index];
+    const leati_dataset_op *op = leati_plan_ops(&count)[index];
     leati_entry entry = {.name = op->name, .doc = op->doc, .rows = op->rows};
     write_inputs(&entry, op->num_inputs < 0 ? 1 : op->num_inputs, op->num_inputs);
     return entry;
@@ -34,7 +34,7 @@ static leati_entry dataset_operator(size_t index) {
 
 static leati_entry tensor_operation(size_t index) {
     size_t count;
-    const leati_tensor_op *op = leati_tensor_ops(&count)[index];
+    const leati_tensor_op *op = leati_graph_ops(&count)[index];
     leati_entry entry = {.name = op->name, .doc = op->doc, .rows = op->rows};
     write_inputs(&entry, op->min_inputs, op->max_inputs);
     return entry;
@@ -54,7 +54,7 @@ static leati_entry of_kind(const leati_kind *kind) {
 #define KIND(NAME)                                                                                 \
     static leati_entry NAME(size_t index) {                                                        \
         size_t count;                                                                              \
-        return of_kind(leati_##NAME##_kinds(&count)[index]);                                       \
+        return of_kind(leati_kinds_##NAME(&count)[index]);                                         \
     }
 KIND(layer)
 KIND(loss)
@@ -66,9 +66,9 @@ KIND(schedule)
 const leati_table *leati_tables(size_t *count) {
     static leati_table tables[] = {
         {"dataset_operators", "Dataset operators", "dataset operator", 0, dataset_operator,
-         leati_dataset_ops_describe},
+         leati_plan_ops_describe},
         {"tensor_operations", "Tensor operations", "tensor operation", 0, tensor_operation,
-         leati_tensor_ops_describe},
+         leati_listing_describe_ops},
         {"layers", "Layers", "layer", 0, layer, NULL},
         {"losses", "Losses", "loss", 0, loss, NULL},
         {"optimizers", "Optimizers", "optimizer", 0, optimizer, NULL},
@@ -77,24 +77,24 @@ const leati_table *leati_tables(size_t *count) {
         {"schedules", "Schedules", "schedule", 0, schedule, NULL},
         {"strategies", "Strategies", "strategy", 0, strategy, NULL},
     };
-    (void)leati_dataset_ops(&tables[0].count);
-    (void)leati_tensor_ops(&tables[1].count);
-    (void)leati_layer_kinds(&tables[2].count);
-    (void)leati_loss_kinds(&tables[3].count);
-    (void)leati_optimizer_kinds(&tables[4].count);
-    (void)leati_metric_kinds(&tables[5].count);
-    (void)leati_initializer_kinds(&tables[6].count);
-    (void)leati_schedule_kinds(&tables[7].count);
+    (void)leati_plan_ops(&tables[0].count);
+    (void)leati_graph_ops(&tables[1].count);
+    (void)leati_kinds_layer(&tables[2].count);
+    (void)leati_kinds_loss(&tables[3].count);
+    (void)leati_kinds_optimizer(&tables[4].count);
+    (void)leati_kinds_metric(&tables[5].count);
+    (void)leati_kinds_initializer(&tables[6].count);
+    (void)leati_kinds_schedule(&tables[7].count);
     (void)leati_strategy_kinds(&tables[8].count);
     *count = sizeof tables / sizeof tables[0];
     return tables;
 }
 
-const char *leati_row_default_text(const leati_row *row, char *text, size_t size) {
+const char *leati_table_row_default_text(const leati_row *row, char *text, size_t size) {
     text[0] = 0;
-    if (!leati_row_has_default(row))
+    if (!leati_json_row_has_default(row))
         return text;
-    if (leati_row_is_none(row))
+    if (leati_json_row_is_none(row))
         (void)snprintf(text, size, ", default none");
     else if (row->type == LEATI_ROW_STRING)
         (void)snprintf(text, size, ", default \"%s\"", row->default_text);
@@ -116,7 +116,7 @@ static json_t *json_entry(const leati_entry *entry) {
                 leati_json_put(object, "doc", json_string(entry->doc ? entry->doc : ""));
     if (good && entry->inputs[0])
         good = leati_json_put(object, "inputs", json_string(entry->inputs));
-    if (good && leati_json_put(object, "arguments", leati_rows_describe(entry->rows)))
+    if (good && leati_json_put(object, "arguments", leati_json_describe_rows(entry->rows)))
         return object;
     json_decref(object);
     return NULL;

@@ -27,11 +27,11 @@ typedef struct leati_table {
 const leati_table *leati_tables(size_t *count);
 
 /* Writes ", default VALUE" to `text` and returns it; "" where there is no default worth telling. */
-const char *leati_row_default_text(const leati_row *row, char *text, size_t size);
+const char *leati_table_row_default_text(const leati_row *row, char *text, size_t size);
 
-/* {"version", key: [{"name", "doc", "arguments": [...]}]}, arguments as leati_rows_describe has
- * them; dataset operators and tensor operations as their rooms describe them, for bindings. Owned;
- * NULL without memory. */
+/* {"version", key: [{"name", "doc", "arguments": [...]}]}, arguments as leati_json_describe_rows
+ * has them; dataset operators and tensor operations as their rooms describe them, for bindings.
+ * Owned; NULL without memory. */
 json_t *leati_tables_json(void);
 
 #endif

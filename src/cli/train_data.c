@@ -33,7 +33,8 @@ struct reading {
 
 static int trace_parse(void *context, leat_graph *graph, leat_value *outputs) {
     const struct reading *reading = context;
-    int count = leat_parse_example(leat_graph_argument(graph, 0), reading->features, NULL, outputs);
+    int count =
+        leat_op_parse_example(leat_graph_argument(graph, 0), reading->features, NULL, outputs);
     if (count == 2 && strcmp(reading->options->image_key, reading->options->label_key) > 0) {
         leat_value label = outputs[0]; /* features come by sorted keys */
         outputs[0] = outputs[1];
@@ -44,7 +45,7 @@ static int trace_parse(void *context, leat_graph *graph, leat_value *outputs) {
 
 static int trace_load(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_read_file(leat_graph_argument(graph, 0));
+    outputs[0] = leat_op_read_file(leat_graph_argument(graph, 0));
     outputs[1] = leat_graph_argument(graph, 1);
     return 2;
 }
@@ -58,11 +59,11 @@ static leat_value constant(leat_graph *graph, float number) {
 
 static int trace_decode(void *context, leat_graph *graph, leat_value *outputs) {
     const struct reading *reading = context;
-    leat_value image = leat_decode_image(leat_graph_argument(graph, 0), reading->channels);
+    leat_value image = leat_op_decode_image(leat_graph_argument(graph, 0), reading->channels);
     if (reading->resize && reading->image.rank == 3)
-        image = leat_resize(image, reading->image.dims[0], reading->image.dims[1], NULL);
+        image = leat_op_resize(image, reading->image.dims[0], reading->image.dims[1], NULL);
     else if (reading->image.rank == 3)
-        image = leat_ensure_shape(image, reading->image);
+        image = leat_op_ensure_shape(image, reading->image);
     outputs[0] = image;
     outputs[1] = leat_graph_argument(graph, 1);
     return 2;
@@ -70,17 +71,17 @@ static int trace_decode(void *context, leat_graph *graph, leat_value *outputs) {
 
 static int trace_scale(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value image = leat_cast(leat_graph_argument(graph, 0), LEAT_FLOAT32);
-    outputs[0] = leat_divide(image, constant(graph, 255.0F));
+    leat_value image = leat_op_cast(leat_graph_argument(graph, 0), LEAT_FLOAT32);
+    outputs[0] = leat_op_divide(image, constant(graph, 255.0F));
     outputs[1] = leat_graph_argument(graph, 1);
     return 2;
 }
 
 static leat_dataset *map(leat_dataset *dataset, const char *label, leat_tracer tracer,
-                         struct reading *reading, const leat_map_options *options,
+                         struct reading *reading, const leat_dataset_map_options *options,
                          leat_error *err) {
-    leat_function *function = leat_trace(tracer, reading, leat_dataset_spec(dataset), err);
-    return leat_label(leat_map(dataset, function, options, err), label, err);
+    leat_function *function = LEAT_TRACE(tracer, reading, leat_dataset_spec(dataset), err);
+    return leat_dataset_label(leat_dataset_map(dataset, function, options, err), label, err);
 }
 
 /* ---- records ---- */
@@ -95,10 +96,11 @@ static leat_spec *record_features(const leati_train_options *options, leat_error
 
 static leat_dataset *records_dataset(const leati_paths *paths, leat_error *err) {
     leat_compression compression;
-    if (leat_guess_compression(paths->values[0], &compression, err) != LEAT_OK)
+    if (leat_compression_guess(paths->values[0], &compression, err) != LEAT_OK)
         return NULL;
-    leat_tf_record_options options = {.compression_type = leat_compression_name(compression)};
-    return leat_tf_record_dataset((const char *const *)paths->values, (int)paths->count, &options,
+    leat_dataset_tf_record_options options = {.compression_type =
+                                                  leat_compression_name(compression)};
+    return leat_dataset_tf_record((const char *const *)paths->values, (int)paths->count, &options,
                                   err);
 }
 
@@ -107,9 +109,9 @@ static leat_status count_records(const leati_paths *paths, int64_t *out, leat_er
     for (size_t i = 0; i < paths->count; i++) {
         leat_compression compression;
         leat_record_summary summary;
-        leat_status status = leat_guess_compression(paths->values[i], &compression, err);
+        leat_status status = leat_compression_guess(paths->values[i], &compression, err);
         if (status == LEAT_OK)
-            status = leat_inspect_records(paths->values[i], compression, NULL, NULL, &summary, err);
+            status = leat_records_inspect(paths->values[i], compression, NULL, NULL, &summary, err);
         if (status)
             return status;
         records += summary.records;
@@ -122,10 +124,11 @@ static leat_status count_records(const leati_paths *paths, int64_t *out, leat_er
  * test part, the rest trains. */
 static leat_dataset *split_records(const leati_paths *paths, int64_t seed, int64_t test_rows,
                                    bool test, leat_error *err) {
-    leat_shuffle_options options = {.seed = LEAT_SEED(seed), .no_reshuffle = true};
+    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(seed), .no_reshuffle = true};
     leat_dataset *dataset =
-        leat_shuffle(records_dataset(paths, err), LEAT_UNKNOWN_CARDINALITY, &options, err);
-    return test ? leat_take(dataset, test_rows, err) : leat_skip(dataset, test_rows, err);
+        leat_dataset_shuffle(records_dataset(paths, err), LEAT_UNKNOWN_CARDINALITY, &options, err);
+    return test ? leat_dataset_take(dataset, test_rows, err)
+                : leat_dataset_skip(dataset, test_rows, err);
 }
 
 static leat_status open_records(const leati_corpus_files *files, int64_t seed, leati_corpus *out,
@@ -203,7 +206,7 @@ static leat_dataset *pictures_dataset(const leati_corpus_files *files, const boo
     if (status == LEAT_OK)
         status = leat_element_set(&element, spec, tensors, err);
     if (status == LEAT_OK)
-        dataset = leat_from_tensor_slices(&element, err);
+        dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_element_fini(&element);
     leat_tensor_unref(&tensors[0]);
     leat_tensor_unref(&tensors[1]);
@@ -239,7 +242,7 @@ static leat_status open_pictures(const leati_corpus_files *files, int64_t seed, 
 
 /* Records or paths as pictures with labels. */
 static leat_dataset *decoded(leat_dataset *dataset, struct reading *reading, leat_error *err) {
-    leat_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE};
+    leat_dataset_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE};
     if (reading->features)
         dataset = map(dataset, "parse", trace_parse, reading, NULL, err);
     else
@@ -285,11 +288,12 @@ static leat_status peek(leat_dataset *dataset, struct reading *reading, leat_err
 static leat_dataset *finish(leat_dataset *dataset, struct reading *reading, leat_error *err) {
     dataset = decoded(dataset, reading, err);
     dataset = map(dataset, "scale", trace_scale, reading, NULL, err);
-    return leat_cache(dataset, err);
+    return leat_dataset_cache(dataset, err);
 }
 
-leat_status leati_corpus_open(const leati_corpus_files *files, const leati_train_options *options,
-                              leati_corpus *out, leat_error *err) {
+leat_status leati_train_corpus_open(const leati_corpus_files *files,
+                                    const leati_train_options *options, leati_corpus *out,
+                                    leat_error *err) {
     *out = (leati_corpus){0};
     struct reading reading = {.options = options};
     bool records = files->train.count > 0;
@@ -300,7 +304,7 @@ leat_status leati_corpus_open(const leati_corpus_files *files, const leati_train
         status = records ? open_records(files, options->seed.value, out, err)
                          : open_pictures(files, options->seed.value, out, err);
     if (status == LEAT_OK)
-        status = peek(leat_take(leat_dataset_ref(out->train), 1, err), &reading, err);
+        status = peek(leat_dataset_take(leat_dataset_ref(out->train), 1, err), &reading, err);
     if (status == LEAT_OK) {
         out->image = reading.image;
         out->names = &files->classes;
@@ -313,12 +317,12 @@ leat_status leati_corpus_open(const leati_corpus_files *files, const leati_train
     }
     leat_spec_unref(reading.features);
     if (status)
-        leati_corpus_fini(out);
+        leati_train_corpus_fini(out);
     return status;
 }
 
-leat_dataset *leati_pictures_open(const leati_paths *pictures, leat_shape image, int64_t batch,
-                                  leat_error *err) {
+leat_dataset *leati_train_pictures_open(const leati_paths *pictures, leat_shape image,
+                                        int64_t batch, leat_error *err) {
     leati_corpus_files files = {.pictures = *pictures};
     struct reading reading = {.channels = (int)image.dims[2], .image = image, .resize = true};
     bool *test = leati_alloc_zero(pictures->count, sizeof *test);
@@ -333,10 +337,11 @@ leat_dataset *leati_pictures_open(const leati_paths *pictures, leat_shape image,
     if (!dataset)
         return NULL;
     dataset = decoded(dataset, &reading, err);
-    return leat_batch(map(dataset, "scale", trace_scale, &reading, NULL, err), batch, NULL, err);
+    return leat_dataset_batch(map(dataset, "scale", trace_scale, &reading, NULL, err), batch, NULL,
+                              err);
 }
 
-void leati_corpus_fini(leati_corpus *corpus) {
+void leati_train_corpus_fini(leati_corpus *corpus) {
     leat_dataset_unref(corpus->train);
     leat_dataset_unref(corpus->test);
     *corpus = (leati_corpus){0};

@@ -48,7 +48,7 @@ static leat_status sort_records(const leati_paths *records, leati_corpus_files *
         if (!test && named && !is_part(path, "train"))
             continue;
         leat_status status =
-            leati_paths_add(test ? &out->test : &out->train, path, strlen(path), err);
+            leati_fs_paths_add(test ? &out->test : &out->train, path, strlen(path), err);
         if (status)
             return status;
     }
@@ -76,20 +76,21 @@ static leat_status add_class(const char *folder, const char *name, leati_corpus_
     leati_paths joined = {0};
     leati_listing listing = {0};
     size_t before = out->pictures.count;
-    leat_status status = leati_join_path(&joined, folder, name, err);
+    leat_status status = leati_listing_join_path(&joined, folder, name, err);
     if (status == LEAT_OK)
         status = leati_listing_read(joined.values[0], &listing, err);
     for (size_t i = 0; status == LEAT_OK && i < listing.files.count; i++) {
         if (!is_picture(listing.files.values[i]))
             continue;
-        status = leati_join_path(&out->pictures, joined.values[0], listing.files.values[i], err);
+        status =
+            leati_listing_join_path(&out->pictures, joined.values[0], listing.files.values[i], err);
         if (status == LEAT_OK)
             status = add_label(out, (int64_t)out->classes.count, err);
     }
     if (status == LEAT_OK && out->pictures.count > before)
-        status = leati_paths_add(&out->classes, name, strlen(name), err);
+        status = leati_fs_paths_add(&out->classes, name, strlen(name), err);
     leati_listing_fini(&listing);
-    leati_paths_fini(&joined);
+    leati_fs_paths_fini(&joined);
     return status;
 }
 
@@ -119,12 +120,12 @@ static leat_status find_in_folder(const char *folder, leati_corpus_files *out, l
     leat_status status = leati_listing_read(folder, &listing, err);
     for (size_t i = 0; status == LEAT_OK && i < listing.files.count; i++) {
         if (is_records(listing.files.values[i]))
-            status = leati_join_path(&records, folder, listing.files.values[i], err);
+            status = leati_listing_join_path(&records, folder, listing.files.values[i], err);
     }
     if (status == LEAT_OK)
         status = records.count > 0 ? sort_records(&records, out, err)
                                    : find_classes(folder, &listing.folders, out, err);
-    leati_paths_fini(&records);
+    leati_fs_paths_fini(&records);
     leati_listing_fini(&listing);
     return status;
 }
@@ -135,25 +136,25 @@ static leat_status find_files(char *const *paths, int count, leati_corpus_files 
     leat_status status = LEAT_OK;
     for (int i = 0; status == LEAT_OK && i < count; i++) {
         leati_stat stat;
-        status = leati_path_stat(paths[i], &stat, err);
+        status = leati_fs_stat(paths[i], &stat, err);
         if (status == LEAT_OK && stat.kind == LEATI_PATH_FOLDER)
             status =
                 leati_fail(err, LEAT_INVALID_ARGUMENT,
                            "%s is a folder; expected one folder, or only record files", paths[i]);
         if (status == LEAT_OK)
-            status = leati_paths_add(&records, paths[i], strlen(paths[i]), err);
+            status = leati_fs_paths_add(&records, paths[i], strlen(paths[i]), err);
     }
     if (status == LEAT_OK)
         status = sort_records(&records, out, err);
-    leati_paths_fini(&records);
+    leati_fs_paths_fini(&records);
     return status;
 }
 
-leat_status leati_corpus_find(char *const *paths, int count, leati_corpus_files *out,
-                              leat_error *err) {
+leat_status leati_train_corpus_find(char *const *paths, int count, leati_corpus_files *out,
+                                    leat_error *err) {
     *out = (leati_corpus_files){0};
     leati_stat stat;
-    leat_status status = leati_path_stat(paths[0], &stat, err);
+    leat_status status = leati_fs_stat(paths[0], &stat, err);
     if (status)
         return status;
     if (count == 1 && stat.kind == LEATI_PATH_FOLDER)
@@ -161,15 +162,15 @@ leat_status leati_corpus_find(char *const *paths, int count, leati_corpus_files 
     else
         status = find_files(paths, count, out, err);
     if (status)
-        leati_corpus_files_fini(out);
+        leati_train_corpus_files_fini(out);
     return status;
 }
 
-void leati_corpus_files_fini(leati_corpus_files *files) {
-    leati_paths_fini(&files->train);
-    leati_paths_fini(&files->test);
-    leati_paths_fini(&files->classes);
-    leati_paths_fini(&files->pictures);
+void leati_train_corpus_files_fini(leati_corpus_files *files) {
+    leati_fs_paths_fini(&files->train);
+    leati_fs_paths_fini(&files->test);
+    leati_fs_paths_fini(&files->classes);
+    leati_fs_paths_fini(&files->pictures);
     leati_free(files->labels);
     *files = (leati_corpus_files){0};
 }

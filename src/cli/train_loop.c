@@ -15,7 +15,7 @@ struct sweep {
     leat_distributed_dataset *data;
     leat_step *step;
     leat_metric *accuracy;
-    leati_phase *phase;
+    leati_train_phase *phase;
     leati_report *report; /* NULL: no progress line */
     char **table;         /* NULL: nobody wants the input's table */
     double loss_sum;      /* over all rows */
@@ -37,7 +37,7 @@ static int64_t rows_of(const leat_per_replica *batch) {
 }
 
 /* Whether a batch of so many rows was not seen before: then the step is compiled for it. */
-static bool is_new_size(leati_phase *phase, int64_t rows) {
+static bool is_new_size(leati_train_phase *phase, int64_t rows) {
     for (int i = 0; i < phase->compiled; i++) {
         if (phase->sizes[i] == rows)
             return false;
@@ -102,8 +102,8 @@ static leat_status take_batches(struct sweep *sweep, leat_distributed_iterator *
         sweep->phase->steps++;
         if (sweep->report) {
             sweep->report->step++;
-            leati_report_progress(sweep->report, sweep->loss_sum / (double)sweep->rows,
-                                  sweep->accuracy);
+            leati_train_report_progress(sweep->report, sweep->loss_sum / (double)sweep->rows,
+                                        sweep->accuracy);
             sweep->phase->rest += since(&mark);
         }
     }
@@ -172,7 +172,7 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_err
     if (status)
         return status;
     report->test_accuracy = epoch.test_accuracy;
-    leati_report_epoch(report, &epoch);
+    leati_train_report_epoch(report, &epoch);
     return LEAT_OK;
 }
 
@@ -180,23 +180,23 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_err
  * are used up. */
 static leat_status distribute(const leati_train_options *options, leati_corpus *corpus,
                               leat_strategy *strategy, struct loop *loop, leat_error *err) {
-    leat_shuffle_options seeded = {.seed = options->seed};
+    leat_dataset_shuffle_options seeded = {.seed = options->seed};
     /* Every process reads everything and takes its rows of each batch, so that the batches are the
      * same however many there are. */
-    leat_distribute_options how = {.count_rows = true};
+    leat_strategy_distribute_options how = {.count_rows = true};
     if (leat_strategy_num_workers(strategy) > 1)
         how.auto_shard_policy = LEAT_SHARD_DATA;
-    leat_dataset *train = leat_shuffle(corpus->train, LEATI_SHUFFLE_BUFFER, &seeded, err);
-    train = leat_batch(train, options->batch, NULL, err);
-    train = leat_prefetch(train, LEAT_AUTOTUNE, err);
+    leat_dataset *train = leat_dataset_shuffle(corpus->train, LEATI_SHUFFLE_BUFFER, &seeded, err);
+    train = leat_dataset_batch(train, options->batch, NULL, err);
+    train = leat_dataset_prefetch(train, LEAT_AUTOTUNE, err);
     corpus->train = NULL;
-    loop->train = leat_distribute_dataset(strategy, train, &how, err);
+    loop->train = leat_strategy_distribute_dataset(strategy, train, &how, err);
     if (!loop->train)
         return err->code;
-    leat_dataset *test = leat_batch(corpus->test, options->batch, NULL, err);
-    test = leat_prefetch(test, LEAT_AUTOTUNE, err);
+    leat_dataset *test = leat_dataset_batch(corpus->test, options->batch, NULL, err);
+    test = leat_dataset_prefetch(test, LEAT_AUTOTUNE, err);
     corpus->test = NULL;
-    loop->test = leat_distribute_dataset(strategy, test, &how, err);
+    loop->test = leat_strategy_distribute_dataset(strategy, test, &how, err);
     return loop->test ? LEAT_OK : err->code;
 }
 
@@ -216,20 +216,20 @@ leat_status leati_train_loop(const leati_train_options *options, leati_corpus *c
                              leati_trainer *trainer, leat_error *err) {
     struct loop loop = {.report = {.options = options, .start_ns = leati_now_ns()}};
     leat_status status = distribute(options, corpus, trainer->strategy, &loop, err);
-    leati_report_begin(&loop.report, trainer->strategy);
+    leati_train_report_begin(&loop.report, trainer->strategy);
     if (status == LEAT_OK)
         status = pass_epochs(&loop, trainer->epochs, err);
     for (int64_t i = trainer->epochs; status == LEAT_OK && i < options->epochs; i++) {
         status = run_epoch(&loop, trainer, err);
-        if (status == LEAT_OK && options->out && leati_trainer_speaks(trainer))
-            status = leati_trainer_save(options, corpus, trainer, i + 1, err);
+        if (status == LEAT_OK && options->out && leati_train_trainer_speaks(trainer))
+            status = leati_train_trainer_save(options, corpus, trainer, i + 1, err);
     }
     if (status == LEAT_OK) {
         leat_step_times times;
         char *step = leat_step_explain(trainer->train_step, err);
         status = step ? leat_step_get_times(trainer->train_step, &times, err) : err->code;
         if (status == LEAT_OK)
-            leati_report_end(&loop.report, loop.table ? loop.table : "", step, &times);
+            leati_train_report_end(&loop.report, loop.table ? loop.table : "", step, &times);
         leat_text_free(step);
     }
     leat_text_free(loop.table);

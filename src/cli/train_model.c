@@ -16,7 +16,7 @@ static leat_value row_losses(leati_trainer *trainer, leat_graph *graph, leat_met
                              bool training) {
     leat_value images = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);
     leat_value logits = leat_model_call(trainer->model, images, training);
-    leat_value losses = leat_sparse_categorical_crossentropy(labels, logits, true);
+    leat_value losses = leat_loss_sparse_categorical_crossentropy(labels, logits, true);
     leat_metric_update(accuracy, (leat_value[]){labels, logits}, 2);
     return losses;
 }
@@ -24,7 +24,7 @@ static leat_value row_losses(leati_trainer *trainer, leat_graph *graph, leat_met
 static int trace_train(void *context, leat_graph *graph, leat_value *outputs) {
     leati_trainer *trainer = context;
     leat_value losses = row_losses(trainer, graph, trainer->train_accuracy, true);
-    leat_value loss = leat_average_loss(losses, trainer->global_batch);
+    leat_value loss = leat_loss_average(losses, trainer->global_batch);
     int count;
     leat_variable *const *variables = leat_model_trainable_variables(trainer->model, &count);
     leat_value gradients[LEAT_MAX_OUTPUTS];
@@ -37,20 +37,20 @@ static int trace_train(void *context, leat_graph *graph, leat_value *outputs) {
 static int trace_test(void *context, leat_graph *graph, leat_value *outputs) {
     leati_trainer *trainer = context;
     leat_value losses = row_losses(trainer, graph, trainer->test_accuracy, false);
-    outputs[0] = leat_average_loss(losses, trainer->global_batch);
+    outputs[0] = leat_loss_average(losses, trainer->global_batch);
     return 1;
 }
 
 static leat_model *make_model(int64_t classes, leat_error *err) {
-    leat_conv2d_layer_options relu = {.activation = LEAT_RELU};
+    leat_layer_conv2d_options relu = {.activation = LEAT_RELU};
     leat_layer *layers[] = {
-        leat_conv2d_layer(32, 3, 3, &relu, err),
-        leat_max_pooling2d_layer(NULL, err),
-        leat_flatten_layer(NULL, err),
-        leat_dense_layer(64, &(leat_dense_layer_options){.activation = LEAT_RELU}, err),
-        leat_dense_layer(classes, NULL, err),
+        leat_layer_conv2d(32, 3, 3, &relu, err),
+        leat_layer_max_pooling2d(NULL, err),
+        leat_layer_flatten(NULL, err),
+        leat_layer_dense(64, &(leat_layer_dense_options){.activation = LEAT_RELU}, err),
+        leat_layer_dense(classes, NULL, err),
     };
-    return leat_sequential(layers, (int)(sizeof layers / sizeof layers[0]), err);
+    return leat_model_sequential(layers, (int)(sizeof layers / sizeof layers[0]), err);
 }
 
 /* Everything that has variables: one copy per replica under the scope. */
@@ -62,12 +62,12 @@ static leat_status make_state(const leati_train_options *options, const leati_co
     leat_status status = leat_model_build(out->model, corpus->image, err);
     if (status)
         return status;
-    leat_adam_options adam = {.learning_rate = options->learning_rate};
-    out->optimizer = leat_adam(&adam, err);
+    leat_optimizer_adam_options adam = {.learning_rate = options->learning_rate};
+    out->optimizer = leat_optimizer_adam(&adam, err);
     if (out->optimizer)
-        out->train_accuracy = leat_sparse_categorical_accuracy("accuracy", err);
+        out->train_accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
     if (out->train_accuracy)
-        out->test_accuracy = leat_sparse_categorical_accuracy("test_accuracy", err);
+        out->test_accuracy = leat_metric_sparse_categorical_accuracy("test_accuracy", err);
     return out->test_accuracy ? LEAT_OK : err->code;
 }
 
@@ -93,8 +93,9 @@ static leat_strategy *make_in_job(int64_t replicas, leat_error *err) {
         (void)snprintf(texts[i], sizeof texts[i], "CPU:%d", (int)i);
         names[i] = texts[i];
     }
-    leat_multi_worker_options options = {.devices = names, .num_devices = (int)replicas};
-    return leat_multi_worker_mirrored_strategy(&options, err);
+    leat_strategy_multi_worker_mirrored_options options = {.devices = names,
+                                                           .num_devices = (int)replicas};
+    return leat_strategy_multi_worker_mirrored(&options, err);
 }
 
 static leat_strategy *make_strategy(const leati_train_options *options, leat_error *err) {
@@ -107,15 +108,15 @@ static leat_strategy *make_strategy(const leati_train_options *options, leat_err
     }
     if (!name && is_in_job(&in_job, err) != LEAT_OK)
         return NULL;
-    return in_job ? make_in_job(options->replicas, err) : leat_mirrored_strategy(NULL, err);
+    return in_job ? make_in_job(options->replicas, err) : leat_strategy_mirrored(NULL, err);
 }
 
 static leat_status make_all(const leati_train_options *options, const leati_corpus *corpus,
                             leati_trainer *out, leat_error *err) {
-    leat_status status = leat_set_logical_cpu_devices((int)options->replicas, err);
+    leat_status status = leat_device_set_logical_cpus((int)options->replicas, err);
     if (status)
         return status;
-    leat_set_seed(options->seed.value);
+    leat_seed_set(options->seed.value);
     out->strategy = make_strategy(options, err);
     if (!out->strategy)
         return err->code;
@@ -132,20 +133,20 @@ static leat_status make_all(const leati_train_options *options, const leati_corp
     return out->test_step ? LEAT_OK : err->code;
 }
 
-leat_status leati_trainer_new(const leati_train_options *options, const leati_corpus *corpus,
-                              leati_trainer *out, leat_error *err) {
+leat_status leati_train_trainer_new(const leati_train_options *options, const leati_corpus *corpus,
+                                    leati_trainer *out, leat_error *err) {
     *out = (leati_trainer){.global_batch = options->batch};
     leat_status status = make_all(options, corpus, out, err);
     if (status)
-        leati_trainer_fini(out);
+        leati_train_trainer_fini(out);
     return status;
 }
 
-bool leati_trainer_speaks(const leati_trainer *trainer) {
+bool leati_train_trainer_speaks(const leati_trainer *trainer) {
     return leat_strategy_is_chief(trainer->strategy);
 }
 
-void leati_trainer_fini(leati_trainer *trainer) {
+void leati_train_trainer_fini(leati_trainer *trainer) {
     leat_step_free(trainer->train_step);
     leat_step_free(trainer->test_step);
     leat_metric_free(trainer->train_accuracy);

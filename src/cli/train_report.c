@@ -14,7 +14,7 @@
 #define REDRAW_NS INT64_C(100000000)
 #define STEP_LINES 10 /* of the step's table */
 
-void leati_report_begin(leati_report *report, const leat_strategy *strategy) {
+void leati_train_report_begin(leati_report *report, const leat_strategy *strategy) {
     report->terminal = leat_strategy_num_workers(strategy) == 1 && leati_say_is_terminal();
     report->silent = !leat_strategy_is_chief(strategy);
 }
@@ -35,7 +35,7 @@ static void print_time_left(const leati_report *report, int64_t now) {
     printf(", %" PRId64 ":%02" PRId64 " left", left / 60, left % 60);
 }
 
-void leati_report_progress(leati_report *report, double loss, leat_metric *accuracy) {
+void leati_train_report_progress(leati_report *report, double loss, leat_metric *accuracy) {
     int64_t now = leati_now_ns();
     if (!report->terminal || now - report->shown_ns < REDRAW_NS)
         return;
@@ -54,7 +54,7 @@ void leati_report_progress(leati_report *report, double loss, leat_metric *accur
     (void)fflush(stdout);
 }
 
-void leati_report_epoch(leati_report *report, const leati_epoch *epoch) {
+void leati_train_report_epoch(leati_report *report, const leati_epoch *epoch) {
     if (report->silent)
         return;
     printf("%sepoch %2" PRId64 "/%" PRId64
@@ -76,7 +76,7 @@ static void print_share(const char *name, int64_t spent, int64_t whole, int64_t 
 
 /* Images per second of training, and what an average step is made of. `rest`: between the library's
  * operations and around them. */
-static void print_step(const leati_phase *train, const leat_step_times *times) {
+static void print_step(const leati_train_phase *train, const leat_step_times *times) {
     int64_t all = train->input + train->compile + train->step + train->rest;
     int64_t known =
         train->input + times->forward_ns + times->backward_ns + times->reduce_ns + times->update_ns;
@@ -120,9 +120,9 @@ static void print_head(const char *text, int lines) {
     printf("%.*s%s", (int)(end - text), text, *end ? "...\n" : "");
 }
 
-void leati_report_end(const leati_report *report, const char *pipeline, const char *step,
-                      const leat_step_times *times) {
-    const leati_phase *train = &report->train, *test = &report->test, *first = &report->first;
+void leati_train_report_end(const leati_report *report, const char *pipeline, const char *step,
+                            const leat_step_times *times) {
+    const leati_train_phase *train = &report->train, *test = &report->test, *first = &report->first;
     if (report->silent)
         return;
     int64_t whole = leati_now_ns() - report->start_ns;

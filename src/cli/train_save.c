@@ -59,7 +59,7 @@ static leat_status read_names(const char *text, leati_paths *names, leat_error *
     for (size_t i = 0; status == LEAT_OK && i < json_array_size(list); i++) {
         const char *name = json_string_value(json_array_get(list, i));
         if (name)
-            status = leati_paths_add(names, name, strlen(name), err);
+            status = leati_fs_paths_add(names, name, strlen(name), err);
     }
     json_decref(list);
     return status;
@@ -103,8 +103,9 @@ static leat_status write_file(const leati_train_options *options, const leati_co
     return status;
 }
 
-leat_status leati_trainer_save(const leati_train_options *options, const leati_corpus *corpus,
-                               const leati_trainer *trainer, int64_t epochs, leat_error *err) {
+leat_status leati_train_trainer_save(const leati_train_options *options, const leati_corpus *corpus,
+                                     const leati_trainer *trainer, int64_t epochs,
+                                     leat_error *err) {
     places list[2];
     find_places(trainer, list);
     size_t count = (size_t)(list[0].count + list[1].count);
@@ -147,15 +148,15 @@ static leat_status assign_places(const leati_safetensors *file, const char *path
     return LEAT_OK;
 }
 
-leat_status leati_trained_load(const leati_safetensors *file, const char *path,
-                               const leati_trainer *trainer, leat_error *err) {
+leat_status leati_train_weights_load(const leati_safetensors *file, const char *path,
+                                     const leati_trainer *trainer, leat_error *err) {
     places list[2];
     find_places(trainer, list);
     return assign_places(file, path, &list[0], err);
 }
 
-leat_status leati_trained_open(const char *path, leati_corpus *corpus, leati_paths *names,
-                               leati_safetensors **file, leat_error *err) {
+leat_status leati_train_weights_open(const char *path, leati_corpus *corpus, leati_paths *names,
+                                     leati_safetensors **file, leat_error *err) {
     leat_status status = leati_safetensors_read(path, file, err);
     if (status)
         return status;
@@ -175,7 +176,7 @@ leat_status leati_trained_open(const char *path, leati_corpus *corpus, leati_pat
     else
         status = read_names(leati_safetensors_note(*file, "names"), names, err);
     if (status) {
-        leati_paths_fini(names);
+        leati_fs_paths_fini(names);
         leati_safetensors_free(*file);
         *file = NULL;
     }
@@ -210,21 +211,22 @@ static leat_status build_optimizer(const leati_trainer *trainer, leat_error *err
     return status;
 }
 
-leat_status leati_trainer_resume(const leati_train_options *options, const leati_corpus *corpus,
-                                 leati_trainer *trainer, leat_error *err) {
+leat_status leati_train_trainer_resume(const leati_train_options *options,
+                                       const leati_corpus *corpus, leati_trainer *trainer,
+                                       leat_error *err) {
     leati_stat stat;
     leati_corpus found;
     leati_paths names;
     leati_safetensors *file = NULL;
     places list[2];
-    leat_status status = leati_path_stat(options->out, &stat, err);
+    leat_status status = leati_fs_stat(options->out, &stat, err);
     if (status == LEAT_NOT_FOUND) {
         if (err)
             *err = (leat_error){0};
         return LEAT_OK; /* nothing is done yet */
     }
     if (status == LEAT_OK)
-        status = leati_trained_open(options->out, &found, &names, &file, err);
+        status = leati_train_weights_open(options->out, &found, &names, &file, err);
     if (status)
         return status;
     status = compare(options->out, corpus, &found, err);
@@ -237,7 +239,7 @@ leat_status leati_trainer_resume(const leati_train_options *options, const leati
     trainer->epochs = epochs ? strtoll(epochs, NULL, 10) : 0;
     if (status == LEAT_OK)
         printf("%s: %" PRId64 " epochs are done\n", options->out, trainer->epochs);
-    leati_paths_fini(&names);
+    leati_fs_paths_fini(&names);
     leati_safetensors_free(file);
     return status;
 }

@@ -4,22 +4,22 @@
 #include "base/error.h"
 #include <stdio.h>
 
-const char *leati_collective_kind_name(int32_t kind) {
+const char *leati_call_kind_name(int32_t kind) {
     static const char *const names[LEATI_NUM_CALLS] = {"barrier", "all_reduce", "all_gather",
                                                        "reduce_scatter", "broadcast"};
     return kind >= 0 && kind < LEATI_NUM_CALLS ? names[kind] : "an unknown call";
 }
 
-void leati_record_call(leati_rank_call *own, leati_collective_call call) {
+void leati_call_record(leati_rank_call *own, leati_collective_call call) {
     own->number++;
     own->records[own->number % 2] = call;
 }
 
-const leati_collective_call *leati_present_call(const leati_rank_call *own) {
+const leati_collective_call *leati_call_present(const leati_rank_call *own) {
     return &own->records[own->number % 2];
 }
 
-leat_status leati_compare_calls(const leati_rank_call *calls, int num_ranks, int rank,
+leat_status leati_calls_compare(const leati_rank_call *calls, int num_ranks, int rank,
                                 leat_error *err) {
     uint64_t turn = calls[rank].number % 2;
     const leati_collective_call *first = &calls[0].records[turn];
@@ -38,17 +38,17 @@ leat_status leati_compare_calls(const leati_rank_call *calls, int num_ranks, int
                               "%srank %d called %s of %lld %s values, rank 0 %s of %lld %s "
                               "values%s; all ranks must make the same calls in the same order",
                               same_call && other->count != first->count ? "Shape mismatch: " : "",
-                              r, leati_collective_kind_name(other->kind), (long long)other->count,
+                              r, leati_call_kind_name(other->kind), (long long)other->count,
                               leat_dtype_name((leat_dtype)other->dtype),
-                              leati_collective_kind_name(first->kind), (long long)first->count,
+                              leati_call_kind_name(first->kind), (long long)first->count,
                               leat_dtype_name((leat_dtype)first->dtype), parameters);
         }
     }
     return LEAT_OK;
 }
 
-void leati_missing_ranks(leati_rank_call *calls, int num_ranks, leati_stage stage, uint64_t count,
-                         char *text, size_t size) {
+void leati_calls_missing_ranks(leati_rank_call *calls, int num_ranks, leati_call_stage stage,
+                               uint64_t count, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
     for (int r = 0; r < num_ranks && used + 16 < size; r++) {
@@ -60,15 +60,15 @@ void leati_missing_ranks(leati_rank_call *calls, int num_ranks, leati_stage stag
 
 static _Thread_local bool never_spins;
 
-int leati_spins(int spins) {
+int leati_coll_spins(int spins) {
     return never_spins ? 0 : spins;
 }
 
-void leati_never_spin(void) {
+void leati_coll_never_spin(void) {
     never_spins = true;
 }
 
-leati_part leati_part_of(int64_t count, int num_ranks, int rank) {
+leati_part leati_coll_part_of(int64_t count, int num_ranks, int rank) {
     int64_t size = (count / num_ranks + 63) / 64 * 64;
     int64_t begin = size * rank < count ? size * rank : count;
     bool last = rank == num_ranks - 1 || begin + size > count;

@@ -25,7 +25,7 @@ leati_failure *leati_failure_new(const char *name, leat_error *err) {
         return NULL;
     }
     snprintf(gate, sizeof gate, "collective \"%s\"", name);
-    failure->gate = leati_gate_new(gate, NULL, err);
+    failure->gate = leati_queue_gate_new(gate, NULL, err);
     if (failure->gate == NULL) {
         leati_free(failure);
         return NULL;
@@ -35,29 +35,29 @@ leati_failure *leati_failure_new(const char *name, leat_error *err) {
 
 void leati_failure_free(leati_failure *failure) {
     if (failure != NULL) {
-        leati_gate_free(failure->gate);
+        leati_queue_gate_free(failure->gate);
         leati_free(failure);
     }
 }
 
 void leati_failure_set(leati_failure *failure, const leat_error *reason) {
-    leati_gate_lock(failure->gate);
+    leati_queue_gate_lock(failure->gate);
     if (!atomic_load(&failure->failed)) {
         failure->reason = *reason;
         atomic_store(&failure->failed, true);
     }
-    leati_gate_unlock(failure->gate);
+    leati_queue_gate_unlock(failure->gate);
 }
 
-bool leati_failed(const leati_failure *failure) {
+bool leati_failure_happened(const leati_failure *failure) {
     return atomic_load(&failure->failed);
 }
 
 leat_status leati_failure_refuse(leati_failure *failure, leat_error *err) {
-    leati_gate_lock(failure->gate);
+    leati_queue_gate_lock(failure->gate);
     leat_error reason = failure->reason;
-    leati_gate_unlock(failure->gate);
-    return leati_refuse_after(reason.text, err);
+    leati_queue_gate_unlock(failure->gate);
+    return leati_failure_refuse_after(reason.text, err);
 }
 
 leat_status leati_failure_report(leati_failure *failure, const leat_error *reason,
@@ -69,17 +69,17 @@ leat_status leati_failure_report(leati_failure *failure, const leat_error *reaso
     return reason->code;
 }
 
-leat_status leati_refuse_after(const char *reason, leat_error *err) {
+leat_status leati_failure_refuse_after(const char *reason, leat_error *err) {
     return leati_fail_for(err, LEAT_ABORTED, LEAT_REASON_AFTER_FAILURE,
                           "the collective has failed: %s", reason);
 }
 
-bool leati_is_refusal(const leat_error *err) {
+bool leati_failure_is_refusal(const leat_error *err) {
     return err->reason == LEAT_REASON_AFTER_FAILURE;
 }
 
-leat_status leati_fail_late(leati_store *store, int rank, int64_t timeout_ms, const char *call,
-                            const char *whom, leat_error *err) {
+leat_status leati_failure_late(leati_store *store, int rank, int64_t timeout_ms, const char *call,
+                               const char *whom, leat_error *err) {
     char stalled[300] = "";
     if (store != NULL) {
         leati_store_stalled(store, stalled, sizeof stalled);

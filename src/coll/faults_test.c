@@ -25,9 +25,9 @@ typedef leati_collective *(*opener)(leati_store *store, int rank, int num_ranks,
                                     leat_error *err);
 
 static const opener openers[] = {
-    leati_shared_collective_new,
+    leati_coll_shared_new,
 #ifdef LEATI_HAVE_GLOO
-    leati_gloo_collective_new,
+    leati_coll_gloo_new,
 #endif
 };
 enum { NUM_OPENERS = sizeof openers / sizeof openers[0] };

@@ -260,30 +260,30 @@ struct GlooCollective : leati_collective {
 /* What gloo said, and what the store knows of the others. */
 leat_status broken(GlooCollective *c, const char *what, const char *said, leat_error *err) {
     leati_failure *failure = c->failure.get();
-    if (leati_failed(failure))
+    if (leati_failure_happened(failure))
         return leati_failure_refuse(failure, err); /* by abort, which knows more */
     char stalled[300] = "";
     leat_error reason = {};
     bool late = std::strstr(said, "Timed out") != nullptr;
     /* Whoever ended may be known in a moment. */
-    for (int i = 0; i < 100 && !leati_failed(failure) && !late; i++)
+    for (int i = 0; i < 100 && !leati_failure_happened(failure) && !late; i++)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (late) {
-        leati_fail_late(c->store, c->rank, c->timeout_ms, what, "another process", &reason);
+        leati_failure_late(c->store, c->rank, c->timeout_ms, what, "another process", &reason);
     } else {
         leati_store_stalled(c->store, stalled, sizeof stalled);
         leati_fail(&reason, LEAT_ABORTED, "%s between processes: %.200s%s%s", what, said,
                    stalled[0] ? "; " : "", stalled);
     }
-    return leati_failed(failure) ? leati_failure_refuse(failure, err)
-                                 : leati_failure_report(failure, &reason, err);
+    return leati_failure_happened(failure) ? leati_failure_refuse(failure, err)
+                                           : leati_failure_report(failure, &reason, err);
 }
 
 /* Runs one call of gloo's. */
 template <typename Call>
 leat_status guarded(leati_collective *collective, const char *what, leat_error *err, Call call) {
     auto *c = static_cast<GlooCollective *>(collective);
-    if (leati_failed(c->failure.get()))
+    if (leati_failure_happened(c->failure.get()))
         return leati_failure_refuse(c->failure.get(), err);
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
     leat_status status = LEAT_OK;
@@ -318,7 +318,7 @@ void reduce_as(GlooCollective *c, void *data, int64_t count, leati_reducer combi
 leati_reducer combine_of(const leati_collective *collective, leat_dtype dtype,
                          leati_reduction reduction, bool *divided) {
     leati_reducer mean = reduction == LEATI_REDUCTION_MEAN && collective->num_ranks == 2
-                             ? leati_mean_of_two(dtype)
+                             ? leati_reducer_mean_of_two(dtype)
                              : nullptr;
     *divided = mean != nullptr || reduction != LEATI_REDUCTION_MEAN;
     return mean != nullptr ? mean : leati_reducer_of(dtype, reduction);
@@ -326,7 +326,7 @@ leati_reducer combine_of(const leati_collective *collective, leat_dtype dtype,
 
 leat_status all_reduce(leati_collective *collective, int, void *data, int64_t count,
                        leat_dtype dtype, leati_reduction reduction, leat_error *err) {
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     if (status != LEAT_OK || count == 0)
         return status;
     bool divided = false;
@@ -340,7 +340,7 @@ leat_status all_reduce(leati_collective *collective, int, void *data, int64_t co
         }
     });
     if (status == LEAT_OK && !divided)
-        leati_divide(data, count, dtype, collective->num_ranks);
+        leati_reducer_divide(data, count, dtype, collective->num_ranks);
     return status;
 }
 
@@ -386,7 +386,7 @@ void scatter_ring(GlooCollective *c, const char *data, size_t block, size_t coun
 leat_status reduce_scatter(leati_collective *collective, int, const void *data, int64_t count,
                            leat_dtype dtype, leati_reduction reduction, void *out,
                            leat_error *err) {
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     if (status != LEAT_OK || count == 0)
         return status;
     size_t block = static_cast<size_t>(count) * leat_dtype_size(dtype);
@@ -397,14 +397,14 @@ leat_status reduce_scatter(leati_collective *collective, int, const void *data, 
                      combine);
     });
     if (status == LEAT_OK && !divided)
-        leati_divide(out, count, dtype, collective->num_ranks);
+        leati_reducer_divide(out, count, dtype, collective->num_ranks);
     return status;
 }
 
 leat_status broadcast(leati_collective *collective, int, int root, void *data, int64_t count,
                       leat_dtype dtype, leat_error *err) {
     size_t bytes = static_cast<size_t>(count) * leat_dtype_size(dtype);
-    leat_status status = leati_check_root(root, collective->num_ranks, err);
+    leat_status status = leati_reducer_check_root(root, collective->num_ranks, err);
     if (status != LEAT_OK)
         return status;
     if (bytes == 0)
@@ -441,8 +441,8 @@ const leati_collective_ops gloo_ops = {"gloo",  all_reduce, all_gather, reduce_s
 
 } // namespace
 
-extern "C" leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int num_ranks,
-                                                       int64_t timeout_ms, leat_error *err) {
+extern "C" leati_collective *leati_coll_gloo_new(leati_store *store, int rank, int num_ranks,
+                                                 int64_t timeout_ms, leat_error *err) {
     NoPipeSignal guard;
     leati_failure *failure = leati_failure_new("gloo", err);
     if (failure == nullptr)

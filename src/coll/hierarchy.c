@@ -44,7 +44,7 @@ static leat_status hierarchy_all_reduce(leati_collective *collective, int rank, 
     hierarchy *h = (hierarchy *)collective;
     int local = local_rank(h, rank);
     leati_reduction between = reduction == LEATI_REDUCTION_MAX ? reduction : LEATI_REDUCTION_SUM;
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     if (status == LEAT_OK && h->inner != NULL) {
         status = h->inner->ops->all_reduce(h->inner, local, data, count, dtype, between, err);
     }
@@ -53,7 +53,7 @@ static leat_status hierarchy_all_reduce(leati_collective *collective, int rank, 
             h, h->outer->ops->all_reduce(h->outer, h->process, data, count, dtype, between, err),
             err);
         if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN) {
-            leati_divide(data, count, dtype, h->base.num_ranks);
+            leati_reducer_divide(data, count, dtype, h->base.num_ranks);
         }
     }
     return status == LEAT_OK ? spread(h, local, data, count, dtype, err) : status;
@@ -88,7 +88,7 @@ static leat_status hierarchy_reduce_scatter(leati_collective *collective, int ra
     hierarchy *h = (hierarchy *)collective;
     int local = local_rank(h, rank);
     leati_reduction between = reduction == LEATI_REDUCTION_MAX ? reduction : LEATI_REDUCTION_SUM;
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     size_t block = (size_t)count * leat_dtype_size(dtype);
     char *sums = status == LEAT_OK ? leati_alloc((size_t)h->base.num_ranks, block) : NULL;
     if (sums == NULL) {
@@ -113,7 +113,7 @@ static leat_status hierarchy_reduce_scatter(leati_collective *collective, int ra
     if (status == LEAT_OK) {
         memcpy(out, own + (size_t)local * block, block);
         if (reduction == LEATI_REDUCTION_MEAN) {
-            leati_divide(out, count, dtype, h->base.num_ranks);
+            leati_reducer_divide(out, count, dtype, h->base.num_ranks);
         }
     }
     leati_free(sums);
@@ -124,7 +124,7 @@ static leat_status hierarchy_broadcast(leati_collective *collective, int rank, i
                                        int64_t count, leat_dtype dtype, leat_error *err) {
     hierarchy *h = (hierarchy *)collective;
     int local = local_rank(h, rank), from = root / h->num_inner;
-    leat_status status = leati_check_root(root, h->base.num_ranks, err);
+    leat_status status = leati_reducer_check_root(root, h->base.num_ranks, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -181,8 +181,8 @@ static const leati_collective_ops hierarchy_ops = {
     .close = hierarchy_close,
 };
 
-leati_collective *leati_hierarchy_new(leati_collective *inner, leati_collective *outer, int process,
-                                      leat_error *err) {
+leati_collective *leati_coll_hierarchy_new(leati_collective *inner, leati_collective *outer,
+                                           int process, leat_error *err) {
     hierarchy *h = leati_alloc_zero(1, sizeof *h);
     if (h == NULL) {
         if (inner != NULL) {

@@ -62,8 +62,8 @@ static leat_status report(const transfer *t, const leat_error *reason) {
 
 static leat_status report_late(const transfer *t) {
     leat_error reason = {0};
-    leati_fail_late(t->c->store, t->c->rank, t->c->timeout_ms, leati_collective_kind_name(t->kind),
-                    "another process", &reason);
+    leati_failure_late(t->c->store, t->c->rank, t->c->timeout_ms, leati_call_kind_name(t->kind),
+                       "another process", &reason);
     return report(t, &reason);
 }
 
@@ -73,7 +73,7 @@ static leat_status report_code(const transfer *t, int code) {
     leat_error reason = {0};
     (void)MPI_Error_string(code, text, &size);
     leati_fail(&reason, LEAT_ABORTED, "%s between processes: MPI: %.200s",
-               leati_collective_kind_name(t->kind), text);
+               leati_call_kind_name(t->kind), text);
     return report(t, &reason);
 }
 
@@ -85,7 +85,7 @@ static leat_status finish(const transfer *t, int code, MPI_Request *request) {
         if (code == MPI_SUCCESS && done) {
             return LEAT_OK;
         }
-        if (leati_failed(t->c->failure)) {
+        if (leati_failure_happened(t->c->failure)) {
             return leati_failure_refuse(t->c->failure, t->err);
         }
         if (tests > TESTS) {
@@ -101,7 +101,7 @@ static leat_status finish(const transfer *t, int code, MPI_Request *request) {
 static leat_status begin(transfer *t, leat_error *err) {
     t->err = err;
     t->deadline_ns = leati_now_ns() + t->c->timeout_ms * 1000000;
-    if (leati_failed(t->c->failure)) {
+    if (leati_failure_happened(t->c->failure)) {
         return leati_failure_refuse(t->c->failure, err);
     }
     leati_store_note(t->c->store, ++t->c->calls, LEATI_PHASE_COLLECTIVE);
@@ -181,7 +181,7 @@ static leat_status reduce_piece(const transfer *t, int count, leat_dtype dtype,
     mpi_collective *c = t->c;
     MPI_Request request;
     for (int r = 0; r < c->base.num_ranks; r++) {
-        leati_part part = leati_part_of(count, c->base.num_ranks, r);
+        leati_part part = leati_coll_part_of(count, c->base.num_ranks, r);
         c->counts[r] = (int)(part.end - part.begin);
         c->offsets[r] = (int)part.begin;
     }
@@ -200,7 +200,7 @@ static leat_status mpi_all_reduce(leati_collective *collective, int rank, void *
                                   leat_dtype dtype, leati_reduction reduction, leat_error *err) {
     (void)rank;
     transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_ALL_REDUCE};
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
         return status;
     }
@@ -216,7 +216,7 @@ static leat_status mpi_all_reduce(leati_collective *collective, int rank, void *
         }
     }
     if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN) {
-        leati_divide(data, count, dtype, collective->num_ranks);
+        leati_reducer_divide(data, count, dtype, collective->num_ranks);
     }
     return end(&t, status);
 }
@@ -247,7 +247,7 @@ static leat_status mpi_reduce_scatter(leati_collective *collective, int rank, co
                                       void *out, leat_error *err) {
     (void)rank;
     transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_REDUCE_SCATTER};
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
         return status;
     }
@@ -269,7 +269,7 @@ static leat_status mpi_reduce_scatter(leati_collective *collective, int rank, co
         }
     }
     if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN) {
-        leati_divide(out, count, dtype, collective->num_ranks);
+        leati_reducer_divide(out, count, dtype, collective->num_ranks);
     }
     return end(&t, status);
 }
@@ -277,7 +277,7 @@ static leat_status mpi_reduce_scatter(leati_collective *collective, int rank, co
 static leat_status mpi_broadcast(leati_collective *collective, int rank, int root, void *data,
                                  int64_t count, leat_dtype dtype, leat_error *err) {
     transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_BROADCAST};
-    leat_status status = leati_check_root(root, collective->num_ranks, err);
+    leat_status status = leati_reducer_check_root(root, collective->num_ranks, err);
     if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
         return status;
     }
@@ -315,7 +315,7 @@ static void mpi_abort(leati_collective *collective, const leat_error *reason) {
 /* After a failure MPI may still use the memory of the running call, so it stays. */
 static void mpi_close(leati_collective *collective) {
     mpi_collective *c = (mpi_collective *)collective;
-    bool failed = c->failure != NULL && leati_failed(c->failure);
+    bool failed = c->failure != NULL && leati_failure_happened(c->failure);
     if (c->comm != MPI_COMM_NULL && !failed) {
         (void)MPI_Comm_free(&c->comm);
     }
@@ -383,7 +383,7 @@ static leat_status check_ranks(mpi_collective *c, leat_error *err) {
     (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
     snprintf(mine, sizeof mine, "%d of %d", rank, size);
     leat_status status =
-        leati_store_meet(c->store, "MPI", mine, strlen(mine), c->timeout_ms, &all, err);
+        leati_store_barrier(c->store, "MPI", mine, strlen(mine), c->timeout_ms, &all, err);
     for (int r = 0; r < c->base.num_ranks && status == LEAT_OK; r++) {
         size_t found = all.offset[r + 1] - all.offset[r];
         snprintf(theirs, sizeof theirs, "%d of %d", r, c->base.num_ranks);
@@ -394,7 +394,7 @@ static leat_status check_ranks(mpi_collective *c, leat_error *err) {
                                 r, c->base.num_ranks, (int)found, all.bytes + all.offset[r]);
         }
     }
-    leati_meeting_fini(&all);
+    leati_store_barrier_fini(&all);
     return status;
 }
 
@@ -423,8 +423,8 @@ static leat_status open_mpi(mpi_collective *c, leat_error *err) {
     return status;
 }
 
-leati_collective *leati_mpi_collective_new(leati_store *store, int rank, int num_ranks,
-                                           int64_t timeout_ms, leat_error *err) {
+leati_collective *leati_coll_mpi_new(leati_store *store, int rank, int num_ranks,
+                                     int64_t timeout_ms, leat_error *err) {
     mpi_collective *c = leati_alloc_zero(1, sizeof *c);
     if (c == NULL) {
         leati_no_memory(err);

@@ -49,8 +49,8 @@ static int run_late(leati_store *store) {
         printf("then %s: %s\n", leat_status_name(status), err.text);
         fflush(stdout);
     }
-    leat_status status = leati_store_meet(store, "end", NULL, 0, LONG_MS, &all, &err);
-    leati_meeting_fini(&all);
+    leat_status status = leati_store_barrier(store, "end", NULL, 0, LONG_MS, &all, &err);
+    leati_store_barrier_fini(&all);
     return status != LEAT_OK;
 }
 
@@ -66,9 +66,9 @@ static int process_main(const char *address, bool late) {
                                    .timeout_ms = LONG_MS,
                                    .heartbeat_ms = 20};
     leati_store *store = leati_store_open(&options, &err);
-    collective = store == NULL ? NULL
-                               : leati_mpi_collective_new(store, rank, RANKS,
-                                                          late ? SHORT_MS : LONG_MS, &err);
+    collective = store == NULL
+                     ? NULL
+                     : leati_coll_mpi_new(store, rank, RANKS, late ? SHORT_MS : LONG_MS, &err);
     if (collective == NULL) {
         printf("rank %d: %s\n", rank, err.text);
         return 1;
@@ -133,7 +133,7 @@ static bool find_programs(void) {
 static void test_refused(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_null(leati_mpi_collective_new(NULL, 0, 2, LONG_MS, &err));
+    assert_null(leati_coll_mpi_new(NULL, 0, 2, LONG_MS, &err));
     assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
     assert_non_null(strstr(err.text, "install libopenmpi-dev"));
 }

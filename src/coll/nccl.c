@@ -64,15 +64,15 @@ static leat_status report(const transfer *t, const leat_error *reason) {
 
 static leat_status report_late(const transfer *t) {
     leat_error reason = {0};
-    leati_fail_late(t->c->store, t->c->rank, t->c->timeout_ms, leati_collective_kind_name(t->kind),
-                    "another process", &reason);
+    leati_failure_late(t->c->store, t->c->rank, t->c->timeout_ms, leati_call_kind_name(t->kind),
+                       "another process", &reason);
     return report(t, &reason);
 }
 
 static leat_status report_text(const transfer *t, const char *who, const char *text) {
     leat_error reason = {0};
-    leati_fail(&reason, LEAT_ABORTED, "%s on GPU %d: %s: %.200s",
-               leati_collective_kind_name(t->kind), t->c->device, who, text);
+    leati_fail(&reason, LEAT_ABORTED, "%s on GPU %d: %s: %.200s", leati_call_kind_name(t->kind),
+               t->c->device, who, text);
     return report(t, &reason);
 }
 
@@ -80,7 +80,7 @@ static leat_status report_text(const transfer *t, const char *who, const char *t
 static leat_status finish(const transfer *t, ncclResult_t code) {
     nccl_collective *c = t->c;
     for (int64_t tests = 1; code == ncclSuccess || code == ncclInProgress; tests++) {
-        if (leati_failed(c->failure)) {
+        if (leati_failure_happened(c->failure)) {
             return refuse(c, t->err);
         }
         ncclResult_t asked = ncclCommGetAsyncError(c->comm, &code);
@@ -108,7 +108,7 @@ static leat_status finish(const transfer *t, ncclResult_t code) {
 static leat_status begin(transfer *t, leat_error *err) {
     t->err = err;
     t->deadline_ns = leati_now_ns() + t->c->timeout_ms * 1000000;
-    if (leati_failed(t->c->failure)) {
+    if (leati_failure_happened(t->c->failure)) {
         return refuse(t->c, err);
     }
     cudaError_t code = cudaSetDevice(t->c->device);
@@ -145,7 +145,7 @@ static bool type_of(leat_dtype dtype, ncclDataType_t *out) {
 
 static leat_status check_type(leat_dtype dtype, leati_reduction reduction, ncclDataType_t *out,
                               leat_error *err) {
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     if (status == LEAT_OK && !type_of(dtype, out)) {
         status = leati_fail(err, LEAT_UNIMPLEMENTED, "NCCL adds no %s; cast to int32 first",
                             leat_dtype_name(dtype));
@@ -204,7 +204,7 @@ static leat_status nccl_broadcast(leati_collective *collective, int rank, int ro
     (void)rank;
     transfer t = {.c = (nccl_collective *)collective, .kind = LEATI_CALL_BROADCAST};
     size_t bytes = (size_t)count * leat_dtype_size(dtype);
-    leat_status status = leati_check_root(root, collective->num_ranks, err);
+    leat_status status = leati_reducer_check_root(root, collective->num_ranks, err);
     if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
         return status;
     }
@@ -228,7 +228,7 @@ static void nccl_abort(leati_collective *collective, const leat_error *reason) {
 
 static void nccl_close(leati_collective *collective) {
     nccl_collective *c = (nccl_collective *)collective;
-    if (c->comm != NULL && !leati_failed(c->failure)) {
+    if (c->comm != NULL && !leati_failure_happened(c->failure)) {
         transfer t = {.c = c,
                       .kind = LEATI_CALL_BARRIER,
                       .deadline_ns = leati_now_ns() + c->timeout_ms * 1000000};
@@ -287,8 +287,8 @@ static leat_status share_identity(nccl_collective *c, leat_status own, ncclUniqu
                                   leat_error *err) {
     leati_meeting all;
     size_t size = own == LEAT_OK ? sizeof *id : 0;
-    leat_status status = leati_store_meet(c->store, "NCCL", id, size, c->timeout_ms, &all,
-                                          own == LEAT_OK ? err : NULL);
+    leat_status status = leati_store_barrier(c->store, "NCCL", id, size, c->timeout_ms, &all,
+                                             own == LEAT_OK ? err : NULL);
     for (int r = 0; r < c->base.num_ranks && status == LEAT_OK && own == LEAT_OK; r++) {
         if (all.offset[r + 1] - all.offset[r] != sizeof *id) {
             status = leati_fail(err, LEAT_UNAVAILABLE, "rank %d cannot use its GPU by NCCL", r);
@@ -297,7 +297,7 @@ static leat_status share_identity(nccl_collective *c, leat_status own, ncclUniqu
     if (status == LEAT_OK && own == LEAT_OK) {
         memcpy(id, all.bytes + all.offset[0], sizeof *id);
     }
-    leati_meeting_fini(&all);
+    leati_store_barrier_fini(&all);
     return own == LEAT_OK ? status : own;
 }
 
@@ -326,8 +326,8 @@ static leat_status open_nccl(nccl_collective *c, leat_error *err) {
     return finish(&t, code);
 }
 
-leati_collective *leati_nccl_collective_new(leati_store *store, int rank, int num_ranks, int device,
-                                            int64_t timeout_ms, leat_error *err) {
+leati_collective *leati_coll_nccl_new(leati_store *store, int rank, int num_ranks, int device,
+                                      int64_t timeout_ms, leat_error *err) {
     nccl_collective *c = leati_alloc_zero(1, sizeof *c);
     if (c == NULL) {
         leati_no_memory(err);

@@ -98,8 +98,8 @@ static void *rank_main(void *context) {
     float *in = NULL, *out = NULL, *host = malloc(bytes);
     leati_store *store = leati_store_open(&options, &job->err);
     leati_collective *c = store == NULL ? NULL
-                                        : leati_nccl_collective_new(store, job->rank, job->count,
-                                                                    job->rank, LONG_MS, &job->err);
+                                        : leati_coll_nccl_new(store, job->rank, job->count,
+                                                              job->rank, LONG_MS, &job->err);
     if (c == NULL) {
         job->status = job->err.code;
     } else if (cudaMalloc((void **)&in, bytes) == cudaSuccess &&
@@ -151,7 +151,7 @@ static void test_no_device(void **state) {
         .address = address, .name = "a rank", .num_ranks = 1, .timeout_ms = LONG_MS};
     leati_store *store = leati_store_open(&options, &err);
     assert_non_null(store);
-    assert_null(leati_nccl_collective_new(store, 0, 1, num_gpus(), LONG_MS, &err));
+    assert_null(leati_coll_nccl_new(store, 0, 1, num_gpus(), LONG_MS, &err));
     assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
     leati_store_close(store);
 }
@@ -167,7 +167,7 @@ static void test_values(void **state) {
 static void test_no_device(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_null(leati_nccl_collective_new(NULL, 0, 2, 0, 1000, &err));
+    assert_null(leati_coll_nccl_new(NULL, 0, 2, 0, 1000, &err));
     assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
 }
 

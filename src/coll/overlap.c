@@ -103,27 +103,27 @@ static leat_status do_sum(const lane *l, const sum *s, leat_error *err) {
 
 static void lane_main(void *context) {
     lane *l = context;
-    leati_never_spin();
-    leati_gate_lock(l->gate);
+    leati_coll_never_spin();
+    leati_queue_gate_lock(l->gate);
     while (!l->stop) {
         if (l->failed || l->begun == l->done) {
-            (void)!leati_gate_wait(l->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL);
+            (void)!leati_queue_gate_wait(l->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL);
             continue;
         }
         sum next = l->sums[l->done % l->capacity];
-        leati_gate_unlock(l->gate);
+        leati_queue_gate_unlock(l->gate);
         leat_error err = {0};
         leat_status status = do_sum(l, &next, &err);
-        leati_gate_lock(l->gate);
+        leati_queue_gate_lock(l->gate);
         if (status == LEAT_OK) {
             l->done++;
         } else {
             l->failed = true;
             l->reason = err;
         }
-        leati_gate_wake(l->gate);
+        leati_queue_gate_wake(l->gate);
     }
-    leati_gate_unlock(l->gate);
+    leati_queue_gate_unlock(l->gate);
 }
 
 /* With the gate held: room for one more sum. The ring's order survives growing. */
@@ -157,7 +157,7 @@ static leat_status queue_sum(lane *l, sum next, uint64_t *ticket, leat_error *er
     next.mode = arithmetic_mode();
     l->sums[l->begun % l->capacity] = next;
     *ticket = ++l->begun;
-    leati_gate_wake(l->gate);
+    leati_queue_gate_wake(l->gate);
     return LEAT_OK;
 }
 
@@ -165,29 +165,29 @@ static leat_status overlap_start(leati_collective *collective, int rank, void *d
                                  leat_dtype dtype, leati_reduction reduction, uint64_t *ticket,
                                  leat_error *err) {
     lane *l = lane_of(collective, rank);
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     if (status != LEAT_OK) {
         return status;
     }
     const sum next = {.data = data, .count = count, .dtype = dtype, .reduction = reduction};
-    leati_gate_lock(l->gate);
+    leati_queue_gate_lock(l->gate);
     status = queue_sum(l, next, ticket, err);
-    leati_gate_unlock(l->gate);
+    leati_queue_gate_unlock(l->gate);
     return status;
 }
 
 /* Until `ticket` sums are done; the inner collective's deadlines end what does not. */
 static leat_status await(lane *l, uint64_t ticket, leat_error *err) {
     leat_status status = LEAT_OK;
-    leati_gate_lock(l->gate);
+    leati_queue_gate_lock(l->gate);
     ticket = ticket == LEATI_EVERY_SUM ? l->begun : ticket;
     while (l->done < ticket && !l->failed && status == LEAT_OK) {
-        status = leati_gate_wait(l->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, err);
+        status = leati_queue_gate_wait(l->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, err);
     }
     if (l->done < ticket && l->failed) {
         status = late_result(l, err);
     }
-    leati_gate_unlock(l->gate);
+    leati_queue_gate_unlock(l->gate);
     return status;
 }
 
@@ -215,17 +215,17 @@ static leat_status overlap_all_reduce(leati_collective *collective, int rank, vo
     leati_collective *inner = inner_of(collective);
     lane *l = lane_of(collective, rank);
     const sum next = {.data = data, .count = count, .dtype = dtype, .reduction = reduction};
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     uint64_t ticket = 0;
     if (status != LEAT_OK) {
         return status;
     }
-    leati_gate_lock(l->gate);
+    leati_queue_gate_lock(l->gate);
     bool idle = l->begun == l->done;
     if (!idle) {
         status = queue_sum(l, next, &ticket, err);
     }
-    leati_gate_unlock(l->gate);
+    leati_queue_gate_unlock(l->gate);
     if (idle) {
         return inner->ops->all_reduce(inner, rank, data, count, dtype, reduction, err);
     }
@@ -275,13 +275,13 @@ static void overlap_close(leati_collective *collective) {
     for (int i = 0; o->lanes != NULL && i < o->num_lanes; i++) {
         lane *l = &o->lanes[i];
         if (l->driver != NULL) {
-            leati_gate_lock(l->gate);
+            leati_queue_gate_lock(l->gate);
             l->stop = true;
-            leati_gate_wake(l->gate);
-            leati_gate_unlock(l->gate);
+            leati_queue_gate_wake(l->gate);
+            leati_queue_gate_unlock(l->gate);
             leati_driver_join(l->driver);
         }
-        leati_gate_free(l->gate);
+        leati_queue_gate_free(l->gate);
         leati_free(l->sums);
     }
     o->inner->ops->close(o->inner);
@@ -323,7 +323,7 @@ leati_collective *leati_overlap_new(leati_collective *inner, int first_rank, int
         lane *l = &o->lanes[i];
         l->inner = inner;
         l->rank = first_rank + i;
-        l->gate = leati_gate_new("sums beside computing", NULL, err);
+        l->gate = leati_queue_gate_new("sums beside computing", NULL, err);
         l->driver = l->gate == NULL ? NULL : leati_driver_start("leat sums", lane_main, l, err);
         good = l->driver != NULL;
     }

@@ -128,8 +128,8 @@ static leat_status place_all(leati_packing *packing, const leati_pack_tensor *te
     return LEAT_OK;
 }
 
-leat_status leati_packing_init(leati_packing *packing, const leati_pack_tensor *tensors, int count,
-                               int64_t bytes_per_pack, leat_error *err) {
+leat_status leati_pack_init(leati_packing *packing, const leati_pack_tensor *tensors, int count,
+                            int64_t bytes_per_pack, leat_error *err) {
     *packing = (leati_packing){0};
     if (bytes_per_pack < 0) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -151,18 +151,18 @@ leat_status leati_packing_init(leati_packing *packing, const leati_pack_tensor *
                              : place_all(packing, tensors, bytes_per_pack, &plan, err);
     leati_free(plan.last);
     if (status != LEAT_OK) {
-        leati_packing_fini(packing);
+        leati_pack_fini(packing);
     }
     return status;
 }
 
-void leati_packing_fini(leati_packing *packing) {
+void leati_pack_fini(leati_packing *packing) {
     leati_free(packing->places);
     leati_free(packing->packs);
     *packing = (leati_packing){0};
 }
 
-size_t leati_packing_bytes(const leati_packing *packing, int pack) {
+size_t leati_pack_bytes(const leati_packing *packing, int pack) {
     return (size_t)packing->packs[pack].count * leat_dtype_size(packing->packs[pack].dtype);
 }
 
@@ -238,7 +238,7 @@ static void clear_gap(const leati_packs *p, int tensor) {
     size_t item = leat_dtype_size(p->packing->packs[at.pack].dtype);
     size_t from = (size_t)(at.at + at.count) * item;
     size_t to = (from + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    size_t end = leati_packing_bytes(p->packing, at.pack);
+    size_t end = leati_pack_bytes(p->packing, at.pack);
     if (from < (to < end ? to : end)) {
         memset(p->packs[at.pack].values + from, 0, (to < end ? to : end) - from);
     }

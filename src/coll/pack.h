@@ -39,12 +39,12 @@ typedef struct leati_packing {
  * so that the exchange begins early, and the others after an eighth of all bytes, at least 1 MiB
  * and at most 25 MiB, so that little is left when the last tensor is ready. In a pack each tensor
  * begins at a multiple of 64 bytes. */
-LEAT_WARN_UNUSED leat_status leati_packing_init(leati_packing *packing,
-                                                const leati_pack_tensor *tensors, int count,
-                                                int64_t bytes_per_pack, leat_error *err);
-void leati_packing_fini(leati_packing *packing);
+LEAT_WARN_UNUSED leat_status leati_pack_init(leati_packing *packing,
+                                             const leati_pack_tensor *tensors, int count,
+                                             int64_t bytes_per_pack, leat_error *err);
+void leati_pack_fini(leati_packing *packing);
 /* The bytes of a pack's memory. */
-size_t leati_packing_bytes(const leati_packing *packing, int pack);
+size_t leati_pack_bytes(const leati_packing *packing, int pack);
 
 /* One rank's packs, round after round. Its functions belong to one thread at a time. */
 typedef struct leati_packs leati_packs;
@@ -54,7 +54,7 @@ leati_packs *leati_packs_new(const leati_packing *packing, leat_error *err);
 /* While no sum is in progress. NULL is allowed. */
 void leati_packs_free(leati_packs *packs);
 
-/* Where a pack's values lie: leati_packing_bytes at a multiple of 64; borrowed. */
+/* Where a pack's values lie: leati_pack_bytes at a multiple of 64; borrowed. */
 void leati_packs_place(leati_packs *packs, int pack, void *values);
 /* Where a tensor's values go, and where the sums are once its group was awaited. Borrowed. */
 void *leati_packs_values(const leati_packs *packs, int tensor);

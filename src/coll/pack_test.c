@@ -34,14 +34,14 @@ static void has_places(const leati_pack_tensor *tensors, int count, int64_t byte
                        const expected_place *expected, int num_packs) {
     leat_error err = {0};
     leati_packing p;
-    assert_int_equal(leati_packing_init(&p, tensors, count, bytes, &err), LEAT_OK);
+    assert_int_equal(leati_pack_init(&p, tensors, count, bytes, &err), LEAT_OK);
     assert_int_equal(p.num_packs, num_packs);
     for (int i = 0; i < count; i++) {
         assert_int_equal(p.places[i].pack, expected[i].pack);
         assert_int_equal(p.places[i].at, expected[i].at);
         assert_int_equal(p.places[i].count, tensors[i].count);
     }
-    leati_packing_fini(&p);
+    leati_pack_fini(&p);
 }
 
 /* A pack takes tensors until they are more than bytes_per_pack, as TensorFlow's do; each begins at
@@ -88,8 +88,8 @@ static void check_plan(const leati_pack_tensor *tensors, int count, int64_t byte
     static int64_t filled[MOST_TENSORS], held[MOST_TENSORS];
     leat_error err = {0};
     leati_packing p, again;
-    assert_int_equal(leati_packing_init(&p, tensors, count, bytes, &err), LEAT_OK);
-    assert_int_equal(leati_packing_init(&again, tensors, count, bytes, &err), LEAT_OK);
+    assert_int_equal(leati_pack_init(&p, tensors, count, bytes, &err), LEAT_OK);
+    assert_int_equal(leati_pack_init(&again, tensors, count, bytes, &err), LEAT_OK);
     memset(filled, 0, sizeof filled);
     memset(held, 0, sizeof held);
     memset(in_pack, 0, sizeof in_pack);
@@ -110,13 +110,13 @@ static void check_plan(const leati_pack_tensor *tensors, int count, int64_t byte
     }
     for (int i = 0; i < p.num_packs; i++) {
         assert_int_equal(p.packs[i].count, filled[i]);
-        assert_int_equal(leati_packing_bytes(&p, i),
+        assert_int_equal(leati_pack_bytes(&p, i),
                          (size_t)filled[i] * leat_dtype_size(p.packs[i].dtype));
         assert_int_equal(p.packs[i].num_tensors, in_pack[i]);
         assert_true(i == 0 || (last[i] > last[i - 1] && p.packs[i].group >= p.packs[i - 1].group));
     }
-    leati_packing_fini(&p);
-    leati_packing_fini(&again);
+    leati_pack_fini(&p);
+    leati_pack_fini(&again);
 }
 
 static void test_random_plans(void **state) {
@@ -141,13 +141,13 @@ static void test_bad_plans(void **state) {
     leati_packing p;
     leati_pack_tensor invalid = {.count = 1, .dtype = LEAT_INVALID};
     leati_pack_tensor huge = {.count = INT64_MAX, .dtype = LEAT_FLOAT64};
-    assert_int_equal(leati_packing_init(&p, &huge, 0, -1, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leati_packing_init(&p, &huge, 1, 0, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leati_packing_init(&p, &invalid, 1, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_pack_init(&p, &huge, 0, -1, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_pack_init(&p, &huge, 1, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_pack_init(&p, &invalid, 1, 0, &err), LEAT_INVALID_ARGUMENT);
     leati_pack_tensor half[3];
     for (int i = 0; i < 3; i++)
         half[i] = (leati_pack_tensor){.count = PTRDIFF_MAX / 2, .dtype = LEAT_UINT8};
-    assert_int_equal(leati_packing_init(&p, half, 3, INT64_MAX, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_pack_init(&p, half, 3, INT64_MAX, &err), LEAT_RESOURCE_EXHAUSTED);
     assert_null(p.packs);
 }
 
@@ -168,7 +168,7 @@ static leati_packs *packs_with_memory(const leati_packing *packing, void **memor
     leati_packs *packs = leati_packs_new(packing, err);
     size_t at = 0, size = 64;
     for (int i = 0; i < packing->num_packs; i++)
-        size += leati_packing_bytes(packing, i) + 63;
+        size += leati_pack_bytes(packing, i) + 63;
     *memory = packs == NULL ? NULL : leati_alloc_aligned(size, 64);
     if (*memory == NULL) {
         leati_packs_free(packs);
@@ -178,7 +178,7 @@ static leati_packs *packs_with_memory(const leati_packing *packing, void **memor
     memset(*memory, 1, size);
     for (int i = 0; i < packing->num_packs; i++) {
         leati_packs_place(packs, i, (char *)*memory + at);
-        at += (leati_packing_bytes(packing, i) + 63) / 64 * 64;
+        at += (leati_pack_bytes(packing, i) + 63) / 64 * 64;
     }
     return packs;
 }
@@ -278,7 +278,7 @@ static void run(bool overlapped, int64_t bytes_per_pack, int stays_away_in, rank
     leat_error err = {0};
     leati_packing packing;
     make_tensors(tensors, 30);
-    assert_int_equal(leati_packing_init(&packing, tensors, 30, bytes_per_pack, &err), LEAT_OK);
+    assert_int_equal(leati_pack_init(&packing, tensors, 30, bytes_per_pack, &err), LEAT_OK);
     leati_collective *c = leati_threads_collective_new(RANKS, LONG_MS, &err);
     if (overlapped)
         c = leati_overlap_new(c, 0, RANKS, &err);
@@ -294,7 +294,7 @@ static void run(bool overlapped, int64_t bytes_per_pack, int stays_away_in, rank
     for (int r = 0; r < RANKS; r++)
         pthread_join(jobs[r].thread, NULL);
     c->ops->close(c);
-    leati_packing_fini(&packing);
+    leati_pack_fini(&packing);
 }
 
 static void test_rounds(void **state) {
@@ -354,10 +354,10 @@ static leat_status use(void *context, leat_error *err) {
     c = c == NULL ? NULL : leati_overlap_new(c, 0, 1, err);
     if (c == NULL)
         return torture_code(err);
-    leat_status status = leati_packing_init(&packing, tensors, 3, 16, err);
+    leat_status status = leati_pack_init(&packing, tensors, 3, 16, err);
     if (status == LEAT_OK) {
         status = sum_three(c, &packing, err);
-        leati_packing_fini(&packing);
+        leati_pack_fini(&packing);
     }
     c->ops->close(c);
     return status;
@@ -377,7 +377,7 @@ static void test_misuse(void **state) {
     void *memory = NULL;
     leati_pack_tensor tensors[2] = {{.count = 5, .dtype = LEAT_FLOAT32},
                                     {.count = 9, .dtype = LEAT_FLOAT32}};
-    assert_int_equal(leati_packing_init(&packing, tensors, 2, 0, &err), LEAT_OK);
+    assert_int_equal(leati_pack_init(&packing, tensors, 2, 0, &err), LEAT_OK);
     leati_collective *c = leati_threads_collective_new(1, LONG_MS, &err);
     leati_packs *p = packs_with_memory(&packing, &memory, &err);
     leati_packs_begin(p, c, 0);
@@ -391,7 +391,7 @@ static void test_misuse(void **state) {
     leati_packs_free(p);
     leati_free(memory);
     c->ops->close(c);
-    leati_packing_fini(&packing);
+    leati_pack_fini(&packing);
 }
 
 /* A collective of one rank that notes which of its calls came, and what lies between tensors. */
@@ -443,7 +443,7 @@ static void test_beside(void **state) {
     leati_pack_tensor tensors[3];
     for (int i = 0; i < 3; i++)
         tensors[i] = (leati_pack_tensor){.count = 3, .dtype = LEAT_FLOAT32};
-    assert_int_equal(leati_packing_init(&packing, tensors, 3, 12, &err), LEAT_OK);
+    assert_int_equal(leati_pack_init(&packing, tensors, 3, 12, &err), LEAT_OK);
     assert_int_equal(packing.num_packs, 2);
     leati_packs *p = packs_with_memory(&packing, &memory, &err);
     leati_packs_begin(p, &c.base, 0);
@@ -460,7 +460,7 @@ static void test_beside(void **state) {
     assert_string_equal(c.calls, "saw");
     leati_packs_free(p);
     leati_free(memory);
-    leati_packing_fini(&packing);
+    leati_pack_fini(&packing);
 }
 
 int main(void) {

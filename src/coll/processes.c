@@ -45,7 +45,7 @@ static leat_status compare_hosts(leati_store *store, int num_ranks, int64_t time
     host_identity(mine + 1, sizeof mine - 1);
     mine[0] = has_mpi() ? 'm' : '-';
     size_t length = strlen(mine);
-    leat_status status = leati_store_meet(store, "hosts", mine, length, timeout_ms, &all, err);
+    leat_status status = leati_store_barrier(store, "hosts", mine, length, timeout_ms, &all, err);
     *one_host = status == LEAT_OK && mine[1] != '\0';
     *mpi = status == LEAT_OK;
     for (int r = 0; r < num_ranks && status == LEAT_OK; r++) {
@@ -54,7 +54,7 @@ static leat_status compare_hosts(leati_store *store, int num_ranks, int64_t time
         *one_host = *one_host && size == length && memcmp(theirs + 1, mine + 1, length - 1) == 0;
         *mpi = *mpi && size > 0 && theirs[0] == 'm';
     }
-    leati_meeting_fini(&all);
+    leati_store_barrier_fini(&all);
     return status;
 }
 
@@ -67,7 +67,7 @@ leati_collective *leati_processes_new(leati_store *store, int rank, int num_rank
     if (one_host) {
         leat_error local = {0};
         leati_collective *shared =
-            leati_shared_collective_new(store, rank, num_ranks, timeout_ms, &local);
+            leati_coll_shared_new(store, rank, num_ranks, timeout_ms, &local);
         /* All of them failed together, and the others need no shared memory. */
         if (shared != NULL || local.code != LEAT_UNAVAILABLE) {
             if (shared == NULL && err != NULL) {
@@ -82,13 +82,13 @@ leati_collective *leati_processes_new(leati_store *store, int rank, int num_rank
     }
     LEATI_TELL(COLL, INFO, "rank %d of %d exchanges by %s", rank, num_ranks,
                mpi ? "MPI, which started all" : "gloo, over TCP");
-    return (mpi ? leati_mpi_collective_new : leati_gloo_collective_new)(store, rank, num_ranks,
-                                                                        timeout_ms, err);
+    return (mpi ? leati_coll_mpi_new : leati_coll_gloo_new)(store, rank, num_ranks, timeout_ms,
+                                                            err);
 }
 
 #ifndef LEATI_HAVE_MPI
-leati_collective *leati_mpi_collective_new(leati_store *store, int rank, int num_ranks,
-                                           int64_t timeout_ms, leat_error *err) {
+leati_collective *leati_coll_mpi_new(leati_store *store, int rank, int num_ranks,
+                                     int64_t timeout_ms, leat_error *err) {
     (void)store;
     (void)timeout_ms;
     leati_fail(err, LEAT_UNIMPLEMENTED,
@@ -100,8 +100,8 @@ leati_collective *leati_mpi_collective_new(leati_store *store, int rank, int num
 #endif
 
 #ifndef LEATI_HAVE_GLOO
-leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int num_ranks,
-                                            int64_t timeout_ms, leat_error *err) {
+leati_collective *leati_coll_gloo_new(leati_store *store, int rank, int num_ranks,
+                                      int64_t timeout_ms, leat_error *err) {
     (void)store;
     (void)timeout_ms;
     leati_fail(err, LEAT_UNIMPLEMENTED,
@@ -113,8 +113,8 @@ leati_collective *leati_gloo_collective_new(leati_store *store, int rank, int nu
 #endif
 
 #ifndef LEATI_HAVE_NCCL
-leati_collective *leati_nccl_collective_new(leati_store *store, int rank, int num_ranks, int device,
-                                            int64_t timeout_ms, leat_error *err) {
+leati_collective *leati_coll_nccl_new(leati_store *store, int rank, int num_ranks, int device,
+                                      int64_t timeout_ms, leat_error *err) {
     (void)store;
     (void)timeout_ms;
     leati_fail(err, LEAT_UNIMPLEMENTED,

@@ -87,7 +87,7 @@ static void *process_main(void *context) {
     if (p->collective != NULL && p->replicas > 0) {
         leati_collective *inner =
             p->replicas == 1 ? NULL : leati_threads_collective_new(p->replicas, LONG_MS, &p->err);
-        p->collective = leati_hierarchy_new(inner, p->collective, p->rank, &p->err);
+        p->collective = leati_coll_hierarchy_new(inner, p->collective, p->rank, &p->err);
     }
     atomic_store(&p->ready, 1);
     if (p->collective != NULL && p->replicas > 0)
@@ -134,9 +134,9 @@ static leati_collective *open_overlapped(leati_store *store, int rank, int num_r
 }
 
 static const opener openers[] = {
-    leati_shared_collective_new,
+    leati_coll_shared_new,
 #ifdef LEATI_HAVE_GLOO
-    leati_gloo_collective_new,
+    leati_coll_gloo_new,
 #endif
     leati_processes_new,
 };
@@ -202,7 +202,7 @@ static void call_unequally(process *p, int rank) {
 
 static void test_unequal_calls(void **state) {
     (void)state;
-    run(leati_shared_collective_new, 3, 0, LONG_MS, call_unequally);
+    run(leati_coll_shared_new, 3, 0, LONG_MS, call_unequally);
 }
 
 static void stay_away(process *p, int rank) {
@@ -214,8 +214,8 @@ static void stay_away(process *p, int rank) {
         assert_true(status == LEAT_DEADLINE_EXCEEDED || status == LEAT_ABORTED);
         assert_int_not_equal(c->ops->barrier(c, rank, &err), LEAT_OK);
     }
-    assert_int_equal(leati_store_meet(p->store, "end", NULL, 0, LONG_MS, &all, &err), LEAT_OK);
-    leati_meeting_fini(&all);
+    assert_int_equal(leati_store_barrier(p->store, "end", NULL, 0, LONG_MS, &all, &err), LEAT_OK);
+    leati_store_barrier_fini(&all);
 }
 
 static void test_missing_rank(void **state) {
@@ -228,8 +228,9 @@ static void fail_alone(process *p, int rank) {
     leat_error err = {0};
     leati_collective *c = p->collective;
     leati_meeting all;
-    assert_int_equal(leati_store_meet(p->store, "all open", NULL, 0, LONG_MS, &all, &err), LEAT_OK);
-    leati_meeting_fini(&all);
+    assert_int_equal(leati_store_barrier(p->store, "all open", NULL, 0, LONG_MS, &all, &err),
+                     LEAT_OK);
+    leati_store_barrier_fini(&all);
     if (rank == 1) {
         leat_error why = {.code = LEAT_DATA_LOSS, .text = "record 7 is broken"};
         leati_store_abort(p->store, &why);

@@ -88,7 +88,7 @@ leati_reducer leati_reducer_of(leat_dtype dtype, leati_reduction reduction) {
 MEAN(float32, float)
 MEAN(float64, double)
 
-leati_reducer leati_mean_of_two(leat_dtype dtype) {
+leati_reducer leati_reducer_mean_of_two(leat_dtype dtype) {
     return dtype == LEAT_FLOAT32 ? mean_float32 : dtype == LEAT_FLOAT64 ? mean_float64 : NULL;
 }
 
@@ -97,7 +97,7 @@ static bool is_floating(leat_dtype dtype) {
            dtype == LEAT_BFLOAT16;
 }
 
-leat_status leati_check_reduction(leat_dtype dtype, leati_reduction reduction, leat_error *err) {
+leat_status leati_reducer_check(leat_dtype dtype, leati_reduction reduction, leat_error *err) {
     if (leati_reducer_of(dtype, reduction) == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "all_reduce of %s; expected numbers",
                           leat_dtype_name(dtype));
@@ -123,7 +123,7 @@ leat_status leati_check_reduction(leat_dtype dtype, leati_reduction reduction, l
     }                                                                                              \
     return
 
-void leati_divide(void *data, int64_t count, leat_dtype dtype, int divisor) {
+void leati_reducer_divide(void *data, int64_t count, leat_dtype dtype, int divisor) {
     switch (dtype) {
     case LEAT_FLOAT32: DIVIDE(float);
     case LEAT_FLOAT64: DIVIDE(double);
@@ -166,7 +166,7 @@ static void combine_tile(leati_combination how, const void *const *inputs, int n
         combine(tile, tile, (const char *)inputs[r] + offset, count);
     }
     if (how.reduction == LEATI_REDUCTION_MEAN) {
-        leati_divide(tile, (int64_t)count, how.dtype, num_inputs);
+        leati_reducer_divide(tile, (int64_t)count, how.dtype, num_inputs);
     }
 }
 
@@ -180,13 +180,14 @@ static void combine_half_tile(leati_combination how, const void *const *inputs, 
         combine(sum, sum, other, count);
     }
     if (how.reduction == LEATI_REDUCTION_MEAN) {
-        leati_divide(sum, (int64_t)count, LEAT_FLOAT32, num_inputs);
+        leati_reducer_divide(sum, (int64_t)count, LEAT_FLOAT32, num_inputs);
     }
     narrow(tile, sum, count, how.dtype);
 }
 
-void leati_combine(leati_combination how, const void *const *inputs, int num_inputs, size_t from,
-                   void *const *outputs, int num_outputs, size_t to, int64_t count) {
+void leati_reducer_combine(leati_combination how, const void *const *inputs, int num_inputs,
+                           size_t from, void *const *outputs, int num_outputs, size_t to,
+                           int64_t count) {
     if (how.dtype == LEAT_FLOAT32 && how.reduction != LEATI_REDUCTION_MAX && num_inputs == 2 &&
         num_outputs == 2 && inputs[0] == outputs[0] && inputs[1] == outputs[1] &&
         inputs[0] != inputs[1] && from == to) {
@@ -207,7 +208,7 @@ void leati_combine(leati_combination how, const void *const *inputs, int num_inp
     }
 }
 
-leat_status leati_check_root(int root, int num_ranks, leat_error *err) {
+leat_status leati_reducer_check_root(int root, int num_ranks, leat_error *err) {
     if (root < 0 || root >= num_ranks) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "broadcast from rank %d; expected 0 to %d",
                           root, num_ranks - 1);

@@ -92,7 +92,7 @@ static void check(int kind, leati_reduction reduction, int num_inputs, int64_t c
     int64_t first = count > 2 ? 2 : 0;
     fill_in(kind, num_inputs, count);
     memset(outputs, 0x5A, sizeof outputs);
-    leati_combine(how, in, num_inputs, from, out, 2, to, count - first);
+    leati_reducer_combine(how, in, num_inputs, from, out, 2, to, count - first);
     for (int o = 0; o < 2; o++) {
         const unsigned char *bytes = out[o];
         for (int64_t i = first; i < count; i++)
@@ -138,7 +138,8 @@ static void test_in_place(void **state) {
                 if (how.reduction == LEATI_REDUCTION_MEAN && !kinds[kind].floating)
                     continue;
                 fill_in(kind, n, COUNT + 1);
-                leati_combine(how, (const void *const *)all, n, byte, all, n, byte, COUNT - FIRST);
+                leati_reducer_combine(how, (const void *const *)all, n, byte, all, n, byte,
+                                      COUNT - FIRST);
                 for (int k = 0; k < n; k++) {
                     for (int64_t i = 0; i <= COUNT; i++)
                         assert_true(get(all[k], how.dtype, i) ==
@@ -158,7 +159,7 @@ static void test_of_two(void **state) {
         bool has_mean = dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64;
         fill_in(kind, 2, 7);
         leati_reducer of[] = {leati_reducer_of(dtype, LEATI_REDUCTION_SUM),
-                              leati_mean_of_two(dtype),
+                              leati_reducer_mean_of_two(dtype),
                               leati_reducer_of(dtype, LEATI_REDUCTION_MAX)};
         assert_int_equal(of[1] != NULL, has_mean);
         assert_true(leati_reducer_of(dtype, LEATI_REDUCTION_MEAN) == of[0]);
@@ -196,7 +197,7 @@ static void test_divide(void **state) {
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         leat_dtype dtype = kinds[kind].dtype;
         fill_in(kind, 1, 6);
-        leati_divide(inputs[0], 5, dtype, 4);
+        leati_reducer_divide(inputs[0], 5, dtype, 4);
         for (int64_t i = 0; i < 6; i++)
             assert_true(get(inputs[0], dtype, i) ==
                         value_of(kind, 0, i) / (kinds[kind].floating && i < 5 ? 4 : 1));
@@ -207,22 +208,22 @@ static void test_refused(void **state) {
     (void)state;
     leat_error err = {0};
     assert_null(leati_reducer_of(LEAT_STRING, LEATI_REDUCTION_SUM));
-    assert_int_equal(leati_check_reduction(LEAT_BOOL, LEATI_REDUCTION_MAX, &err),
+    assert_int_equal(leati_reducer_check(LEAT_BOOL, LEATI_REDUCTION_MAX, &err),
                      LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "all_reduce of bool; expected numbers");
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         leat_dtype dtype = kinds[kind].dtype;
-        assert_int_equal(leati_check_reduction(dtype, LEATI_REDUCTION_SUM, &err), LEAT_OK);
-        assert_int_equal(leati_check_reduction(dtype, LEATI_REDUCTION_MAX, &err), LEAT_OK);
-        leat_status status = leati_check_reduction(dtype, LEATI_REDUCTION_MEAN, &err);
+        assert_int_equal(leati_reducer_check(dtype, LEATI_REDUCTION_SUM, &err), LEAT_OK);
+        assert_int_equal(leati_reducer_check(dtype, LEATI_REDUCTION_MAX, &err), LEAT_OK);
+        leat_status status = leati_reducer_check(dtype, LEATI_REDUCTION_MEAN, &err);
         assert_int_equal(status, kinds[kind].floating ? LEAT_OK : LEAT_INVALID_ARGUMENT);
         if (status != LEAT_OK)
             assert_non_null(strstr(err.text, "cast to a floating dtype first"));
     }
-    assert_int_equal(leati_check_root(0, 1, &err), LEAT_OK);
-    assert_int_equal(leati_check_root(2, 3, &err), LEAT_OK);
-    assert_int_equal(leati_check_root(-1, 3, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leati_check_root(3, 3, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_reducer_check_root(0, 1, &err), LEAT_OK);
+    assert_int_equal(leati_reducer_check_root(2, 3, &err), LEAT_OK);
+    assert_int_equal(leati_reducer_check_root(-1, 3, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_reducer_check_root(3, 3, &err), LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "broadcast from rank 3; expected 0 to 2");
 }
 

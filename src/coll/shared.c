@@ -93,31 +93,31 @@ static leat_status failure(shared_collective *c, leat_error *err) {
     for (int i = 0; i < 1000 && atomic_load(&c->head->failed) == 1; i++) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }
-    return leati_refuse_after(
+    return leati_failure_refuse_after(
         atomic_load(&c->head->failed) == 2 ? c->head->text : "another process ended it", err);
 }
 
-static leat_status report_late(shared_collective *c, leati_stage stage, uint64_t count,
+static leat_status report_late(shared_collective *c, leati_call_stage stage, uint64_t count,
                                leat_error *err) {
     char missing[128] = "rank ";
     leat_error reason = {0};
-    leati_missing_ranks(c->head->calls, c->base.num_ranks, stage, count, missing + strlen(missing),
-                        sizeof missing - strlen(missing));
-    leati_fail_late(c->store, c->rank, c->timeout_ms,
-                    leati_collective_kind_name(leati_present_call(&c->head->calls[c->rank])->kind),
-                    missing, &reason);
+    leati_calls_missing_ranks(c->head->calls, c->base.num_ranks, stage, count,
+                              missing + strlen(missing), sizeof missing - strlen(missing));
+    leati_failure_late(c->store, c->rank, c->timeout_ms,
+                       leati_call_kind_name(leati_call_present(&c->head->calls[c->rank])->kind),
+                       missing, &reason);
     return fail_all(c, &reason, err);
 }
 
 /* This rank has reached `count` of a stage; whoever sleeps looks again. */
-static void reach(shared_collective *c, leati_stage stage, uint64_t count) {
+static void reach(shared_collective *c, leati_call_stage stage, uint64_t count) {
     atomic_store(&c->head->calls[c->rank].reached[stage], count);
     if (atomic_load(&c->head->sleepers) > 0) {
         wake_all(c);
     }
 }
 
-static bool all_reached(const shared_collective *c, leati_stage stage, uint64_t count) {
+static bool all_reached(const shared_collective *c, leati_call_stage stage, uint64_t count) {
     for (int r = 0; r < c->base.num_ranks; r++) {
         if (atomic_load(&c->head->calls[r].reached[stage]) < count) {
             return false;
@@ -127,7 +127,7 @@ static bool all_reached(const shared_collective *c, leati_stage stage, uint64_t 
 }
 
 /* One sleep, if there still is a reason to; ends when somebody reaches something. */
-static void sleep_until(shared_collective *c, leati_stage stage, uint64_t count) {
+static void sleep_until(shared_collective *c, leati_call_stage stage, uint64_t count) {
     struct timespec slice = {.tv_nsec = SLICE_MS * 1000000L};
     atomic_fetch_add(&c->head->sleepers, 1);
     unsigned seen = atomic_load(&c->head->changes);
@@ -138,8 +138,9 @@ static void sleep_until(shared_collective *c, leati_stage stage, uint64_t count)
 }
 
 /* Waits until all ranks have reached `count` of a stage. */
-static leat_status await(shared_collective *c, leati_stage stage, uint64_t count, leat_error *err) {
-    for (int i = 0, spins = leati_spins(c->spins); i < spins; i++) {
+static leat_status await(shared_collective *c, leati_call_stage stage, uint64_t count,
+                         leat_error *err) {
+    for (int i = 0, spins = leati_coll_spins(c->spins); i < spins; i++) {
         if (all_reached(c, stage, count)) {
             return LEAT_OK;
         }
@@ -206,7 +207,7 @@ static void put_piece(shared_collective *c, const transfer *t, int64_t i) {
     switch (t->call.kind) {
     case LEATI_CALL_ALL_REDUCE:
         if (!p.small) {
-            own = leati_part_of(p.count, c->base.num_ranks, c->rank);
+            own = leati_coll_part_of(p.count, c->base.num_ranks, c->rank);
         }
         memcpy(to, t->in + p.at, (size_t)own.begin * t->item);
         memcpy(to + (size_t)own.end * t->item, t->in + p.at + (size_t)own.end * t->item,
@@ -235,13 +236,13 @@ static void combine(shared_collective *c, const transfer *t, piece p, size_t fro
     for (int r = 0; r < c->base.num_ranks; r++) {
         c->inputs[r] = r == c->rank ? own : slot(p, r) + from;
     }
-    leati_combine(t->how, c->inputs, c->base.num_ranks, 0, outputs, num_outputs, 0, count);
+    leati_reducer_combine(t->how, c->inputs, c->base.num_ranks, 0, outputs, num_outputs, 0, count);
 }
 
 /* This rank's part of a large piece of a sum, for itself and for the others. */
 static void work_on_piece(shared_collective *c, const transfer *t, int64_t i) {
     piece p = piece_of(c, t, i);
-    leati_part part = leati_part_of(p.count, c->base.num_ranks, c->rank);
+    leati_part part = leati_coll_part_of(p.count, c->base.num_ranks, c->rank);
     size_t from = (size_t)part.begin * t->item;
     void *outputs[2] = {t->out + p.at + from, slot(p, c->rank) + from};
     if (!p.small) {
@@ -261,7 +262,7 @@ static void take_piece(shared_collective *c, const transfer *t, int64_t i) {
             return;
         }
         for (int r = 0; r < c->base.num_ranks; r++) {
-            leati_part part = leati_part_of(p.count, c->base.num_ranks, r);
+            leati_part part = leati_coll_part_of(p.count, c->base.num_ranks, r);
             size_t from = (size_t)part.begin * t->item;
             if (r != c->rank) {
                 memcpy((char *)to + from, slot(p, r) + from,
@@ -289,7 +290,7 @@ static void take_piece(shared_collective *c, const transfer *t, int64_t i) {
 /* Do all ranks make the same call? Asked after the first meeting. */
 static leat_status compare(shared_collective *c, leat_error *err) {
     leat_error reason = {0};
-    leat_status status = leati_compare_calls(c->head->calls, c->base.num_ranks, c->rank, &reason);
+    leat_status status = leati_calls_compare(c->head->calls, c->base.num_ranks, c->rank, &reason);
     return status == LEAT_OK ? LEAT_OK : fail_all(c, &reason, err);
 }
 
@@ -314,7 +315,7 @@ static bool plan(shared_collective *c, transfer *t) {
 /* All pieces of a call: whatever can be done next, what others wait for first. */
 static leat_status move(shared_collective *c, const transfer *t, bool works, leat_error *err) {
     int64_t n = t->num_pieces, puts = 0, works_done = 0, takes = 0;
-    leati_stage before_take = works ? LEATI_STAGE_WORKED : LEATI_STAGE_PUT;
+    leati_call_stage before_take = works ? LEATI_STAGE_WORKED : LEATI_STAGE_PUT;
     leat_status status = LEAT_OK;
     while (takes < n && status == LEAT_OK) {
         /* Piece i lies in the row of the one `num_rows` before it, which all must have taken. */
@@ -347,7 +348,7 @@ static leat_status run_transfer(shared_collective *c, transfer *t, leat_error *e
     }
     bool works = plan(c, t);
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
-    leati_record_call(&c->head->calls[c->rank], t->call);
+    leati_call_record(&c->head->calls[c->rank], t->call);
     reach(c, LEATI_STAGE_MET, c->calls);
     leat_status status = await(c, LEATI_STAGE_MET, c->calls, err);
     if (status == LEAT_OK) {
@@ -366,7 +367,7 @@ static leat_status shared_all_reduce(leati_collective *collective, int rank, voi
                                      int64_t count, leat_dtype dtype, leati_reduction reduction,
                                      leat_error *err) {
     (void)rank;
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     transfer t = {.call = {.count = count,
                            .kind = LEATI_CALL_ALL_REDUCE,
                            .dtype = (int32_t)dtype,
@@ -389,7 +390,7 @@ static leat_status shared_reduce_scatter(leati_collective *collective, int rank,
                                          int64_t count, leat_dtype dtype, leati_reduction reduction,
                                          void *out, leat_error *err) {
     (void)rank;
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     transfer t = {.call = {.count = count,
                            .kind = LEATI_CALL_REDUCE_SCATTER,
                            .dtype = (int32_t)dtype,
@@ -402,7 +403,7 @@ static leat_status shared_reduce_scatter(leati_collective *collective, int rank,
 static leat_status shared_broadcast(leati_collective *collective, int rank, int root, void *data,
                                     int64_t count, leat_dtype dtype, leat_error *err) {
     (void)rank;
-    leat_status status = leati_check_root(root, collective->num_ranks, err);
+    leat_status status = leati_reducer_check_root(root, collective->num_ranks, err);
     transfer t = {.call = {.count = count,
                            .kind = LEATI_CALL_BROADCAST,
                            .dtype = (int32_t)dtype,
@@ -468,14 +469,14 @@ static leat_status all_opened(shared_collective *c, leat_status own, leat_error 
     leati_meeting all;
     const char *mine = own == LEAT_OK ? "y" : "n";
     leat_status status =
-        leati_store_meet(c->store, "shared memory opened", mine, 1, c->timeout_ms, &all, err);
+        leati_store_barrier(c->store, "shared memory opened", mine, 1, c->timeout_ms, &all, err);
     for (int r = 0; r < c->base.num_ranks && status == LEAT_OK; r++) {
         if (all.bytes[all.offset[r]] != 'y' && own == LEAT_OK) {
             own = leati_fail(err, LEAT_UNAVAILABLE,
                              "rank %d cannot open the shared memory of rank 0", r);
         }
     }
-    leati_meeting_fini(&all);
+    leati_store_barrier_fini(&all);
     return status == LEAT_OK ? own : status;
 }
 
@@ -483,14 +484,14 @@ static leat_status open_segment(shared_collective *c, leat_error *err) {
     char name[80] = "";
     int file = c->rank == 0 ? make_segment(c, name, sizeof name, err) : -1;
     leati_meeting all;
-    leat_status status =
-        leati_store_meet(c->store, "shared memory", name, strlen(name), c->timeout_ms, &all, err);
+    leat_status status = leati_store_barrier(c->store, "shared memory", name, strlen(name),
+                                             c->timeout_ms, &all, err);
     if (status == LEAT_OK && c->rank != 0) {
         snprintf(name, sizeof name, "%.*s", (int)(all.offset[1] - all.offset[0]),
                  all.bytes + all.offset[0]);
         file = name[0] == '\0' ? -1 : shm_open(name, O_RDWR | O_CLOEXEC, 0);
     }
-    leati_meeting_fini(&all);
+    leati_store_barrier_fini(&all);
     if (status != LEAT_OK) {
         if (file >= 0) {
             close(file);
@@ -519,8 +520,8 @@ static leat_status open_segment(shared_collective *c, leat_error *err) {
     return status;
 }
 
-leati_collective *leati_shared_collective_new(leati_store *store, int rank, int num_ranks,
-                                              int64_t timeout_ms, leat_error *err) {
+leati_collective *leati_coll_shared_new(leati_store *store, int rank, int num_ranks,
+                                        int64_t timeout_ms, leat_error *err) {
     shared_collective *c = leati_alloc_zero(1, sizeof *c);
     if (c == NULL) {
         leati_no_memory(err);
@@ -531,7 +532,7 @@ leati_collective *leati_shared_collective_new(leati_store *store, int rank, int 
     c->store = store;
     c->rank = rank;
     c->timeout_ms = timeout_ms;
-    c->spins = leati_num_cores() >= num_ranks ? SPINS : 0;
+    c->spins = leati_pool_num_cores() >= num_ranks ? SPINS : 0;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t head = sizeof(shared_head) + (size_t)num_ranks * sizeof(leati_rank_call);
     c->head_bytes = (head + page - 1) / page * page;

@@ -66,36 +66,36 @@ struct leati_store {
 /* Ends every wait, the present and the later ones, with the first reason; `lost` knows it before
  * those who wait. */
 static void fail_store(leati_store *s, leat_status code, const char *text) {
-    leati_gate_lock(s->gate);
+    leati_queue_gate_lock(s->gate);
     bool first = !s->failing && !atomic_load(&s->stop);
     if (first) {
         s->failing = true;
         leati_fail(&s->reason, code, "%s", text);
     }
     leat_error reason = s->reason;
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_unlock(s->gate);
     if (!first) {
         return;
     }
     if (s->options.lost != NULL) {
         s->options.lost(s->options.context, &reason);
     }
-    leati_gate_lock(s->gate);
+    leati_queue_gate_lock(s->gate);
     s->failed = true;
-    leati_gate_wake(s->gate);
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_wake(s->gate);
+    leati_queue_gate_unlock(s->gate);
 }
 
 /* A call beyond the last one of a rank that has left. */
 static void check_left(leati_store *s, uint64_t calls) {
     char text[sizeof s->reason.text];
-    leati_gate_lock(s->gate);
+    leati_queue_gate_lock(s->gate);
     bool beyond = calls > s->left;
     snprintf(text, sizeof text,
              "%.200s has left the job after %llu exchanges, and this is number %llu; give all "
              "workers as many steps",
              s->left_name, (unsigned long long)s->left, (unsigned long long)calls);
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_unlock(s->gate);
     if (beyond) {
         fail_store(s, LEAT_ABORTED, text);
     }
@@ -109,18 +109,18 @@ static void note_left(leati_store *s, const leati_message_head *head, const char
         return;
     }
     memcpy(&calls, payload, sizeof calls);
-    leati_gate_lock(s->gate);
+    leati_queue_gate_lock(s->gate);
     if (calls < s->left) {
         s->left = calls;
         snprintf(s->left_name, sizeof s->left_name, "%s", payload + sizeof calls);
     }
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_unlock(s->gate);
     atomic_store(&s->anybody_left, true);
     check_left(s, atomic_load(&s->calls));
 }
 
 static void deliver(leati_store *s, const leati_message_head *head, const char *payload) {
-    leati_gate_lock(s->gate);
+    leati_queue_gate_lock(s->gate);
     request *at = s->requests;
     while (at != NULL && at->number != head->request) {
         at = at->next;
@@ -138,14 +138,14 @@ static void deliver(leati_store *s, const leati_message_head *head, const char *
     if (at != NULL) {
         at->done = true;
     }
-    leati_gate_wake(s->gate);
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_wake(s->gate);
+    leati_queue_gate_unlock(s->gate);
 }
 
 /* Says who says so, because the text may reach ranks that have not lost rank 0. */
 static void lose_server(leati_store *s, const char *why) {
     char text[sizeof s->reason.text], doing[160];
-    leati_describe_beat(&s->server_beat, s->heard_ns, doing, sizeof doing);
+    leati_wire_describe_heartbeat(&s->server_beat, s->heard_ns, doing, sizeof doing);
     snprintf(text, sizeof text,
              "%.80s lost rank 0 (%.80s, %s): %.100s; start the job again from its last checkpoint",
              s->name, s->address, doing, why);
@@ -185,9 +185,9 @@ static bool listen_once(leati_store *s, leati_wire_buffer *in) {
 LEAT_WARN_UNUSED static leat_status send_message(leati_store *s, leati_message_kind kind,
                                                  uint64_t number, const void *a, size_t a_size,
                                                  const void *b, size_t b_size, leat_error *err) {
-    leati_gate_lock(s->sending);
+    leati_queue_gate_lock(s->sending);
     leat_status status = leati_wire_send(s->socket, kind, number, a, a_size, b, b_size, err);
-    leati_gate_unlock(s->sending);
+    leati_queue_gate_unlock(s->sending);
     return status;
 }
 
@@ -253,17 +253,17 @@ static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, s
                        leat_error *err) {
     *r = (request){0};
     leat_error local = {0};
-    leati_gate_lock(s->gate);
+    leati_queue_gate_lock(s->gate);
     r->number = ++s->number;
     r->next = s->requests;
     s->requests = r;
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_unlock(s->gate);
     leat_status status = send_message(s, kind, r->number, a, a_size, b, b_size, &local);
     /* The server's deadline comes first, unless it is gone. */
     int64_t deadline = leati_now_ns() + (timeout_ms + s->options.dead_ms) * 1000000;
-    leati_gate_lock(s->gate);
+    leati_queue_gate_lock(s->gate);
     while (status == LEAT_OK && !r->done && !s->failed) {
-        status = leati_gate_wait(s->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
+        status = leati_queue_gate_wait(s->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
     }
     if (s->failed && !r->done) {
         local = s->reason;
@@ -273,7 +273,7 @@ static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, s
         status = r->status;
     }
     unlink_request(s, r);
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_unlock(s->gate);
     if (status != LEAT_OK) {
         leati_free(r->bytes);
         r->bytes = NULL;
@@ -334,14 +334,15 @@ leat_status leati_store_get(leati_store *store, const char *key, int64_t timeout
     return status;
 }
 
-void leati_meeting_fini(leati_meeting *meeting) {
+void leati_store_barrier_fini(leati_meeting *meeting) {
     leati_free(meeting->bytes);
     leati_free(meeting->offset);
     *meeting = (leati_meeting){0};
 }
 
-leat_status leati_store_meet(leati_store *store, const char *name, const void *value, size_t size,
-                             int64_t timeout_ms, leati_meeting *out, leat_error *err) {
+leat_status leati_store_barrier(leati_store *store, const char *name, const void *value,
+                                size_t size, int64_t timeout_ms, leati_meeting *out,
+                                leat_error *err) {
     request r;
     *out = (leati_meeting){0};
     leat_status status =
@@ -353,7 +354,7 @@ leat_status leati_store_meet(leati_store *store, const char *name, const void *v
     out->bytes = r.bytes;
     out->offset = leati_alloc(ranks + 1, sizeof *out->offset);
     if (out->offset == NULL) {
-        leati_meeting_fini(out);
+        leati_store_barrier_fini(out);
         return leati_no_memory(err);
     }
     for (size_t i = 0; i < ranks && at <= r.size; i++) {
@@ -364,7 +365,7 @@ leat_status leati_store_meet(leati_store *store, const char *name, const void *v
     }
     out->offset[ranks] = at;
     if (at != r.size) {
-        leati_meeting_fini(out);
+        leati_store_barrier_fini(out);
         return leati_fail(err, LEAT_INTERNAL, "the answer to \"%s\" has %zu bytes; expected %zu",
                           name, r.size, at);
     }
@@ -377,7 +378,7 @@ leat_status leati_store_agree(leati_store *store, const char *what, const char *
     char with_name[1024];
     int length = snprintf(with_name, sizeof with_name, "%s\n%s", value, store->name);
     size_t size = (size_t)length < sizeof with_name ? (size_t)length : sizeof with_name - 1;
-    leat_status status = leati_store_meet(store, what, with_name, size, timeout_ms, &all, err);
+    leat_status status = leati_store_barrier(store, what, with_name, size, timeout_ms, &all, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -395,7 +396,7 @@ leat_status leati_store_agree(leati_store *store, const char *what, const char *
                                 other_size, other, first_size, first);
         }
     }
-    leati_meeting_fini(&all);
+    leati_store_barrier_fini(&all);
     return status;
 }
 
@@ -403,7 +404,7 @@ void leati_store_abort(leati_store *store, const leat_error *why) {
     tell(store, LEATI_MESSAGE_ABORT, why->text, strlen(why->text));
 }
 
-void leati_store_note(leati_store *store, uint64_t calls, leati_phase phase) {
+void leati_store_note(leati_store *store, uint64_t calls, leati_store_phase phase) {
     atomic_store(&store->calls, calls);
     atomic_store(&store->phase, (int)phase);
     if (atomic_load(&store->anybody_left) && phase == LEATI_PHASE_COLLECTIVE) {
@@ -411,7 +412,7 @@ void leati_store_note(leati_store *store, uint64_t calls, leati_phase phase) {
     }
 }
 
-void leati_store_note_phase(leati_store *store, leati_phase phase) {
+void leati_store_note_phase(leati_store *store, leati_store_phase phase) {
     atomic_store(&store->phase, (int)phase);
 }
 
@@ -479,15 +480,15 @@ static leat_status join_job(leati_store *s, leat_error *err) {
     int64_t left = s->options.timeout_ms - (leati_now_ns() - begin) / 1000000;
     leati_meeting all = {0};
     if (status == LEAT_OK) {
-        status = leati_store_meet(s, "start", NULL, 0, left < 1 ? 1 : left, &all, err);
+        status = leati_store_barrier(s, "start", NULL, 0, left < 1 ? 1 : left, &all, err);
     }
-    leati_meeting_fini(&all);
+    leati_store_barrier_fini(&all);
     return status;
 }
 
 static leat_status prepare(leati_store *s, leat_error *err) {
-    s->gate = leati_gate_new("the job's store", NULL, err);
-    s->sending = s->gate == NULL ? NULL : leati_gate_new("sending to the store", NULL, err);
+    s->gate = leati_queue_gate_new("the job's store", NULL, err);
+    s->sending = s->gate == NULL ? NULL : leati_queue_gate_new("sending to the store", NULL, err);
     if (s->sending == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -561,8 +562,8 @@ void leati_store_close(leati_store *store) {
             close(store->wake[i]);
         }
     }
-    leati_gate_free(store->gate);
-    leati_gate_free(store->sending);
+    leati_queue_gate_free(store->gate);
+    leati_queue_gate_free(store->sending);
     leati_free(store->name);
     leati_free(store->address);
     leati_free(store);

@@ -17,13 +17,13 @@
 typedef struct leati_store leati_store;
 
 /* What a process is doing, for stall reports. */
-typedef enum leati_phase {
+typedef enum leati_store_phase {
     LEATI_PHASE_START = 0,
     LEATI_PHASE_INPUT,
     LEATI_PHASE_COMPUTE,
     LEATI_PHASE_COLLECTIVE,
     LEATI_NUM_PHASES
-} leati_phase;
+} leati_store_phase;
 
 typedef struct leati_store_options {
     const char *address; /* "host:port" of rank 0; borrowed for the call */
@@ -66,13 +66,13 @@ typedef struct leati_meeting {
     char *bytes;    /* owned */
     size_t *offset; /* num_ranks + 1; in `bytes`; owned */
 } leati_meeting;
-void leati_meeting_fini(leati_meeting *meeting);
+void leati_store_barrier_fini(leati_meeting *meeting);
 
 /* Waits until every rank has come to the meeting of this name; a name serves any number of times,
  * in the same order on every rank. DEADLINE_EXCEEDED names who has not come. */
-LEAT_WARN_UNUSED leat_status leati_store_meet(leati_store *store, const char *name,
-                                              const void *value, size_t size, int64_t timeout_ms,
-                                              leati_meeting *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_store_barrier(leati_store *store, const char *name,
+                                                 const void *value, size_t size, int64_t timeout_ms,
+                                                 leati_meeting *out, leat_error *err);
 /* A meeting at which all values must be the same text: FAILED_PRECONDITION names a rank that
  * differs, what it has and what rank 0 has. */
 LEAT_WARN_UNUSED leat_status leati_store_agree(leati_store *store, const char *what,
@@ -83,9 +83,9 @@ LEAT_WARN_UNUSED leat_status leati_store_agree(leati_store *store, const char *w
 void leati_store_abort(leati_store *store, const leat_error *why);
 
 /* How far this process is: the next heartbeat says so. */
-void leati_store_note(leati_store *store, uint64_t calls, leati_phase phase);
+void leati_store_note(leati_store *store, uint64_t calls, leati_store_phase phase);
 /* The same between calls. */
-void leati_store_note_phase(leati_store *store, leati_phase phase);
+void leati_store_note_phase(leati_store *store, leati_store_phase phase);
 /* One line on the ranks that hold the others up, from their last heartbeats: name, calls made,
  * phase, how long ago. Cut to `size`; empty where nothing is known. */
 void leati_store_stalled(leati_store *store, char *text, size_t size);

@@ -178,7 +178,7 @@ static void fail_job(leati_store_server *s, const char *text) {
 static void lose(leati_store_server *s, int rank, const char *why) {
     char text[sizeof s->reason.text], doing[160];
     const member *m = &s->members[rank];
-    leati_describe_beat(&m->beat, m->heard_ns, doing, sizeof doing);
+    leati_wire_describe_heartbeat(&m->beat, m->heard_ns, doing, sizeof doing);
     snprintf(
         text, sizeof text,
         "lost %.120s (rank %d of %d, %s): %.120s; start the job again from its last checkpoint",
@@ -408,7 +408,7 @@ static void report_stalled(leati_store_server *s, int rank, uint64_t request) {
             continue;
         }
         char doing[160];
-        leati_describe_beat(&m->beat, m->heard_ns, doing, sizeof doing);
+        leati_wire_describe_heartbeat(&m->beat, m->heard_ns, doing, sizeof doing);
         leati_text_addf(&text, "%s%s was %s, where others made %llu", count > 1 ? "; " : "",
                         m->name == NULL ? "an absent rank" : m->name, doing,
                         (unsigned long long)most);

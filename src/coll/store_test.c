@@ -98,13 +98,14 @@ static void meet_and_keep(rank *r) {
         int size = snprintf(mine, sizeof mine, "%d of %d", r->options.rank, round);
         leati_meeting all;
         assert_int_equal(
-            leati_store_meet(r->store, "round", mine, (size_t)size, LONG_MS, &all, &err), LEAT_OK);
+            leati_store_barrier(r->store, "round", mine, (size_t)size, LONG_MS, &all, &err),
+            LEAT_OK);
         for (int other = 0; other < r->options.num_ranks; other++) {
             size = snprintf(mine, sizeof mine, "%d of %d", other, round);
             assert_int_equal(all.offset[other + 1] - all.offset[other], size);
             assert_memory_equal(all.bytes + all.offset[other], mine, (size_t)size);
         }
-        leati_meeting_fini(&all);
+        leati_store_barrier_fini(&all);
     }
     char *value = NULL;
     size_t size = 0;
@@ -156,7 +157,7 @@ static void abort_from_one(rank *r) {
         leat_error why = {.code = LEAT_DATA_LOSS, .text = "the file is cut"};
         leati_store_abort(r->store, &why);
     }
-    assert_int_equal(leati_store_meet(r->store, "never", NULL, 0, LONG_MS, &all, &err),
+    assert_int_equal(leati_store_barrier(r->store, "never", NULL, 0, LONG_MS, &all, &err),
                      LEAT_ABORTED);
     has(&err, LEAT_ABORTED, "worker 1 failed: the file is cut");
     assert_int_equal(leati_store_set(r->store, "late", NULL, 0, &err), LEAT_ABORTED);
@@ -181,8 +182,8 @@ static void fall_behind(rank *r) {
     while (r->options.rank == 0 &&
            strstr(text, "worker 2 was reading input after 41 calls") == NULL)
         leati_store_stalled(r->store, text, sizeof text);
-    assert_int_equal(leati_store_meet(r->store, "end", NULL, 0, LONG_MS, &all, &err), LEAT_OK);
-    leati_meeting_fini(&all);
+    assert_int_equal(leati_store_barrier(r->store, "end", NULL, 0, LONG_MS, &all, &err), LEAT_OK);
+    leati_store_barrier_fini(&all);
 }
 
 static void test_stalled(void **state) {
@@ -411,14 +412,14 @@ static leat_status use_store(void *context, leat_error *err) {
     if (status == LEAT_OK) {
         assert_int_equal(size, 3);
         assert_memory_equal(value, "one", 3);
-        status = leati_store_meet(store, "m", "xy", 2, LONG_MS, &all, err);
+        status = leati_store_barrier(store, "m", "xy", 2, LONG_MS, &all, err);
     }
     if (status == LEAT_OK) {
         assert_int_equal(all.offset[1] - all.offset[0], 2);
         assert_memory_equal(all.bytes + all.offset[0], "xy", 2);
         status = leati_store_agree(store, "number", "7", LONG_MS, err);
     }
-    leati_meeting_fini(&all);
+    leati_store_barrier_fini(&all);
     leati_free(value);
     leati_store_close(store);
     return status;

@@ -41,9 +41,9 @@ typedef struct threads_collective {
 } threads_collective;
 
 static void wake_all(threads_collective *c) {
-    leati_gate_lock(c->gate);
-    leati_gate_wake(c->gate);
-    leati_gate_unlock(c->gate);
+    leati_queue_gate_lock(c->gate);
+    leati_queue_gate_wake(c->gate);
+    leati_queue_gate_unlock(c->gate);
 }
 
 /* Sets the first reason and wakes who sleeps. */
@@ -56,32 +56,31 @@ static leat_status fail_all(threads_collective *c, const leat_error *reason, lea
 static leat_status report_missing(threads_collective *c, int rank, uint64_t generation,
                                   leat_error *err) {
     char missing[128];
-    leati_missing_ranks(c->calls, c->base.num_ranks, LEATI_STAGE_MET, generation + 1, missing,
-                        sizeof missing);
+    leati_calls_missing_ranks(c->calls, c->base.num_ranks, LEATI_STAGE_MET, generation + 1, missing,
+                              sizeof missing);
     return leati_fail(err, LEAT_DEADLINE_EXCEEDED,
                       "rank %d waited %lld ms in %s for rank %s; every replica must make the same "
                       "calls in the same order",
                       rank, (long long)(c->timeout_ns / 1000000),
-                      leati_collective_kind_name(leati_present_call(&c->calls[rank])->kind),
-                      missing);
+                      leati_call_kind_name(leati_call_present(&c->calls[rank])->kind), missing);
 }
 
 static leat_status sleep_at(threads_collective *c, int rank, uint64_t generation, leat_error *err) {
     leat_status status = LEAT_OK;
     int64_t deadline = leati_now_ns() + c->timeout_ns;
     leat_error local = {0};
-    leati_gate_lock(c->gate);
+    leati_queue_gate_lock(c->gate);
     atomic_fetch_add(&c->sleepers, 1);
-    while (atomic_load(&c->generation) == generation && !leati_failed(c->failure) &&
+    while (atomic_load(&c->generation) == generation && !leati_failure_happened(c->failure) &&
            status == LEAT_OK) {
-        status = leati_gate_wait(c->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
+        status = leati_queue_gate_wait(c->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
     }
     atomic_fetch_sub(&c->sleepers, 1);
-    leati_gate_unlock(c->gate);
+    leati_queue_gate_unlock(c->gate);
     if (atomic_load(&c->generation) != generation) {
         return LEAT_OK;
     }
-    if (status != LEAT_OK && !leati_failed(c->failure)) {
+    if (status != LEAT_OK && !leati_failure_happened(c->failure)) {
         leat_error reason = {0};
         report_missing(c, rank, generation, &reason);
         return fail_all(c, &reason, err);
@@ -93,7 +92,7 @@ static leat_status sleep_at(threads_collective *c, int rank, uint64_t generation
 
 /* Rank's share of the running call, once all have published. */
 static void act(const threads_collective *c, int rank) {
-    const leati_collective_call *call = leati_present_call(&c->calls[rank]);
+    const leati_collective_call *call = leati_call_present(&c->calls[rank]);
     const void *const *data = (const void *const *)c->data;
     int ranks = c->base.num_ranks;
     size_t item = leat_dtype_size((leat_dtype)call->dtype), bytes = (size_t)call->count * item;
@@ -101,13 +100,14 @@ static void act(const threads_collective *c, int rank) {
                              .reduction = (leati_reduction)call->parameter};
     switch (call->kind) {
     case LEATI_CALL_ALL_REDUCE: {
-        leati_part part = leati_part_of(call->count, ranks, rank);
+        leati_part part = leati_coll_part_of(call->count, ranks, rank);
         size_t at = (size_t)part.begin * item;
-        leati_combine(how, data, ranks, at, c->data, ranks, at, part.end - part.begin);
+        leati_reducer_combine(how, data, ranks, at, c->data, ranks, at, part.end - part.begin);
         return;
     }
     case LEATI_CALL_REDUCE_SCATTER:
-        leati_combine(how, data, ranks, (size_t)rank * bytes, &c->out[rank], 1, 0, call->count);
+        leati_reducer_combine(how, data, ranks, (size_t)rank * bytes, &c->out[rank], 1, 0,
+                              call->count);
         return;
     case LEATI_CALL_ALL_GATHER:
         for (int r = 0; r < ranks && bytes > 0; r++) {
@@ -125,7 +125,7 @@ static void act(const threads_collective *c, int rank) {
 
 /* The last rank to arrive does small calls for all, if they are equal; they look for themselves. */
 static void act_for_all(const threads_collective *c, int rank) {
-    if (leati_compare_calls(c->calls, c->base.num_ranks, rank, NULL) == LEAT_OK) {
+    if (leati_calls_compare(c->calls, c->base.num_ranks, rank, NULL) == LEAT_OK) {
         for (int r = 0; r < c->base.num_ranks; r++) {
             act(c, r);
         }
@@ -133,7 +133,7 @@ static void act_for_all(const threads_collective *c, int rank) {
 }
 
 static leat_status meet(threads_collective *c, int rank, bool small, leat_error *err) {
-    if (leati_failed(c->failure)) {
+    if (leati_failure_happened(c->failure)) {
         return leati_failure_refuse(c->failure, err);
     }
     uint64_t generation = atomic_load(&c->generation);
@@ -149,11 +149,11 @@ static leat_status meet(threads_collective *c, int rank, bool small, leat_error 
         }
         return LEAT_OK;
     }
-    for (int i = 0, spins = leati_spins(c->spins); i < spins; i++) {
+    for (int i = 0, spins = leati_coll_spins(c->spins); i < spins; i++) {
         if (atomic_load_explicit(&c->generation, memory_order_acquire) != generation) {
             return LEAT_OK;
         }
-        if (leati_failed(c->failure)) {
+        if (leati_failure_happened(c->failure)) {
             break;
         }
 #if defined(__x86_64__)
@@ -168,11 +168,11 @@ static leat_status run_call(threads_collective *c, int rank, leati_collective_ca
                             void *out, leat_error *err) {
     size_t bytes = (size_t)call.count * leat_dtype_size((leat_dtype)call.dtype);
     bool small = bytes * (size_t)c->base.num_ranks <= SMALL_BYTES;
-    if (leati_failed(c->failure)) {
+    if (leati_failure_happened(c->failure)) {
         return leati_failure_refuse(
             c->failure, err); /* others may still look at the record of the call before */
     }
-    leati_record_call(&c->calls[rank], call);
+    leati_call_record(&c->calls[rank], call);
     c->data[rank] = data;
     c->out[rank] = out;
     leat_error unequal = {0};
@@ -180,7 +180,7 @@ static leat_status run_call(threads_collective *c, int rank, leati_collective_ca
     if (status != LEAT_OK) {
         return status;
     }
-    status = leati_compare_calls(c->calls, c->base.num_ranks, rank, &unequal);
+    status = leati_calls_compare(c->calls, c->base.num_ranks, rank, &unequal);
     if (status != LEAT_OK) {
         return fail_all(c, &unequal, err);
     }
@@ -196,7 +196,7 @@ static leat_status run_call(threads_collective *c, int rank, leati_collective_ca
 static leat_status threads_all_reduce(leati_collective *collective, int rank, void *data,
                                       int64_t count, leat_dtype dtype, leati_reduction reduction,
                                       leat_error *err) {
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     leati_collective_call call = {.count = count,
                                   .kind = LEATI_CALL_ALL_REDUCE,
                                   .dtype = (int32_t)dtype,
@@ -216,7 +216,7 @@ static leat_status threads_all_gather(leati_collective *collective, int rank, co
 static leat_status threads_reduce_scatter(leati_collective *collective, int rank, const void *data,
                                           int64_t count, leat_dtype dtype,
                                           leati_reduction reduction, void *out, leat_error *err) {
-    leat_status status = leati_check_reduction(dtype, reduction, err);
+    leat_status status = leati_reducer_check(dtype, reduction, err);
     leati_collective_call call = {.count = count,
                                   .kind = LEATI_CALL_REDUCE_SCATTER,
                                   .dtype = (int32_t)dtype,
@@ -228,7 +228,7 @@ static leat_status threads_reduce_scatter(leati_collective *collective, int rank
 
 static leat_status threads_broadcast(leati_collective *collective, int rank, int root, void *data,
                                      int64_t count, leat_dtype dtype, leat_error *err) {
-    leat_status status = leati_check_root(root, collective->num_ranks, err);
+    leat_status status = leati_reducer_check_root(root, collective->num_ranks, err);
     leati_collective_call call = {
         .count = count, .kind = LEATI_CALL_BROADCAST, .dtype = (int32_t)dtype, .parameter = root};
     return status == LEAT_OK
@@ -247,7 +247,7 @@ static void threads_abort(leati_collective *collective, const leat_error *reason
 
 static void threads_close(leati_collective *collective) {
     threads_collective *c = (threads_collective *)collective;
-    leati_gate_free(c->gate);
+    leati_queue_gate_free(c->gate);
     leati_failure_free(c->failure);
     leati_free(c->calls);
     leati_free(c->data);
@@ -281,8 +281,8 @@ leati_collective *leati_threads_collective_new(int num_ranks, int64_t timeout_ms
     c->base.ops = &threads_ops;
     c->base.num_ranks = num_ranks;
     c->timeout_ns = timeout_ms * 1000000;
-    c->spins = leati_num_cores() >= num_ranks ? SPINS : 0;
-    c->gate = leati_gate_new("collective \"threads\"", NULL, err);
+    c->spins = leati_pool_num_cores() >= num_ranks ? SPINS : 0;
+    c->gate = leati_queue_gate_new("collective \"threads\"", NULL, err);
     c->failure = c->gate == NULL ? NULL : leati_failure_new("threads", err);
     size_t ranks = (size_t)num_ranks;
     c->calls = leati_alloc_aligned(ranks * sizeof(*c->calls), 64);

@@ -107,7 +107,8 @@ void leati_wire_fini(leati_wire_buffer *buffer) {
     *buffer = (leati_wire_buffer){0};
 }
 
-void leati_describe_beat(const leati_beat *beat, int64_t heard_ns, char *text, size_t size) {
+void leati_wire_describe_heartbeat(const leati_beat *beat, int64_t heard_ns, char *text,
+                                   size_t size) {
     static const char *const phases[LEATI_NUM_PHASES] = {"at its start", "reading input",
                                                          "computing", "exchanging values"};
     int phase = beat->phase >= 0 && beat->phase < LEATI_NUM_PHASES ? beat->phase : 0;

@@ -40,7 +40,8 @@ typedef struct leati_beat {
 
 /* "reading input (map "decode" computed 96 % of the time) after 41 calls, heard 0.2 s ago": what a
  * process that said so did then. */
-void leati_describe_beat(const leati_beat *beat, int64_t heard_ns, char *text, size_t size);
+void leati_wire_describe_heartbeat(const leati_beat *beat, int64_t heard_ns, char *text,
+                                   size_t size);
 
 /* Bytes that came and do not make a message yet. */
 typedef struct leati_wire_buffer {

@@ -151,8 +151,8 @@ static void test_beats(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[160];
-        leati_describe_beat(&cases[i].beat, leati_now_ns() - 3600 * INT64_C(1000000000), text,
-                            sizeof text);
+        leati_wire_describe_heartbeat(&cases[i].beat, leati_now_ns() - 3600 * INT64_C(1000000000),
+                                      text, sizeof text);
         assert_memory_equal(text, cases[i].text, strlen(cases[i].text));
         double seconds = 0;
         assert_int_equal(sscanf(strstr(text, "heard "), "heard %lf s ago", &seconds), 1);

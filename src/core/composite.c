@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool leati_leaf_is_composite(const leat_spec *leaf) {
+bool leati_spec_is_composite(const leat_spec *leaf) {
     leat_spec_kind kind = leat_spec_get_kind(leaf);
     return kind == LEAT_SPEC_RAGGED || kind == LEAT_SPEC_SPARSE;
 }
@@ -25,7 +25,7 @@ bool leati_spec_has_composite(const leat_spec *spec) {
         if (leati_spec_has_composite(leat_spec_child(spec, i)))
             return true;
     }
-    return leati_leaf_is_composite(spec);
+    return leati_spec_is_composite(spec);
 }
 
 /* Appends the leaves below `spec`; there is room. */
@@ -66,7 +66,7 @@ static bool is_sparse(const leat_spec *leaf) {
     return leat_spec_get_kind(leaf) == LEAT_SPEC_SPARSE;
 }
 
-int leati_leaf_row_parts(const leat_spec *leaf) {
+int leati_composite_row_parts(const leat_spec *leaf) {
     int levels = levels_of(leaf);
     return is_sparse(leaf) ? 3 : levels > 0 ? levels : 1;
 }
@@ -110,8 +110,8 @@ static leat_status check_ragged(const leat_spec *leaf, const leat_tensor *value,
     return LEAT_OK;
 }
 
-leat_status leati_leaf_rows(const leat_spec *leaf, const leat_tensor *value, int64_t *rows,
-                            leat_error *err) {
+leat_status leati_composite_rows(const leat_spec *leaf, const leat_tensor *value, int64_t *rows,
+                                 leat_error *err) {
     if (is_sparse(leaf))
         return leati_sparse_rows(value, rows, err);
     if (value[0].rank < 1)
@@ -150,8 +150,8 @@ static leat_status cut_below(const leat_spec *leaf, const leat_tensor *value, in
     return LEAT_OK;
 }
 
-leat_status leati_leaf_cut(const leat_spec *leaf, const leat_tensor *value, int64_t begin,
-                           int64_t n, leat_tensor *const *out, leat_error *err) {
+leat_status leati_composite_cut(const leat_spec *leaf, const leat_tensor *value, int64_t begin,
+                                int64_t n, leat_tensor *const *out, leat_error *err) {
     leat_status status = LEAT_OK;
     if (is_sparse(leaf))
         return leati_sparse_cut(value, begin, n, out, err);
@@ -166,8 +166,8 @@ leat_status leati_leaf_cut(const leat_spec *leaf, const leat_tensor *value, int6
     return status;
 }
 
-leat_status leati_leaf_slice(const leat_spec *leaf, const leat_tensor *value, int64_t begin,
-                             int64_t n, leat_tensor *out, leat_error *err) {
+leat_status leati_composite_slice(const leat_spec *leaf, const leat_tensor *value, int64_t begin,
+                                  int64_t n, leat_tensor *out, leat_error *err) {
     if (is_sparse(leaf))
         return leati_sparse_slice(value, begin, n, out, err);
     leat_tensor *parts[LEATI_MAX_PARTS];
@@ -227,8 +227,8 @@ static leat_status join_ragged(const leat_spec *leaf, const leat_tensor *values,
     return status;
 }
 
-leat_status leati_leaf_join(const leat_spec *leaf, const leat_tensor *values, int64_t step,
-                            int64_t n, leat_tensor *out, leat_error *err) {
+leat_status leati_composite_join(const leat_spec *leaf, const leat_tensor *values, int64_t step,
+                                 int64_t n, leat_tensor *out, leat_error *err) {
     if (is_sparse(leaf))
         return leati_sparse_join(leaf, values, step, n, out, err);
     leat_tensor *parts[LEATI_MAX_PARTS];
@@ -329,8 +329,8 @@ static leat_status check_stacked(const leat_spec *leaf, const leat_tensor *value
     return LEAT_OK;
 }
 
-leat_status leati_leaf_stack(const leat_spec *leaf, const leat_tensor *values, int64_t step,
-                             int64_t n, leat_tensor *out, leat_error *err) {
+leat_status leati_composite_stack(const leat_spec *leaf, const leat_tensor *values, int64_t step,
+                                  int64_t n, leat_tensor *out, leat_error *err) {
     leat_status status = is_sparse(leaf) ? LEAT_OK : check_all(leaf, values, step, n, err);
     if (status == LEAT_OK)
         status = check_stacked(leaf, values, step, n, err);
@@ -353,7 +353,7 @@ leat_status leati_leaf_stack(const leat_spec *leaf, const leat_tensor *values, i
     return status;
 }
 
-leat_status leati_leaf_empty(const leat_spec *leaf, leat_tensor *out, leat_error *err) {
+leat_status leati_composite_empty(const leat_spec *leaf, leat_tensor *out, leat_error *err) {
     int count = leat_spec_num_components(leaf);
     leat_status status = LEAT_OK;
     for (int p = 0; p < count && status == LEAT_OK; p++) {

@@ -36,7 +36,7 @@ static leat_status rows_of_splits(const int64_t *splits, int count, int64_t *row
     leat_spec *spec = leat_spec_ragged(LEAT_INT64, LEAT_SHAPE(-1, -1), 1, LEAT_INT64, err);
     leat_tensor value[] = {leat_tensor_view(LEAT_INT64, LEAT_SHAPE(4), numbers),
                            leat_tensor_view(LEAT_INT64, LEAT_SHAPE(count), splits)};
-    leat_status status = leati_leaf_rows(spec, value, rows, err);
+    leat_status status = leati_composite_rows(spec, value, rows, err);
     leat_spec_unref(spec);
     return status;
 }
@@ -67,13 +67,13 @@ static void test_sparse_parts(void **state) {
                            leat_tensor_view(LEAT_INT64, LEAT_SHAPE(3), numbers),
                            leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2), shape)},
                 out[3] = {0};
-    assert_int_equal(leati_leaf_rows(spec, value, &rows, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leati_leaf_stack(spec, value, 3, 1, out, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_composite_rows(spec, value, &rows, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_composite_stack(spec, value, 3, 1, out, &err), LEAT_INVALID_ARGUMENT);
     value[1] = leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2), numbers);
-    assert_int_equal(leati_leaf_rows(spec, value, &rows, &err), LEAT_OK);
+    assert_int_equal(leati_composite_rows(spec, value, &rows, &err), LEAT_OK);
     assert_int_equal(rows, 2);
     shape[0] = -1;
-    assert_int_equal(leati_leaf_rows(spec, value, &rows, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_composite_rows(spec, value, &rows, &err), LEAT_INVALID_ARGUMENT);
     leat_spec_unref(spec);
 }
 
@@ -88,10 +88,10 @@ static void test_sparse_rows(void **state) {
                                  leat_tensor_view(LEAT_INT64, LEAT_SHAPE(2), shape)};
     const leat_tensor two[] = {value[0], value[1], value[2], value[0], value[1], value[2]};
     leat_tensor out[3] = {0};
-    assert_int_equal(leati_leaf_join(spec, two, 3, 2, out, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_composite_join(spec, two, 3, 2, out, &err), LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "their sum has no number"));
     shape[0]--;
-    assert_int_equal(leati_leaf_join(spec, two, 3, 2, out, &err), LEAT_OK);
+    assert_int_equal(leati_composite_join(spec, two, 3, 2, out, &err), LEAT_OK);
     assert_true(((const int64_t *)out[2].data)[0] == INT64_MAX - 1);
     drop(out, 3);
     leat_spec_unref(spec);
@@ -106,7 +106,7 @@ static void test_kept(void **state) {
                    "8, 9]}, \"row_splits\": [[0, 1, 3]], \"row_splits_dtype\": "
                    "\"int32\"}}");
     leat_tensor out[4] = {0};
-    assert_int_equal(leati_leaf_stack(ragged.spec, ragged.tensors, 2, 1, out, &err), LEAT_OK);
+    assert_int_equal(leati_composite_stack(ragged.spec, ragged.tensors, 2, 1, out, &err), LEAT_OK);
     assert_int_equal(out[1].dtype, LEAT_INT32);
     assert_int_equal(out[2].dtype, LEAT_INT32);
     assert_int_equal(((const int32_t *)out[1].data)[1], 2);
@@ -117,7 +117,7 @@ static void test_kept(void **state) {
                    "[1]}, \"values\": {\"dtype\": \"int32\", \"shape\": [1], \"data\": [3]}, "
                    "\"dense_shape\": [4]}}");
     leat_spec *wide = leat_spec_sparse(LEAT_INT32, LEAT_SHAPE(9), &err);
-    assert_int_equal(leati_leaf_stack(wide, sparse.tensors, 3, 1, out, &err), LEAT_OK);
+    assert_int_equal(leati_composite_stack(wide, sparse.tensors, 3, 1, out, &err), LEAT_OK);
     assert_int_equal(((const int64_t *)out[2].data)[1], 9);
     drop(out, 3);
     leat_spec_unref(wide);
@@ -146,11 +146,11 @@ static void test_stacked(void **state) {
     assert_int_equal(leati_spec_stacked(other), 0);
     assert_int_equal(leati_spec_stacked(back), 0);
     assert_true(leat_spec_equal(batch, made));
-    assert_int_equal(leati_leaf_stack(batch, values, 2, 2, out, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_composite_stack(batch, values, 2, 2, out, &err), LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "different shapes"));
-    assert_int_equal(leati_leaf_stack(batch, values, 2, 1, out, &err), LEAT_OK);
+    assert_int_equal(leati_composite_stack(batch, values, 2, 1, out, &err), LEAT_OK);
     drop(out, 3);
-    assert_int_equal(leati_leaf_stack(made, values, 2, 2, out, &err), LEAT_OK);
+    assert_int_equal(leati_composite_stack(made, values, 2, 2, out, &err), LEAT_OK);
     drop(out, 3);
     leat_spec *all[] = {row, batch, made, other, same, twice, back};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

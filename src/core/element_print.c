@@ -2,10 +2,10 @@
  * the command line. Nothing is allocated and nothing fails. */
 #include "core/tensor_print.h"
 
-static const leat_tensor *put_value(leati_sink *sink, const leat_spec *spec,
+static const leat_tensor *put_value(leati_text_sink *sink, const leat_spec *spec,
                                     const leat_tensor *next);
 
-static const leat_tensor *put_children(leati_sink *sink, const leat_spec *spec,
+static const leat_tensor *put_children(leati_text_sink *sink, const leat_spec *spec,
                                        const leat_tensor *next) {
     bool dict = leat_spec_get_kind(spec) == LEAT_SPEC_DICT;
     int count = leat_spec_num_children(spec);
@@ -27,8 +27,9 @@ static const leat_tensor *put_children(leati_sink *sink, const leat_spec *spec,
 }
 
 /* Named parts of a composite leaf: <ragged values=[0 1] row_splits=[0 2]>. */
-static const leat_tensor *put_parts(leati_sink *sink, const char *kind, const char *const *names,
-                                    int last_name, int count, const leat_tensor *next) {
+static const leat_tensor *put_parts(leati_text_sink *sink, const char *kind,
+                                    const char *const *names, int last_name, int count,
+                                    const leat_tensor *next) {
     leati_sink_putf(sink, "<%s", kind);
     for (int i = 0; i < count; i++) {
         leati_sink_putf(sink, " %s=", names[i < last_name ? i : last_name]);
@@ -38,7 +39,7 @@ static const leat_tensor *put_parts(leati_sink *sink, const char *kind, const ch
     return next;
 }
 
-static const leat_tensor *put_value(leati_sink *sink, const leat_spec *spec,
+static const leat_tensor *put_value(leati_text_sink *sink, const leat_spec *spec,
                                     const leat_tensor *next) {
     static const char *const ragged[] = {"values", "row_splits"};
     static const char *const sparse[] = {"indices", "values", "dense_shape"};
@@ -60,7 +61,7 @@ static const leat_tensor *put_value(leati_sink *sink, const leat_spec *spec,
 }
 
 size_t leat_element_print(const leat_element *element, char *text, size_t size) {
-    leati_sink sink = leati_sink_over(text, size);
+    leati_text_sink sink = leati_sink_over(text, size);
     if (element->spec)
         put_value(&sink, element->spec, element->tensors);
     return sink.at;

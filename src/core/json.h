@@ -93,13 +93,13 @@ LEAT_WARN_UNUSED leat_status leati_json_to_rows(const json_t *json, const leati_
 
 /* ---- describing rows ---- */
 /* A default that is a value, and an INT's that stands for None: a number that nobody gives. */
-bool leati_row_has_default(const leati_row *row);
-bool leati_row_is_none(const leati_row *row);
+bool leati_json_row_has_default(const leati_row *row);
+bool leati_json_row_is_none(const leati_row *row);
 
 /* [{"name", "type", "required", "default", "minimum", "maximum", "autotune", "none", "node",
  * "tensor", "doc"}], without rows that constructors fill. "default" (null: None) stands where the
  * row is not required, the flags where they are true. Owned; NULL without memory. */
-json_t *leati_rows_describe(const leati_row *rows);
+json_t *leati_json_describe_rows(const leati_row *rows);
 
 /* Adds `value` (given; NULL: memory ran out) under `key`; false without memory. */
 bool leati_json_put(json_t *object, const char *key, json_t *value);

@@ -94,7 +94,7 @@ json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
     }
     const char *source = copy.size > 0 ? copy.data : text;
     json_error_t error = {.text = ""};
-    leati_refused_forget();
+    leati_alloc_refused_forget();
     json_t *json = json_loadb(source, copy.size > 0 ? copy.size : size,
                               JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
     leati_text_fini(&copy);
@@ -102,7 +102,7 @@ json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
         return json;
     /* jansson may say nothing then, or that the text is wrong. */
     if (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0' ||
-        leati_refused() > 0)
+        leati_alloc_refused() > 0)
         return leati_json_no_memory(err);
     leati_fail(err, LEAT_INVALID_ARGUMENT, "JSON, line %d, column %d: %s", error.line, error.column,
                error.text);

@@ -58,7 +58,7 @@ static void make_c_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-locale_t leati_c_locale(void) {
+locale_t leati_number_c_locale(void) {
     pthread_once(&c_locale_once, make_c_locale);
     return c_locale;
 }
@@ -70,7 +70,7 @@ static bool parse_float(leat_string s, bool wide, double *out) {
         return false;
     memcpy(text, s.data, s.size);
     text[s.size] = '\0';
-    locale_t plain = leati_c_locale();
+    locale_t plain = leati_number_c_locale();
     if (plain == (locale_t)0)
         *out = wide ? strtod(text, &end) : (double)strtof(text, &end);
     else
@@ -78,7 +78,7 @@ static bool parse_float(leat_string s, bool wide, double *out) {
     return end == text + s.size;
 }
 
-bool leati_parse_number(leat_string text, leat_dtype dtype, void *out) {
+bool leati_number_parse(leat_string text, leat_dtype dtype, void *out) {
     leat_string s = trimmed(text);
     int64_t integer = 0;
     uint64_t natural = 0;

@@ -9,9 +9,9 @@
  * uint64, float32 or float64). White space around it is allowed; a decimal point is a point in
  * every locale; a float beyond its range is infinite or 0. False where the text is no number or
  * leaves an integer's range. Thread-safe. */
-bool leati_parse_number(leat_string text, leat_dtype dtype, void *out);
+bool leati_number_parse(leat_string text, leat_dtype dtype, void *out);
 
 /* The locale "C", for snprintf and strtod; 0 where there is none. Never freed. Thread-safe. */
-locale_t leati_c_locale(void);
+locale_t leati_number_c_locale(void);
 
 #endif

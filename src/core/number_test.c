@@ -83,7 +83,7 @@ static void numbers(void **state) {
         leat_string text = {.data = cases[i].text, .size = strlen(cases[i].text)};
         for (int d = 0; d < 6; d++) {
             union number place = {0};
-            bool read = leati_parse_number(text, dtypes[d], &place);
+            bool read = leati_number_parse(text, dtypes[d], &place);
             double found = read ? value_of(dtypes[d], &place) : 0;
             double expected =
                 dtypes[d] == LEAT_FLOAT32 ? (double)(float)cases[i].value : cases[i].value;
@@ -101,29 +101,29 @@ static void ends(void **state) {
     double number = 0;
     float narrow = 0;
     leat_string most = {"9223372036854775807", 19}, all = {"18446744073709551615", 20};
-    assert_true(leati_parse_number(most, LEAT_INT64, &integer));
+    assert_true(leati_number_parse(most, LEAT_INT64, &integer));
     assert_int_equal(integer, INT64_MAX);
-    assert_true(leati_parse_number(all, LEAT_UINT64, &natural));
+    assert_true(leati_number_parse(all, LEAT_UINT64, &natural));
     assert_true(natural == UINT64_MAX);
-    assert_true(leati_parse_number((leat_string){"nan", 3}, LEAT_FLOAT64, &number));
+    assert_true(leati_number_parse((leat_string){"nan", 3}, LEAT_FLOAT64, &number));
     assert_true(isnan(number));
     /* A float is rounded once: this lies between two floats, and nearer to a double in the middle.
      */
     assert_true(
-        leati_parse_number((leat_string){"1.000000059604644775390626", 26}, LEAT_FLOAT32, &narrow));
+        leati_number_parse((leat_string){"1.000000059604644775390626", 26}, LEAT_FLOAT32, &narrow));
     assert_true(narrow == 0x1.000002p0f);
     /* Only the bytes of the text count. */
-    assert_true(leati_parse_number((leat_string){"1234", 2}, LEAT_INT64, &integer));
+    assert_true(leati_number_parse((leat_string){"1234", 2}, LEAT_INT64, &integer));
     assert_int_equal(integer, 12);
-    assert_true(leati_parse_number((leat_string){"1.25", 3}, LEAT_FLOAT64, &number));
+    assert_true(leati_number_parse((leat_string){"1.25", 3}, LEAT_FLOAT64, &number));
     assert_true(number == 1.2);
     /* Up to 255 bytes are a number. */
     char text[257];
     memset(text, '0', sizeof text);
     text[254] = '3';
-    assert_true(leati_parse_number((leat_string){text, 255}, LEAT_FLOAT64, &number));
+    assert_true(leati_number_parse((leat_string){text, 255}, LEAT_FLOAT64, &number));
     assert_true(number == 3);
-    assert_false(leati_parse_number((leat_string){text, 256}, LEAT_FLOAT64, &number));
+    assert_false(leati_number_parse((leat_string){text, 256}, LEAT_FLOAT64, &number));
 }
 
 int main(void) {

@@ -127,7 +127,7 @@ static void arrays(void **state) {
         json_t *json = leati_json_parse(text.data, text.size, &err);
         if (!json || leati_json_to_tensor(json, &tensor, &err) != LEAT_OK)
             fail_msg("%s: %s", text.data, err.text);
-        leati_sink sink = leati_sink_over(printed, sizeof printed);
+        leati_text_sink sink = leati_sink_over(printed, sizeof printed);
         leati_tensor_print(&sink, &tensor);
         if (strcmp(printed, cases[i].printed) != 0)
             fail_msg("%.200s: expected\n%s\nfound\n%s", text.data, cases[i].printed, printed);
@@ -151,7 +151,7 @@ static void others(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         leat_string string = {texts[i].bytes, strlen(texts[i].bytes)};
         leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &string);
-        leati_sink sink = leati_sink_over(printed, sizeof printed);
+        leati_text_sink sink = leati_sink_over(printed, sizeof printed);
         leati_tensor_print(&sink, &tensor);
         assert_string_equal(printed, texts[i].printed);
     }
@@ -159,7 +159,7 @@ static void others(void **state) {
     leat_object thing, *objects[2] = {&thing, &thing};
     leati_object_init(&thing, &type);
     leat_tensor two = leat_tensor_view(LEAT_OBJECT, LEAT_SHAPE(2), objects);
-    leati_sink sink = leati_sink_over(printed, sizeof printed);
+    leati_text_sink sink = leati_sink_over(printed, sizeof printed);
     leati_tensor_print(&sink, &two);
     assert_string_equal(printed, "[<object> <object>]");
     two.rank = 0;

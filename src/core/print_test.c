@@ -13,7 +13,7 @@
 static void prints(leat_dtype dtype, leat_shape shape, const void *data, const char *expected) {
     char text[4096];
     leat_tensor tensor = leat_tensor_view(dtype, shape, data);
-    leati_sink sink = leati_sink_over(text, sizeof text);
+    leati_text_sink sink = leati_sink_over(text, sizeof text);
     leati_tensor_print(&sink, &tensor);
     assert_string_equal(text, expected);
     assert_int_equal(sink.at, strlen(expected));

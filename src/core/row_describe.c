@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-bool leati_row_is_none(const leati_row *row) {
+bool leati_json_row_is_none(const leati_row *row) {
     return row->type == LEATI_ROW_INT && leati_row_default_int(row) == INT64_MIN;
 }
 
-bool leati_row_has_default(const leati_row *row) {
+bool leati_json_row_has_default(const leati_row *row) {
     if (row->flags & LEATI_REQUIRED)
         return false;
     switch (row->type) {
@@ -25,7 +25,7 @@ bool leati_row_has_default(const leati_row *row) {
 }
 
 static json_t *describe_default(const leati_row *row) {
-    if (!leati_row_has_default(row) || leati_row_is_none(row))
+    if (!leati_json_row_has_default(row) || leati_json_row_is_none(row))
         return json_null();
     switch (row->type) {
     case LEATI_ROW_STRING: return json_string(row->default_text);
@@ -70,7 +70,7 @@ static json_t *describe_row(const leati_row *row) {
     return NULL;
 }
 
-json_t *leati_rows_describe(const leati_row *rows) {
+json_t *leati_json_describe_rows(const leati_row *rows) {
     json_t *list = json_array();
     bool good = list != NULL;
     for (const leati_row *row = rows; good && row && row->type != LEATI_ROW_END; row++) {

@@ -8,19 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct leati_sink {
+typedef struct leati_text_sink {
     char *text;
     size_t size;
     size_t at; /* bytes that a large enough array would hold by now */
-} leati_sink;
+} leati_text_sink;
 
-static inline leati_sink leati_sink_over(char *text, size_t size) {
+static inline leati_text_sink leati_sink_over(char *text, size_t size) {
     if (size > 0)
         text[0] = '\0';
-    return (leati_sink){.text = text, .size = size};
+    return (leati_text_sink){.text = text, .size = size};
 }
 
-static inline void leati_sink_add(leati_sink *sink, const char *bytes, size_t count) {
+static inline void leati_sink_add(leati_text_sink *sink, const char *bytes, size_t count) {
     if (sink->at + 1 < sink->size) {
         size_t room = sink->size - 1 - sink->at;
         size_t part = count < room ? count : room;
@@ -30,14 +30,15 @@ static inline void leati_sink_add(leati_sink *sink, const char *bytes, size_t co
     sink->at += count;
 }
 
-static inline void leati_sink_put(leati_sink *sink, const char *text) {
+static inline void leati_sink_put(leati_text_sink *sink, const char *text) {
     leati_sink_add(sink, text, strlen(text));
 }
 
 /* For pieces of at most 255 bytes. */
-static inline void leati_sink_putf(leati_sink *sink, const char *format, ...) LEAT_PRINTF(2, 3);
+static inline void leati_sink_putf(leati_text_sink *sink, const char *format, ...)
+    LEAT_PRINTF(2, 3);
 
-static inline void leati_sink_putf(leati_sink *sink, const char *format, ...) {
+static inline void leati_sink_putf(leati_text_sink *sink, const char *format, ...) {
     char piece[256];
     va_list args;
     va_start(args, format);

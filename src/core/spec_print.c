@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-static void put_typed_shape(leati_sink *sink, leat_dtype dtype, const leat_shape *shape) {
+static void put_typed_shape(leati_text_sink *sink, leat_dtype dtype, const leat_shape *shape) {
     leati_sink_putf(sink, "%s", leat_dtype_name(dtype));
     if (shape->rank < 0) {
         leati_sink_put(sink, "<unknown>");
@@ -23,9 +23,9 @@ static void put_typed_shape(leati_sink *sink, leat_dtype dtype, const leat_shape
     leati_sink_put(sink, "]");
 }
 
-static void put_spec(leati_sink *sink, const leat_spec *spec);
+static void put_spec(leati_text_sink *sink, const leat_spec *spec);
 
-static void put_children(leati_sink *sink, const leat_spec *spec) {
+static void put_children(leati_text_sink *sink, const leat_spec *spec) {
     bool dict = leat_spec_get_kind(spec) == LEAT_SPEC_DICT;
     int count = leat_spec_num_children(spec);
     leati_sink_put(sink, dict ? "{" : "(");
@@ -45,7 +45,7 @@ static void put_children(leati_sink *sink, const leat_spec *spec) {
     leati_sink_put(sink, dict ? "}" : ")");
 }
 
-static void put_spec(leati_sink *sink, const leat_spec *spec) {
+static void put_spec(leati_text_sink *sink, const leat_spec *spec) {
     leat_dtype dtype = leat_spec_dtype(spec);
     leat_shape shape = leat_spec_shape(spec);
     switch (leat_spec_get_kind(spec)) {
@@ -74,7 +74,7 @@ static void put_spec(leati_sink *sink, const leat_spec *spec) {
 }
 
 size_t leat_spec_print(const leat_spec *spec, char *text, size_t size) {
-    leati_sink sink = leati_sink_over(text, size);
+    leati_text_sink sink = leati_sink_over(text, size);
     put_spec(&sink, spec);
     return sink.at;
 }

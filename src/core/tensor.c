@@ -14,12 +14,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-leat_status leati_no_tensor(leat_error *err, const char *what) {
-    return leati_refused() > 0 ? leati_no_memory(err)
-                               : leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is not a tensor", what);
+leat_status leati_tensor_missing(leat_error *err, const char *what) {
+    return leati_alloc_refused() > 0
+               ? leati_no_memory(err)
+               : leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is not a tensor", what);
 }
 
-bool leati_values_bytes(leat_dtype dtype, int64_t count, size_t *out) {
+bool leati_tensor_values_bytes(leat_dtype dtype, int64_t count, size_t *out) {
     return count >= 0 && leati_mul_size((size_t)count, leat_dtype_size(dtype), out) &&
            *out <= PTRDIFF_MAX;
 }
@@ -36,7 +37,7 @@ static leat_status check_new(leat_dtype dtype, const leat_shape *shape, int64_t 
                             leati_shape_is_valid(shape) ? leati_shape_text(shape, text)
                                                         : "an invalid shape");
     *count = leati_shape_count(shape);
-    if (!leati_values_bytes(dtype, *count, bytes))
+    if (!leati_tensor_values_bytes(dtype, *count, bytes))
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                           "a tensor of dtype %s and shape %s is larger than the address space",
                           leat_dtype_name(dtype), leati_shape_text(shape, text));

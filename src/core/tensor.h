@@ -5,12 +5,12 @@
 #include <leat/core.h>
 
 /* Bytes of `count` values of the dtype; false on overflow. */
-bool leati_values_bytes(leat_dtype dtype, int64_t count, size_t *out);
+bool leati_tensor_values_bytes(leat_dtype dtype, int64_t count, size_t *out);
 
 /* The failure of what got a tensor without a dtype, or none: INVALID_ARGUMENT, or
  * RESOURCE_EXHAUSTED where this thread lacked memory before, because then it is a leat_scalar_*
  * that failed. */
-leat_status leati_no_tensor(leat_error *err, const char *what);
+leat_status leati_tensor_missing(leat_error *err, const char *what);
 
 /* A copy in memory of its own (string bytes included). Owned. */
 LEAT_WARN_UNUSED leat_status leati_tensor_clone(const leat_tensor *tensor, leat_tensor *out,

@@ -118,7 +118,7 @@ static void whole_text(const leat_tensor *tensor, int64_t index, char *text) {
 }
 
 /* Bytes as Python writes them: b'a\n\x00'. */
-static void put_bytes(leati_sink *sink, const leat_string *string) {
+static void put_bytes(leati_text_sink *sink, const leat_string *string) {
     bool single = string->size > 0 && memchr(string->data, '\'', string->size);
     bool both = single && memchr(string->data, '"', string->size);
     const char *quote = single && !both ? "\"" : "'";
@@ -224,13 +224,13 @@ static struct layout layout_of(const leat_tensor *tensor) {
     return layout;
 }
 
-static void put_spaces(leati_sink *sink, int count) {
+static void put_spaces(leati_text_sink *sink, int count) {
     for (int i = 0; i < count; i++)
         leati_sink_put(sink, " ");
 }
 
 /* One number of an array, padded to the common width. */
-static void put_number(leati_sink *sink, const struct layout *layout, int64_t index) {
+static void put_number(leati_text_sink *sink, const struct layout *layout, int64_t index) {
     char text[NUMBER];
     const leat_tensor *tensor = layout->tensor;
     int before; /* characters of `text` that stand to the left of the point */
@@ -258,7 +258,7 @@ static void put_number(leati_sink *sink, const struct layout *layout, int64_t in
     put_spaces(sink, after);
 }
 
-static void put_word(leati_sink *sink, const struct layout *layout, int64_t index) {
+static void put_word(leati_text_sink *sink, const struct layout *layout, int64_t index) {
     const leat_tensor *tensor = layout->tensor;
     if (tensor->dtype == LEAT_STRING)
         put_bytes(sink, (const leat_string *)tensor->data + index);
@@ -269,7 +269,7 @@ static void put_word(leati_sink *sink, const struct layout *layout, int64_t inde
 }
 
 /* A row of values: words separated by blanks, wrapped where the line would be too long. */
-static void put_row(leati_sink *sink, const struct layout *layout, int64_t index, int indent,
+static void put_row(leati_text_sink *sink, const struct layout *layout, int64_t index, int indent,
                     int width) {
     int64_t size = layout->tensor->dims[layout->tensor->rank - 1];
     bool cut = layout->summary && size > 2 * EDGE_ITEMS;
@@ -277,7 +277,7 @@ static void put_row(leati_sink *sink, const struct layout *layout, int64_t index
     size_t line = start;
     for (int64_t i = 0; i < size; i++) {
         bool dots = cut && i == EDGE_ITEMS;
-        leati_sink word = {.at = dots ? 3 : 0}; /* measures only */
+        leati_text_sink word = {.at = dots ? 3 : 0}; /* measures only */
         if (!dots)
             put_word(&word, layout, index + i);
         if (line > start && line + word.at > (size_t)width - 1) {
@@ -297,7 +297,7 @@ static void put_row(leati_sink *sink, const struct layout *layout, int64_t index
     }
 }
 
-static void put_axis(leati_sink *sink, const struct layout *layout, int axis, int64_t index,
+static void put_axis(leati_text_sink *sink, const struct layout *layout, int axis, int64_t index,
                      int64_t count) {
     const leat_tensor *tensor = layout->tensor;
     int left = tensor->rank - axis;
@@ -328,7 +328,7 @@ static void put_axis(leati_sink *sink, const struct layout *layout, int axis, in
     leati_sink_put(sink, "]");
 }
 
-void leati_tensor_print(leati_sink *sink, const leat_tensor *tensor) {
+void leati_tensor_print(leati_text_sink *sink, const leat_tensor *tensor) {
     char text[NUMBER];
     int64_t count = leat_tensor_count(tensor);
     if (tensor->rank > 0 && count == 0) {

@@ -7,6 +7,6 @@
 
 /* Adds the tensor as numpy's str() prints it: a scalar bare, an array with aligned columns, lines
  * of at most 75 characters, and "..." in the middle of axes when it has more than 1000 values. */
-void leati_tensor_print(leati_sink *sink, const leat_tensor *tensor);
+void leati_tensor_print(leati_text_sink *sink, const leat_tensor *tensor);
 
 #endif

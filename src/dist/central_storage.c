@@ -7,13 +7,13 @@
 
 extern const leati_strategy_kind leati_strategy_central_storage;
 
-leat_strategy *leat_central_storage_strategy(const leat_mirrored_options *options,
+leat_strategy *leat_strategy_central_storage(const leat_strategy_mirrored_options *options,
                                              leat_error *err) {
     return leati_strategy_of_devices(&leati_strategy_central_storage, options, err);
 }
 
 static leat_strategy *make(leat_error *err) {
-    return leat_central_storage_strategy(NULL, err);
+    return leat_strategy_central_storage(NULL, err);
 }
 
 const leati_strategy_kind leati_strategy_central_storage = {

@@ -207,7 +207,7 @@ void leat_cluster_free(leat_cluster *cluster) {
 
 // ---- what resolvers share ----
 
-leat_status leati_resolver_number(const char *variable, int64_t *out, leat_error *err) {
+leat_status leati_cluster_resolver_number(const char *variable, int64_t *out, leat_error *err) {
     const char *text = getenv(variable);
     if (text == NULL) {
         return leati_fail(err, LEAT_NOT_FOUND, "the environment has no %s", variable);
@@ -221,7 +221,7 @@ leat_status leati_resolver_number(const char *variable, int64_t *out, leat_error
     return LEAT_OK;
 }
 
-json_t *leati_resolver_workers(json_t *addresses, int64_t index, leat_error *err) {
+json_t *leati_cluster_resolver_workers(json_t *addresses, int64_t index, leat_error *err) {
     json_t *config = addresses == NULL
                          ? NULL
                          : json_pack("{s:{s:o}, s:{s:s, s:I}}", "cluster", "worker", addresses,
@@ -232,7 +232,8 @@ json_t *leati_resolver_workers(json_t *addresses, int64_t index, leat_error *err
     return config;
 }
 
-json_t *leati_resolver_meet_at(const char *host, int64_t port, int64_t count, leat_error *err) {
+json_t *leati_cluster_resolver_meet_at(const char *host, int64_t port, int64_t count,
+                                       leat_error *err) {
     if (count < 1 || count > LEATI_MOST_WORKERS) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "a job of %lld processes; expected 1 to %d",
                    (long long)count, LEATI_MOST_WORKERS);

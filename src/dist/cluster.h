@@ -27,18 +27,19 @@ LEAT_WARN_UNUSED leat_status leati_cluster_place(const leat_cluster *cluster, in
                                                  int *num_workers, leat_error *err);
 
 /* A whole number of 0 or more from a variable of the environment. */
-LEAT_WARN_UNUSED leat_status leati_resolver_number(const char *variable, int64_t *out,
-                                                   leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_cluster_resolver_number(const char *variable, int64_t *out,
+                                                           leat_error *err);
 
 /* Reads TF_CONFIG's text; owned, NULL with `err`. */
 json_t *leati_cluster_parse(const char *tf_config, leat_error *err);
 
 /* Addresses of `count` workers who know that of the first alone; the others' are empty and are
  * exchanged when all have met there. Owned. */
-json_t *leati_resolver_meet_at(const char *host, int64_t port, int64_t count, leat_error *err);
+json_t *leati_cluster_resolver_meet_at(const char *host, int64_t port, int64_t count,
+                                       leat_error *err);
 
 /* {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}; `addresses` is
  * given. NULL without memory. */
-json_t *leati_resolver_workers(json_t *addresses, int64_t index, leat_error *err);
+json_t *leati_cluster_resolver_workers(json_t *addresses, int64_t index, leat_error *err);
 
 #endif

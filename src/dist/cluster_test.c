@@ -347,15 +347,17 @@ static void test_places(void **state) {
     set("A_NUMBER", "");
     int64_t number = 0;
     leat_error err = {0};
-    assert_int_equal(leati_resolver_number("A_NUMBER", &number, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_cluster_resolver_number("A_NUMBER", &number, &err),
+                     LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "A_NUMBER is \"\"; expected a whole number of 0 or more");
     set("A_NUMBER", "-1");
-    assert_int_equal(leati_resolver_number("A_NUMBER", &number, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_cluster_resolver_number("A_NUMBER", &number, &err),
+                     LEAT_INVALID_ARGUMENT);
     set("A_NUMBER", "0");
-    assert_int_equal(leati_resolver_number("A_NUMBER", &number, &err), LEAT_OK);
+    assert_int_equal(leati_cluster_resolver_number("A_NUMBER", &number, &err), LEAT_OK);
     assert_int_equal(number, 0);
     unsetenv("A_NUMBER");
-    assert_int_equal(leati_resolver_number("A_NUMBER", &number, &err), LEAT_NOT_FOUND);
+    assert_int_equal(leati_cluster_resolver_number("A_NUMBER", &number, &err), LEAT_NOT_FOUND);
     assert_string_equal(err.text, "the environment has no A_NUMBER");
 }
 

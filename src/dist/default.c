@@ -4,15 +4,15 @@
 
 extern const leati_strategy_kind leati_strategy_default;
 
-leat_strategy *leat_default_strategy(leat_error *err) {
+leat_strategy *leat_strategy_default(leat_error *err) {
     static const char *const name = "CPU:0";
-    const leat_mirrored_options options = {.devices = &name, .num_devices = 1};
+    const leat_strategy_mirrored_options options = {.devices = &name, .num_devices = 1};
     return leati_strategy_of_devices(&leati_strategy_default, &options, err);
 }
 
 const leati_strategy_kind leati_strategy_default = {
     .name = "default",
     .doc = "One replica, and variables as outside of any scope (tf.distribute.get_strategy).",
-    .make = leat_default_strategy,
+    .make = leat_strategy_default,
     .places_nothing = true,
 };

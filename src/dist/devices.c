@@ -17,7 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int logical_cpus = 1;
 static bool in_use;
 
-leat_status leat_set_logical_cpu_devices(int count, leat_error *err) {
+leat_status leat_device_set_logical_cpus(int count, leat_error *err) {
     if (count < 1 || count > MOST_DEVICES) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "%d logical CPU devices; expected 1 to %d",
                           count, MOST_DEVICES);
@@ -36,18 +36,18 @@ leat_status leat_set_logical_cpu_devices(int count, leat_error *err) {
     return status;
 }
 
-int leati_logical_cpus(void) {
+int leati_strategy_logical_cpus(void) {
     pthread_mutex_lock(&lock);
     int count = logical_cpus;
     pthread_mutex_unlock(&lock);
     return count;
 }
 
-int leat_num_logical_devices(const char *kind) {
-    return kind != NULL && strcmp(kind, "CPU") == 0 ? leati_logical_cpus() : 0;
+int leat_device_num_logical(const char *kind) {
+    return kind != NULL && strcmp(kind, "CPU") == 0 ? leati_strategy_logical_cpus() : 0;
 }
 
-leati_device *leati_logical_cpu_open(int index, leat_error *err) {
+leati_device *leati_strategy_logical_cpu_open(int index, leat_error *err) {
     pthread_mutex_lock(&lock);
     in_use = true;
     int count = logical_cpus;
@@ -57,13 +57,13 @@ leati_device *leati_logical_cpu_open(int index, leat_error *err) {
                    "device CPU:%d does not exist; there are %d logical CPU devices", index, count);
         return NULL;
     }
-    int cores = leati_num_cores();
+    int cores = leati_pool_num_cores();
     if (cores < count) {
-        return leati_cpu_device_new(index, 1, -1, err);
+        return leati_device_cpu_new(index, 1, -1, err);
     }
     int first = (int)((int64_t)cores * index / count),
         end = (int)((int64_t)cores * (index + 1) / count);
-    return leati_cpu_device_new(index, end - first, count > 1 ? first : -1, err);
+    return leati_device_cpu_new(index, end - first, count > 1 ? first : -1, err);
 }
 
 // ---- by name ----
@@ -94,14 +94,14 @@ static leat_status open_device(const char *const *names, int i, leati_device **d
         }
     }
     leat_error local = {0};
-    devices[i] = leati_logical_cpu_open(index, &local);
+    devices[i] = leati_strategy_logical_cpu_open(index, &local);
     if (devices[i] == NULL && err != NULL) {
         *err = local;
     }
     return local.code;
 }
 
-leati_device **leati_open_devices(const char *const *names, int count, leat_error *err) {
+leati_device **leati_strategy_open_devices(const char *const *names, int count, leat_error *err) {
     leati_device **devices = leati_alloc_zero((size_t)count, sizeof(*devices));
     if (devices == NULL) {
         leati_no_memory(err);

@@ -18,7 +18,7 @@
 /* ---- options ---- */
 
 static leat_status check_options(const leati_membership *member, bool by_function,
-                                 const leat_distribute_options *options, leat_error *err) {
+                                 const leat_strategy_distribute_options *options, leat_error *err) {
     bool per_replica = options->replication == LEAT_INPUT_PER_REPLICA;
     if (by_function && options->place_dataset_on_device && !per_replica) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -30,9 +30,10 @@ static leat_status check_options(const leati_membership *member, bool by_functio
                           "keep_on_host");
     }
     if (per_replica && !(by_function && member->per_replica_ok)) {
-        return leati_fail(err, LEAT_UNIMPLEMENTED,
-                          "LEAT_INPUT_PER_REPLICA is for leat_distribute_datasets_from_function "
-                          "under the mirrored strategy alone; use LEAT_INPUT_PER_WORKER");
+        return leati_fail(
+            err, LEAT_UNIMPLEMENTED,
+            "LEAT_INPUT_PER_REPLICA is for leat_strategy_distribute_datasets_from_function "
+            "under the mirrored strategy alone; use LEAT_INPUT_PER_WORKER");
     }
     if ((unsigned)options->auto_shard_policy > LEAT_SHARD_OFF ||
         (unsigned)options->replication > LEAT_INPUT_PER_REPLICA) {
@@ -64,19 +65,19 @@ leat_status leat_input_context_batch_size(const leat_input_context *input,
 
 /* ---- places and shares ---- */
 
-leati_place leati_distributed_place(const leat_distributed_dataset *dataset, int feed) {
+leati_feed_place leati_distributed_place(const leat_distributed_dataset *dataset, int feed) {
     const leati_membership *member = &dataset->member;
     bool each = dataset->options.replication == LEAT_INPUT_PER_REPLICA;
-    return (leati_place){.num_workers = each ? member->replicas : member->num_workers,
-                         .worker = each ? feed : member->worker,
-                         .replicas = each ? 1 : member->replicas};
+    return (leati_feed_place){.num_workers = each ? member->replicas : member->num_workers,
+                              .worker = each ? feed : member->worker,
+                              .replicas = each ? 1 : member->replicas};
 }
 
-static leat_dataset *call_function(const leat_distributed_dataset *d, const leati_place *place,
+static leat_dataset *call_function(const leat_distributed_dataset *d, const leati_feed_place *place,
                                    leat_error *err) {
     leat_input_context input = {.num_input_pipelines = place->num_workers,
                                 .input_pipeline_id = place->worker,
-                                .num_replicas_in_sync = leati_place_all_replicas(place)};
+                                .num_replicas_in_sync = leati_planner_all_replicas(place)};
     leat_error local = {0};
     leat_dataset *made = d->function(d->context, &input, &local);
     if (made == NULL) {
@@ -90,15 +91,15 @@ static leat_dataset *call_function(const leat_distributed_dataset *d, const leat
     return made;
 }
 
-static bool is_place(const leati_place *a, const leati_place *b) {
+static bool is_place(const leati_feed_place *a, const leati_feed_place *b) {
     return a->num_workers == b->num_workers && a->worker == b->worker && a->replicas == b->replicas;
 }
 
 /* What the function makes for a place: for a place of this worker, what it has made. */
-static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_place *place,
+static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_feed_place *place,
                                 leat_error *err) {
     for (int f = 0; f < d->num_feeds; f++) {
-        leati_place own = leati_distributed_place(d, f);
+        leati_feed_place own = leati_distributed_place(d, f);
         if (is_place(&own, place)) {
             return leat_dataset_ref(d->made[f]);
         }
@@ -107,7 +108,7 @@ static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_p
         leati_fail(err, LEAT_FAILED_PRECONDITION,
                    "the state was saved on %d input pipelines, and what the others read is not "
                    "known: the dataset was given, not made by a function; restore it on as many, "
-                   "or use leat_distribute_datasets_from_function",
+                   "or use leat_strategy_distribute_datasets_from_function",
                    place->num_workers);
         return NULL;
     }
@@ -122,23 +123,24 @@ static bool reads_ahead(const leat_dataset *dataset) {
     return dataset->op->reads_ahead != NULL && dataset->op->reads_ahead(dataset);
 }
 
-leat_dataset *leati_distributed_share(void *dataset, const leati_place *place, leat_error *err) {
+leat_dataset *leati_distributed_share(void *dataset, const leati_feed_place *place,
+                                      leat_error *err) {
     const leat_distributed_dataset *d = dataset;
     int asked = d->options.per_replica_buffer_size;
     int64_t buffer = asked == 0 ? 1 : asked < 0 ? 0 : asked;
     if (d->dataset == NULL) {
         leat_dataset *batches = batches_of(d, place, err);
-        bool ahead = buffer > 0 && leati_place_all_replicas(place) > 1;
+        bool ahead = buffer > 0 && leati_planner_all_replicas(place) > 1;
         return batches == NULL || !ahead || reads_ahead(batches)
                    ? batches
-                   : leat_prefetch(batches, buffer * place->replicas, err);
+                   : leat_dataset_prefetch(batches, buffer * place->replicas, err);
     }
     leat_dataset *share =
-        leati_plan_share(d->dataset, d->plan.policy, place->num_workers, place->worker, err);
-    return share == NULL || leati_place_all_replicas(place) == 1 || buffer == 0 ||
+        leati_planner_share(d->dataset, d->plan.policy, place->num_workers, place->worker, err);
+    return share == NULL || leati_planner_all_replicas(place) == 1 || buffer == 0 ||
                    reads_ahead(share)
                ? share
-               : leat_prefetch(share, buffer, err);
+               : leat_dataset_prefetch(share, buffer, err);
 }
 
 /* ---- agreement ---- */
@@ -169,7 +171,7 @@ static void distributed_free(leat_object *object) {
     }
     leati_free(d->made);
     leat_dataset_unref(d->dataset);
-    leati_split_plan_fini(&d->plan);
+    leati_planner_split_fini(&d->plan);
     if (d->release != NULL) {
         d->release(d->context);
     }
@@ -181,7 +183,8 @@ static const leati_object_type distributed_type = {.name = "distributed dataset"
                                                    .free = distributed_free};
 
 static leat_distributed_dataset *allocate(const leati_membership *member,
-                                          const leat_distribute_options *options, leat_error *err) {
+                                          const leat_strategy_distribute_options *options,
+                                          leat_error *err) {
     leat_distributed_dataset *d = leati_alloc_zero(1, sizeof(*d));
     if (d == NULL) {
         leati_no_memory(err);
@@ -211,13 +214,13 @@ static leat_distributed_dataset *failed(leat_distributed_dataset *d, const leat_
 static leat_dataset *one_order(leat_dataset *dataset, const leati_membership *member,
                                leat_auto_shard_policy policy, leat_error *err) {
     bool alone = member->num_workers == 1 || member->others.exchange == NULL;
-    return alone || policy == LEAT_SHARD_OFF ? dataset : leati_share_draws(dataset, member, err);
+    return alone || policy == LEAT_SHARD_OFF ? dataset : leati_draws_share(dataset, member, err);
 }
 
 /* Where files cannot be dealt out all workers read everything, for a reason that users can often
  * remove. One worker says so for all, asked or not. */
 static void tell_policy(const leat_distributed_dataset *d) {
-    const leati_place *place = &d->plan.place;
+    const leati_feed_place *place = &d->plan.place;
     if (d->options.auto_shard_policy == LEAT_SHARD_AUTO && d->plan.policy == LEAT_SHARD_DATA &&
         place->num_workers > 1 && place->worker == 0) {
         leati_log(LEAT_LOG_INFO, "%s", d->plan.text);
@@ -226,10 +229,9 @@ static void tell_policy(const leat_distributed_dataset *d) {
     }
 }
 
-leat_distributed_dataset *leati_distribute_dataset(const leati_membership *member,
-                                                   leat_dataset *dataset,
-                                                   const leat_distribute_options *options,
-                                                   leat_error *err) {
+leat_distributed_dataset *
+leati_distributed_from_dataset(const leati_membership *member, leat_dataset *dataset,
+                               const leat_strategy_distribute_options *options, leat_error *err) {
     leat_error local = {0};
     leat_distributed_dataset *d = NULL;
     if (check_options(member, false, options, &local) == LEAT_OK) {
@@ -245,8 +247,8 @@ leat_distributed_dataset *leati_distribute_dataset(const leati_membership *membe
     }
     dataset = d->dataset;
     d->cardinality = dataset->cardinality;
-    leati_place place = leati_distributed_place(d, 0);
-    if (leati_plan_split(dataset, &place, options->auto_shard_policy, &d->plan, &local) !=
+    leati_feed_place place = leati_distributed_place(d, 0);
+    if (leati_planner_split(dataset, &place, options->auto_shard_policy, &d->plan, &local) !=
         LEAT_OK) {
         return failed(d, &local, err);
     }
@@ -264,7 +266,7 @@ static leat_status make_all(leat_distributed_dataset *d, leat_dataset *given, le
     }
     d->made[0] = given;
     for (int f = 0; f < d->num_feeds; f++) {
-        leati_place place = leati_distributed_place(d, f);
+        leati_feed_place place = leati_distributed_place(d, f);
         if (d->made[f] == NULL) {
             d->made[f] = call_function(d, &place, err);
         }
@@ -284,12 +286,11 @@ static leat_status make_all(leat_distributed_dataset *d, leat_dataset *given, le
     return LEAT_OK;
 }
 
-leat_distributed_dataset *leati_distribute_function(const leati_membership *member,
-                                                    leat_dataset *dataset,
-                                                    leat_dataset_function function, void *context,
-                                                    void (*release)(void *context),
-                                                    const leat_distribute_options *options,
-                                                    leat_error *err) {
+leat_distributed_dataset *
+leati_distributed_from_function(const leati_membership *member, leat_dataset *dataset,
+                                leat_dataset_function function, void *context,
+                                void (*release)(void *context),
+                                const leat_strategy_distribute_options *options, leat_error *err) {
     leat_error local = {0};
     leat_distributed_dataset *d = NULL;
     if (check_options(member, true, options, &local) == LEAT_OK) {
@@ -305,9 +306,9 @@ leat_distributed_dataset *leati_distribute_function(const leati_membership *memb
     d->function = function;
     d->context = context;
     d->release = release;
-    leati_place place = leati_distributed_place(d, 0);
+    leati_feed_place place = leati_distributed_place(d, 0);
     if (make_all(d, dataset, &local) != LEAT_OK ||
-        leati_plan_as_is(d->made[0], &place, &d->plan, &local) != LEAT_OK) {
+        leati_planner_as_is(d->made[0], &place, &d->plan, &local) != LEAT_OK) {
         return failed(d, &local, err);
     }
     d->cardinality = d->made[0]->cardinality;
@@ -368,7 +369,7 @@ static leat_distributed_dataset *under(leat_strategy *strategy, leat_distributed
     return compare(d, &local) == LEAT_OK ? d : failed(d, &local, err);
 }
 
-static const leat_distribute_options defaults;
+static const leat_strategy_distribute_options defaults;
 
 /* Says once that rows which shuffling finds in a batch meet in every epoch. */
 static void warn_of_shuffled_batches(const leat_dataset *dataset) {
@@ -388,38 +389,40 @@ static void warn_of_shuffled_batches(const leat_dataset *dataset) {
     }
 }
 
-leat_distributed_dataset *leat_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
-                                                  const leat_distribute_options *options,
-                                                  leat_error *err) {
-    if (is_missing("leat_distribute_dataset", strategy, dataset, true, err)) {
+leat_distributed_dataset *
+leat_strategy_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
+                                 const leat_strategy_distribute_options *options, leat_error *err) {
+    if (is_missing("leat_strategy_distribute_dataset", strategy, dataset, true, err)) {
         return NULL;
     }
     warn_of_shuffled_batches(dataset);
     leati_membership member = membership(strategy);
     options = options != NULL ? options : &defaults;
-    return under(strategy, leati_distribute_dataset(&member, dataset, options, err), err);
+    return under(strategy, leati_distributed_from_dataset(&member, dataset, options, err), err);
 }
 
-leat_distributed_dataset *leat_distribute_replica_batches(leat_strategy *strategy,
-                                                          leat_dataset *dataset,
-                                                          const leat_distribute_options *options,
-                                                          leat_error *err) {
-    if (is_missing("leat_distribute_replica_batches", strategy, dataset, true, err)) {
+leat_distributed_dataset *
+leat_strategy_distribute_replica_batches(leat_strategy *strategy, leat_dataset *dataset,
+                                         const leat_strategy_distribute_options *options,
+                                         leat_error *err) {
+    if (is_missing("leat_strategy_distribute_replica_batches", strategy, dataset, true, err)) {
         return NULL;
     }
     leati_membership member = membership(strategy);
     member.per_replica_ok = false; /* one dataset is for one pipeline */
     options = options != NULL ? options : &defaults;
     return under(strategy,
-                 leati_distribute_function(&member, dataset, NULL, NULL, NULL, options, err), err);
+                 leati_distributed_from_function(&member, dataset, NULL, NULL, NULL, options, err),
+                 err);
 }
 
-leat_distributed_dataset *
-leat_distribute_datasets_from_function(leat_strategy *strategy, leat_dataset_function function,
-                                       void *context, void (*release)(void *context),
-                                       const leat_distribute_options *options, leat_error *err) {
+leat_distributed_dataset *leat_strategy_distribute_datasets_from_function(
+    leat_strategy *strategy, leat_dataset_function function, void *context,
+    void (*release)(void *context), const leat_strategy_distribute_options *options,
+    leat_error *err) {
     if (strategy == NULL || function == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_distribute_datasets_from_function: %s is NULL",
+        leati_fail(err, LEAT_INVALID_ARGUMENT,
+                   "leat_strategy_distribute_datasets_from_function: %s is NULL",
                    strategy == NULL ? "strategy" : "function");
         if (release != NULL) {
             release(context);
@@ -428,9 +431,10 @@ leat_distribute_datasets_from_function(leat_strategy *strategy, leat_dataset_fun
     }
     leati_membership member = membership(strategy);
     options = options != NULL ? options : &defaults;
-    return under(strategy,
-                 leati_distribute_function(&member, NULL, function, context, release, options, err),
-                 err);
+    return under(
+        strategy,
+        leati_distributed_from_function(&member, NULL, function, context, release, options, err),
+        err);
 }
 
 int64_t leat_distributed_dataset_cardinality(const leat_distributed_dataset *dataset) {

@@ -42,25 +42,24 @@ struct leat_distributed_dataset {
     leat_dataset **made; /* by the function, one for each pipeline of this worker; references */
     int64_t cardinality;
     leati_split_plan plan; /* of this worker's first pipeline */
-    leat_distribute_options options;
+    leat_strategy_distribute_options options;
 };
 
 /* The public constructors for a membership (copied): `dataset` is given; `function` may be NULL
  * with `dataset`, which is then used as it is. */
-leat_distributed_dataset *leati_distribute_dataset(const leati_membership *member,
-                                                   leat_dataset *dataset,
-                                                   const leat_distribute_options *options,
-                                                   leat_error *err);
-leat_distributed_dataset *leati_distribute_function(const leati_membership *member,
-                                                    leat_dataset *dataset,
-                                                    leat_dataset_function function, void *context,
-                                                    void (*release)(void *context),
-                                                    const leat_distribute_options *options,
-                                                    leat_error *err);
+leat_distributed_dataset *
+leati_distributed_from_dataset(const leati_membership *member, leat_dataset *dataset,
+                               const leat_strategy_distribute_options *options, leat_error *err);
+leat_distributed_dataset *
+leati_distributed_from_function(const leati_membership *member, leat_dataset *dataset,
+                                leat_dataset_function function, void *context,
+                                void (*release)(void *context),
+                                const leat_strategy_distribute_options *options, leat_error *err);
 
 /* The feeds of this worker; a leati_share_maker whose context is the dataset. */
-leat_dataset *leati_distributed_share(void *dataset, const leati_place *place, leat_error *err);
-leati_place leati_distributed_place(const leat_distributed_dataset *dataset, int feed);
+leat_dataset *leati_distributed_share(void *dataset, const leati_feed_place *place,
+                                      leat_error *err);
+leati_feed_place leati_distributed_place(const leat_distributed_dataset *dataset, int feed);
 
 /* The two halves of a step, for those who do the exchange themselves. pull takes what this worker
  * has (*have elements) and tells in `mine` what the others must know; finish gets the sums over
@@ -77,7 +76,8 @@ LEAT_WARN_UNUSED leat_status leati_distributed_finish(leat_distributed_iterator 
 LEAT_WARN_UNUSED leat_status leati_distributed_save_part(leat_distributed_iterator *iterator,
                                                          const leat_iterator_save_options *options,
                                                          leati_writer *out,
-                                                         leat_save_report *report, leat_error *err);
+                                                         leat_iterator_save_report *report,
+                                                         leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_distributed_join(const leati_feed_part *workers, int count,
                                                     char **data, size_t *size, leat_error *err);
 

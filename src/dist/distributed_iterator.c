@@ -211,8 +211,8 @@ static leat_status begin(leat_distributed_iterator *it, leat_error *err) {
 static int64_t rows_of(const leat_distributed_iterator *it, const leat_element *element) {
     int64_t rows = 1;
     leat_error ignored = {0};
-    return it->leaves.count > 0 && leati_leaf_rows(it->leaves.items[0].spec, element->tensors,
-                                                   &rows, &ignored) == LEAT_OK
+    return it->leaves.count > 0 && leati_composite_rows(it->leaves.items[0].spec, element->tensors,
+                                                        &rows, &ignored) == LEAT_OK
                ? rows
                : 1;
 }
@@ -233,7 +233,7 @@ leat_status leati_distributed_pull(leat_distributed_iterator *it, leat_per_repli
                                    int64_t mine[LEATI_STEP_NUMBERS], leat_error *err) {
     int replicas = it->dataset->member.replicas, each = replicas / it->num_feeds;
     leat_error local = {0};
-    leat_status status = leati_per_replica_reset(out, replicas, &local);
+    leat_status status = leati_values_reset(out, replicas, &local);
     it->have = 0;
     for (int f = 0; f < it->num_feeds && status == LEAT_OK; f++) {
         for (int r = 0; r < each && status == LEAT_OK; r++) {
@@ -263,7 +263,7 @@ static leat_status fill_up(const leat_distributed_iterator *it, leat_per_replica
                            leat_error *err) {
     const leat_spec *spec = it->dataset->plan.spec;
     leati_block block = {0};
-    leat_status status = leati_empty_element(spec, &block, err);
+    leat_status status = leati_rows_empty_element(spec, &block, err);
     for (int r = 0; r < out->num_replicas && status == LEAT_OK; r++) {
         if (out->elements[r].spec == NULL) {
             status = leati_block_element(&block, spec, 0, &out->elements[r], err);
@@ -421,7 +421,7 @@ enum { STATE_VERSION = 2, CHECKSUM_SEED = 1, MOST_PARTS = 1 << 20 };
 
 leat_status leati_distributed_save_part(leat_distributed_iterator *it,
                                         const leat_iterator_save_options *options,
-                                        leati_writer *out, leat_save_report *report,
+                                        leati_writer *out, leat_iterator_save_report *report,
                                         leat_error *err) {
     leat_status status = LEAT_OK;
     leati_put_uint(out, (uint64_t)it->num_feeds);
@@ -457,9 +457,9 @@ leat_status leati_distributed_join(const leati_feed_part *workers, int count, ch
 
 leat_status leat_distributed_iterator_save(leat_distributed_iterator *iterator,
                                            const leat_iterator_save_options *options, char **data,
-                                           size_t *size, leat_save_report *report,
+                                           size_t *size, leat_iterator_save_report *report,
                                            leat_error *err) {
-    leat_save_report costs = {0};
+    leat_iterator_save_report costs = {0};
     leati_writer mine = {0};
     int64_t *memory = NULL;
     if (iterator == NULL || data == NULL || size == NULL) {

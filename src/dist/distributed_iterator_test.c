@@ -24,12 +24,12 @@ enum {
 
 static int two_devices(void **state) {
     (void)state;
-    return leat_set_logical_cpu_devices(2, NULL) == LEAT_OK ? 0 : -1;
+    return leat_device_set_logical_cpus(2, NULL) == LEAT_OK ? 0 : -1;
 }
 
 static leat_strategy *two_replicas(void) {
     leat_error err = {0};
-    leat_strategy *strategy = leat_mirrored_strategy(NULL, &err);
+    leat_strategy *strategy = leat_strategy_mirrored(NULL, &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     assert_int_equal(leat_strategy_num_replicas(strategy), 2);
@@ -38,10 +38,11 @@ static leat_strategy *two_replicas(void) {
 
 /* Seven numbers in batches of four: two steps, the second of 2 and 1 rows. */
 static leat_distributed_dataset *batches(leat_strategy *strategy,
-                                         const leat_distribute_options *options) {
+                                         const leat_strategy_distribute_options *options) {
     leat_error err = {0};
-    leat_distributed_dataset *dataset = leat_distribute_dataset(
-        strategy, leat_batch(leat_range(0, 7, 1, NULL, &err), 4, NULL, &err), options, &err);
+    leat_distributed_dataset *dataset = leat_strategy_distribute_dataset(
+        strategy, leat_dataset_batch(leat_dataset_range(0, 7, 1, NULL, &err), 4, NULL, &err),
+        options, &err);
     if (dataset == NULL)
         fail_msg("%s", err.text);
     return dataset;
@@ -49,15 +50,15 @@ static leat_distributed_dataset *batches(leat_strategy *strategy,
 
 static leat_dataset *of_replica(void *context, const leat_input_context *input, leat_error *err) {
     (void)context;
-    return leat_range(10 * input->input_pipeline_id, 10 * input->input_pipeline_id + 3, 1, NULL,
-                      err);
+    return leat_dataset_range(10 * input->input_pipeline_id, 10 * input->input_pipeline_id + 3, 1,
+                              NULL, err);
 }
 
 static leat_distributed_dataset *two_feeds(leat_strategy *strategy) {
-    const leat_distribute_options each = {.replication = LEAT_INPUT_PER_REPLICA};
+    const leat_strategy_distribute_options each = {.replication = LEAT_INPUT_PER_REPLICA};
     leat_error err = {0};
-    leat_distributed_dataset *dataset =
-        leat_distribute_datasets_from_function(strategy, of_replica, NULL, NULL, &each, &err);
+    leat_distributed_dataset *dataset = leat_strategy_distribute_datasets_from_function(
+        strategy, of_replica, NULL, NULL, &each, &err);
     if (dataset == NULL)
         fail_msg("%s", err.text);
     return dataset;
@@ -128,7 +129,7 @@ static void test_counted_rows(void **state) {
     int64_t rows[2] = {-1, -1}, total = -1;
     leat_strategy *strategy = two_replicas();
     for (int counted = 0; counted < 2; counted++) {
-        const leat_distribute_options options = {.count_rows = counted == 1};
+        const leat_strategy_distribute_options options = {.count_rows = counted == 1};
         leat_distributed_dataset *dataset = batches(strategy, &options);
         leat_distributed_iterator *it = iterate(dataset);
         expect(leat_distributed_iterator_rows(NULL, rows, &total, &err), LEAT_INVALID_ARGUMENT,

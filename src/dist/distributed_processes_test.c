@@ -94,18 +94,19 @@ static leat_status slow_row(void *context, const leat_element *in, leat_element 
 /* Steps with a barrier each, until the job fails. */
 static int wait_for_slow(void) {
     leat_error err = {0};
-    leat_multi_worker_options options = {
+    leat_strategy_multi_worker_mirrored_options options = {
         .timeout_ms = WAIT_MS, .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = WAIT_MS};
-    leat_strategy *strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     int worker = leat_strategy_worker(strategy);
-    leat_function *slow = leat_callback_function(
-        slow_row, &worker, NULL, NULL, LEAT_PURE, leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
-        leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
-    leat_dataset *dataset = leat_map(leat_range(0, ROWS, 1, NULL, &err), slow, NULL, &err);
-    dataset = leat_label(dataset, "crop", &err);
-    const leat_distribute_options how = {.auto_shard_policy = LEAT_SHARD_DATA};
-    leat_distributed_dataset *d =
-        leat_distribute_dataset(strategy, leat_batch(dataset, 4, NULL, &err), &how, &err);
+    leat_function *slow = LEAT_CALLBACK(slow_row, &worker, NULL, NULL, LEAT_PURE,
+                                        leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
+                                        leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
+    leat_dataset *dataset =
+        leat_dataset_map(leat_dataset_range(0, ROWS, 1, NULL, &err), slow, NULL, &err);
+    dataset = leat_dataset_label(dataset, "crop", &err);
+    const leat_strategy_distribute_options how = {.auto_shard_policy = LEAT_SHARD_DATA};
+    leat_distributed_dataset *d = leat_strategy_distribute_dataset(
+        strategy, leat_dataset_batch(dataset, 4, NULL, &err), &how, &err);
     leat_distributed_iterator *it = leat_distributed_iterator_new(d, &err);
     leat_per_replica value = {0};
     leat_status status = it == NULL ? err.code : LEAT_OK;
@@ -125,22 +126,23 @@ static int work(void) {
     char what[32];
     int steps = -1;
     leat_error err = {0};
-    leat_multi_worker_options options = {
+    leat_strategy_multi_worker_mirrored_options options = {
         .timeout_ms = LIMIT_MS, .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = LIMIT_MS};
     if (sscanf(workers_argument(), "%511s %31s %d", scratch_folder, what, &steps) != 3)
         return 2;
-    leat_strategy *strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     simulated_data data = what[0] == 'f' ? by_file : by_piece;
     data.batch += strcmp(what, "other") == 0;
-    leat_distribute_options how = {.auto_shard_policy = data.policy, .count_rows = true};
+    leat_strategy_distribute_options how = {.auto_shard_policy = data.policy, .count_rows = true};
     leat_dataset *dataset = simulated_dataset(&data, &err);
     if (strcmp(what, "drawn") == 0) {
         leat_dataset_unref(dataset);
-        dataset = leat_shuffle(leat_range(0, ROWS, 1, NULL, &err), ROWS, NULL, &err);
-        dataset = leat_batch(dataset, 5, NULL, &err);
+        dataset =
+            leat_dataset_shuffle(leat_dataset_range(0, ROWS, 1, NULL, &err), ROWS, NULL, &err);
+        dataset = leat_dataset_batch(dataset, 5, NULL, &err);
     }
     leat_distributed_dataset *d =
-        strategy == NULL ? NULL : leat_distribute_dataset(strategy, dataset, &how, &err);
+        strategy == NULL ? NULL : leat_strategy_distribute_dataset(strategy, dataset, &how, &err);
     leat_distributed_iterator *it = leat_distributed_iterator_new(d, &err);
     if (it == NULL || iterate(strategy, it, steps, &err) != LEAT_OK)
         workers_say("%s: %s", leat_status_name(err.code), err.text);

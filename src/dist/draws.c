@@ -90,7 +90,7 @@ static leat_dataset *with_numbers(const leat_dataset *dataset, struct numbers *f
             changed = changed || inputs[done] != dataset->inputs[done];
         }
         if (done == dataset->num_inputs && changed) {
-            made = leati_dataset_again(dataset, args, inputs, err);
+            made = leati_sharding_remake(dataset, args, inputs, err);
             done = 0; /* given */
         } else if (done == dataset->num_inputs) {
             made = leat_dataset_ref((leat_dataset *)dataset);
@@ -127,7 +127,7 @@ static leat_status exchange_numbers(struct numbers *own, const leati_membership 
     return status;
 }
 
-leat_dataset *leati_share_draws(leat_dataset *dataset, const leati_membership *member,
+leat_dataset *leati_draws_share(leat_dataset *dataset, const leati_membership *member,
                                 leat_error *err) {
     struct numbers numbers = {0};
     leat_error local = {0};

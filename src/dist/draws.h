@@ -7,7 +7,7 @@
 
 /* `dataset` (given) with the seeds that worker 0 drew, so that all workers see one order. Together;
  * where the others' plan is another one, the dataset itself. Owned; NULL on failure. */
-leat_dataset *leati_share_draws(leat_dataset *dataset, const leati_membership *member,
+leat_dataset *leati_draws_share(leat_dataset *dataset, const leati_membership *member,
                                 leat_error *err);
 
 #endif

@@ -20,7 +20,7 @@ static int64_t piece_step(const leati_feed *feed) {
 /* ---- life ---- */
 
 static leat_status fill_in(leati_feed *feed, leat_error *err) {
-    size_t all = (size_t)leati_place_all_replicas(&feed->place);
+    size_t all = (size_t)leati_planner_all_replicas(&feed->place);
     feed->piece = leati_feed_first_piece(feed);
     feed->rows = -1;
     if (feed->rule == LEATI_REBATCH_SIZES) {
@@ -28,8 +28,8 @@ static leat_status fill_in(leati_feed *feed, leat_error *err) {
         if (feed->sizes == NULL) {
             return leati_no_memory(err);
         }
-        leati_batch_sizes(feed->global_batch, feed->place.num_workers, feed->place.replicas,
-                          feed->place.worker, feed->sizes);
+        leati_planner_batch_sizes(feed->global_batch, feed->place.num_workers, feed->place.replicas,
+                                  feed->place.worker, feed->sizes);
     }
     return LEAT_OK;
 }
@@ -44,8 +44,8 @@ static leati_feed *allocate(leat_error *err) {
     return feed;
 }
 
-leati_feed *leati_feed_at(const leati_feed *like, const leati_place *place, leati_rebatch_rule rule,
-                          leat_error *err) {
+leati_feed *leati_feed_at(const leati_feed *like, const leati_feed_place *place,
+                          leati_rebatch_rule rule, leat_error *err) {
     leati_feed *feed = allocate(err);
     if (feed == NULL) {
         return NULL;
@@ -66,7 +66,7 @@ leati_feed *leati_feed_at(const leati_feed *like, const leati_place *place, leat
     return feed;
 }
 
-leat_status leati_feed_open(leati_feed *feed, const leati_place *place, leat_error *err) {
+leat_status leati_feed_open(leati_feed *feed, const leati_feed_place *place, leat_error *err) {
     leat_error local = {0};
     leat_dataset *share = feed->make(feed->context, place, &local);
     if (share == NULL) {
@@ -125,8 +125,8 @@ void leati_feed_free(leati_feed *feed) {
     if (feed == NULL) {
         return;
     }
-    leati_source_close(&feed->source);
-    leati_pieces_fini(&feed->pieces);
+    leati_feed_source_close(&feed->source);
+    leati_rows_pieces_fini(&feed->pieces);
     leati_block_fini(&feed->block);
     leati_leaves_fini(&feed->leaves);
     leat_spec_unref(feed->spec);
@@ -139,7 +139,7 @@ void leati_feed_free(leati_feed *feed) {
 void leati_feed_cancel(leati_feed *feed) {
     pthread_mutex_lock(&feed->lock);
     feed->cancelled = true;
-    leati_source_cancel(&feed->source);
+    leati_feed_source_cancel(&feed->source);
     pthread_mutex_unlock(&feed->lock);
 }
 
@@ -150,7 +150,7 @@ leat_status leati_feed_peek(leati_feed *feed, const leati_block **block, int64_t
     int64_t available = 0;
     leat_error local = {0};
     if (feed->source.iterator == NULL) {
-        return leati_merge_peek(feed->source.merge, block, row, err);
+        return leati_feed_merge_peek(feed->source.merge, block, row, err);
     }
     leat_status status = leati_iterator_ready(feed->source.iterator, &available, &local);
     if (status == LEAT_OK) {
@@ -158,7 +158,7 @@ leat_status leati_feed_peek(leati_feed *feed, const leati_block **block, int64_t
         return LEAT_OK;
     }
     if (status == LEAT_OUT_OF_RANGE && !leati_error_is_end(&local)) {
-        leati_as_internal("an element", &local);
+        leati_apply_as_internal("an element", &local);
     }
     return leati_error_pass(err, &local);
 }
@@ -167,7 +167,7 @@ void leati_feed_consume(leati_feed *feed) {
     if (feed->source.iterator != NULL) {
         leati_iterator_consume(feed->source.iterator, 1);
     } else {
-        leati_merge_consume(feed->source.merge);
+        leati_feed_merge_consume(feed->source.merge);
     }
     feed->offset = 0;
     feed->rows = -1;
@@ -196,15 +196,15 @@ static leat_status next_whole(leati_feed *feed, leat_element *out, leat_error *e
 
 static leat_status next_piece(leati_feed *feed, leat_element *out, leat_error *err) {
     const leati_block *block = NULL;
-    int64_t row = 0, all = leati_place_all_replicas(&feed->place);
+    int64_t row = 0, all = leati_planner_all_replicas(&feed->place);
     leat_status status = leati_feed_peek(feed, &block, &row, err);
     if (status != LEAT_OK) {
         return status;
     }
-    leati_piece piece = {.number = feed->piece, .pieces = all};
+    leati_rows_piece piece = {.number = feed->piece, .pieces = all};
     bool refused = false;
-    status = leati_cut_part(&feed->leaves, block, row, leati_piece_range, &piece, &refused,
-                            &feed->block, err);
+    status = leati_rows_cut_part(&feed->leaves, block, row, leati_rows_piece_range, &piece,
+                                 &refused, &feed->block, err);
     if (status != LEAT_OK) {
         leati_prefix(err, "a batch for %lld replicas", (long long)all);
     }
@@ -224,16 +224,17 @@ static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_er
         return status;
     }
     if (feed->rows < 0) {
-        status = leati_element_rows(&feed->leaves, block, row, &feed->rows, err);
+        status = leati_leaves_rows(&feed->leaves, block, row, &feed->rows, err);
         if (status != LEAT_OK) {
-            leati_prefix(err, "a batch for %d replicas", leati_place_all_replicas(&feed->place));
+            leati_prefix(err, "a batch for %d replicas", leati_planner_all_replicas(&feed->place));
             leati_feed_consume(feed);
             return status;
         }
     }
     int64_t left = feed->rows - feed->offset, n = left < size - *rows ? left : size - *rows;
     if (n > 0) {
-        status = leati_pieces_add(&feed->pieces, &feed->leaves, block, row, feed->offset, n, err);
+        status =
+            leati_rows_pieces_add(&feed->pieces, &feed->leaves, block, row, feed->offset, n, err);
     }
     if (status == LEAT_OK) {
         *rows += n;
@@ -248,10 +249,10 @@ static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_er
 static leat_status without_rows(leati_feed *feed, leat_element *out, leat_error *err) {
     leat_status status = LEAT_OK;
     for (int l = 0; l < feed->leaves.count && status == LEAT_OK; l++) {
-        status = leati_check_empty("a batch", &feed->leaves.items[l], err);
+        status = leati_leaves_check_empty("a batch", &feed->leaves.items[l], err);
     }
     if (status == LEAT_OK) {
-        status = leati_empty_element(feed->spec, &feed->block, err);
+        status = leati_rows_empty_element(feed->spec, &feed->block, err);
     }
     return status == LEAT_OK ? give(feed, out, err) : status;
 }
@@ -261,7 +262,7 @@ static leat_status without_rows(leati_feed *feed, leat_element *out, leat_error 
 static leat_status next_size(leati_feed *feed, leat_element *out, leat_error *err) {
     int64_t size = feed->sizes[feed->index], rows = 0, present = feed->index;
     leat_status status = LEAT_OK;
-    feed->index = (feed->index + 1) % leati_place_all_replicas(&feed->place);
+    feed->index = (feed->index + 1) % leati_planner_all_replicas(&feed->place);
     if (size == 0) {
         return feed->ended ? leati_fail_end(err) : without_rows(feed, out, err);
     }
@@ -270,11 +271,11 @@ static leat_status next_size(leati_feed *feed, leat_element *out, leat_error *er
     }
     feed->ended = status == LEAT_OUT_OF_RANGE;
     if ((status != LEAT_OK && !feed->ended) || rows == 0) {
-        leati_pieces_clear(&feed->pieces);
+        leati_rows_pieces_clear(&feed->pieces);
         feed->index = feed->ended ? feed->index : present;
         return status;
     }
-    status = leati_pieces_join(&feed->pieces, &feed->leaves, &feed->block, err);
+    status = leati_rows_pieces_join(&feed->pieces, &feed->leaves, &feed->block, err);
     return status == LEAT_OK ? give(feed, out, err) : status;
 }
 
@@ -310,7 +311,7 @@ int64_t leati_feed_steps(const leati_feed *feed) {
 void leati_feed_slowest(leati_feed *feed, char *text, size_t size) {
     text[0] = '\0';
     pthread_mutex_lock(&feed->lock);
-    const leati_merge *merge = feed->source.merge;
+    const leati_merging_merge *merge = feed->source.merge;
     if (feed->source.iterator != NULL) {
         leati_iterator_slowest(feed->source.iterator, text, size);
     } else if (merge != NULL && merge->count > 0) {

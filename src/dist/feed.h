@@ -14,7 +14,7 @@
 typedef struct leati_feed leati_feed;
 
 /* The dataset of a place: its share of the user's dataset, ready to be iterated. Owned. */
-typedef leat_dataset *(*leati_share_maker)(void *context, const leati_place *place,
+typedef leat_dataset *(*leati_share_maker)(void *context, const leati_feed_place *place,
                                            leat_error *err);
 
 typedef struct leati_feed_options {
@@ -41,7 +41,7 @@ int64_t leati_feed_steps(const leati_feed *feed);
 /* Appends the feed's position. `options` may be NULL; what it costs is added to `report`. */
 LEAT_WARN_UNUSED leat_status leati_feed_save(leati_feed *feed,
                                              const leat_iterator_save_options *options,
-                                             leati_writer *out, leat_save_report *report,
+                                             leati_writer *out, leat_iterator_save_report *report,
                                              leat_error *err);
 /* What a feed saved. */
 typedef struct leati_feed_part {

@@ -15,8 +15,8 @@ static int64_t portion(int64_t a, int64_t b, int64_t c) {
 static void drop_gone(int64_t offset, int64_t piece, int64_t pieces, int64_t *begin, int64_t *end) {
     int64_t left = *end - *begin, gone = offset, ignored = 0;
     if (pieces > 0) {
-        leati_piece next = {.number = piece, .pieces = pieces};
-        leati_piece_range(&next, left, &gone, &ignored);
+        leati_rows_piece next = {.number = piece, .pieces = pieces};
+        leati_rows_piece_range(&next, left, &gone, &ignored);
     }
     *begin += gone < left ? gone : left;
 }
@@ -28,7 +28,7 @@ static void part_range(const void *context, int64_t rows, int64_t *begin, int64_
     bool in_pieces = feed->rule == LEATI_REBATCH_PIECES;
     *begin = 0;
     *end = rows;
-    drop_gone(feed->offset, feed->piece, in_pieces ? leati_place_all_replicas(&feed->place) : 0,
+    drop_gone(feed->offset, feed->piece, in_pieces ? leati_planner_all_replicas(&feed->place) : 0,
               begin, end);
     for (int i = 0; i < remainder->num_cuts; i++) {
         const leati_cut *cut = &remainder->cuts[i];
@@ -64,7 +64,7 @@ static leat_status is_empty(const leati_remainder *remainder, const leati_block 
         leat_tensor value[LEATI_MAX_PARTS];
         int64_t rows = 0, begin = 0, end = 0;
         leati_leaf_value(leaf, block, row, value);
-        status = leati_leaf_rows(leaf->spec, value, &rows, err);
+        status = leati_composite_rows(leaf->spec, value, &rows, err);
         part_range(remainder, rows, &begin, &end);
         *empty = begin == end;
     }
@@ -85,21 +85,22 @@ static void next_element(leati_remainder *remainder) {
 }
 
 /* The part of remainder `r`'s present element into the block; *empty: there is none. */
-static leat_status take_part(leati_merge *merge, const leati_remainder *r, const leati_block *block,
-                             int64_t row, bool *empty, leat_error *err) {
+static leat_status take_part(leati_merging_merge *merge, const leati_remainder *r,
+                             const leati_block *block, int64_t row, bool *empty, leat_error *err) {
     bool refused = false;
     if (r->feed->as_is) {
         *empty = !is_mine(r);
         return *empty ? LEAT_OK : leati_block_slice(block, row, 1, &merge->block, err);
     }
     leat_status status = is_empty(r, block, row, empty, err);
-    return status != LEAT_OK || *empty ? status
-                                       : leati_cut_part(&r->feed->leaves, block, row, part_range, r,
-                                                        &refused, &merge->block, err);
+    return status != LEAT_OK || *empty
+               ? status
+               : leati_rows_cut_part(&r->feed->leaves, block, row, part_range, r, &refused,
+                                     &merge->block, err);
 }
 
 /* Looks for the next part of remainder `r`. OUT_OF_RANGE: it has ended. */
-static leat_status look(leati_merge *merge, leati_remainder *r, leat_error *err) {
+static leat_status look(leati_merging_merge *merge, leati_remainder *r, leat_error *err) {
     for (;;) {
         const leati_block *block = NULL;
         int64_t row = 0;
@@ -126,8 +127,8 @@ static leat_status look(leati_merge *merge, leati_remainder *r, leat_error *err)
     }
 }
 
-leat_status leati_merge_peek(leati_merge *merge, const leati_block **block, int64_t *row,
-                             leat_error *err) {
+leat_status leati_feed_merge_peek(leati_merging_merge *merge, const leati_block **block,
+                                  int64_t *row, leat_error *err) {
     for (int ended = 0; !merge->ready && ended < merge->count;) { /* none: at the end */
         leati_remainder *r = &merge->remainders[merge->at];
         leat_status status = r->ended ? LEAT_OUT_OF_RANGE : look(merge, r, err);
@@ -146,23 +147,23 @@ leat_status leati_merge_peek(leati_merge *merge, const leati_block **block, int6
     return LEAT_OK;
 }
 
-void leati_merge_consume(leati_merge *merge) {
+void leati_feed_merge_consume(leati_merging_merge *merge) {
     leati_block_clear(&merge->block);
     merge->ready = false;
     next_element(&merge->remainders[merge->at]);
     merge->at = (merge->at + 1) % merge->count;
 }
 
-void leati_remainder_fini(leati_remainder *remainder) {
+void leati_feed_remainder_fini(leati_remainder *remainder) {
     leati_feed_free(remainder->feed);
     leati_free(remainder->cuts);
 }
 
-void leati_source_close(leati_source *source) {
+void leati_feed_source_close(leati_source *source) {
     leat_iterator_free(source->iterator);
     if (source->merge != NULL) {
         for (int i = 0; i < source->merge->count; i++) {
-            leati_remainder_fini(&source->merge->remainders[i]);
+            leati_feed_remainder_fini(&source->merge->remainders[i]);
         }
         leati_block_fini(&source->merge->block);
         leati_free(source->merge->remainders);
@@ -171,11 +172,11 @@ void leati_source_close(leati_source *source) {
     *source = (leati_source){0};
 }
 
-void leati_source_cancel(leati_source *source) {
+void leati_feed_source_cancel(leati_source *source) {
     if (source->iterator != NULL) {
         leat_iterator_cancel(source->iterator);
     }
     for (int i = 0; source->merge != NULL && i < source->merge->count; i++) {
-        leati_source_cancel(&source->merge->remainders[i].feed->source);
+        leati_feed_source_cancel(&source->merge->remainders[i].feed->source);
     }
 }

@@ -101,7 +101,7 @@ static leat_status use_all(void *context, leat_error *err) {
     leati_membership member = {.num_workers = t->workers, .replicas = 2};
     leat_distributed_dataset *d = NULL;
     leat_per_replica value = {0};
-    leat_save_report report = {0};
+    leat_iterator_save_report report = {0};
     leati_writer part = {0};
     char *text = NULL;
     leat_distributed_iterator *it = simulated_iterator(&rows, &member, &d, err);
@@ -167,7 +167,7 @@ static leat_status use_lockstep(void *context, leat_error *err) {
         .others = {.context = &aborts, .exchange = echo, .abort = note_abort}};
     leat_distributed_dataset *d = NULL;
     leat_per_replica value = {0};
-    leat_save_report report = {0};
+    leat_iterator_save_report report = {0};
     char *saved = NULL;
     size_t size = 0;
     int64_t steps = 0, all = 0;

@@ -25,22 +25,22 @@ typedef struct leati_remainder {
 } leati_remainder;
 
 /* Remainders, read in turns, an element of each. */
-typedef struct leati_merge {
+typedef struct leati_merging_merge {
     leati_remainder *remainders;
     int count, at;
     bool ready;        /* `block` holds the part of remainder `at`'s present element */
     leati_block block; /* one element */
-} leati_merge;
+} leati_merging_merge;
 
 /* Where elements come from: an iterator, or the remainders of other feeds. */
 typedef struct leati_source {
-    leat_iterator *iterator; /* owned; NULL: merged */
-    leati_place place;       /* whose share the iterator reads */
-    leati_merge *merge;      /* owned */
+    leat_iterator *iterator;    /* owned; NULL: merged */
+    leati_feed_place place;     /* whose share the iterator reads */
+    leati_merging_merge *merge; /* owned */
 } leati_source;
 
 struct leati_feed {
-    leati_place place;
+    leati_feed_place place;
     leati_rebatch_rule rule;
     leat_auto_shard_policy policy;
     bool as_is;
@@ -71,10 +71,10 @@ struct leati_feed {
 int64_t leati_feed_first_piece(const leati_feed *feed);
 
 /* A feed of another place under the options of `like`, without a source. Owned. */
-leati_feed *leati_feed_at(const leati_feed *like, const leati_place *place, leati_rebatch_rule rule,
-                          leat_error *err);
+leati_feed *leati_feed_at(const leati_feed *like, const leati_feed_place *place,
+                          leati_rebatch_rule rule, leat_error *err);
 /* An iterator over the share of a place: the feed's own, or with DATA one that has the same. */
-LEAT_WARN_UNUSED leat_status leati_feed_open(leati_feed *feed, const leati_place *share,
+LEAT_WARN_UNUSED leat_status leati_feed_open(leati_feed *feed, const leati_feed_place *share,
                                              leat_error *err);
 
 /* The present element: row *row of *block (borrowed until it is consumed). OUT_OF_RANGE at the end;
@@ -84,12 +84,13 @@ LEAT_WARN_UNUSED leat_status leati_feed_peek(leati_feed *feed, const leati_block
 /* Goes on to the next element. */
 void leati_feed_consume(leati_feed *feed);
 
-void leati_remainder_fini(leati_remainder *remainder);
-void leati_source_close(leati_source *source);
-void leati_source_cancel(leati_source *source);
+void leati_feed_remainder_fini(leati_remainder *remainder);
+void leati_feed_source_close(leati_source *source);
+void leati_feed_source_cancel(leati_source *source);
 
-LEAT_WARN_UNUSED leat_status leati_merge_peek(leati_merge *merge, const leati_block **block,
-                                              int64_t *row, leat_error *err);
-void leati_merge_consume(leati_merge *merge);
+LEAT_WARN_UNUSED leat_status leati_feed_merge_peek(leati_merging_merge *merge,
+                                                   const leati_block **block, int64_t *row,
+                                                   leat_error *err);
+void leati_feed_merge_consume(leati_merging_merge *merge);
 
 #endif

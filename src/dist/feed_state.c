@@ -28,7 +28,7 @@ enum {
 /* What is saved of a feed beside its source: whose it is, how it cuts elements, and where it stands
  * in the present one. */
 struct record {
-    leati_place place;
+    leati_feed_place place;
     leati_rebatch_rule rule;
     leat_auto_shard_policy policy;
     bool as_is;
@@ -48,7 +48,7 @@ static void put_name(leati_writer *out, const char *name) {
     leati_put_bytes(out, name, strlen(name));
 }
 
-static void put_place(leati_writer *out, const leati_place *place) {
+static void put_place(leati_writer *out, const leati_feed_place *place) {
     put_numbers(out,
                 (const int64_t[PLACE_NUMBERS]){place->num_workers, place->worker, place->replicas},
                 PLACE_NUMBERS);
@@ -56,8 +56,8 @@ static void put_place(leati_writer *out, const leati_place *place) {
 
 static void put_record(leati_writer *out, const leati_feed *feed) {
     put_place(out, &feed->place);
-    put_name(out, leati_rule_name(feed->rule));
-    put_name(out, leati_policy_name(feed->policy));
+    put_name(out, leati_planner_rule_name(feed->rule));
+    put_name(out, leati_planner_policy_name(feed->policy));
     put_numbers(out,
                 (const int64_t[POSITION_NUMBERS]){feed->as_is, feed->index, feed->offset,
                                                   feed->piece, feed->ended},
@@ -67,14 +67,14 @@ static void put_record(leati_writer *out, const leati_feed *feed) {
 /* How states are saved, and what that costs so far. */
 struct saving {
     const leat_iterator_save_options *options;
-    leat_save_report *report;
+    leat_iterator_save_report *report;
 };
 
 static leat_status put_iterator(const leati_source *source, const struct saving *saving,
                                 leati_writer *out, leat_error *err) {
     char *data = NULL;
     size_t size = 0;
-    leat_save_report report = {0};
+    leat_iterator_save_report report = {0};
     put_place(out, &source->place);
     leat_status status =
         leat_iterator_save_with(source->iterator, saving->options, &data, &size, &report, err);
@@ -88,8 +88,8 @@ static leat_status put_iterator(const leati_source *source, const struct saving 
     return status;
 }
 
-static leat_status put_merge(leati_merge *merge, const struct saving *saving, leati_writer *out,
-                             leat_error *err) {
+static leat_status put_merge(leati_merging_merge *merge, const struct saving *saving,
+                             leati_writer *out, leat_error *err) {
     leat_status status = LEAT_OK;
     leati_put_int(out, merge->count);
     leati_put_int(out, merge->at);
@@ -111,7 +111,7 @@ static leat_status put_merge(leati_merge *merge, const struct saving *saving, le
 }
 
 leat_status leati_feed_save(leati_feed *feed, const leat_iterator_save_options *options,
-                            leati_writer *out, leat_save_report *report, leat_error *err) {
+                            leati_writer *out, leat_iterator_save_report *report, leat_error *err) {
     struct saving saving = {.options = options, .report = report};
     put_record(out, feed);
     leati_put_uint(out, feed->source.iterator != NULL ? PLAIN : MERGED);
@@ -127,7 +127,7 @@ leat_status leati_feed_save(leati_feed *feed, const leat_iterator_save_options *
  * points into the part. */
 struct saved_leaf {
     struct record record;
-    leati_place share;
+    leati_feed_place share;
     const void *state;
     size_t size;
     int64_t ordinal, ended, num_cuts;
@@ -165,7 +165,7 @@ static leat_status get_numbers(leati_reader *in, int64_t *numbers, int count, le
 }
 
 /* A place that can be: at most MOST_PARTS replicas in all. */
-static leat_status get_place(leati_reader *in, leati_place *place, leat_error *err) {
+static leat_status get_place(leati_reader *in, leati_feed_place *place, leat_error *err) {
     int64_t workers, worker, replicas, n[PLACE_NUMBERS] = {0};
     leat_status status = get_numbers(in, n, PLACE_NUMBERS, err);
     workers = n[0], worker = n[1], replicas = n[2];
@@ -173,7 +173,7 @@ static leat_status get_place(leati_reader *in, leati_place *place, leat_error *e
         worker >= workers || replicas < 1 || replicas > MOST_PARTS / workers) {
         return damaged(err);
     }
-    *place = (leati_place){
+    *place = (leati_feed_place){
         .num_workers = (int)workers, .worker = (int)worker, .replicas = (int)replicas};
     return LEAT_OK;
 }
@@ -194,7 +194,7 @@ static leat_status get_name(leati_reader *in, const char *(*name_of)(int), int c
 }
 
 static leat_status get_position(leati_reader *in, struct record *record, leat_error *err) {
-    int64_t n[POSITION_NUMBERS] = {0}, all = leati_place_all_replicas(&record->place);
+    int64_t n[POSITION_NUMBERS] = {0}, all = leati_planner_all_replicas(&record->place);
     leat_status status = get_numbers(in, n, POSITION_NUMBERS, err);
     record->as_is = n[0] != 0;
     record->index = n[1];
@@ -211,10 +211,10 @@ static leat_status get_record(const leati_feed *like, leati_reader *in, struct r
     int rule = 0, policy = 0;
     leat_status status = get_place(in, &record->place, err);
     if (status == LEAT_OK) {
-        status = get_name(in, leati_rule_name, LEATI_REBATCH_PIECES + 1, &rule, err);
+        status = get_name(in, leati_planner_rule_name, LEATI_REBATCH_PIECES + 1, &rule, err);
     }
     if (status == LEAT_OK) {
-        status = get_name(in, leati_policy_name, LEAT_SHARD_OFF + 1, &policy, err);
+        status = get_name(in, leati_planner_policy_name, LEAT_SHARD_OFF + 1, &policy, err);
     }
     if (status == LEAT_OK) {
         status = get_position(in, record, err);
@@ -227,11 +227,12 @@ static leat_status get_record(const leati_feed *like, leati_reader *in, struct r
     if (record->policy == like->policy && record->as_is == like->as_is) {
         return LEAT_OK;
     }
-    return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                      "the state was saved with the autoshard policy %s%s, this dataset has %s%s; "
-                      "distribute it in the same way",
-                      leati_policy_name(policy), record->as_is ? " by a dataset function" : "",
-                      leati_policy_name(like->policy), like->as_is ? " by a dataset function" : "");
+    return leati_fail(
+        err, LEAT_FAILED_PRECONDITION,
+        "the state was saved with the autoshard policy %s%s, this dataset has %s%s; "
+        "distribute it in the same way",
+        leati_planner_policy_name(policy), record->as_is ? " by a dataset function" : "",
+        leati_planner_policy_name(like->policy), like->as_is ? " by a dataset function" : "");
 }
 
 static leat_status get_cuts(struct saved_leaf *leaf, leati_reader *in, leat_error *err) {
@@ -355,8 +356,8 @@ static leat_status open_remainder(const leati_feed *like, const struct saved_lea
     return out->feed == NULL ? err->code : LEAT_OK;
 }
 
-static leati_merge *new_merge(int64_t count, leat_error *err) {
-    leati_merge *merge = leati_alloc_zero(1, sizeof(*merge));
+static leati_merging_merge *new_merge(int64_t count, leat_error *err) {
+    leati_merging_merge *merge = leati_alloc_zero(1, sizeof(*merge));
     leati_remainder *remainders = leati_alloc_zero((size_t)count + 1, sizeof(*remainders));
     if (merge == NULL || remainders == NULL) {
         leati_free(merge);
@@ -374,11 +375,11 @@ static void adopt(leati_feed *feed, leati_source *source) {
     leati_source old = feed->source;
     feed->source = *source;
     if (feed->cancelled) {
-        leati_source_cancel(&feed->source);
+        leati_feed_source_cancel(&feed->source);
     }
     pthread_mutex_unlock(&feed->lock);
     *source = (leati_source){0};
-    leati_source_close(&old);
+    leati_feed_source_close(&old);
     feed->restored = true;
     feed->rows = -1;
 }
@@ -420,7 +421,7 @@ static void put_gone(struct saved_feed *saved) {
         last->offset = record->offset;
         last->piece = record->piece;
         last->pieces =
-            record->rule == LEATI_REBATCH_PIECES ? leati_place_all_replicas(&record->place) : 0;
+            record->rule == LEATI_REBATCH_PIECES ? leati_planner_all_replicas(&record->place) : 0;
     }
 }
 
@@ -463,7 +464,7 @@ static leat_status deal_out(leati_feed *feed, struct saved_feed *all, int num_pa
     if (status == LEAT_OK) {
         adopt(feed, &source);
     }
-    leati_source_close(&source);
+    leati_feed_source_close(&source);
     return status;
 }
 
@@ -515,19 +516,19 @@ static leat_status continue_as(leati_feed *feed, const struct saved_feed *saved,
     if (status == LEAT_OK && same) {
         take_position(feed, record);
     }
-    leati_source_close(&source);
+    leati_feed_source_close(&source);
     return status;
 }
 
 leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, int count,
                                leat_error *err) {
-    const leati_place *place = &feed->place;
+    const leati_feed_place *place = &feed->place;
     struct saved_feed own = {0};
     leat_error local = {0};
     leat_status status =
         count < 1 ? damaged(&local)
                   : get_part(feed, &parts[place->worker < count ? place->worker : 0], &own, &local);
-    const leati_place *saved = &own.record.place;
+    const leati_feed_place *saved = &own.record.place;
     bool same = saved->num_workers == place->num_workers && saved->worker == place->worker &&
                 saved->replicas == place->replicas && own.record.rule == feed->rule;
     bool common = feed->policy == LEAT_SHARD_DATA && !feed->as_is;
@@ -546,7 +547,7 @@ char *leati_feed_explain(const leati_feed *feed, leat_error *err) {
     if (feed->source.iterator != NULL) {
         return leat_iterator_explain(feed->source.iterator, err);
     }
-    const leati_merge *merge = feed->source.merge;
+    const leati_merging_merge *merge = feed->source.merge;
     leati_text text = {0};
     for (int i = 0; i < merge->count; i++) {
         const leati_feed *from = merge->remainders[i].feed;

@@ -135,9 +135,9 @@ static leat_dataset *count_up(void *context, const leat_input_context *input, le
     ++*(int *)context;
     if (leat_input_context_batch_size(input, 12, &batch, err) != LEAT_OK)
         return NULL;
-    leat_dataset *ds = leat_range(0, 31, 1, NULL, err);
-    ds = leat_shard(ds, input->num_input_pipelines, input->input_pipeline_id, err);
-    return leat_batch(ds, batch, NULL, err);
+    leat_dataset *ds = leat_dataset_range(0, 31, 1, NULL, err);
+    ds = leat_dataset_shard(ds, input->num_input_pipelines, input->input_pipeline_id, err);
+    return leat_dataset_batch(ds, batch, NULL, err);
 }
 
 /* Steps of a cluster of functions; rows are counted. */
@@ -172,7 +172,7 @@ static void test_functions_restored(void **state) {
     for (int form = 0; form < 2; form++) {
         for (int n = 1; n <= 4; n++) {
             for (int m = 1; m <= 4; m++) {
-                leat_distribute_options options = {
+                leat_strategy_distribute_options options = {
                     .replication = form == 0 ? LEAT_INPUT_PER_WORKER : LEAT_INPUT_PER_REPLICA};
                 int32_t seen[31] = {0};
                 int calls = 0, counts[2] = {n, m};
@@ -184,15 +184,15 @@ static void test_functions_restored(void **state) {
                     leat_distributed_iterator *iterators[4] = {NULL};
                     leati_writer parts[4] = {{0}};
                     leati_feed_part views[4];
-                    leat_save_report report = {0};
+                    leat_iterator_save_report report = {0};
                     leat_error err = {0};
                     for (int w = 0; w < workers; w++) {
                         leati_membership member = {.num_workers = workers,
                                                    .worker = w,
                                                    .replicas = form == 0 ? 1 : counts[phase],
                                                    .per_replica_ok = true};
-                        datasets[w] = leati_distribute_function(&member, NULL, count_up, &calls,
-                                                                NULL, &options, &err);
+                        datasets[w] = leati_distributed_from_function(&member, NULL, count_up,
+                                                                      &calls, NULL, &options, &err);
                         iterators[w] = leat_distributed_iterator_new(datasets[w], &err);
                         assert_string_equal(err.text, "");
                         if (saved != NULL)
@@ -230,7 +230,7 @@ static void test_functions_restored(void **state) {
 struct thread {
     lockstep_member member;
     leat_dataset *dataset; /* given to the thread */
-    leat_distribute_options options;
+    leat_strategy_distribute_options options;
     int replicas;
     int64_t steps, rows;
     int32_t *seen; /* its own */
@@ -243,7 +243,7 @@ static void *run_thread(void *context) {
     leati_membership member = lockstep_membership(&t->member, t->replicas);
     leat_per_replica value = {0};
     leat_distributed_dataset *d =
-        leati_distribute_dataset(&member, t->dataset, &t->options, &t->error);
+        leati_distributed_from_dataset(&member, t->dataset, &t->options, &t->error);
     leat_distributed_iterator *it = leat_distributed_iterator_new(d, &t->error);
     t->status = it == NULL ? t->error.code : LEAT_OK;
     while (t->status == LEAT_OK) {
@@ -284,9 +284,10 @@ static void test_agreed_once(void **state) {
     (void)state;
     struct thread threads[WORKERS];
     for (int w = 0; w < WORKERS; w++)
-        threads[w] = (struct thread){
-            .replicas = 2,
-            .dataset = leat_batch(leat_range(0, ROWS, 1, NULL, NULL), 7, NULL, NULL)};
+        threads[w] =
+            (struct thread){.replicas = 2,
+                            .dataset = leat_dataset_batch(
+                                leat_dataset_range(0, ROWS, 1, NULL, NULL), 7, NULL, NULL)};
     assert_int_equal(run_threads(threads), 3);
     int64_t rows = 0;
     for (int w = 0; w < WORKERS; w++) {
@@ -304,11 +305,11 @@ static void one_order(bool no_reshuffle) {
     struct thread threads[WORKERS];
     memset(seen, 0, sizeof seen);
     for (int w = 0; w < WORKERS; w++) {
-        leat_shuffle_options options = {.no_reshuffle = no_reshuffle};
-        leat_dataset *ds = leat_range(0, ROWS, 1, NULL, NULL);
-        ds = leat_cache(leat_shuffle(ds, ROWS, &options, NULL), NULL);
+        leat_dataset_shuffle_options options = {.no_reshuffle = no_reshuffle};
+        leat_dataset *ds = leat_dataset_range(0, ROWS, 1, NULL, NULL);
+        ds = leat_dataset_cache(leat_dataset_shuffle(ds, ROWS, &options, NULL), NULL);
         threads[w] = (struct thread){
-            .replicas = 1, .seen = seen[w], .dataset = leat_batch(ds, 6, NULL, NULL)};
+            .replicas = 1, .seen = seen[w], .dataset = leat_dataset_batch(ds, 6, NULL, NULL)};
     }
     run_threads(threads);
     for (int i = 0; i < ROWS; i++)
@@ -324,15 +325,15 @@ static void test_one_order(void **state) {
 static int trace_refuse(void *context, leat_graph *graph, leat_value *out) {
     leat_value x = leat_graph_argument(graph, 0);
     leat_tensor bad = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, context);
-    out[0] = leat_assert(leat_not_equal(x, leat_graph_tensor(graph, &bad)), x,
-                         LEAT_INVALID_ARGUMENT, "the number is refused");
+    out[0] = leat_op_assert(leat_op_not_equal(x, leat_graph_tensor(graph, &bad)), x,
+                            LEAT_INVALID_ARGUMENT, "the number is refused");
     return 1;
 }
 
 static int trace_always(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    out[0] = leat_equal(x, x);
+    out[0] = leat_op_equal(x, x);
     return 1;
 }
 
@@ -343,11 +344,12 @@ static void test_failure_of_one(void **state) {
     for (int w = 0; w < WORKERS; w++) {
         int64_t bad = w == 1 ? 20 : -1;
         leat_error err = {0};
-        leat_dataset *ds = leat_range(0, ROWS, 1, NULL, &err);
-        leat_function *refuse = leat_trace(trace_refuse, &bad, leat_dataset_spec(ds), &err);
-        leat_function *always = leat_trace(trace_always, NULL, leat_dataset_spec(ds), &err);
-        ds = leat_filter(leat_map(ds, refuse, NULL, &err), always, &err);
-        threads[w] = (struct thread){.replicas = 1, .dataset = leat_batch(ds, 6, NULL, &err)};
+        leat_dataset *ds = leat_dataset_range(0, ROWS, 1, NULL, &err);
+        leat_function *refuse = LEAT_TRACE(trace_refuse, &bad, leat_dataset_spec(ds), &err);
+        leat_function *always = LEAT_TRACE(trace_always, NULL, leat_dataset_spec(ds), &err);
+        ds = leat_dataset_filter(leat_dataset_map(ds, refuse, NULL, &err), always, &err);
+        threads[w] =
+            (struct thread){.replicas = 1, .dataset = leat_dataset_batch(ds, 6, NULL, &err)};
         assert_string_equal(err.text, "");
     }
     run_threads(threads);
@@ -380,15 +382,17 @@ static void test_options(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         leat_error err = {0};
-        leat_distribute_options options = {.place_dataset_on_device = cases[i].place,
-                                           .keep_on_host = cases[i].keep,
-                                           .replication = cases[i].replication};
+        leat_strategy_distribute_options options = {.place_dataset_on_device = cases[i].place,
+                                                    .keep_on_host = cases[i].keep,
+                                                    .replication = cases[i].replication};
         leat_dataset *dataset =
-            cases[i].function ? NULL : leat_batch(leat_range(0, 4, 1, NULL, NULL), 2, NULL, NULL);
-        leat_distributed_dataset *d =
             cases[i].function
-                ? leati_distribute_function(&member, NULL, count_up, &calls, NULL, &options, &err)
-                : leati_distribute_dataset(&member, dataset, &options, &err);
+                ? NULL
+                : leat_dataset_batch(leat_dataset_range(0, 4, 1, NULL, NULL), 2, NULL, NULL);
+        leat_distributed_dataset *d =
+            cases[i].function ? leati_distributed_from_function(&member, NULL, count_up, &calls,
+                                                                NULL, &options, &err)
+                              : leati_distributed_from_dataset(&member, dataset, &options, &err);
         assert_int_equal(err.code, cases[i].expected);
         assert_int_equal(d != NULL, cases[i].expected == LEAT_OK);
         leat_distributed_dataset_free(d);

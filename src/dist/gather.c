@@ -65,11 +65,11 @@ static leat_status join_local(const leat_per_replica *value, int component, int 
     }
     piece *pieces = leati_alloc_zero((size_t)value->num_replicas, sizeof(*pieces));
     leat_status status =
-        pieces == NULL ? leati_no_memory(err) : leati_fold(first, axis, shape, err);
+        pieces == NULL ? leati_no_memory(err) : leati_values_fold(first, axis, shape, err);
     for (int r = 0; r < value->num_replicas && status == LEAT_OK; r++) {
         const leat_tensor *tensor = &value->elements[r].tensors[component];
         leati_folded f = {0};
-        status = leati_fold(tensor, axis, &f, err);
+        status = leati_values_fold(tensor, axis, &f, err);
         if (status == LEAT_OK &&
             (tensor->dtype != first->dtype || !leati_shape_equal(&f.rest, &shape->rest))) {
             char a[128], b[128];
@@ -171,7 +171,8 @@ static leat_status compare(leati_workers *workers, const leati_folded *shapes,
 
 leat_status leat_strategy_gather(leat_strategy *strategy, const leat_per_replica *value, int axis,
                                  leat_element *out, leat_error *err) {
-    leat_status status = leati_check_per_replica("leat_strategy_gather", strategy, value, out, err);
+    leat_status status =
+        leati_values_check_per_replica("leat_strategy_gather", strategy, value, out, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -196,7 +197,7 @@ leat_status leat_strategy_gather(leat_strategy *strategy, const leat_per_replica
         }
     }
     if (status == LEAT_OK) {
-        status = leati_give_like(value->elements[0].spec, tensors, count, out, err);
+        status = leati_values_give_like(value->elements[0].spec, tensors, count, out, err);
     }
     for (int c = 0; c < count && tensors != NULL; c++) {
         leat_tensor_unref(&tensors[c]);

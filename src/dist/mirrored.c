@@ -9,10 +9,11 @@ extern const leati_strategy_kind leati_strategy_mirrored;
 enum { DEFAULT_TIMEOUT_MS = 60000 };
 
 leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
-                                         const leat_mirrored_options *options, leat_error *err) {
-    leat_mirrored_options defaults = {0};
+                                         const leat_strategy_mirrored_options *options,
+                                         leat_error *err) {
+    leat_strategy_mirrored_options defaults = {0};
     options = options != NULL ? options : &defaults;
-    int count = options->devices != NULL ? options->num_devices : leati_logical_cpus();
+    int count = options->devices != NULL ? options->num_devices : leati_strategy_logical_cpus();
     if (count < 1 || options->timeout_ms < 0 || options->bytes_per_pack < 0) {
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "strategy \"%s\": %d devices, timeout_ms %lld, bytes_per_pack %lld; expected at "
@@ -21,7 +22,7 @@ leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
                    (long long)options->bytes_per_pack);
         return NULL;
     }
-    leati_device **devices = leati_open_devices(options->devices, count, err);
+    leati_device **devices = leati_strategy_open_devices(options->devices, count, err);
     leat_strategy *strategy = NULL;
     if (devices != NULL) {
         const leati_strategy_parts parts = {
@@ -36,12 +37,13 @@ leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
     return strategy;
 }
 
-leat_strategy *leat_mirrored_strategy(const leat_mirrored_options *options, leat_error *err) {
+leat_strategy *leat_strategy_mirrored(const leat_strategy_mirrored_options *options,
+                                      leat_error *err) {
     return leati_strategy_of_devices(&leati_strategy_mirrored, options, err);
 }
 
 static leat_strategy *make(leat_error *err) {
-    return leat_mirrored_strategy(NULL, err);
+    return leat_strategy_mirrored(NULL, err);
 }
 
 const leati_strategy_kind leati_strategy_mirrored = {

@@ -18,12 +18,12 @@ enum { LONG_MS = 60000, MOST_ROUNDS = 200, MANY = 100 };
 
 static leat_strategy *join(void) {
     leat_error err = {0};
-    const leat_multi_worker_options options = {
+    const leat_strategy_multi_worker_mirrored_options options = {
         .timeout_ms = LONG_MS,
         .start_timeout_ms = LONG_MS,
         .heartbeat_timeout_ms = LONG_MS, /* beats, which take memory too, come rarely */
         .communication = LEAT_COMMUNICATION_SHARED};
-    leat_strategy *strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     return strategy;

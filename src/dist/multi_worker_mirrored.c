@@ -15,7 +15,8 @@ enum { DEFAULT_TIMEOUT_MS = 300000 };
 
 // ---- life ----
 
-static leat_status check(const leat_multi_worker_options *options, int count, leat_error *err) {
+static leat_status check(const leat_strategy_multi_worker_mirrored_options *options, int count,
+                         leat_error *err) {
     if (count < 1 || options->timeout_ms < 0 || options->start_timeout_ms < 0 ||
         options->heartbeat_timeout_ms < 0 || options->bytes_per_pack < 0) {
         return leati_fail(
@@ -37,7 +38,8 @@ static leat_status check(const leat_multi_worker_options *options, int count, le
 }
 
 /* `devices` are open; given. */
-static leat_strategy *join(const leat_cluster *cluster, const leat_multi_worker_options *options,
+static leat_strategy *join(const leat_cluster *cluster,
+                           const leat_strategy_multi_worker_mirrored_options *options,
                            leati_device *const *devices, int count, leat_error *err) {
     leati_workers *workers = leati_workers_join(cluster, options, count, err);
     if (workers == NULL && err->code != LEAT_OK) {
@@ -56,7 +58,8 @@ static leat_strategy *join(const leat_cluster *cluster, const leat_multi_worker_
     return leati_strategy_new(&parts, err);
 }
 
-static leat_strategy *make_in(const leat_cluster *cluster, const leat_multi_worker_options *options,
+static leat_strategy *make_in(const leat_cluster *cluster,
+                              const leat_strategy_multi_worker_mirrored_options *options,
                               leat_error *err) {
     static const char *const first = "CPU:0";
     const char *const *names = options->devices != NULL ? options->devices : &first;
@@ -64,15 +67,16 @@ static leat_strategy *make_in(const leat_cluster *cluster, const leat_multi_work
     if (check(options, count, err) != LEAT_OK) {
         return NULL;
     }
-    leati_device **devices = leati_open_devices(names, count, err);
+    leati_device **devices = leati_strategy_open_devices(names, count, err);
     leat_strategy *strategy = devices == NULL ? NULL : join(cluster, options, devices, count, err);
     leati_free(devices);
     return strategy;
 }
 
-leat_strategy *leat_multi_worker_mirrored_strategy(const leat_multi_worker_options *options,
-                                                   leat_error *err) {
-    const leat_multi_worker_options defaults = {0};
+leat_strategy *
+leat_strategy_multi_worker_mirrored(const leat_strategy_multi_worker_mirrored_options *options,
+                                    leat_error *err) {
+    const leat_strategy_multi_worker_mirrored_options defaults = {0};
     leat_error local = {0};
     options = options != NULL ? options : &defaults;
     leat_cluster *found = options->cluster == NULL ? leat_cluster_find(NULL, &local) : NULL;
@@ -86,7 +90,7 @@ leat_strategy *leat_multi_worker_mirrored_strategy(const leat_multi_worker_optio
 }
 
 static leat_strategy *make(leat_error *err) {
-    return leat_multi_worker_mirrored_strategy(NULL, err);
+    return leat_strategy_multi_worker_mirrored(NULL, err);
 }
 
 // ---- together ----
@@ -164,7 +168,7 @@ void leati_strategy_reading(leat_strategy *strategy, leati_stage_writer stage, v
     }
 }
 
-void leati_strategy_note(leat_strategy *strategy, leati_phase phase) {
+void leati_strategy_note(leat_strategy *strategy, leati_store_phase phase) {
     if (strategy->workers != NULL) {
         leati_workers_note(strategy->workers, phase);
     }

@@ -19,7 +19,8 @@ enum { LONG_MS = 60000, SHORT_MS = 2000, DEAD_MS = 4000, LOCAL = 2 };
 static const char *const names[LOCAL] = {"CPU:0", "CPU:1"};
 
 /* "ring", "shared" or "auto", and the number of devices behind a blank. */
-static leat_strategy *join_as(leat_multi_worker_options options, leat_error *err) {
+static leat_strategy *join_as(leat_strategy_multi_worker_mirrored_options options,
+                              leat_error *err) {
     const char *argument = workers_argument(), *blank = strchr(argument, ' ');
     options.communication = strncmp(argument, "mpi", 3) == 0      ? LEAT_COMMUNICATION_MPI
                             : strncmp(argument, "ring", 4) == 0   ? LEAT_COMMUNICATION_RING
@@ -27,16 +28,16 @@ static leat_strategy *join_as(leat_multi_worker_options options, leat_error *err
                                                                   : LEAT_COMMUNICATION_AUTO;
     options.num_devices = blank == NULL ? 1 : atoi(blank);
     options.devices = names;
-    assert_int_equal(leat_set_logical_cpu_devices(LOCAL, err), LEAT_OK);
-    return leat_multi_worker_mirrored_strategy(&options, err);
+    assert_int_equal(leat_device_set_logical_cpus(LOCAL, err), LEAT_OK);
+    return leat_strategy_multi_worker_mirrored(&options, err);
 }
 
 static leat_strategy *join(void) {
     leat_error err = {0};
-    leat_strategy *strategy = join_as((leat_multi_worker_options){.timeout_ms = LONG_MS,
-                                                                  .start_timeout_ms = LONG_MS,
-                                                                  .heartbeat_timeout_ms = LONG_MS},
-                                      &err);
+    leat_strategy *strategy = join_as(
+        (leat_strategy_multi_worker_mirrored_options){
+            .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS},
+        &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     return strategy;
@@ -79,8 +80,8 @@ static const float *floats_of(const leat_element *element) {
 
 static int trace_all_reduce(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
-    leat_all_reduce(&x, 1, *(const leat_aggregation *)context, outputs);
-    outputs[1] = leat_replica_id(graph);
+    leat_op_all_reduce(&x, 1, *(const leat_aggregation *)context, outputs);
+    outputs[1] = leat_op_replica_id(graph);
     return 2;
 }
 
@@ -256,7 +257,7 @@ static void worker_refused(void **state) {
     (void)state;
     leat_error err = {0};
     const char *argument = workers_argument();
-    leat_multi_worker_options options = {
+    leat_strategy_multi_worker_mirrored_options options = {
         .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .program = ""};
     if (strcmp(argument, "short") == 0)
         options.start_timeout_ms = SHORT_MS;
@@ -265,11 +266,11 @@ static void worker_refused(void **state) {
     if (strcmp(argument, "other packs") == 0)
         options.bytes_per_pack = 4096;
     if (strcmp(argument, "two devices") == 0) {
-        assert_int_equal(leat_set_logical_cpu_devices(LOCAL, &err), LEAT_OK);
+        assert_int_equal(leat_device_set_logical_cpus(LOCAL, &err), LEAT_OK);
         options.devices = names;
         options.num_devices = LOCAL;
     }
-    leat_strategy *strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     assert_null(strategy);
     workers_say("%s: %s", leat_status_name(err.code), err.text);
 }
@@ -284,8 +285,8 @@ static int trace_nothing(void *context, leat_graph *graph, leat_value *outputs) 
 static int trace_divide(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    leat_value y = leat_floordiv(x, x);
-    leat_all_reduce(&y, 1, LEAT_AGGREGATION_SUM, outputs);
+    leat_value y = leat_op_floordiv(x, x);
+    leat_op_all_reduce(&y, 1, LEAT_AGGREGATION_SUM, outputs);
     return 1;
 }
 
@@ -294,10 +295,10 @@ static void worker_fault(void **state) {
     (void)state;
     leat_error err = {0};
     const char *what = strrchr(workers_argument(), ' ') + 1;
-    leat_strategy *strategy = join_as((leat_multi_worker_options){.timeout_ms = LONG_MS,
-                                                                  .start_timeout_ms = LONG_MS,
-                                                                  .heartbeat_timeout_ms = DEAD_MS},
-                                      &err);
+    leat_strategy *strategy = join_as(
+        (leat_strategy_multi_worker_mirrored_options){
+            .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = DEAD_MS},
+        &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     int worker = leat_strategy_worker(strategy);
@@ -516,7 +517,7 @@ static void test_mpi(void **state) {
 static void test_alone(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_strategy *strategy = leat_multi_worker_mirrored_strategy(NULL, &err);
+    leat_strategy *strategy = leat_strategy_multi_worker_mirrored(NULL, &err);
     assert_non_null(strategy);
     assert_int_equal(leat_strategy_num_replicas(strategy), 1);
     assert_int_equal(leat_strategy_num_workers(strategy), 1);
@@ -527,8 +528,8 @@ static void test_alone(void **state) {
     assert_int_equal(leat_strategy_exchange(strategy, &mine, 1, &all, &err), LEAT_OK);
     assert_int_equal(all, 4);
     leat_strategy_unref(strategy);
-    leat_multi_worker_options options = {.bytes_per_pack = -1};
-    assert_null(leat_multi_worker_mirrored_strategy(&options, &err));
+    leat_strategy_multi_worker_mirrored_options options = {.bytes_per_pack = -1};
+    assert_null(leat_strategy_multi_worker_mirrored(&options, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 

@@ -4,14 +4,14 @@
 
 extern const leati_strategy_kind leati_strategy_one_device;
 
-leat_strategy *leat_one_device_strategy(const char *device, leat_error *err) {
+leat_strategy *leat_strategy_one_device(const char *device, leat_error *err) {
     const char *name = device != NULL ? device : "CPU:0";
-    const leat_mirrored_options options = {.devices = &name, .num_devices = 1};
+    const leat_strategy_mirrored_options options = {.devices = &name, .num_devices = 1};
     return leati_strategy_of_devices(&leati_strategy_one_device, &options, err);
 }
 
 static leat_strategy *make(leat_error *err) {
-    return leat_one_device_strategy(NULL, err);
+    return leat_strategy_one_device(NULL, err);
 }
 
 const leati_strategy_kind leati_strategy_one_device = {

@@ -31,25 +31,27 @@ static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
     struct model *model = context;
     leat_value x = leat_graph_argument(graph, 0), y = x, gradients[LAYERS], sums[LAYERS];
     for (int i = 0; i < LAYERS; i++)
-        y = leat_relu(leat_matmul(y, leat_graph_read(graph, model->weights[i]), false, false));
-    outputs[0] = leat_reduce_sum(leat_square(y), NULL, 0, false);
+        y = leat_op_relu(
+            leat_op_matmul(y, leat_graph_read(graph, model->weights[i]), false, false));
+    outputs[0] = leat_op_reduce_sum(leat_op_square(y), NULL, 0, false);
     leat_variable_gradients(outputs[0], model->weights, LAYERS, gradients);
     const float ten = 10, rate = 1e-5f;
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &ten);
-    leat_value most = leat_reduce_max(x, NULL, 0, false);
-    outputs[0] =
-        leat_add(outputs[0], leat_assert(leat_less(most, leat_graph_tensor(graph, &tensor)), most,
-                                         LEAT_DATA_LOSS, "a large number"));
+    leat_value most = leat_op_reduce_max(x, NULL, 0, false);
+    outputs[0] = leat_op_add(outputs[0],
+                             leat_op_assert(leat_op_less(most, leat_graph_tensor(graph, &tensor)),
+                                            most, LEAT_DATA_LOSS, "a large number"));
     leat_value reversed[LAYERS];
     for (int i = 0; i < LAYERS; i++)
         reversed[i] = gradients[LAYERS - 1 - i];
-    leat_all_reduce(reversed, LAYERS, LEAT_AGGREGATION_SUM, sums);
+    leat_op_all_reduce(reversed, LAYERS, LEAT_AGGREGATION_SUM, sums);
     tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &rate);
     leat_value scale = leat_graph_tensor(graph, &tensor);
     for (int i = 0; i < LAYERS; i++) {
         leat_variable *weight = model->weights[LAYERS - 1 - i];
         leat_value value = leat_graph_read(graph, weight);
-        leat_graph_assign_copy(graph, weight, leat_subtract(value, leat_multiply(sums[i], scale)));
+        leat_graph_assign_copy(graph, weight,
+                               leat_op_subtract(value, leat_op_multiply(sums[i], scale)));
     }
     return 1;
 }
@@ -81,8 +83,8 @@ static void model_init(struct model *model, int64_t bytes_per_pack) {
     static const char *const names[REPLICAS] = {"CPU:0", "CPU:1"};
     leat_error err = {0};
     *model = (struct model){0};
-    model->strategy = leat_mirrored_strategy(
-        &(leat_mirrored_options){
+    model->strategy = leat_strategy_mirrored(
+        &(leat_strategy_mirrored_options){
             .devices = names, .num_devices = REPLICAS, .bytes_per_pack = bytes_per_pack},
         &err);
     assert_non_null(model->strategy);
@@ -201,7 +203,7 @@ static void test_failure_between(void **state) {
 
 int main(void) {
     leat_error err = {0};
-    if (leat_set_logical_cpu_devices(REPLICAS, &err) != LEAT_OK)
+    if (leat_device_set_logical_cpus(REPLICAS, &err) != LEAT_OK)
         return 1;
     const struct CMUnitTest tests[] = {TEST(test_trace), TEST(test_same_bits),
                                        TEST(test_failure_between)};

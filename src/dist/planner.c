@@ -7,7 +7,7 @@
 
 enum { MOST_DEPTH = 1000 };
 
-const char *leati_policy_name(int policy) {
+const char *leati_planner_policy_name(int policy) {
     static const char *const names[] = {[LEAT_SHARD_AUTO] = "AUTO",
                                         [LEAT_SHARD_FILE] = "FILE",
                                         [LEAT_SHARD_DATA] = "DATA",
@@ -16,7 +16,7 @@ const char *leati_policy_name(int policy) {
     return names[policy];
 }
 
-const char *leati_rule_name(int rule) {
+const char *leati_planner_rule_name(int rule) {
     static const char *const names[] = {[LEATI_REBATCH_NONE] = "none",
                                         [LEATI_REBATCH_SIZES] = "sizes",
                                         [LEATI_REBATCH_PIECES] = "pieces"};
@@ -68,7 +68,7 @@ static int64_t batch_size_of_node(const leat_dataset *dataset, int depth) {
     return -1;
 }
 
-leat_status leati_compute_batch_size(const leat_dataset *dataset, int64_t *out, leat_error *err) {
+leat_status leati_planner_batch_size(const leat_dataset *dataset, int64_t *out, leat_error *err) {
     int count = leat_spec_num_components(dataset->spec);
     int64_t common = -2; /* -2: no component seen, -1: unequal */
     bool is_static = true;
@@ -89,8 +89,8 @@ leat_status leati_compute_batch_size(const leat_dataset *dataset, int64_t *out, 
     return LEAT_OK;
 }
 
-void leati_batch_sizes(int64_t global_batch, int num_workers, int replicas, int worker,
-                       int64_t *sizes) {
+void leati_planner_batch_sizes(int64_t global_batch, int num_workers, int replicas, int worker,
+                               int64_t *sizes) {
     int64_t n = (int64_t)num_workers * replicas, floor = global_batch / n,
             larger = global_batch % n;
     for (int64_t i = 0; i < n; i++) {
@@ -111,14 +111,15 @@ static bool spec_is_static(const leat_spec *spec) {
 
 /* ---- the decision ---- */
 
-leat_dataset *leati_plan_share(const leat_dataset *dataset, leat_auto_shard_policy policy,
-                               int num_workers, int worker, leat_error *err) {
+leat_dataset *leati_planner_share(const leat_dataset *dataset, leat_auto_shard_policy policy,
+                                  int num_workers, int worker, leat_error *err) {
     int marked = 0;
     if (policy == LEAT_SHARD_FILE && num_workers > 1) {
-        return leati_shard_files(dataset, num_workers, worker, NULL, 0, err);
+        return leati_sharding_by_files(dataset, num_workers, worker, NULL, 0, err);
     }
-    return policy == LEAT_SHARD_HINT ? leati_shard_hints(dataset, num_workers, worker, &marked, err)
-                                     : leat_dataset_ref((leat_dataset *)dataset);
+    return policy == LEAT_SHARD_HINT
+               ? leati_sharding_by_hints(dataset, num_workers, worker, &marked, err)
+               : leat_dataset_ref((leat_dataset *)dataset);
 }
 
 /* Why the policy is in force, and with several workers which part this one reads. */
@@ -129,20 +130,20 @@ struct reasons {
 /* The policy in force. AUTO is FILE where that can be, on every branch of the plan, else DATA. */
 static leat_status choose(const leat_dataset *dataset, leat_auto_shard_policy asked,
                           leati_split_plan *plan, struct reasons *reasons, leat_error *err) {
-    const leati_place *place = &plan->place;
+    const leati_feed_place *place = &plan->place;
     leat_dataset *share = NULL;
     leat_error local = {0};
     int marked = 0;
     plan->policy = asked;
     snprintf(reasons->why, sizeof(reasons->why), "asked for");
     if (asked == LEAT_SHARD_AUTO || (asked == LEAT_SHARD_FILE && place->num_workers > 1)) {
-        share = leati_shard_files(dataset, place->num_workers, place->worker, reasons->part,
-                                  sizeof(reasons->part), &local);
+        share = leati_sharding_by_files(dataset, place->num_workers, place->worker, reasons->part,
+                                        sizeof(reasons->part), &local);
         if (share == NULL && (local.code != LEAT_NOT_FOUND || asked == LEAT_SHARD_FILE)) {
             return leati_error_pass(err, &local);
         }
     } else if (asked == LEAT_SHARD_HINT) {
-        share = leati_shard_hints(dataset, place->num_workers, place->worker, &marked, err);
+        share = leati_sharding_by_hints(dataset, place->num_workers, place->worker, &marked, err);
         if (share == NULL) {
             return err->code;
         }
@@ -162,7 +163,7 @@ static leat_status choose(const leat_dataset *dataset, leat_auto_shard_policy as
 /* How batches are cut, in words. */
 static void describe_rule(const leati_split_plan *plan, const int64_t *sizes, char *how,
                           size_t size) {
-    int all = leati_place_all_replicas(&plan->place);
+    int all = leati_planner_all_replicas(&plan->place);
     if (plan->rule == LEATI_REBATCH_NONE) {
         snprintf(how, size, "batches as they are");
     } else if (plan->rule == LEATI_REBATCH_PIECES) {
@@ -180,7 +181,7 @@ static void describe_rule(const leati_split_plan *plan, const int64_t *sizes, ch
 /* With several workers: which this one is, and what it reads. */
 static void describe_worker(const leati_split_plan *plan, const struct reasons *reasons, char *who,
                             size_t size) {
-    const leati_place *place = &plan->place;
+    const leati_feed_place *place = &plan->place;
     who[0] = '\0';
     if (place->num_workers == 1) {
         return;
@@ -198,12 +199,12 @@ static void describe_worker(const leati_split_plan *plan, const struct reasons *
 
 static void describe(leati_split_plan *plan, const struct reasons *reasons, const int64_t *sizes) {
     char how[128], who[320];
-    int all = leati_place_all_replicas(&plan->place);
+    int all = leati_planner_all_replicas(&plan->place);
     describe_rule(plan, sizes, how, sizeof(how));
     describe_worker(plan, reasons, who, sizeof(who));
     snprintf(plan->text, sizeof(plan->text),
              "distribute: %s%d replica%s, policy %s (%s), %s; the last step %s", who, all,
-             all == 1 ? "" : "s", leati_policy_name(plan->policy), reasons->why, how,
+             all == 1 ? "" : "s", leati_planner_policy_name(plan->policy), reasons->why, how,
              plan->fill ? "may leave replicas without rows"
                         : "is dropped if a replica would get none");
 }
@@ -216,7 +217,7 @@ static leat_dataset *rebatched(const leat_dataset *dataset, int num_replicas,
     int64_t pieces = num_replicas;
     return rule == LEATI_REBATCH_NONE ? input
            : rule == LEATI_REBATCH_SIZES
-               ? leat_rebatch(input, sizes, num_replicas, false, err)
+               ? leat_dataset_rebatch(input, sizes, num_replicas, false, err)
                : leati_dataset_new(&leati_op_legacy_rebatch, &pieces, &input, 1, err);
 }
 
@@ -244,7 +245,7 @@ static leat_status loosen(leati_split_plan *plan, leat_error *err) {
 static leat_status decide_spec(const leat_dataset *dataset, leati_split_plan *plan,
                                const int64_t *sizes, leat_error *err) {
     bool many = plan->place.num_workers > 1;
-    int all = leati_place_all_replicas(&plan->place);
+    int all = leati_planner_all_replicas(&plan->place);
     leati_rebatch_rule shown = plan->rule == LEATI_REBATCH_NONE ? LEATI_REBATCH_NONE
                                : plan->global_batch >= 0        ? LEATI_REBATCH_SIZES
                                                                 : LEATI_REBATCH_PIECES;
@@ -264,10 +265,10 @@ static leat_status decide_rule(const leat_dataset *dataset, leati_split_plan *pl
                                leat_error *err) {
     plan->rule = LEATI_REBATCH_NONE;
     plan->global_batch = -1;
-    if (leati_place_all_replicas(&plan->place) == 1) {
+    if (leati_planner_all_replicas(&plan->place) == 1) {
         return LEAT_OK;
     }
-    leat_status status = leati_compute_batch_size(dataset, &plan->global_batch, err);
+    leat_status status = leati_planner_batch_size(dataset, &plan->global_batch, err);
     if (status == LEAT_OK && plan->global_batch == 0) {
         status =
             leati_fail(err, LEAT_INVALID_ARGUMENT, "a global batch of 0 rows; expected at least 1");
@@ -280,8 +281,8 @@ static leat_status decide_rule(const leat_dataset *dataset, leati_split_plan *pl
     return status;
 }
 
-leat_status leati_plan_as_is(const leat_dataset *dataset, const leati_place *place,
-                             leati_split_plan *plan, leat_error *err) {
+leat_status leati_planner_as_is(const leat_dataset *dataset, const leati_feed_place *place,
+                                leati_split_plan *plan, leat_error *err) {
     struct reasons reasons = {.why = "asked for"};
     *plan = (leati_split_plan){
         .place = *place, .global_batch = -1, .policy = LEAT_SHARD_OFF, .as_is = true};
@@ -290,12 +291,12 @@ leat_status leati_plan_as_is(const leat_dataset *dataset, const leati_place *pla
     return status;
 }
 
-leat_status leati_plan_split(const leat_dataset *dataset, const leati_place *place,
-                             leat_auto_shard_policy policy, leati_split_plan *plan,
-                             leat_error *err) {
+leat_status leati_planner_split(const leat_dataset *dataset, const leati_feed_place *place,
+                                leat_auto_shard_policy policy, leati_split_plan *plan,
+                                leat_error *err) {
     struct reasons reasons = {"", ""};
     leat_error local = {0};
-    size_t all = (size_t)leati_place_all_replicas(place);
+    size_t all = (size_t)leati_planner_all_replicas(place);
     int64_t *sizes = leati_alloc_zero(all, sizeof(*sizes));
     *plan = (leati_split_plan){.place = *place, .global_batch = -1};
     leat_status status = sizes == NULL ? leati_no_memory(&local) : LEAT_OK;
@@ -307,8 +308,8 @@ leat_status leati_plan_split(const leat_dataset *dataset, const leati_place *pla
     }
     if (status == LEAT_OK) {
         if (plan->global_batch >= 0) {
-            leati_batch_sizes(plan->global_batch, place->num_workers, place->replicas,
-                              place->worker, sizes);
+            leati_planner_batch_sizes(plan->global_batch, place->num_workers, place->replicas,
+                                      place->worker, sizes);
         }
         status = decide_spec(dataset, plan, sizes, &local);
     }
@@ -320,7 +321,7 @@ leat_status leati_plan_split(const leat_dataset *dataset, const leati_place *pla
     return status;
 }
 
-void leati_split_plan_fini(leati_split_plan *plan) {
+void leati_planner_split_fini(leati_split_plan *plan) {
     leat_spec_unref(plan->spec);
     plan->spec = NULL;
 }

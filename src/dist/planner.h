@@ -9,12 +9,12 @@
 
 /* One of the pipelines that feed a strategy: workers have one each, and replicas with
  * LEAT_INPUT_PER_REPLICA. */
-typedef struct leati_place {
+typedef struct leati_feed_place {
     int num_workers, worker; /* pipelines, and which of them this is */
     int replicas;            /* that each of them feeds */
-} leati_place;
+} leati_feed_place;
 
-static inline int leati_place_all_replicas(const leati_place *place) {
+static inline int leati_planner_all_replicas(const leati_feed_place *place) {
     return place->num_workers * place->replicas;
 }
 
@@ -25,11 +25,11 @@ typedef enum leati_rebatch_rule {
 } leati_rebatch_rule;
 
 /* What policies (LEAT_SHARD_...) and rules are called, in texts and in saved states. */
-const char *leati_policy_name(int policy);
-const char *leati_rule_name(int rule);
+const char *leati_planner_policy_name(int policy);
+const char *leati_planner_rule_name(int rule);
 
 typedef struct leati_split_plan {
-    leati_place place;
+    leati_feed_place place;
     leati_rebatch_rule rule;
     int64_t global_batch;          /* -1: unknown */
     leat_auto_shard_policy policy; /* in force: never AUTO */
@@ -45,28 +45,30 @@ typedef struct leati_split_plan {
 /* The batch size of a dataset as TensorFlow computes it: the common static first dimension, else
  * that of the batch operator seen through transparent operators, else -1. INVALID_ARGUMENT for
  * scalar components. */
-LEAT_WARN_UNUSED leat_status leati_compute_batch_size(const leat_dataset *dataset, int64_t *out,
+LEAT_WARN_UNUSED leat_status leati_planner_batch_size(const leat_dataset *dataset, int64_t *out,
                                                       leat_error *err);
 
 /* The sizes that worker `worker` of `num_workers`, each with `replicas` replicas, takes in turn;
  * `sizes` has room for num_workers * replicas. */
-void leati_batch_sizes(int64_t global_batch, int num_workers, int replicas, int worker,
-                       int64_t *sizes);
+void leati_planner_batch_sizes(int64_t global_batch, int num_workers, int replicas, int worker,
+                               int64_t *sizes);
 
 /* The plan of a dataset that yields the replicas' batches already: nothing is split. */
-LEAT_WARN_UNUSED leat_status leati_plan_as_is(const leat_dataset *dataset, const leati_place *place,
-                                              leati_split_plan *plan, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_planner_as_is(const leat_dataset *dataset,
+                                                 const leati_feed_place *place,
+                                                 leati_split_plan *plan, leat_error *err);
 
 /* Decides how `dataset` (borrowed) is split. NOT_FOUND where the policy FILE is asked for and finds
- * no files. `plan` is {0} at first; leati_split_plan_fini also after a failure. */
-LEAT_WARN_UNUSED leat_status leati_plan_split(const leat_dataset *dataset, const leati_place *place,
-                                              leat_auto_shard_policy policy, leati_split_plan *plan,
-                                              leat_error *err);
-void leati_split_plan_fini(leati_split_plan *plan);
+ * no files. `plan` is {0} at first; leati_planner_split_fini also after a failure. */
+LEAT_WARN_UNUSED leat_status leati_planner_split(const leat_dataset *dataset,
+                                                 const leati_feed_place *place,
+                                                 leat_auto_shard_policy policy,
+                                                 leati_split_plan *plan, leat_error *err);
+void leati_planner_split_fini(leati_split_plan *plan);
 
 /* What worker `worker` of `num_workers` reads of `dataset` (borrowed) under the policy in force: a
  * dataset of global batches, of its own files, or of all with DATA and OFF. Owned. */
-leat_dataset *leati_plan_share(const leat_dataset *dataset, leat_auto_shard_policy policy,
-                               int num_workers, int worker, leat_error *err);
+leat_dataset *leati_planner_share(const leat_dataset *dataset, leat_auto_shard_policy policy,
+                                  int num_workers, int worker, leat_error *err);
 
 #endif

@@ -108,7 +108,7 @@ static leat_status look_at(reduction *r, int component, leat_error *err) {
                           "a value of dtype %s cannot be reduced; expected numbers",
                           leat_dtype_name(first->dtype));
     }
-    leat_status status = leati_fold(first, r->axis, &p->shape, err);
+    leat_status status = leati_values_fold(first, r->axis, &p->shape, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -127,7 +127,7 @@ static leat_status add_up(reduction *r, int component, leat_error *err) {
     for (int i = 0; i < r->value->num_replicas; i++) {
         const leat_tensor *tensor = &r->value->elements[i].tensors[component];
         leati_folded f = {0};
-        leat_status status = leati_fold(tensor, r->axis, &f, err);
+        leat_status status = leati_values_fold(tensor, r->axis, &f, err);
         if (status != LEAT_OK) {
             return status;
         }
@@ -298,7 +298,8 @@ static leat_status write_result(const reduction *r, int component, leat_reduce_o
 
 static leat_status check(const leat_strategy *strategy, leat_reduce_op op,
                          const leat_per_replica *value, const leat_element *out, leat_error *err) {
-    leat_status status = leati_check_per_replica("leat_strategy_reduce", strategy, value, out, err);
+    leat_status status =
+        leati_values_check_per_replica("leat_strategy_reduce", strategy, value, out, err);
     if (status == LEAT_OK && op != LEAT_REDUCE_SUM && op != LEAT_REDUCE_MEAN) {
         status = leati_fail(err, LEAT_INVALID_ARGUMENT,
                             "reduction %d; expected LEAT_REDUCE_SUM or LEAT_REDUCE_MEAN", (int)op);
@@ -328,7 +329,7 @@ leat_status leat_strategy_reduce(leat_strategy *strategy, leat_reduce_op op,
         status = write_result(&r, c, op, &tensors[c], err);
     }
     if (status == LEAT_OK) {
-        status = leati_give_like(value->elements[0].spec, tensors, r.num_parts, out, err);
+        status = leati_values_give_like(value->elements[0].spec, tensors, r.num_parts, out, err);
     }
     for (int c = 0; c < r.num_parts && tensors != NULL; c++) {
         leat_tensor_unref(&tensors[c]);

@@ -42,7 +42,7 @@ static leat_status combine_workers(leat_object *owner, leati_variable_combinatio
     const leat_strategy *s = (const leat_strategy *)(void *)owner;
     leati_collective *between = leati_workers_collective(s->workers);
     int worker = leati_workers_number(s->workers);
-    return how == LEATI_COMBINE_SUM
+    return how == LEATI_VARIABLE_SUM
                ? between->ops->all_reduce(between, worker, data, count, dtype, LEATI_REDUCTION_SUM,
                                           err)
                : between->ops->broadcast(between, worker, 0, data, count, dtype, err);

@@ -28,7 +28,7 @@ struct walk {
 
 /* Does a function make a dataset of a reader, itself or in a function that it hands on? */
 static bool makes_reader(const leat_object *object, int depth) {
-    if (!leati_object_is_function(object) || depth > MOST_DEPTH) {
+    if (!leati_graph_object_is_function(object) || depth > MOST_DEPTH) {
         return false;
     }
     const leati_body *body = &((const leat_function *)(const void *)object)->body;
@@ -37,7 +37,7 @@ static bool makes_reader(const leat_object *object, int depth) {
             continue;
         }
         const struct leati_dataset_args *args = body->nodes[n].args;
-        const leati_dataset_op *op = leati_dataset_op_find(args->op);
+        const leati_dataset_op *op = leati_op_find(args->op);
         if (op != NULL && op->shards == LEATI_SHARD_READER) {
             return true;
         }
@@ -63,10 +63,10 @@ static bool calls_reader(const leat_dataset *dataset) {
 
 /* ---- nodes made anew ---- */
 
-leat_dataset *leati_dataset_again(const leat_dataset *node, const void *args,
-                                  leat_dataset *const *inputs, leat_error *err) {
+leat_dataset *leati_sharding_remake(const leat_dataset *node, const void *args,
+                                    leat_dataset *const *inputs, leat_error *err) {
     leat_dataset *made = leati_dataset_new(node->op, args, inputs, node->num_inputs, err);
-    return made == NULL || node->label == NULL ? made : leat_label(made, node->label, err);
+    return made == NULL || node->label == NULL ? made : leat_dataset_label(made, node->label, err);
 }
 
 typedef leat_dataset *(*rebuild)(struct walk *walk, const leat_dataset *node, int depth);
@@ -91,7 +91,7 @@ static leat_dataset *over_inputs(struct walk *walk, const leat_dataset *node, re
         done++;
     }
     if (done == node->num_inputs && changed) {
-        made = leati_dataset_again(node, node->args, inputs, walk->err);
+        made = leati_sharding_remake(node, node->args, inputs, walk->err);
     } else {
         made = done == node->num_inputs ? leat_dataset_ref((leat_dataset *)node) : NULL;
         for (int i = 0; i < done; i++) {
@@ -123,7 +123,7 @@ static leat_dataset *without_shuffles(struct walk *walk, const leat_dataset *nod
         return NULL;
     }
     bool shuffles = node->op == &leati_op_shuffle;
-    if (node->num_inputs == 1 && (shuffles || leati_changes_nothing(node))) {
+    if (node->num_inputs == 1 && (shuffles || leati_dataset_changes_nothing(node))) {
         u->shuffle = shuffles ? node : u->shuffle;
         return without_shuffles(walk, node->inputs[0], depth + 1);
     }
@@ -135,10 +135,11 @@ static leat_dataset *without_shuffles(struct walk *walk, const leat_dataset *nod
 static leat_dataset *shard_names(struct walk *walk, const leat_dataset *names) {
     struct unshuffled u = {.walk = *walk};
     leat_dataset *share = without_shuffles(&u.walk, names, 0);
-    share = share == NULL ? NULL
-                          : leati_shard_for_all(share, walk->num_workers, walk->worker, walk->err);
+    share = share == NULL
+                ? NULL
+                : leati_dataset_shard_for_all(share, walk->num_workers, walk->worker, walk->err);
     if (share != NULL && u.shuffle != NULL) {
-        share = leati_dataset_again(u.shuffle, u.shuffle->args, &share, walk->err);
+        share = leati_sharding_remake(u.shuffle, u.shuffle->args, &share, walk->err);
     }
     if (walk->text != NULL && walk->text[0] == '\0') {
         snprintf(walk->text, walk->size, "one file in %d, from number %d on", walk->num_workers,
@@ -192,11 +193,11 @@ static leat_dataset *too_few(struct walk *walk, const leat_dataset *reader, cons
     leat_dataset *names = NULL;
     if (leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(all->count), all->values, &tensor, walk->err) ==
         LEAT_OK) {
-        names = leati_names_dataset(&tensor, NULL, walk->err);
+        names = leati_recipe_names(&tensor, NULL, walk->err);
     }
     leat_tensor_unref(&tensor);
     if (names != NULL) {
-        names = leati_shard_for_all(names, walk->num_workers, walk->worker, walk->err);
+        names = leati_dataset_shard_for_all(names, walk->num_workers, walk->worker, walk->err);
     }
     return names == NULL ? NULL : reader_of(walk, reader, row, &none, names);
 }
@@ -238,7 +239,7 @@ static leat_dataset *over_names(struct walk *walk, const leat_dataset *node) {
         return leat_dataset_ref((leat_dataset *)node);
     }
     leat_dataset *names = shard_names(walk, node->inputs[0]);
-    return names == NULL ? NULL : leati_dataset_again(node, node->args, &names, walk->err);
+    return names == NULL ? NULL : leati_sharding_remake(node, node->args, &names, walk->err);
 }
 
 static leat_dataset *not_found(struct walk *walk, const leat_dataset *node) {
@@ -292,8 +293,8 @@ static leat_dataset *files_below(struct walk *walk, const leat_dataset *node, in
     return not_found(walk, node);
 }
 
-leat_dataset *leati_shard_files(const leat_dataset *dataset, int num_workers, int worker,
-                                char *text, size_t size, leat_error *err) {
+leat_dataset *leati_sharding_by_files(const leat_dataset *dataset, int num_workers, int worker,
+                                      char *text, size_t size, leat_error *err) {
     leat_error local = {0};
     struct walk walk = {
         .num_workers = num_workers, .worker = worker, .text = text, .size = size, .err = &local};
@@ -311,18 +312,18 @@ static leat_dataset *hints_below(struct walk *walk, const leat_dataset *node, in
     if (too_deep(walk, depth)) {
         return NULL;
     }
-    if (leati_shard_is_hint(node)) {
+    if (leati_dataset_shard_is_hint(node)) {
         leat_dataset *input = hints_below(walk, node->inputs[0], depth + 1);
         walk->marked++;
         return input == NULL
                    ? NULL
-                   : leati_shard_for_all(input, walk->num_workers, walk->worker, walk->err);
+                   : leati_dataset_shard_for_all(input, walk->num_workers, walk->worker, walk->err);
     }
     return over_inputs(walk, node, hints_below, depth);
 }
 
-leat_dataset *leati_shard_hints(const leat_dataset *dataset, int num_workers, int worker,
-                                int *marked, leat_error *err) {
+leat_dataset *leati_sharding_by_hints(const leat_dataset *dataset, int num_workers, int worker,
+                                      int *marked, leat_error *err) {
     struct walk walk = {.num_workers = num_workers, .worker = worker, .err = err};
     leat_dataset *share = hints_below(&walk, dataset, 0);
     *marked = walk.marked;

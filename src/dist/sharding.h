@@ -10,17 +10,17 @@
  * branch. With one worker the dataset itself. `text` (`size` bytes; NULL: not wanted) gets which
  * files these are, or where there are none, why. The share has caches and seed generators of its
  * own. Owned. */
-leat_dataset *leati_shard_files(const leat_dataset *dataset, int num_workers, int worker,
-                                char *text, size_t size, leat_error *err);
+leat_dataset *leati_sharding_by_files(const leat_dataset *dataset, int num_workers, int worker,
+                                      char *text, size_t size, leat_error *err);
 
 /* The same by the places that the user marked with shard(SHARD_HINT, SHARD_HINT), also with one
  * worker; the dataset itself where there is none. *marked says how many there are. Owned. */
-leat_dataset *leati_shard_hints(const leat_dataset *dataset, int num_workers, int worker,
-                                int *marked, leat_error *err);
+leat_dataset *leati_sharding_by_hints(const leat_dataset *dataset, int num_workers, int worker,
+                                      int *marked, leat_error *err);
 
 /* A node like `node` with other arguments, over other inputs (given, also on failure), with shared
  * state of its own: unlike leati_dataset_with it is another dataset. Owned. */
-leat_dataset *leati_dataset_again(const leat_dataset *node, const void *args,
-                                  leat_dataset *const *inputs, leat_error *err);
+leat_dataset *leati_sharding_remake(const leat_dataset *node, const void *args,
+                                    leat_dataset *const *inputs, leat_error *err);
 
 #endif

@@ -127,46 +127,46 @@ static const char *const *names_of(struct names *names, const char *kind) {
 
 static leat_dataset *text(leat_error *err) {
     struct names n;
-    return leat_text_line_dataset(names_of(&n, "text"), FILES, NULL, err);
+    return leat_dataset_text_line(names_of(&n, "text"), FILES, NULL, err);
 }
 
 static leat_dataset *records(leat_error *err) {
     struct names n;
-    return leat_tf_record_dataset(names_of(&n, "records"), FILES, NULL, err);
+    return leat_dataset_tf_record(names_of(&n, "records"), FILES, NULL, err);
 }
 
 static leat_dataset *fixed(leat_error *err) {
     struct names n;
-    return leat_fixed_length_record_dataset(names_of(&n, "fixed"), FILES, 2, NULL, err);
+    return leat_dataset_fixed_length_record(names_of(&n, "fixed"), FILES, 2, NULL, err);
 }
 
 static leat_dataset *arrays(leat_error *err) {
     struct names n;
-    return leat_numpy_dataset(names_of(&n, "arrays"), FILES, NULL, err);
+    return leat_dataset_numpy(names_of(&n, "arrays"), FILES, NULL, err);
 }
 
 static const char *const txt[] = {"txt"};
 
 static leat_dataset *archives(leat_error *err) {
     struct names n;
-    return leat_tar_dataset(names_of(&n, "archives"), FILES, txt, 1, NULL, err);
+    return leat_dataset_tar(names_of(&n, "archives"), FILES, txt, 1, NULL, err);
 }
 
 static int trace_archive(void *context, leat_graph *graph, leat_value *outputs) {
     static const char *const names[] = {"filenames"};
     leat_value x = leat_graph_argument(graph, 0);
     (void)context;
-    outputs[0] = leat_dataset_value(graph, "tar_dataset", "{\"fields\": [\"txt\"]}", NULL, 0,
-                                    (const char **)(uintptr_t)names, &x, 1);
+    outputs[0] = leat_graph_dataset_op(graph, "tar_dataset", "{\"fields\": [\"txt\"]}", NULL, 0,
+                                       (const char **)(uintptr_t)names, &x, 1);
     return 1;
 }
 
 static leat_dataset *listed_archives(leat_error *err) {
-    const leat_list_files_options options = {.seed = LEAT_SEED(5)};
-    leat_dataset *names = leat_list_files(scratch_path("archives-*"), &options, err);
+    const leat_dataset_list_files_options options = {.seed = LEAT_SEED(5)};
+    leat_dataset *names = leat_dataset_list_files(scratch_path("archives-*"), &options, err);
     leat_function *function =
-        names == NULL ? NULL : leat_trace(trace_archive, NULL, leat_dataset_spec(names), err);
-    return leat_interleave(names, function, NULL, err);
+        names == NULL ? NULL : LEAT_TRACE(trace_archive, NULL, leat_dataset_spec(names), err);
+    return leat_dataset_interleave(names, function, NULL, err);
 }
 
 /* A tuple of one int64 without a value: the field must be there. Owned. */
@@ -187,7 +187,7 @@ static leat_element one_number(void) {
 static leat_dataset *csv(leat_error *err) {
     struct names n;
     leat_element column = one_number();
-    leat_dataset *made = leat_csv_dataset(names_of(&n, "csv"), FILES, &column, NULL, err);
+    leat_dataset *made = leat_dataset_csv(names_of(&n, "csv"), FILES, &column, NULL, err);
     leat_element_fini(&column);
     return made;
 }
@@ -195,9 +195,9 @@ static leat_dataset *csv(leat_error *err) {
 static leat_dataset *whole_csv(leat_error *err) {
     static const char *const columns[] = {"n"};
     const char *pattern = scratch_path("csv-*");
-    const leat_make_csv_options options = {
+    const leat_dataset_make_csv_options options = {
         .epochs = {.num_epochs = 1}, .column_names = columns, .num_columns = 1, .no_header = true};
-    return leat_make_csv_dataset(&pattern, 1, 3, &options, err);
+    return leat_dataset_make_csv(&pattern, 1, 3, &options, err);
 }
 
 /* ---- what stands over them ---- */
@@ -208,20 +208,22 @@ static leat_dataset *bare(leat_dataset *dataset, leat_error *err) {
 }
 
 static leat_dataset *quarantined(leat_dataset *dataset, leat_error *err) {
-    return leat_quarantine(dataset, NULL, NULL, err);
+    return leat_dataset_quarantine(dataset, NULL, NULL, err);
 }
 
 static leat_dataset *batched(leat_dataset *dataset, leat_error *err) {
-    return leat_prefetch(leat_quarantine(leat_batch(dataset, 3, NULL, err), NULL, NULL, err), 1,
-                         err);
+    return leat_dataset_prefetch(
+        leat_dataset_quarantine(leat_dataset_batch(dataset, 3, NULL, err), NULL, NULL, err), 1,
+        err);
 }
 
 static leat_dataset *packed(leat_dataset *dataset, leat_error *err) {
-    return leat_pack(leat_batch(dataset, 3, NULL, err), 4, NULL, err);
+    return leat_dataset_pack(leat_dataset_batch(dataset, 3, NULL, err), 4, NULL, err);
 }
 
 static leat_dataset *claimed(leat_dataset *dataset, leat_error *err) {
-    return leat_shuffle(leat_assert_cardinality(dataset, (int64_t)FILES * ROWS, err), 4, NULL, err);
+    return leat_dataset_shuffle(
+        leat_dataset_assert_cardinality(dataset, (int64_t)FILES * ROWS, err), 4, NULL, err);
 }
 
 /* ---- the cases ---- */
@@ -258,17 +260,17 @@ static void check_shares(const leat_dataset *dataset, bool in_order, const char 
     memset(of_file, -1, sizeof of_file);
     for (int w = 0; w < 2; w++) {
         int seen[MOST] = {0}, files = 0;
-        const leati_place place = {.num_workers = 2, .worker = w, .replicas = 1};
+        const leati_feed_place place = {.num_workers = 2, .worker = w, .replicas = 1};
         leati_split_plan plan = {0};
         leat_dataset *batches =
-            leat_batch(leat_dataset_ref((leat_dataset *)dataset), 2, NULL, &err);
+            leat_dataset_batch(leat_dataset_ref((leat_dataset *)dataset), 2, NULL, &err);
         assert_non_null(batches);
-        if (leati_plan_split(batches, &place, LEAT_SHARD_AUTO, &plan, &err) != LEAT_OK ||
+        if (leati_planner_split(batches, &place, LEAT_SHARD_AUTO, &plan, &err) != LEAT_OK ||
             plan.policy != LEAT_SHARD_FILE)
             fail_msg("%s: %s%s", what, plan.text, err.text);
-        leati_split_plan_fini(&plan);
+        leati_planner_split_fini(&plan);
         leat_dataset_unref(batches);
-        leat_dataset *share = leati_plan_share(dataset, LEAT_SHARD_FILE, 2, w, &err);
+        leat_dataset *share = leati_planner_share(dataset, LEAT_SHARD_FILE, 2, w, &err);
         assert_non_null(share);
         count(share, seen);
         leat_dataset_unref(share);
@@ -328,13 +330,14 @@ static void test_readers(void **state) {
 static void test_batch_sizes(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *datasets[] = {batched(text(&err), &err),
-                                leat_unique(leat_batch(text(&err), 3, NULL, &err), &err)};
+    leat_dataset *datasets[] = {
+        batched(text(&err), &err),
+        leat_dataset_unique(leat_dataset_batch(text(&err), 3, NULL, &err), &err)};
     const int64_t sizes[] = {3, -1};
     for (int i = 0; i < 2; i++) {
         int64_t size = 0;
         assert_non_null(datasets[i]);
-        assert_int_equal(leati_compute_batch_size(datasets[i], &size, &err), LEAT_OK);
+        assert_int_equal(leati_planner_batch_size(datasets[i], &size, &err), LEAT_OK);
         assert_int_equal(size, sizes[i]);
         leat_dataset_unref(datasets[i]);
     }
@@ -350,7 +353,7 @@ static void test_too_few(void **state) {
             leat_error err = {0};
             leat_element element = {0};
             leat_dataset *dataset = makers[m](&err);
-            leat_dataset *share = leati_plan_share(dataset, LEAT_SHARD_FILE, FILES + 1, w, &err);
+            leat_dataset *share = leati_planner_share(dataset, LEAT_SHARD_FILE, FILES + 1, w, &err);
             assert_non_null(share);
             leat_iterator *it = leat_iterator_new(share, NULL, &err);
             assert_non_null(it);
@@ -394,24 +397,26 @@ static void test_fall_back_is_told(void **state) {
                  {1, 0, LEAT_SHARD_AUTO, false, 0},
                  {2, 0, LEAT_SHARD_DATA, false, 0},
                  {2, 0, LEAT_SHARD_AUTO, true, 0}};
-    leat_set_log(take_line, NULL);
+    leat_log_set(take_line, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leat_error err = {0};
         const leati_membership member = {.num_workers = cases[i].workers,
                                          .worker = cases[i].worker,
                                          .replicas = 1,
                                          .others = {.exchange = alone}};
-        const leat_distribute_options options = {.auto_shard_policy = cases[i].policy};
+        const leat_strategy_distribute_options options = {.auto_shard_policy = cases[i].policy};
         leat_dataset *dataset = records(&err);
-        dataset = leat_batch(cases[i].files ? dataset : leat_unique(dataset, &err), 2, NULL, &err);
+        dataset = leat_dataset_batch(cases[i].files ? dataset : leat_dataset_unique(dataset, &err),
+                                     2, NULL, &err);
         lines = 0;
-        leat_distributed_dataset *made = leati_distribute_dataset(&member, dataset, &options, &err);
+        leat_distributed_dataset *made =
+            leati_distributed_from_dataset(&member, dataset, &options, &err);
         if (made == NULL)
             fail_msg("%s", err.text);
         assert_int_equal(lines, cases[i].lines);
         leat_distributed_dataset_free(made);
     }
-    leat_set_log(NULL, NULL);
+    leat_log_set(NULL, NULL);
 }
 
 int main(void) {

@@ -44,13 +44,14 @@ static void write_files(void) {
 
 static leat_dataset *features_dataset(leat_error *err) {
     const char *pattern = scratch_path("x-*"), *names[] = {"x"};
-    const leat_batched_features_options options = {.epochs = {.num_epochs = 1, .no_shuffle = true}};
+    const leat_dataset_make_batched_features_options options = {
+        .epochs = {.num_epochs = 1, .no_shuffle = true}};
     leat_spec *parts[] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err)};
     leat_spec *features = leat_spec_dict(names, parts, 1, err);
     leat_dataset *made =
         features == NULL
             ? NULL
-            : leat_make_batched_features_dataset(&pattern, 1, 2, features, &options, err);
+            : leat_dataset_make_batched_features(&pattern, 1, 2, features, &options, err);
     leat_spec_unref(features);
     return made;
 }
@@ -80,15 +81,15 @@ static void test_whole_pipelines(void **state) {
     if (dataset == NULL)
         fail_msg("%s", err.text);
     int64_t batch = 0; /* TensorFlow's walk sees prefetch, parse_example_dataset and batch */
-    assert_int_equal(leati_compute_batch_size(dataset, &batch, &err), LEAT_OK);
+    assert_int_equal(leati_planner_batch_size(dataset, &batch, &err), LEAT_OK);
     assert_int_equal(batch, 2);
-    leat_dataset *same = leati_shard_files(dataset, 1, 0, NULL, 0, &err);
+    leat_dataset *same = leati_sharding_by_files(dataset, 1, 0, NULL, 0, &err);
     assert_true(same == dataset);
     leat_dataset_unref(same);
     for (int w = 0; w < 2; w++) {
         char text[128] = "x", shown[80];
         int seen[10 * FILES] = {0};
-        leat_dataset *share = leati_shard_files(dataset, 2, w, text, sizeof text, &err);
+        leat_dataset *share = leati_sharding_by_files(dataset, 2, w, text, sizeof text, &err);
         assert_non_null(share);
         count(share, seen);
         for (int i = 0; i < 10 * FILES; i++)
@@ -110,9 +111,9 @@ static void test_names_are_shown(void **state) {
         snprintf(paths[f], sizeof paths[f], "%s", scratch_path(name_of(f)));
         names[f] = paths[f];
     }
-    leat_dataset *dataset = leat_tf_record_dataset(names, FILES, NULL, &err);
+    leat_dataset *dataset = leat_dataset_tf_record(names, FILES, NULL, &err);
     for (int w = 0; w < 2; w++) {
-        leat_dataset *share = leati_shard_files(dataset, 2, w, text, sizeof text, &err);
+        leat_dataset *share = leati_sharding_by_files(dataset, 2, w, text, sizeof text, &err);
         assert_non_null(share);
         const char *first = paths[w] + strlen(paths[w]) - 60;
         int size = snprintf(expected, sizeof expected, "%d of %d files: %s, %s", 3 - w, FILES,
@@ -129,18 +130,18 @@ static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
     static const char *const names[] = {"filenames"};
     leat_value x = leat_graph_argument(graph, 0);
     (void)context;
-    outputs[0] =
-        leat_dataset_value(graph, "tf_record_dataset", NULL, NULL, 0, (const char **)names, &x, 1);
+    outputs[0] = leat_graph_dataset_op(graph, "tf_record_dataset", NULL, NULL, 0,
+                                       (const char **)names, &x, 1);
     return 1;
 }
 
 /* Records of files in the order in which list_files shuffles their names. */
 static leat_dataset *listed(leat_error *err) {
-    const leat_list_files_options options = {.seed = LEAT_SEED(5)};
-    leat_dataset *names = leat_list_files(scratch_path("x-*"), &options, err);
+    const leat_dataset_list_files_options options = {.seed = LEAT_SEED(5)};
+    leat_dataset *names = leat_dataset_list_files(scratch_path("x-*"), &options, err);
     leat_function *function =
-        names == NULL ? NULL : leat_trace(trace_reader, NULL, leat_dataset_spec(names), err);
-    return leat_flat_map(names, function, err);
+        names == NULL ? NULL : LEAT_TRACE(trace_reader, NULL, leat_dataset_spec(names), err);
+    return leat_dataset_flat_map(names, function, err);
 }
 
 /* Every file is read once, whatever the number of workers, also if some get none. */
@@ -153,7 +154,7 @@ static void test_shuffled_names(void **state) {
         int records = 0;
         for (int w = 0; w < workers; w++) {
             leat_element element = {0};
-            leat_dataset *share = leati_shard_files(dataset, workers, w, NULL, 0, &err);
+            leat_dataset *share = leati_sharding_by_files(dataset, workers, w, NULL, 0, &err);
             leat_iterator *it = leat_iterator_new(share, NULL, &err);
             assert_non_null(it);
             int before = records;
@@ -183,7 +184,7 @@ static const leati_membership two = {.num_workers = 2, .replicas = 1, .others = 
 
 static leat_dataset *deep(leat_dataset *dataset, int depth, leat_error *err) {
     for (int i = 0; i < depth; i++)
-        dataset = leat_skip(dataset, 0, err);
+        dataset = leat_dataset_skip(dataset, 0, err);
     return dataset;
 }
 
@@ -193,14 +194,15 @@ static void test_deep_plans(void **state) {
         const char *name = scratch_path("x-0");
         leat_error err = {0}, errors[3] = {{0}, {0}, {0}};
         leat_dataset *files =
-            deep(leat_tf_record_dataset(&name, 1, NULL, &err), DEEPEST + more, &err);
-        leat_dataset *hints = deep(leat_shard(leat_range(0, 5, 1, NULL, &err), -1, -1, &err),
-                                   DEEPEST - 1 + more, &err);
-        leat_dataset *draws = deep(leat_range(0, 5, 1, NULL, &err), DEEPEST + more, &err);
+            deep(leat_dataset_tf_record(&name, 1, NULL, &err), DEEPEST + more, &err);
+        leat_dataset *hints =
+            deep(leat_dataset_shard(leat_dataset_range(0, 5, 1, NULL, &err), -1, -1, &err),
+                 DEEPEST - 1 + more, &err);
+        leat_dataset *draws = deep(leat_dataset_range(0, 5, 1, NULL, &err), DEEPEST + more, &err);
         int marked = 0;
-        leat_dataset *made[3] = {leati_shard_files(files, 2, 0, NULL, 0, &errors[0]),
-                                 leati_shard_hints(hints, 2, 0, &marked, &errors[1]),
-                                 leati_share_draws(draws, &two, &errors[2])};
+        leat_dataset *made[3] = {leati_sharding_by_files(files, 2, 0, NULL, 0, &errors[0]),
+                                 leati_sharding_by_hints(hints, 2, 0, &marked, &errors[1]),
+                                 leati_draws_share(draws, &two, &errors[2])};
         for (int i = 0; i < 3; i++) {
             assert_int_equal(made[i] != NULL, more == 0);
             assert_int_equal(errors[i].code, more == 0 ? LEAT_OK : LEAT_INVALID_ARGUMENT);
@@ -217,17 +219,19 @@ static void test_deep_plans(void **state) {
 /* ---- seeds ---- */
 
 static leat_dataset *drawing(leat_error *err) {
-    leat_dataset *inputs[] = {leat_shuffle(leat_range(0, 9, 1, NULL, err), 9, NULL, err),
-                              leat_range(0, 9, 1, NULL, err)};
-    leat_dataset *dataset = leat_zip(inputs, 2, err);
-    return leat_label(leat_shuffle(leat_batch(dataset, 2, NULL, err), 3, NULL, err), "last", err);
+    leat_dataset *inputs[] = {
+        leat_dataset_shuffle(leat_dataset_range(0, 9, 1, NULL, err), 9, NULL, err),
+        leat_dataset_range(0, 9, 1, NULL, err)};
+    leat_dataset *dataset = leat_dataset_zip(inputs, 2, err);
+    return leat_dataset_label(
+        leat_dataset_shuffle(leat_dataset_batch(dataset, 2, NULL, err), 3, NULL, err), "last", err);
 }
 
 static leat_status share_draws(void *context, leat_error *err) {
     leati_membership member = two;
     member.others.context = context;
     leat_dataset *dataset = drawing(err);
-    leat_dataset *shared = dataset == NULL ? NULL : leati_share_draws(dataset, &member, err);
+    leat_dataset *shared = dataset == NULL ? NULL : leati_draws_share(dataset, &member, err);
     leat_status status = shared == NULL ? torture_code(err) : LEAT_OK;
     leat_dataset_unref(shared);
     return status;
@@ -243,7 +247,7 @@ static void test_draws(void **state) {
         leati_membership member = two;
         member.others.context = other ? &more : NULL; /* also of the number of seeds */
         leat_dataset *dataset = leat_dataset_ref(drawing(&err));
-        leat_dataset *shared = leati_share_draws(dataset, &member, &err);
+        leat_dataset *shared = leati_draws_share(dataset, &member, &err);
         assert_true(shared == dataset);
         leat_dataset_unref(shared);
         leat_dataset_unref(dataset);
@@ -262,11 +266,13 @@ struct batches {
 
 static leat_dataset *make_batches(void *context, const leat_input_context *input, leat_error *err) {
     const struct batches *b = context;
-    leat_dataset *dataset = leat_batch(leat_range(0, 12, 1, NULL, err), 4, NULL, err);
+    leat_dataset *dataset =
+        leat_dataset_batch(leat_dataset_range(0, 12, 1, NULL, err), 4, NULL, err);
     (void)input;
     if (b->prefetched)
-        dataset = leat_prefetch(dataset, 7, err);
-    return b->with_options ? leat_with_options(dataset, &(leat_options){0}, err) : dataset;
+        dataset = leat_dataset_prefetch(dataset, 7, err);
+    return b->with_options ? leat_dataset_with_options(dataset, &(leat_dataset_options){0}, err)
+                           : dataset;
 }
 
 static void release_batches(void *context) {
@@ -277,16 +283,16 @@ static void release_batches(void *context) {
 static int64_t ahead(struct batches *b, bool by_function, int workers, int replicas, int asked) {
     leat_error err = {0};
     leati_membership member = {.num_workers = workers, .replicas = replicas};
-    const leat_distribute_options options = {.per_replica_buffer_size = asked};
+    const leat_strategy_distribute_options options = {.per_replica_buffer_size = asked};
     member.others.exchange = echo;
     leat_distributed_dataset *d =
         by_function
-            ? leati_distribute_function(&member, NULL, make_batches, b, release_batches, &options,
-                                        &err)
-            : leati_distribute_dataset(&member, make_batches(b, NULL, &err), &options, &err);
+            ? leati_distributed_from_function(&member, NULL, make_batches, b, release_batches,
+                                              &options, &err)
+            : leati_distributed_from_dataset(&member, make_batches(b, NULL, &err), &options, &err);
     if (d == NULL)
         fail_msg("%s", err.text);
-    leati_place place = leati_distributed_place(d, 0);
+    leati_feed_place place = leati_distributed_place(d, 0);
     leat_dataset *share = leati_distributed_share(d, &place, &err);
     assert_non_null(share);
     int64_t size = 0;
@@ -325,11 +331,11 @@ static void test_reading_ahead(void **state) {
 
 static leat_status distribute_function(void *context, leat_error *err) {
     const leati_membership member = {.num_workers = 1, .replicas = 2, .per_replica_ok = true};
-    const leat_distribute_options options = {.replication = LEAT_INPUT_PER_REPLICA};
+    const leat_strategy_distribute_options options = {.replication = LEAT_INPUT_PER_REPLICA};
     struct batches *b = context;
     b->releases = 0;
-    leat_distributed_dataset *d =
-        leati_distribute_function(&member, NULL, make_batches, b, release_batches, &options, err);
+    leat_distributed_dataset *d = leati_distributed_from_function(&member, NULL, make_batches, b,
+                                                                  release_batches, &options, err);
     leat_distributed_iterator *it = d == NULL ? NULL : leat_distributed_iterator_new(d, err);
     leat_status status = it == NULL ? torture_code(err) : LEAT_OK;
     char *text = it == NULL ? NULL : leat_distributed_iterator_explain(it, err);
@@ -344,7 +350,8 @@ static leat_status distribute_function(void *context, leat_error *err) {
 
 static leat_status share_files(void *context, leat_error *err) {
     leat_dataset *dataset = context != NULL ? features_dataset(err) : listed(err);
-    leat_dataset *share = dataset == NULL ? NULL : leati_shard_files(dataset, 2, 1, NULL, 0, err);
+    leat_dataset *share =
+        dataset == NULL ? NULL : leati_sharding_by_files(dataset, 2, 1, NULL, 0, err);
     leat_dataset_unref(dataset);
     leat_status status = share == NULL ? torture_code(err) : LEAT_OK;
     leat_dataset_unref(share);
@@ -370,7 +377,7 @@ static leat_status take_draws(void *context, leat_error *err) {
     (void)context;
     member.others.exchange = other_draws;
     leat_dataset *dataset = leat_dataset_ref(drawing(err));
-    leat_dataset *shared = dataset == NULL ? NULL : leati_share_draws(dataset, &member, err);
+    leat_dataset *shared = dataset == NULL ? NULL : leati_draws_share(dataset, &member, err);
     leat_status status = shared == NULL ? torture_code(err) : LEAT_OK;
     assert_true(dataset == NULL || shared != dataset);
     if (shared != NULL) {

@@ -136,7 +136,7 @@ static leat_status check_variables(const leat_function *function, const leat_str
             }
             const leat_object *object =
                 *(leat_object *const *)((const char *)node->args + row->offset);
-            if (!leati_object_is_variable(object)) {
+            if (!leati_variable_is_object(object)) {
                 continue;
             }
             const leat_variable *variable = (const leat_variable *)object;
@@ -158,7 +158,7 @@ static bool is_apart(const leat_function *function) {
     const uint32_t exchanges = LEATI_STATEFUL | LEATI_NO_EAGER;
     bool apart = true;
     for (size_t n = 0; n < function->body.num_nodes; n++) {
-        uint32_t flags = leati_node_flags(&function->body.nodes[n]);
+        uint32_t flags = leati_body_node_flags(&function->body.nodes[n]);
         apart = apart && (flags & exchanges) != exchanges && (flags & LEATI_IMPURE) == 0;
     }
     return apart;
@@ -169,7 +169,7 @@ static leat_status prune(const leat_step *step, step_entry *entry, leat_function
                          leat_error *err) {
     leat_status status = check_variables(traced, step->strategy, err);
     if (status == LEAT_OK) {
-        entry->function = leati_function_prune(traced, err);
+        entry->function = leati_graph_function_prune(traced, err);
         status = entry->function == NULL ? err->code : LEAT_OK;
     }
     if (status == LEAT_OK) {
@@ -184,7 +184,7 @@ static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
         return status;
     }
     leat_error local = {0};
-    leat_function *traced = leat_trace(step->tracer, step->context, entry->input, &local);
+    leat_function *traced = LEAT_TRACE(step->tracer, step->context, entry->input, &local);
     leat_strategy_exit(step->strategy);
     status = traced == NULL ? local.code : prune(step, entry, traced, &local);
     leat_function_unref(traced);
@@ -446,7 +446,7 @@ static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *
                        const leat_per_replica *args, leat_per_replica *out, leat_error *err) {
     leat_status status = prepare(strategy, step, args, err);
     if (status == LEAT_OK && out != NULL) {
-        status = leati_per_replica_reset(out, strategy->num_local, err);
+        status = leati_values_reset(out, strategy->num_local, err);
     }
     if (status == LEAT_OK) {
         status = find_entries(step, functions, args, err);
@@ -454,8 +454,8 @@ static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *
     if (status != LEAT_OK) {
         return status;
     }
-    if (strategy->seed_epoch != leati_seed_epoch()) {
-        strategy->seed_epoch = leati_seed_epoch();
+    if (strategy->seed_epoch != leati_random_seed_epoch()) {
+        strategy->seed_epoch = leati_random_seed_epoch();
         strategy->steps = 0;
     }
     step_job job = {.strategy = strategy,

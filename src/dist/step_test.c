@@ -17,8 +17,8 @@ enum { DEVICES = 2, MANY = 20 /* more than a run keeps on its stack */, MOST_SCO
 
 static leat_strategy *open_strategy(leat_error *err) {
     static const char *const names[] = {"CPU:0", "/device:CPU:1"};
-    return leat_mirrored_strategy(
-        &(leat_mirrored_options){.devices = names, .num_devices = DEVICES}, err);
+    return leat_strategy_mirrored(
+        &(leat_strategy_mirrored_options){.devices = names, .num_devices = DEVICES}, err);
 }
 
 /* ---- tracing ---- */
@@ -30,7 +30,7 @@ static int trace_double(void *context, leat_graph *graph, leat_value *outputs) {
     traces++;
     for (int i = 0; i < count; i++) {
         leat_value x = leat_graph_argument(graph, i);
-        outputs[i] = leat_add(x, x);
+        outputs[i] = leat_op_add(x, x);
     }
     return count;
 }
@@ -217,7 +217,7 @@ static void test_scopes(void **state) {
 static void test_devices(void **state) {
     (void)state;
     static const char *const wrong[] = {"CPU:", "CPU:x", "CPU:-1", "CPU:0 ", "GPU:0", "", NULL};
-    static const leat_mirrored_options options[] = {
+    static const leat_strategy_mirrored_options options[] = {
         {.devices = wrong}, {.timeout_ms = -1}, {.bytes_per_pack = -1}};
     leat_error err = {0};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -225,15 +225,15 @@ static void test_devices(void **state) {
         const char *names[] = {"CPU:1", wrong[i]};
         snprintf(text, sizeof text, "device \"%s\"; expected a name such as \"CPU:0\"",
                  wrong[i] == NULL ? "(null)" : wrong[i]);
-        check_failure(
-            leat_mirrored_strategy(&(leat_mirrored_options){.devices = names, .num_devices = 2},
-                                   &err) == NULL,
-            &err, LEAT_INVALID_ARGUMENT, text);
+        check_failure(leat_strategy_mirrored(
+                          &(leat_strategy_mirrored_options){.devices = names, .num_devices = 2},
+                          &err) == NULL,
+                      &err, LEAT_INVALID_ARGUMENT, text);
     }
     const char *beyond[] = {"CPU:2"}, *twice[] = {"CPU:1", "device:CPU:1"};
-    check_failure(leati_open_devices(beyond, 1, &err) == NULL, &err, LEAT_INVALID_ARGUMENT,
+    check_failure(leati_strategy_open_devices(beyond, 1, &err) == NULL, &err, LEAT_INVALID_ARGUMENT,
                   "device CPU:2 does not exist; there are 2 logical CPU devices");
-    check_failure(leati_open_devices(twice, 2, &err) == NULL, &err, LEAT_INVALID_ARGUMENT,
+    check_failure(leati_strategy_open_devices(twice, 2, &err) == NULL, &err, LEAT_INVALID_ARGUMENT,
                   "device CPU:1 is named twice");
     for (int i = 0; i < 3; i++) {
         static const char *const texts[] = {
@@ -241,20 +241,20 @@ static void test_devices(void **state) {
              "one device and nothing negative"),
             "strategy \"mirrored\": 2 devices, timeout_ms -1, bytes_per_pack 0",
             "strategy \"mirrored\": 2 devices, timeout_ms 0, bytes_per_pack -1"};
-        check_failure(leat_mirrored_strategy(&options[i], &err) == NULL, &err,
+        check_failure(leat_strategy_mirrored(&options[i], &err) == NULL, &err,
                       LEAT_INVALID_ARGUMENT, texts[i]);
     }
-    check_failure(leat_set_logical_cpu_devices(0, &err) != LEAT_OK, &err, LEAT_INVALID_ARGUMENT,
+    check_failure(leat_device_set_logical_cpus(0, &err) != LEAT_OK, &err, LEAT_INVALID_ARGUMENT,
                   "0 logical CPU devices; expected 1 to 1024");
-    check_failure(leat_set_logical_cpu_devices(1025, &err) != LEAT_OK, &err, LEAT_INVALID_ARGUMENT,
+    check_failure(leat_device_set_logical_cpus(1025, &err) != LEAT_OK, &err, LEAT_INVALID_ARGUMENT,
                   "1025 logical CPU devices; expected 1 to 1024");
-    check_failure(leat_set_logical_cpu_devices(3, &err) != LEAT_OK, &err, LEAT_FAILED_PRECONDITION,
+    check_failure(leat_device_set_logical_cpus(3, &err) != LEAT_OK, &err, LEAT_FAILED_PRECONDITION,
                   "the devices are in use (2 logical CPU devices); set their number before the "
                   "first strategy");
-    assert_int_equal(leat_set_logical_cpu_devices(2, &err), LEAT_OK);
-    assert_int_equal(leat_num_logical_devices("CPU"), 2);
-    assert_int_equal(leat_num_logical_devices("GPU"), 0);
-    assert_int_equal(leat_num_logical_devices(NULL), 0);
+    assert_int_equal(leat_device_set_logical_cpus(2, &err), LEAT_OK);
+    assert_int_equal(leat_device_num_logical("CPU"), 2);
+    assert_int_equal(leat_device_num_logical("GPU"), 0);
+    assert_int_equal(leat_device_num_logical(NULL), 0);
 }
 
 /* What is asked of no strategy at all. */
@@ -284,8 +284,8 @@ static int trace_sums(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x[MANY];
     for (int i = 0; i < MANY; i++)
         x[i] = leat_graph_argument(graph, i);
-    leat_all_reduce(x, MANY, LEAT_AGGREGATION_SUM, outputs);
-    leat_graph_assign_add(graph, context, leat_reduce_sum(outputs[1], NULL, 0, false));
+    leat_op_all_reduce(x, MANY, LEAT_AGGREGATION_SUM, outputs);
+    leat_graph_assign_add(graph, context, leat_op_reduce_sum(outputs[1], NULL, 0, false));
     return MANY;
 }
 
@@ -346,7 +346,7 @@ static void test_failing_allocations(void **state) {
 
 static int two_devices(void **state) {
     (void)state;
-    return leat_set_logical_cpu_devices(DEVICES, NULL) == LEAT_OK ? 0 : -1;
+    return leat_device_set_logical_cpus(DEVICES, NULL) == LEAT_OK ? 0 : -1;
 }
 
 int main(void) {

@@ -33,7 +33,7 @@ static const struct {
     {"tpu", "TPUs; use mirrored on this host's devices, or multi_worker_mirrored on several hosts"},
 };
 
-leat_strategy *leat_strategy_by_name(const char *name, leat_error *err) {
+leat_strategy *leat_strategy_named(const char *name, leat_error *err) {
     for (size_t i = 0; name != NULL && i < NUM_KINDS; i++) {
         if (strcmp(kinds[i]->name, name) == 0) {
             return kinds[i]->make(err);

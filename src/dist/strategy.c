@@ -38,19 +38,19 @@ static void await_change(leat_strategy *s, _Atomic uint64_t *number, uint64_t ol
 #endif
     }
     leat_error ignored = {0};
-    leati_gate_lock(s->gate);
+    leati_queue_gate_lock(s->gate);
     while (atomic_load(number) == old && !atomic_load(&s->stop)) {
-        if (leati_gate_wait(s->gate, reason, LEATI_NO_DEADLINE, NULL, &ignored) != LEAT_OK) {
+        if (leati_queue_gate_wait(s->gate, reason, LEATI_NO_DEADLINE, NULL, &ignored) != LEAT_OK) {
             break;
         }
     }
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_unlock(s->gate);
 }
 
 static void wake_all(leat_strategy *s) {
-    leati_gate_lock(s->gate);
-    leati_gate_wake(s->gate);
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_lock(s->gate);
+    leati_queue_gate_wake(s->gate);
+    leati_queue_gate_unlock(s->gate);
 }
 
 /* Ends what the replica and the others exchange, and what it has begun. */
@@ -68,7 +68,7 @@ static void run_job(leat_strategy *s, leati_replica *replica) {
     if (replica->status == LEAT_OK || s->collective == NULL) {
         return;
     }
-    if (s->workers != NULL && !leati_is_refusal(&replica->error)) {
+    if (s->workers != NULL && !leati_failure_is_refusal(&replica->error)) {
         leat_error named = replica->error;
         leati_prefix(&named, "replica %d of %d", s->first_replica + replica->index,
                      s->num_replicas);
@@ -129,8 +129,8 @@ static leati_collective *join_levels(leat_strategy *s, leat_error *err) {
     if (s->workers == NULL || (inner == NULL && s->num_local > 1)) {
         return inner;
     }
-    return leati_hierarchy_new(inner, leati_workers_give(s->workers),
-                               leati_workers_number(s->workers), err);
+    return leati_coll_hierarchy_new(inner, leati_workers_give(s->workers),
+                                    leati_workers_number(s->workers), err);
 }
 
 /* All replicas, whose sums may run beside what they compute. */
@@ -153,10 +153,10 @@ static leat_status renew_collective(leat_strategy *s, leat_error *err) {
     if (collective == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    leati_gate_lock(s->gate);
+    leati_queue_gate_lock(s->gate);
     leati_collective *old = s->collective;
     s->collective = collective;
-    leati_gate_unlock(s->gate);
+    leati_queue_gate_unlock(s->gate);
     if (old != NULL) {
         old->ops->close(old);
     }
@@ -165,12 +165,12 @@ static leat_status renew_collective(leat_strategy *s, leat_error *err) {
 
 /* The step's cores leave the pipeline's pool while it runs: two thread pools that fight for cores
  * are both slow. Returns the tokens to give back. */
-static int reserve_cores(const leat_strategy *strategy, leati_pool *pool) {
+static int reserve_cores(const leat_strategy *strategy, leati_pooling_pool *pool) {
     int threads = 0;
     for (int r = 0; r < strategy->num_local; r++) {
         threads += strategy->devices[r]->num_threads;
     }
-    return leati_tokens_reserve(pool, threads);
+    return leati_pool_tokens_reserve(pool, threads);
 }
 
 static leat_status begin_job(leat_strategy *s, leati_replica_function function, void *context,
@@ -209,7 +209,7 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
     if (begin_job(strategy, function, context, err) != LEAT_OK) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    leati_pool *pool = leati_pool_shared(&ignored);
+    leati_pooling_pool *pool = leati_pool_shared(&ignored);
     int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
     uint64_t number = atomic_fetch_add(&strategy->job, 1) + 1;
     if (strategy->num_local > 1) {
@@ -221,7 +221,7 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
         await_change(strategy, &strategy->replicas[r].done, number - 1, LEATI_WAIT_PEER);
     }
     if (pool != NULL) {
-        leati_tokens_give_back(pool, reserved);
+        leati_pool_tokens_give_back(pool, reserved);
     }
     return end_job(strategy, err);
 }
@@ -249,11 +249,11 @@ void leat_strategy_cancel(leat_strategy *strategy) {
         return;
     }
     atomic_store(&strategy->cancelled, true);
-    leati_gate_lock(strategy->gate);
+    leati_queue_gate_lock(strategy->gate);
     if (strategy->collective != NULL) {
         strategy->collective->ops->abort(strategy->collective, &reason);
     }
-    leati_gate_unlock(strategy->gate);
+    leati_queue_gate_unlock(strategy->gate);
 }
 
 /* ---- life ---- */
@@ -277,7 +277,7 @@ static void strategy_free(leat_object *object) {
             s->devices[r]->ops->close(s->devices[r]);
         }
     }
-    leati_gate_free(s->gate);
+    leati_queue_gate_free(s->gate);
     leati_free(s->devices);
     leati_free(s->replicas);
     leati_free(s->described);
@@ -301,7 +301,7 @@ static leat_status describe(leat_strategy *s, leat_error *err) {
 static leat_status start(leat_strategy *s, leat_error *err) {
     char name[48];
     snprintf(name, sizeof name, "strategy \"%s\"", s->kind->name);
-    s->gate = leati_gate_new(name, NULL, err);
+    s->gate = leati_queue_gate_new(name, NULL, err);
     s->replicas = leati_alloc_zero((size_t)s->num_local, sizeof(*s->replicas));
     if (s->gate == NULL || s->replicas == NULL) {
         return leati_no_memory(err);
@@ -316,7 +316,7 @@ static leat_status start(leat_strategy *s, leat_error *err) {
         s->replicas[r].index = r;
         threads += s->devices[r]->num_threads;
     }
-    s->spins = threads <= leati_num_cores() ? SPINS : 0;
+    s->spins = threads <= leati_pool_num_cores() ? SPINS : 0;
     for (int r = 1; r < s->num_local && status == LEAT_OK; r++) {
         s->replicas[r].driver = leati_driver_start("replica", replica_main, &s->replicas[r], err);
         status = s->replicas[r].driver == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;

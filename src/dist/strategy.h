@@ -82,19 +82,20 @@ LEAT_WARN_UNUSED leat_status leati_strategy_run_in_turn(leat_strategy *strategy,
                                                         void *context, leat_error *err);
 
 /* Logical devices: how many there are, and device `index` (owned). Fixes their number. */
-int leati_logical_cpus(void);
-leati_device *leati_logical_cpu_open(int index, leat_error *err);
+int leati_strategy_logical_cpus(void);
+leati_device *leati_strategy_logical_cpu_open(int index, leat_error *err);
 /* Devices by name such as "CPU:1"; NULL: the first `count` ones. Each is owned, and so is the list
  * of them (leati_free); on failure NULL, and none is left open. */
-leati_device **leati_open_devices(const char *const *names, int count, leat_error *err);
+leati_device **leati_strategy_open_devices(const char *const *names, int count, leat_error *err);
 /* A strategy of this process alone on such devices; `options` may be NULL: all devices. */
 leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
-                                         const leat_mirrored_options *options, leat_error *err);
+                                         const leat_strategy_mirrored_options *options,
+                                         leat_error *err);
 
 /* As leati_workers_reading; nothing where there is one worker. */
 void leati_strategy_reading(leat_strategy *strategy, leati_stage_writer stage, void *input);
 /* What this worker is doing, for stall reports; nothing where there is one worker. */
-void leati_strategy_note(leat_strategy *strategy, leati_phase phase);
+void leati_strategy_note(leat_strategy *strategy, leati_store_phase phase);
 
 /* The strategies' table, for `leat ops` and the golden runner. */
 const leati_strategy_kind *const *leati_strategy_kinds(size_t *count);

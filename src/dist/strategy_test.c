@@ -24,8 +24,8 @@ enum { DEVICES = 4 };
 static leat_strategy *open_strategy(int replicas) {
     static const char *const names[] = {"CPU:0", "CPU:1", "CPU:2", "CPU:3"};
     leat_error err = {0};
-    leat_mirrored_options options = {.devices = names, .num_devices = replicas};
-    leat_strategy *strategy = leat_mirrored_strategy(&options, &err);
+    leat_strategy_mirrored_options options = {.devices = names, .num_devices = replicas};
+    leat_strategy *strategy = leat_strategy_mirrored(&options, &err);
     assert_non_null(strategy);
     assert_int_equal(leat_strategy_num_replicas(strategy), replicas);
     return strategy;
@@ -60,14 +60,14 @@ static float result_of(const leat_per_replica *value, int replica) {
 
 static int trace_ids(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value id = leat_cast(leat_replica_id(graph), LEAT_FLOAT32);
-    outputs[0] = leat_add(id, id);
+    leat_value id = leat_op_cast(leat_op_replica_id(graph), LEAT_FLOAT32);
+    outputs[0] = leat_op_add(id, id);
     return 1;
 }
 
 static int trace_sum(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
-    leat_all_reduce(&x, 1, *(leat_aggregation *)context, outputs);
+    leat_op_all_reduce(&x, 1, *(leat_aggregation *)context, outputs);
     return 1;
 }
 
@@ -153,8 +153,8 @@ static void test_run_functions(void **state) {
     leat_strategy *strategy = open_strategy(2);
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, &err);
     leat_aggregation sum = LEAT_AGGREGATION_SUM, mean = LEAT_AGGREGATION_MEAN;
-    leat_function *functions[2] = {leat_trace(trace_sum, &sum, spec, &err),
-                                   leat_trace(trace_sum, &mean, spec, &err)};
+    leat_function *functions[2] = {LEAT_TRACE(trace_sum, &sum, spec, &err),
+                                   LEAT_TRACE(trace_sum, &mean, spec, &err)};
     leat_function *missing[2] = {functions[0], NULL};
     leat_step *step = leat_step_new(NULL, NULL, &err);
     leat_per_replica args = scalars(2, 1, 1), out = {0};
@@ -291,9 +291,9 @@ static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
     float limit = 1.5f;
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &limit);
-    leat_value good = leat_less(x, leat_graph_tensor(graph, &tensor));
-    leat_value checked = leat_assert(good, x, LEAT_INVALID_ARGUMENT, "the value is too large");
-    leat_all_reduce(&checked, 1, LEAT_AGGREGATION_SUM, outputs);
+    leat_value good = leat_op_less(x, leat_graph_tensor(graph, &tensor));
+    leat_value checked = leat_op_assert(good, x, LEAT_INVALID_ARGUMENT, "the value is too large");
+    leat_op_all_reduce(&checked, 1, LEAT_AGGREGATION_SUM, outputs);
     return 1;
 }
 
@@ -325,7 +325,7 @@ static void test_scopes(void **state) {
     assert_int_equal(leat_strategy_enter(other, &err), LEAT_FAILED_PRECONDITION);
     leat_strategy_exit(one);
     leat_strategy_exit(one);
-    assert_int_equal(leat_set_logical_cpu_devices(DEVICES + 1, &err), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leat_device_set_logical_cpus(DEVICES + 1, &err), LEAT_FAILED_PRECONDITION);
     assert_non_null(strstr(err.text, "before the first strategy"));
     leat_strategy_unref(one);
     leat_strategy_unref(other);
@@ -335,14 +335,14 @@ static void test_bad_devices(void **state) {
     (void)state;
     leat_error err = {0};
     const char *twice[] = {"CPU:0", "CPU:0"}, *missing[] = {"CPU:77"}, *wrong[] = {"disk"};
-    assert_null(
-        leat_mirrored_strategy(&(leat_mirrored_options){.devices = twice, .num_devices = 2}, &err));
+    assert_null(leat_strategy_mirrored(
+        &(leat_strategy_mirrored_options){.devices = twice, .num_devices = 2}, &err));
     assert_non_null(strstr(err.text, "named twice"));
-    assert_null(leat_mirrored_strategy(
-        &(leat_mirrored_options){.devices = missing, .num_devices = 1}, &err));
+    assert_null(leat_strategy_mirrored(
+        &(leat_strategy_mirrored_options){.devices = missing, .num_devices = 1}, &err));
     assert_non_null(strstr(err.text, "CPU:77 does not exist"));
-    assert_null(
-        leat_mirrored_strategy(&(leat_mirrored_options){.devices = wrong, .num_devices = 1}, &err));
+    assert_null(leat_strategy_mirrored(
+        &(leat_strategy_mirrored_options){.devices = wrong, .num_devices = 1}, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 
@@ -352,8 +352,10 @@ static void test_distribute(void **state) {
     (void)state;
     leat_error err = {0};
     leat_strategy *strategy = open_strategy(2);
-    leat_dataset *dataset = leat_batch(leat_range(0, 10, 1, NULL, &err), 4, NULL, &err);
-    leat_distributed_dataset *distributed = leat_distribute_dataset(strategy, dataset, NULL, &err);
+    leat_dataset *dataset =
+        leat_dataset_batch(leat_dataset_range(0, 10, 1, NULL, &err), 4, NULL, &err);
+    leat_distributed_dataset *distributed =
+        leat_strategy_distribute_dataset(strategy, dataset, NULL, &err);
     assert_non_null(distributed);
     assert_int_equal(leat_distributed_dataset_cardinality(distributed), 3);
     assert_non_null(strstr(leat_distributed_dataset_describe(distributed), "policy DATA"));
@@ -374,9 +376,10 @@ static void test_distribute(void **state) {
     leat_per_replica_fini(&value);
     leat_distributed_iterator_free(iterator);
     leat_distributed_dataset_free(distributed);
-    assert_null(leat_distribute_dataset(strategy, leat_range(0, 4, 1, NULL, &err), NULL, &err));
+    assert_null(leat_strategy_distribute_dataset(strategy, leat_dataset_range(0, 4, 1, NULL, &err),
+                                                 NULL, &err));
     assert_non_null(strstr(err.text, "scalar"));
-    assert_null(leat_distribute_dataset(strategy, NULL, NULL, NULL));
+    assert_null(leat_strategy_distribute_dataset(strategy, NULL, NULL, NULL));
     leat_strategy_unref(strategy);
 }
 
@@ -385,10 +388,11 @@ static void test_replica_batches(void **state) {
     (void)state;
     leat_error err = {0};
     leat_strategy *strategy = open_strategy(2);
-    leat_batch_options drop = {.drop_remainder = true};
-    leat_dataset *dataset = leat_batch(leat_range(0, 6, 1, NULL, &err), 2, &drop, &err);
+    leat_dataset_batch_options drop = {.drop_remainder = true};
+    leat_dataset *dataset =
+        leat_dataset_batch(leat_dataset_range(0, 6, 1, NULL, &err), 2, &drop, &err);
     leat_distributed_dataset *distributed =
-        leat_distribute_replica_batches(strategy, dataset, NULL, &err);
+        leat_strategy_distribute_replica_batches(strategy, dataset, NULL, &err);
     assert_non_null(distributed);
     assert_non_null(strstr(leat_distributed_dataset_describe(distributed), "batches as they are"));
     for (int filled = 0; filled < 2; filled++) {
@@ -407,14 +411,14 @@ static void test_replica_batches(void **state) {
         leat_distributed_iterator_free(iterator);
     }
     leat_distributed_dataset_free(distributed);
-    assert_null(leat_distribute_replica_batches(strategy, NULL, NULL, NULL));
+    assert_null(leat_strategy_distribute_replica_batches(strategy, NULL, NULL, NULL));
     leat_strategy_unref(strategy);
 }
 
 static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
     const char *const *op = context; /* and the name of its argument */
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_dataset_value(graph, op[0], NULL, NULL, 0, &op[1], &x, 1);
+    outputs[0] = leat_graph_dataset_op(graph, op[0], NULL, NULL, 0, &op[1], &x, 1);
     return 1;
 }
 
@@ -425,11 +429,12 @@ static void test_readers_of_functions(void **state) {
     for (int reader = 0; reader < 2; reader++) {
         leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err);
         const char *ops[2][2] = {{"from_tensors", "tensors"}, {"tf_record_dataset", "filenames"}};
-        leat_function *function = leat_trace(trace_reader, ops[reader], spec, &err);
+        leat_function *function = LEAT_TRACE(trace_reader, ops[reader], spec, &err);
         assert_non_null(function);
-        leat_dataset *dataset = leat_flat_map(leat_list_files("*", NULL, &err), function, &err);
+        leat_dataset *dataset =
+            leat_dataset_flat_map(leat_dataset_list_files("*", NULL, &err), function, &err);
         assert_non_null(dataset);
-        leat_dataset *share = leati_shard_files(dataset, 1, 0, NULL, 0, &err);
+        leat_dataset *share = leati_sharding_by_files(dataset, 1, 0, NULL, 0, &err);
         assert_int_equal(share != NULL, reader);
         leat_dataset_unref(share);
         leat_dataset_unref(dataset);
@@ -442,11 +447,11 @@ static void test_batch_sizes(void **state) {
     (void)state;
     int64_t sizes[16];
     static const int64_t first[] = {2, 2, 2, 1}, second[] = {2, 1, 2, 2}, ten[] = {3, 3, 2, 2};
-    leati_batch_sizes(7, 2, 2, 0, sizes);
+    leati_planner_batch_sizes(7, 2, 2, 0, sizes);
     assert_memory_equal(sizes, first, sizeof(first));
-    leati_batch_sizes(7, 2, 2, 1, sizes);
+    leati_planner_batch_sizes(7, 2, 2, 1, sizes);
     assert_memory_equal(sizes, second, sizeof(second));
-    leati_batch_sizes(10, 1, 4, 0, sizes);
+    leati_planner_batch_sizes(10, 1, 4, 0, sizes);
     assert_memory_equal(sizes, ten, sizeof(ten));
 }
 
@@ -458,7 +463,7 @@ static void test_by_name(void **state) {
     assert_int_equal(count, 5);
     for (size_t i = 0; i < count; i++) {
         leat_error err = {0};
-        leat_strategy *strategy = leat_strategy_by_name(kinds[i]->name, &err);
+        leat_strategy *strategy = leat_strategy_named(kinds[i]->name, &err);
         assert_non_null(strategy);
         assert_string_equal(leat_strategy_name(strategy), kinds[i]->name);
         bool all = strcmp(kinds[i]->name, "mirrored") == 0 ||
@@ -482,12 +487,12 @@ static void test_by_name(void **state) {
                                             {"tpu", "use mirrored"}};
     for (int i = 0; i < 2; i++) {
         leat_error err = {0};
-        assert_null(leat_strategy_by_name(others[i][0], &err));
+        assert_null(leat_strategy_named(others[i][0], &err));
         assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
         assert_non_null(strstr(err.text, others[i][1]));
     }
     leat_error err = {0};
-    assert_null(leat_strategy_by_name("mirored", &err));
+    assert_null(leat_strategy_named("mirored", &err));
     assert_int_equal(err.code, LEAT_NOT_FOUND);
 }
 
@@ -539,39 +544,39 @@ static void take_line(void *context, leat_log_level level, const char *line) {
 /* 0 to 7 in batches of 2, shuffled behind (or in front) of batching, which may be undone. */
 static void distribute_shuffled(leat_strategy *strategy, bool first, bool is_unbatched) {
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(0, 8, 1, NULL, &err);
+    leat_dataset *dataset = leat_dataset_range(0, 8, 1, NULL, &err);
     if (first)
-        dataset = leat_shuffle(dataset, 8, NULL, &err);
-    dataset = leat_batch(dataset, 2, NULL, &err);
+        dataset = leat_dataset_shuffle(dataset, 8, NULL, &err);
+    dataset = leat_dataset_batch(dataset, 2, NULL, &err);
     if (is_unbatched)
-        dataset = leat_unbatch(dataset, &err);
+        dataset = leat_dataset_unbatch(dataset, &err);
     if (!first)
-        dataset = leat_shuffle(dataset, 8, NULL, &err);
+        dataset = leat_dataset_shuffle(dataset, 8, NULL, &err);
     if (is_unbatched)
-        dataset = leat_batch(dataset, 2, NULL, &err);
-    dataset = leat_prefetch(dataset, 1, &err);
-    leat_distributed_dataset_free(leat_distribute_dataset(strategy, dataset, NULL, &err));
+        dataset = leat_dataset_batch(dataset, 2, NULL, &err);
+    dataset = leat_dataset_prefetch(dataset, 1, &err);
+    leat_distributed_dataset_free(leat_strategy_distribute_dataset(strategy, dataset, NULL, &err));
     assert_int_equal(err.code, LEAT_OK);
 }
 
 static void test_shuffled_batches(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_strategy *strategy = leat_mirrored_strategy(NULL, &err);
-    leat_set_log(take_line, NULL);
+    leat_strategy *strategy = leat_strategy_mirrored(NULL, &err);
+    leat_log_set(take_line, NULL);
     distribute_shuffled(strategy, true, false);
     distribute_shuffled(strategy, false, true);
     assert_int_equal(lines, 0);
     for (int i = 0; i < 2; i++)
         distribute_shuffled(strategy, false, false);
     assert_int_equal(lines, 1);
-    leat_set_log(NULL, NULL);
+    leat_log_set(NULL, NULL);
     leat_strategy_unref(strategy);
 }
 
 int main(void) {
     leat_error err = {0};
-    if (leat_set_logical_cpu_devices(DEVICES, &err) != LEAT_OK)
+    if (leat_device_set_logical_cpus(DEVICES, &err) != LEAT_OK)
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run),

@@ -6,7 +6,7 @@
 #include "dist/strategy.h"
 #include <string.h>
 
-leat_status leati_per_replica_reset(leat_per_replica *value, int num_replicas, leat_error *err) {
+leat_status leati_values_reset(leat_per_replica *value, int num_replicas, leat_error *err) {
     if (value->num_replicas != num_replicas) {
         leat_per_replica_fini(value);
         value->elements = leati_alloc_zero((size_t)num_replicas, sizeof(*value->elements));
@@ -34,7 +34,8 @@ void leat_per_replica_fini(leat_per_replica *value) {
 
 // ---- what reduce and gather share ----
 
-leat_status leati_fold(const leat_tensor *tensor, int axis, leati_folded *out, leat_error *err) {
+leat_status leati_values_fold(const leat_tensor *tensor, int axis, leati_folded *out,
+                              leat_error *err) {
     *out = (leati_folded){
         .outer = 1, .along = 1, .inner = 1, .rest = leat_tensor_shape(tensor), .axis = -1};
     if (axis == LEAT_NO_AXIS) {
@@ -65,9 +66,9 @@ leat_status leati_fold(const leat_tensor *tensor, int axis, leati_folded *out, l
     return LEAT_OK;
 }
 
-leat_status leati_check_per_replica(const char *function, const leat_strategy *strategy,
-                                    const leat_per_replica *value, const leat_element *out,
-                                    leat_error *err) {
+leat_status leati_values_check_per_replica(const char *function, const leat_strategy *strategy,
+                                           const leat_per_replica *value, const leat_element *out,
+                                           leat_error *err) {
     if (strategy == NULL || value == NULL || out == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: an argument is NULL", function);
     }
@@ -86,8 +87,8 @@ leat_status leati_check_per_replica(const char *function, const leat_strategy *s
     return strategy->workers == NULL ? LEAT_OK : leati_workers_check(strategy->workers, err);
 }
 
-leat_status leati_give_like(const leat_spec *spec, const leat_tensor *tensors, int count,
-                            leat_element *out, leat_error *err) {
+leat_status leati_values_give_like(const leat_spec *spec, const leat_tensor *tensors, int count,
+                                   leat_element *out, leat_error *err) {
     size_t n = (size_t)count;
     leat_dtype *dtypes = leati_alloc(n, sizeof(*dtypes));
     leat_shape *shapes = leati_alloc(n, sizeof(*shapes));

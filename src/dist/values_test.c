@@ -14,7 +14,7 @@
 #include <leat/dist.h>
 
 static leat_status combine(void *context, leat_error *err) {
-    leat_strategy *strategy = leat_strategy_by_name(context, err);
+    leat_strategy *strategy = leat_strategy_named(context, err);
     leat_element in = {0}, out = {0};
     leat_tensor tensors[2] = {{0}, {0}};
     leat_spec *children[2], *spec = NULL;
@@ -108,8 +108,8 @@ enum { NUM_NUMBERS = sizeof numbers / sizeof *numbers };
 static leat_strategy *two_replicas(void) {
     static const char *const devices[] = {"CPU:0", "CPU:1"};
     leat_error err = {0};
-    leat_strategy *strategy = leat_mirrored_strategy(
-        &(leat_mirrored_options){.devices = devices, .num_devices = 2}, &err);
+    leat_strategy *strategy = leat_strategy_mirrored(
+        &(leat_strategy_mirrored_options){.devices = devices, .num_devices = 2}, &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     return strategy;
@@ -334,13 +334,13 @@ static leat_dataset *make_dataset(void *context, const leat_input_context *input
     maker->calls++;
     switch (maker->made) {
     case NOTHING: return NULL;
-    case A_FAILURE: return leat_take(NULL, 3, err);
+    case A_FAILURE: return leat_dataset_take(NULL, 3, err);
     case RANGES: break;
     case TWO_KINDS:
         if (input->input_pipeline_id == 1)
-            return leat_batch(leat_range(0, 4, 1, NULL, err), 2, NULL, err);
+            return leat_dataset_batch(leat_dataset_range(0, 4, 1, NULL, err), 2, NULL, err);
     }
-    return leat_range(0, 4, 1, NULL, err);
+    return leat_dataset_range(0, 4, 1, NULL, err);
 }
 
 static void release_maker(void *context) {
@@ -349,14 +349,16 @@ static void release_maker(void *context) {
 
 static void test_functions_of_datasets(void **state) {
     (void)state;
-    const leat_distribute_options plain = {0}, each = {.replication = LEAT_INPUT_PER_REPLICA},
-                                  placed = {.place_dataset_on_device = true},
-                                  fetched = {.replication = LEAT_INPUT_PER_REPLICA,
-                                             .place_dataset_on_device = true},
-                                  no_policy = {.auto_shard_policy = (leat_auto_shard_policy)9};
+    const leat_strategy_distribute_options plain = {0},
+                                           each = {.replication = LEAT_INPUT_PER_REPLICA},
+                                           placed = {.place_dataset_on_device = true},
+                                           fetched = {.replication = LEAT_INPUT_PER_REPLICA,
+                                                      .place_dataset_on_device = true},
+                                           no_policy = {.auto_shard_policy =
+                                                            (leat_auto_shard_policy)9};
     const struct {
         enum made made;
-        const leat_distribute_options *options;
+        const leat_strategy_distribute_options *options;
         const char *text; /* NULL: none fails */
     } cases[] = {
         {NOTHING, &plain, "the dataset function of pipeline 0 of 1: it returned no dataset"},
@@ -372,7 +374,7 @@ static void test_functions_of_datasets(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct maker maker = {.made = cases[i].made};
         leat_error err = {0};
-        leat_distributed_dataset *d = leat_distribute_datasets_from_function(
+        leat_distributed_dataset *d = leat_strategy_distribute_datasets_from_function(
             strategy, make_dataset, &maker, release_maker, cases[i].options, &err);
         assert_int_equal(d != NULL, cases[i].text == NULL);
         if (cases[i].text != NULL) {
@@ -387,18 +389,21 @@ static void test_functions_of_datasets(void **state) {
     }
     struct maker maker = {.made = RANGES};
     leat_error err = {0};
-    assert_null(leat_distribute_datasets_from_function(NULL, make_dataset, &maker, release_maker,
-                                                       NULL, &err));
-    assert_non_null(strstr(err.text, "leat_distribute_datasets_from_function: strategy is NULL"));
-    assert_null(
-        leat_distribute_datasets_from_function(strategy, NULL, &maker, release_maker, NULL, &err));
-    assert_non_null(strstr(err.text, "leat_distribute_datasets_from_function: function is NULL"));
+    assert_null(leat_strategy_distribute_datasets_from_function(NULL, make_dataset, &maker,
+                                                                release_maker, NULL, &err));
+    assert_non_null(
+        strstr(err.text, "leat_strategy_distribute_datasets_from_function: strategy is NULL"));
+    assert_null(leat_strategy_distribute_datasets_from_function(strategy, NULL, &maker,
+                                                                release_maker, NULL, &err));
+    assert_non_null(
+        strstr(err.text, "leat_strategy_distribute_datasets_from_function: function is NULL"));
     assert_int_equal(maker.releases, 2);
     err = (leat_error){0};
-    assert_null(leat_distribute_dataset(NULL, leat_range(0, 4, 1, NULL, &err), NULL, &err));
+    assert_null(leat_strategy_distribute_dataset(NULL, leat_dataset_range(0, 4, 1, NULL, &err),
+                                                 NULL, &err));
     assert_non_null(strstr(err.text, "strategy is NULL"));
     err = (leat_error){0};
-    assert_null(leat_distribute_dataset(strategy, NULL, NULL, &err));
+    assert_null(leat_strategy_distribute_dataset(strategy, NULL, NULL, &err));
     assert_non_null(strstr(err.text, "dataset is NULL"));
     leat_strategy_unref(strategy);
 }
@@ -440,7 +445,7 @@ static void test_steps(void **state) {
     (void)state;
     static const leat_string texts[2] = {{.data = "a", .size = 1}, {.data = "b", .size = 1}};
     leat_error err = {0};
-    leat_strategy *strategy = two_replicas(), *other = leat_one_device_strategy(NULL, &err);
+    leat_strategy *strategy = two_replicas(), *other = leat_strategy_one_device(NULL, &err);
     leat_step *step = leat_step_new(trace_same, NULL, &err);
     leat_element elements[2] = {element_of(LEAT_INT64, LEAT_SHAPE(2), &numbers[3].values[0]),
                                 element_of(LEAT_INT64, LEAT_SHAPE(2), &numbers[3].values[1])};
@@ -472,7 +477,7 @@ static void test_steps(void **state) {
 
 static int two_devices(void **state) {
     (void)state;
-    return leat_set_logical_cpu_devices(2, NULL) == LEAT_OK ? 0 : -1;
+    return leat_device_set_logical_cpus(2, NULL) == LEAT_OK ? 0 : -1;
 }
 
 int main(void) {

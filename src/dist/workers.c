@@ -207,7 +207,7 @@ static void describe_input(void *context, char *text, size_t size) {
     pthread_mutex_unlock(&w->input_lock);
 }
 
-void leati_workers_note(leati_workers *workers, leati_phase phase) {
+void leati_workers_note(leati_workers *workers, leati_store_phase phase) {
     if (workers->store != NULL) {
         leati_store_note_phase(workers->store, phase);
     }
@@ -253,7 +253,8 @@ static void program_of_process(char *out, size_t size) {
     snprintf(out, size, "file %016llx", (unsigned long long)hash);
 }
 
-static leat_status compare(leati_workers *w, const leat_multi_worker_options *options,
+static leat_status compare(leati_workers *w,
+                           const leat_strategy_multi_worker_mirrored_options *options,
                            int num_replicas, leat_error *err) {
     char text[64];
     int64_t timeout = w->timeout_ms;
@@ -280,12 +281,12 @@ static leat_status meet_all(leati_workers *w, leat_error *err) {
     leati_meeting all = {0};
     const char *mine = w->names[w->number];
     leat_status status =
-        leati_store_meet(w->store, "names", mine, strlen(mine), w->timeout_ms, &all, err);
+        leati_store_barrier(w->store, "names", mine, strlen(mine), w->timeout_ms, &all, err);
     for (int i = 0; i < w->count && status == LEAT_OK; i++) {
         snprintf(w->names[i], LONGEST_NAME, "%.*s", (int)(all.offset[i + 1] - all.offset[i]),
                  all.bytes + all.offset[i]);
     }
-    leati_meeting_fini(&all);
+    leati_store_barrier_fini(&all);
     return status;
 }
 
@@ -293,13 +294,13 @@ static leat_status connect_all(leati_workers *w, leat_communication communicatio
                                leat_error *err) {
     switch (communication) {
     case LEAT_COMMUNICATION_RING:
-        w->between = leati_gloo_collective_new(w->store, w->number, w->count, w->timeout_ms, err);
+        w->between = leati_coll_gloo_new(w->store, w->number, w->count, w->timeout_ms, err);
         break;
     case LEAT_COMMUNICATION_SHARED:
-        w->between = leati_shared_collective_new(w->store, w->number, w->count, w->timeout_ms, err);
+        w->between = leati_coll_shared_new(w->store, w->number, w->count, w->timeout_ms, err);
         break;
     case LEAT_COMMUNICATION_MPI:
-        w->between = leati_mpi_collective_new(w->store, w->number, w->count, w->timeout_ms, err);
+        w->between = leati_coll_mpi_new(w->store, w->number, w->count, w->timeout_ms, err);
         break;
     default: w->between = leati_processes_new(w->store, w->number, w->count, w->timeout_ms, err);
     }
@@ -364,8 +365,8 @@ static leat_status open_store(leati_workers *w, leati_store_options *options, le
 }
 
 static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
-                            const leat_multi_worker_options *options, int num_replicas,
-                            leat_error *err) {
+                            const leat_strategy_multi_worker_mirrored_options *options,
+                            int num_replicas, leat_error *err) {
     const char *address = leati_cluster_address(cluster, 0);
     if (address == NULL || *address == '\0') {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -397,8 +398,8 @@ static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
 }
 
 leati_workers *leati_workers_join(const leat_cluster *cluster,
-                                  const leat_multi_worker_options *options, int num_replicas,
-                                  leat_error *err) {
+                                  const leat_strategy_multi_worker_mirrored_options *options,
+                                  int num_replicas, leat_error *err) {
     int number = 0, count = 1;
     if (leati_cluster_place(cluster, &number, &count, err) != LEAT_OK || count == 1) {
         return NULL;

@@ -13,8 +13,8 @@ typedef struct leati_workers leati_workers;
  * connects them. `num_replicas`: of this process. Owned. NULL with LEAT_OK in `err`: a job of one
  * worker. */
 leati_workers *leati_workers_join(const leat_cluster *cluster,
-                                  const leat_multi_worker_options *options, int num_replicas,
-                                  leat_error *err);
+                                  const leat_strategy_multi_worker_mirrored_options *options,
+                                  int num_replicas, leat_error *err);
 /* Leaves the job; waits until the threads that may abort the collective have ended. NULL is
  * allowed. Afterwards the collective may be closed, and `leati_workers_free` called. */
 void leati_workers_leave(leati_workers *workers);
@@ -47,7 +47,7 @@ typedef void (*leati_stage_writer)(void *input, char *text, size_t size);
  * so. For stall reports. */
 void leati_workers_reading(leati_workers *workers, leati_stage_writer stage, void *input);
 /* What this worker is doing, for stall reports. */
-void leati_workers_note(leati_workers *workers, leati_phase phase);
+void leati_workers_note(leati_workers *workers, leati_store_phase phase);
 
 /* Do all workers say the same now? FAILED_PRECONDITION names the first that differs from worker 0,
  * and both texts; 127 bytes of them count. Cheap: one exchange. */

@@ -223,7 +223,7 @@ static bool resizes(const leati_simple_node *node, leati_resize_method *method, 
     } else {
         return false;
     }
-    return leati_scaling_method(name, method, NULL) == LEAT_OK && *method != LEATI_RESIZE_NEAREST;
+    return leati_resize_method_of(name, method, NULL) == LEAT_OK && *method != LEATI_RESIZE_NEAREST;
 }
 
 static bool begins(const struct search *s, const leati_simple_node *node, leati_chain *chain) {

@@ -52,7 +52,8 @@ static leat_status copy_view(leati_kernel_call *call, int index, int32_t rank, c
     (void)row_stride, (void)owner;
     leat_status status = keep_output(call, index, rank, dims, err);
     if (status == LEAT_OK && call->outputs[index].data != data)
-        memcpy(call->outputs[index].data, data, leati_operand_row_bytes(&call->outputs[index]));
+        memcpy(call->outputs[index].data, data,
+               leati_kernel_operand_row_bytes(&call->outputs[index]));
     return status;
 }
 
@@ -96,7 +97,7 @@ static void set_corners(leati_operand *operand, float *corners) {
     const int64_t dims[3] = {2, 2, 1};
     *operand = (leati_operand){
         .dtype = LEAT_FLOAT32, .data = (char *)corners, .row_stride = CORNERS * sizeof(float)};
-    leati_operand_set_shape(operand, 3, dims);
+    leati_kernel_operand_set_shape(operand, 3, dims);
 }
 
 /* Finds out where the corners of the resized picture go. */
@@ -160,7 +161,7 @@ static leat_status band_done(void *context, int32_t y, leat_error *err) {
     if (y + 1 < r->first + rows || chain->writer == 0)
         return LEAT_OK;
     const int64_t dims[2] = {rows, (int64_t)chain->width * chain->channels};
-    leati_operand_set_shape(&r->bands[0], 2, dims);
+    leati_kernel_operand_set_shape(&r->bands[0], 2, dims);
     for (int32_t k = 0; k < chain->num_steps; k++) {
         const leati_chain_step *step = &chain->steps[k];
         leati_operand *band = &r->bands[k + 1], inputs[LEATI_CHAIN_OPERANDS];
@@ -171,7 +172,7 @@ static leat_status band_done(void *context, int32_t y, leat_error *err) {
         for (int32_t i = 0; i < step->num_inputs; i++)
             inputs[i] =
                 step->inputs[i] >= 0 ? r->bands[step->inputs[i]] : r->inputs[~step->inputs[i]];
-        leati_operand_set_shape(band, 2, dims);
+        leati_kernel_operand_set_shape(band, 2, dims);
         if (k + 1 == chain->writer)
             band->data = r->out + (size_t)start * r->line;
         leat_status status = run_step(r, step, inputs, band, err);
@@ -186,7 +187,7 @@ static leat_status band_done(void *context, int32_t y, leat_error *err) {
 /* Input `i` of the chain for the row. */
 static leati_operand input_of_row(const run *r, int32_t i) {
     leati_operand operand = r->call->inputs[i];
-    operand.data = leati_row_of(&operand, r->row);
+    operand.data = leati_support_row_of(&operand, r->row);
     return operand;
 }
 
@@ -202,7 +203,7 @@ static leat_status widen(const run *r, leati_operand *operand, size_t width, lea
     const int64_t dims[1] = {(int64_t)width * r->chain->channels};
     operand->data = line;
     operand->row_stride = 0;
-    leati_operand_set_shape(operand, 1, dims);
+    leati_kernel_operand_set_shape(operand, 1, dims);
     return LEAT_OK;
 }
 
@@ -232,8 +233,8 @@ static leat_status load_inputs(run *r, leat_error *err) {
 
 /* ---- the front ---- */
 
-static leat_status front_options(const leati_chain *chain, const run *r, leati_stream *stream,
-                                 leat_error *err) {
+static leat_status front_options(const leati_chain *chain, const run *r,
+                                 leati_picture_stream *stream, leat_error *err) {
     const void *args = chain->decode->args;
     if (chain->decode->op == &leati_tensor_op_decode_jpeg) {
         stream->op = LEATI_PICTURE_ANY;
@@ -277,7 +278,7 @@ static leat_status cut(run *r, const leati_chain_front *step, leati_window *wind
         return leati_no_memory(err);
     const int64_t dims[3] = {window->height, window->width, r->chain->channels};
     inputs[0] = (leati_operand){.dtype = step->dtype};
-    leati_operand_set_shape(&inputs[0], 3, dims);
+    leati_kernel_operand_set_shape(&inputs[0], 3, dims);
     for (int32_t i = 1; i < step->source->num_inputs; i++)
         inputs[i] = input_of_row(r, step->first + i - 1);
     leati_kernel_call call = {.n = 1,
@@ -313,7 +314,7 @@ static leat_status prepare_line(run *r, int32_t k, int64_t width, leat_error *er
     line->data = leati_arena_alloc(r->call->arena, bytes);
     if (line->data == NULL || inputs == NULL)
         return leati_no_memory(err);
-    leati_operand_set_shape(line, 1, dims);
+    leati_kernel_operand_set_shape(line, 1, dims);
     r->line_inputs[k] = inputs;
     for (int32_t i = 0, next = step->first; i < step->source->num_inputs; i++) {
         if (i == step->picture)
@@ -350,7 +351,7 @@ static leat_status front_line(void *context, const void *line, void *out, leat_e
         if (step->cuts != NULL)
             continue;
         leati_operand *made = &r->lines[k], to = *made;
-        leati_operand_set_shape(&picture, 1, made->dims);
+        leati_kernel_operand_set_shape(&picture, 1, made->dims);
         r->line_inputs[k][step->picture] = picture;
         to.data = k == r->last_line ? out : made->data;
         leat_status status =
@@ -376,7 +377,7 @@ static leat_status reserve_front(run *r, leat_error *err) {
 }
 
 /* The picture itself, which was decoded before. */
-static leat_status front_pixels(run *r, leati_stream *stream, leat_error *err) {
+static leat_status front_pixels(run *r, leati_picture_stream *stream, leat_error *err) {
     leati_operand source = input_of_row(r, 0);
     stream->pixels = source.data;
     stream->dtype = r->source_dtype = source.dtype;
@@ -393,16 +394,16 @@ static leat_status front_pixels(run *r, leati_stream *stream, leat_error *err) {
 static leat_status run_front(run *r, leat_error *err) {
     const leati_chain *chain = r->chain;
     leati_operand source = input_of_row(r, 0);
-    leati_stream stream = {.height = chain->height,
-                           .width = chain->width,
-                           .channels = chain->channels,
-                           .method = chain->method,
-                           .antialias = chain->antialias,
-                           .mirrored = r->mirrored,
-                           .recovered = r->call->context->recovered,
-                           .quality = r->call->context->quality,
-                           .context = r,
-                           .arena = r->call->arena};
+    leati_picture_stream stream = {.height = chain->height,
+                                   .width = chain->width,
+                                   .channels = chain->channels,
+                                   .method = chain->method,
+                                   .antialias = chain->antialias,
+                                   .mirrored = r->mirrored,
+                                   .recovered = r->call->context->recovered,
+                                   .quality = r->call->context->quality,
+                                   .context = r,
+                                   .arena = r->call->arena};
     leat_status status = LEAT_OK;
     if (chain->num_front > 0) {
         stream.window = front_window;
@@ -478,7 +479,7 @@ leat_status leati_chain_run(const leati_chain *chain, leati_kernel_call *call, l
         call->failed_row = r.row;
         r.context = *call->context;
         r.context.ordinal += r.row;
-        r.out = leati_row_of(&call->outputs[0], r.row);
+        r.out = leati_support_row_of(&call->outputs[0], r.row);
         leat_status status = run_row(&r, err);
         if (status != LEAT_OK)
             return status;

@@ -44,22 +44,22 @@ static leat_value decoded(leat_graph *graph) {
 }
 
 static leat_value heads(leat_graph *graph) {
-    leat_value draw = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
-    return leat_less(draw, number(graph, 0.5F));
+    leat_value draw = leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
+    return leat_op_less(draw, number(graph, 0.5F));
 }
 
 static int trace_plain(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_resize(decoded(graph), 24, 31, NULL);
+    outputs[0] = leat_op_resize(decoded(graph), 24, 31, NULL);
     return 1;
 }
 
 /* As in training: mirrored now and then, scaled. */
 static int trace_usual(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value picture = leat_resize(decoded(graph), 24, 31, NULL);
-    leat_value flipped = leat_select(heads(graph), leat_flip_left_right(picture), picture);
-    outputs[0] = leat_multiply(flipped, number(graph, 1 / 255.0F));
+    leat_value picture = leat_op_resize(decoded(graph), 24, 31, NULL);
+    leat_value flipped = leat_op_select(heads(graph), leat_op_flip_left_right(picture), picture);
+    outputs[0] = leat_op_multiply(flipped, number(graph, 1 / 255.0F));
     return 1;
 }
 
@@ -67,10 +67,10 @@ static int trace_usual(void *context, leat_graph *graph, leat_value *outputs) {
 static int trace_normalised(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     const float mean[3] = {120.5F, 110, 100}, deviation[3] = {58, 57.5F, 61};
-    leat_value picture = leat_resize(decoded(graph), 40, 200, NULL);
-    picture = leat_subtract(picture, numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(3), mean));
-    picture = leat_divide(picture, numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(1, 1, 3), deviation));
-    outputs[0] = leat_cast(leat_flip_up_down(picture), LEAT_BFLOAT16);
+    leat_value picture = leat_op_resize(decoded(graph), 40, 200, NULL);
+    picture = leat_op_subtract(picture, numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(3), mean));
+    picture = leat_op_divide(picture, numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(1, 1, 3), deviation));
+    outputs[0] = leat_op_cast(leat_op_flip_up_down(picture), LEAT_BFLOAT16);
     return 1;
 }
 
@@ -78,24 +78,24 @@ static int trace_normalised(void *context, leat_graph *graph, leat_value *output
 static int trace_window(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     const int64_t seed[2] = {3, 4};
-    leat_value picture = leat_crop_to_bounding_box(decoded(graph), 1, 2, 3, 4);
-    picture = leat_resize(picture, 17, 19, NULL);
+    leat_value picture = leat_op_crop_to_bounding_box(decoded(graph), 1, 2, 3, 4);
+    picture = leat_op_resize(picture, 17, 19, NULL);
     leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed);
-    picture = leat_stateless_random_flip_left_right(picture, seeds);
-    leat_value turned = leat_flip_up_down(leat_flip_left_right(picture));
-    picture = leat_select(heads(graph), turned, picture);
-    outputs[0] = leat_multiply(picture, leat_add(picture, number(graph, 1)));
+    picture = leat_op_stateless_random_flip_left_right(picture, seeds);
+    leat_value turned = leat_op_flip_up_down(leat_op_flip_left_right(picture));
+    picture = leat_op_select(heads(graph), turned, picture);
+    outputs[0] = leat_op_multiply(picture, leat_op_add(picture, number(graph, 1)));
     return 1;
 }
 
 /* A window by numbers that the run computes: random, so that it often leaves the picture. */
 static int trace_random_window(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_random_options options = {.minval = 0, .maxval = 30};
+    leat_op_random_options options = {.minval = 0, .maxval = 30};
     leat_value numbers_of[4];
     for (int i = 0; i < 4; i++)
-        numbers_of[i] =
-            leat_cast(leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, &options), LEAT_INT64);
+        numbers_of[i] = leat_op_cast(
+            leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, &options), LEAT_INT64);
     static const char *const names[] = {"target_width", "offset_height", "target_height",
                                         "offset_width"};
     leat_string bound[4];
@@ -105,8 +105,8 @@ static int trace_random_window(void *context, leat_graph *graph, leat_value *out
     leat_value picture = decoded(graph);
     picture.id = leati_graph_add_computed(graph, &leati_tensor_op_crop_to_bounding_box, &box,
                                           &picture, 1, bound, numbers_of, 4);
-    picture = leat_resize(picture, 9, 9, NULL);
-    outputs[0] = leat_multiply(picture, number(graph, 0.5F));
+    picture = leat_op_resize(picture, 9, 9, NULL);
+    outputs[0] = leat_op_multiply(picture, number(graph, 0.5F));
     return 1;
 }
 
@@ -121,7 +121,7 @@ static int trace_tensorflow_window(void *context, leat_graph *graph, leat_value 
                         1) != 1)
         return -1;
     picture = call(graph, "resize", "{\"size\": [11, 4], \"antialias\": true}", picture);
-    outputs[0] = leat_flip_left_right(picture);
+    outputs[0] = leat_op_flip_left_right(picture);
     return 1;
 }
 
@@ -131,10 +131,10 @@ static int trace_row_numbers(void *context, leat_graph *graph, leat_value *outpu
     leat_value picture =
         call(graph, "decode_image", "{\"channels\": 3, \"expand_animations\": false}",
              leat_graph_argument(graph, 0));
-    picture = leat_resize(picture, 12, 10, "bicubic");
-    leat_value scale =
-        leat_add(leat_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, NULL), number(graph, 1));
-    outputs[0] = leat_divide(picture, scale);
+    picture = leat_op_resize(picture, 12, 10, "bicubic");
+    leat_value scale = leat_op_add(leat_op_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, NULL),
+                                   number(graph, 1));
+    outputs[0] = leat_op_divide(picture, scale);
     outputs[1] = leat_graph_argument(graph, 0);
     return 2;
 }
@@ -142,16 +142,16 @@ static int trace_row_numbers(void *context, leat_graph *graph, leat_value *outpu
 /* The resized picture leaves, too: the chain ends there. */
 static int trace_two_exits(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_resize(decoded(graph), 8, 8, NULL);
-    outputs[1] = leat_multiply(outputs[0], number(graph, 2));
+    outputs[0] = leat_op_resize(decoded(graph), 8, 8, NULL);
+    outputs[1] = leat_op_multiply(outputs[0], number(graph, 2));
     return 2;
 }
 
 /* The middle of the picture, as floats. */
 static int trace_middle(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value picture = leat_convert_image_dtype(decoded(graph), LEAT_FLOAT32, false);
-    outputs[0] = leat_resize(leat_central_crop(picture, 0.6), 20, 25, NULL);
+    leat_value picture = leat_op_convert_image_dtype(decoded(graph), LEAT_FLOAT32, false);
+    outputs[0] = leat_op_resize(leat_op_central_crop(picture, 0.6), 20, 25, NULL);
     return 1;
 }
 
@@ -161,11 +161,11 @@ static int trace_computed_before(void *context, leat_graph *graph, leat_value *o
     const float mean[3] = {0.5F, 0.25F, 0.125F};
     const int64_t begin[3] = {1, 0, 0}, size[3] = {-1, 20, 3};
     leat_value means = numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(3), mean);
-    leat_value picture = leat_cast(leat_slice(decoded(graph), begin, size, 3), LEAT_FLOAT64);
-    picture = leat_central_crop(leat_cast(picture, LEAT_FLOAT32), 0.9);
-    picture = leat_subtract(leat_divide(picture, number(graph, 255)), means);
+    leat_value picture = leat_op_cast(leat_op_slice(decoded(graph), begin, size, 3), LEAT_FLOAT64);
+    picture = leat_op_central_crop(leat_op_cast(picture, LEAT_FLOAT32), 0.9);
+    picture = leat_op_subtract(leat_op_divide(picture, number(graph, 255)), means);
     picture = call(graph, "resize", "{\"size\": [14, 31], \"method\": \"bicubic\"}", picture);
-    outputs[0] = leat_add(leat_flip_left_right(picture), means);
+    outputs[0] = leat_op_add(leat_op_flip_left_right(picture), means);
     return 1;
 }
 
@@ -176,26 +176,26 @@ static int trace_negative(void *context, leat_graph *graph, leat_value *outputs)
     leat_value picture =
         call(graph, "strided_slice", "{\"begin\": [-20, 3], \"end\": [0, -2], \"end_mask\": 1}",
              decoded(graph));
-    picture = leat_subtract(numbers(graph, LEAT_UINT8, LEAT_SCALAR, &most), picture);
-    outputs[0] = leat_resize(picture, 15, 16, NULL);
+    picture = leat_op_subtract(numbers(graph, LEAT_UINT8, LEAT_SCALAR, &most), picture);
+    outputs[0] = leat_op_resize(picture, 15, 16, NULL);
     return 1;
 }
 
 /* A part by numbers that the run computes, as Python writes x[y:y + h, x:x + w]. */
 static int trace_computed_slice(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_random_options options = {.minval = -5, .maxval = 30};
+    leat_op_random_options options = {.minval = -5, .maxval = 30};
     leat_value ends[2];
     for (int i = 0; i < 2; i++)
-        ends[i] = leat_cast(leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, &options),
-                            LEAT_INT32);
+        ends[i] = leat_op_cast(leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, &options),
+                               LEAT_INT32);
     leat_value inputs[3] = {decoded(graph), ends[0], ends[1]}, picture;
     if (leat_graph_call(graph, "computed",
                         "{\"op\": \"strided_slice\", \"arguments\": \"{\\\"begin\\\": [0, 0], "
                         "\\\"end\\\": [0, 0]}\", \"bound\": [\"begin\", \"end\"]}",
                         inputs, 3, &picture, 1) != 1)
         return -1;
-    outputs[0] = leat_resize(picture, 9, 8, NULL);
+    outputs[0] = leat_op_resize(picture, 9, 8, NULL);
     return 1;
 }
 
@@ -204,25 +204,25 @@ static int trace_random_crops(void *context, leat_graph *graph, leat_value *outp
     (void)context;
     const int64_t size[3] = {24, 20, 3}, seed[2] = {5, 6};
     leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed), picture = decoded(graph);
-    outputs[0] = leat_resize(leat_random_crop(picture, size, 3, NULL), 12, 12, NULL);
+    outputs[0] = leat_op_resize(leat_op_random_crop(picture, size, 3, NULL), 12, 12, NULL);
     picture = call(graph, "decode_image", "{\"channels\": 3, \"expand_animations\": false}",
                    leat_graph_argument(graph, 0));
-    picture = leat_stateless_random_crop(picture, size, 3, seeds);
-    outputs[1] = leat_resize(picture, 7, 7, "area");
+    picture = leat_op_stateless_random_crop(picture, size, 3, seeds);
+    outputs[1] = leat_op_resize(picture, 7, 7, "area");
     return 2;
 }
 
 static int trace_resized_crops(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    const leat_resized_crop_options soft = {.scale = {0.3, 0.9}, .antialias = true};
+    const leat_op_random_resized_crop_options soft = {.scale = {0.3, 0.9}, .antialias = true};
     const int64_t seed[2] = {7, 8};
     leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed);
-    leat_value picture = leat_random_resized_crop(decoded(graph), 12, 13, NULL, NULL);
-    outputs[0] = leat_multiply(leat_flip_left_right(picture), number(graph, 0.5F));
+    leat_value picture = leat_op_random_resized_crop(decoded(graph), 12, 13, NULL, NULL);
+    outputs[0] = leat_op_multiply(leat_op_flip_left_right(picture), number(graph, 0.5F));
     picture = call(graph, "decode_image", "{\"channels\": 1, \"expand_animations\": false}",
                    leat_graph_argument(graph, 0));
-    outputs[1] = leat_stateless_random_resized_crop(
-        leat_convert_image_dtype(picture, LEAT_FLOAT32, false), 5, 6, seeds, &soft);
+    outputs[1] = leat_op_stateless_random_resized_crop(
+        leat_op_convert_image_dtype(picture, LEAT_FLOAT32, false), 5, 6, seeds, &soft);
     return 2;
 }
 
@@ -237,8 +237,8 @@ static int trace_no_windows(void *context, leat_graph *graph, leat_value *output
                            "{\"begin\": [0, 0, 1], \"end\": [0, 0, 3], \"begin_mask\": 3, "
                            "\"end_mask\": 3}",
                            decoded(graph));
-    outputs[0] = leat_resize(turned, 6, 7, NULL);
-    outputs[1] = leat_resize(part, 6, 7, NULL);
+    outputs[0] = leat_op_resize(turned, 6, 7, NULL);
+    outputs[1] = leat_op_resize(part, 6, 7, NULL);
     return 2;
 }
 
@@ -264,7 +264,7 @@ static struct bytes read_bytes(const char *name) {
 static leat_function *traced(leat_tracer tracer) {
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err);
-    leat_function *function = leat_trace(tracer, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(tracer, NULL, spec, &err);
     leat_spec_unref(spec);
     if (function == NULL)
         fail_msg("%s", err.text);
@@ -319,7 +319,7 @@ static void compare(leat_tracer tracer, const struct bytes *pictures, int64_t co
     assert_non_null(program);
     if (num_nodes > 0)
         assert_int_equal(program->simple.num_nodes, num_nodes);
-    leati_scratch *scratch = leati_scratch_new(program, &err);
+    leati_scratch *scratch = leati_program_scratch_new(program, &err);
     leati_block in = {0}, out = {0};
     give(&in, pictures, count);
     leati_call_context context = {.num_replicas = 1, .ordinal = 7};
@@ -338,7 +338,7 @@ static void compare(leat_tracer tracer, const struct bytes *pictures, int64_t co
         compare_row(function, &in, row, status, good, &error, &out, name);
     leati_block_fini(&in);
     leati_block_fini(&out);
-    leati_scratch_free(scratch);
+    leati_program_scratch_free(scratch);
     leati_program_free(program);
     leat_function_unref(function);
 }
@@ -417,7 +417,7 @@ static int trace_form(void *context, leat_graph *graph, leat_value *outputs) {
     const struct form *form = context;
     leat_value picture =
         call(graph, form->decode, form->decode_args, leat_graph_argument(graph, 0));
-    outputs[0] = leat_flip_left_right(call(graph, "resize", form->resize_args, picture));
+    outputs[0] = leat_op_flip_left_right(call(graph, "resize", form->resize_args, picture));
     return 1;
 }
 
@@ -446,7 +446,7 @@ static void test_forms(void **state) {
     leat_string string = {.data = one.data, .size = one.size};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err);
-        leat_function *function = leat_trace(trace_form, (void *)(uintptr_t)&forms[i], spec, &err);
+        leat_function *function = LEAT_TRACE(trace_form, (void *)(uintptr_t)&forms[i], spec, &err);
         leat_spec_unref(spec);
         if (function == NULL)
             fail_msg("form %zu: %s", i, err.text);
@@ -461,7 +461,7 @@ static void test_forms(void **state) {
             strcmp(text.data, forms[i].described == NULL ? "" : forms[i].described) != 0)
             fail_msg("form %zu: %d nodes, \"%s\"", i, (int)program->simple.num_nodes, text.data);
         leati_text_fini(&text);
-        leati_scratch *scratch = leati_scratch_new(program, &err);
+        leati_scratch *scratch = leati_program_scratch_new(program, &err);
         leati_block in = {0}, out = {0};
         leati_call_context context = {.num_replicas = 1};
         leat_tensor lent = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &string), wanted = {0};
@@ -477,7 +477,7 @@ static void test_forms(void **state) {
         leat_tensor_unref(&wanted);
         leati_block_fini(&in);
         leati_block_fini(&out);
-        leati_scratch_free(scratch);
+        leati_program_scratch_free(scratch);
         leati_program_free(program);
         leat_function_unref(function);
     }
@@ -489,8 +489,8 @@ static int trace_pixels(void *context, leat_graph *graph, leat_value *outputs) {
     const float *fraction = context;
     leat_value x = leat_graph_argument(graph, 0);
     if (*fraction < 1)
-        x = leat_central_crop(x, (double)*fraction);
-    outputs[0] = leat_flip_left_right(leat_resize(x, 4, 5, NULL));
+        x = leat_op_central_crop(x, (double)*fraction);
+    outputs[0] = leat_op_flip_left_right(leat_op_resize(x, 4, 5, NULL));
     return 1;
 }
 
@@ -505,7 +505,7 @@ static void test_pixels(void **state) {
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(i * 37);
     for (int f = 0; f < 2; f++) {
-        leat_function *function = leat_trace(trace_pixels, &fractions[f], spec, &err);
+        leat_function *function = LEAT_TRACE(trace_pixels, &fractions[f], spec, &err);
         leati_program *program = leati_program_new(function, &err);
         assert_int_equal(program->chains.count, 1);
         assert_int_equal(program->simple.num_nodes, 1);
@@ -513,7 +513,7 @@ static void test_pixels(void **state) {
             leat_error errors[2] = {{0}, {0}};
             leat_shape shape = LEAT_SHAPE(sizes[i][0], sizes[i][1], 3);
             leat_tensor lent = leat_tensor_view(LEAT_UINT8, shape, bytes), wanted = {0};
-            leati_scratch *scratch = leati_scratch_new(program, &err);
+            leati_scratch *scratch = leati_program_scratch_new(program, &err);
             leati_call_context context = {.num_replicas = 1};
             leati_block in = {0}, out = {0};
             int64_t good = 0;
@@ -533,7 +533,7 @@ static void test_pixels(void **state) {
             leat_tensor_unref(&wanted);
             leati_block_fini(&in);
             leati_block_fini(&out);
-            leati_scratch_free(scratch);
+            leati_program_scratch_free(scratch);
         }
         leati_program_free(program);
         leat_function_unref(function);
@@ -546,13 +546,15 @@ enum alone { RESIZE, CROP_AND_RESIZE, RESIZED_CROP, CROP_AND_FLIP, CAST_AND_RESI
 static int trace_alone(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
     switch (*(const enum alone *)context) {
-    case RESIZE: outputs[0] = leat_resize(x, 4, 5, NULL); break;
-    case CROP_AND_RESIZE: outputs[0] = leat_resize(leat_central_crop(x, 0.5), 4, 5, NULL); break;
-    case RESIZED_CROP: outputs[0] = leat_random_resized_crop(x, 4, 5, NULL, NULL); break;
-    case CROP_AND_FLIP:
-        outputs[0] = leat_flip_up_down(leat_random_resized_crop(x, 4, 5, NULL, NULL));
+    case RESIZE: outputs[0] = leat_op_resize(x, 4, 5, NULL); break;
+    case CROP_AND_RESIZE:
+        outputs[0] = leat_op_resize(leat_op_central_crop(x, 0.5), 4, 5, NULL);
         break;
-    default: outputs[0] = leat_resize(leat_cast(x, LEAT_FLOAT32), 4, 5, NULL);
+    case RESIZED_CROP: outputs[0] = leat_op_random_resized_crop(x, 4, 5, NULL, NULL); break;
+    case CROP_AND_FLIP:
+        outputs[0] = leat_op_flip_up_down(leat_op_random_resized_crop(x, 4, 5, NULL, NULL));
+        break;
+    default: outputs[0] = leat_op_resize(leat_op_cast(x, LEAT_FLOAT32), 4, 5, NULL);
     }
     return 1;
 }
@@ -564,7 +566,7 @@ static void test_alone(void **state) {
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_UINT8, LEAT_SHAPE(-1, -1, 3), &err);
     for (enum alone kind = RESIZE; kind <= CAST_AND_RESIZE; kind++) {
-        leat_function *function = leat_trace(trace_alone, &kind, spec, &err);
+        leat_function *function = LEAT_TRACE(trace_alone, &kind, spec, &err);
         leati_program *program = leati_program_new(function, &err);
         assert_int_equal(program->chains.count, chains[kind]);
         assert_int_equal(program->simple.num_nodes, 1);
@@ -601,7 +603,7 @@ static void test_destination(void **state) {
     struct bytes rows[2] = {one, one};
     leat_function *function = traced(trace_usual);
     leati_program *program = leati_program_new(function, &err);
-    leati_scratch *scratch = leati_scratch_new(program, &err);
+    leati_scratch *scratch = leati_program_scratch_new(program, &err);
     leati_block in = {0}, out = {0};
     size_t bytes = 24 * 31 * 3 * sizeof(float);
     leat_buffer *buffer = leat_buffer_new(2 * bytes, &err);
@@ -621,7 +623,7 @@ static void test_destination(void **state) {
     leati_block_fini(&in);
     leati_block_fini(&out);
     leat_buffer_unref(buffer);
-    leati_scratch_free(scratch);
+    leati_program_scratch_free(scratch);
     leati_program_free(program);
     leat_function_unref(function);
     free(one.data);
@@ -632,10 +634,10 @@ static void test_destination(void **state) {
 static leat_status run_once(void *context, leat_error *err) {
     const struct bytes *one = context;
     leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
-    leat_function *function = spec == NULL ? NULL : leat_trace(trace_usual, NULL, spec, err);
+    leat_function *function = spec == NULL ? NULL : LEAT_TRACE(trace_usual, NULL, spec, err);
     leati_program *program = function == NULL ? NULL : leati_program_new(function, err);
     leat_spec_unref(spec);
-    leati_scratch *scratch = program == NULL ? NULL : leati_scratch_new(program, err);
+    leati_scratch *scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
     leat_status status = err->code;
     if (scratch != NULL) {
         leati_block in = {0}, out = {0};
@@ -653,7 +655,7 @@ static leat_status run_once(void *context, leat_error *err) {
         leati_block_fini(&in);
         leati_block_fini(&out);
     }
-    leati_scratch_free(scratch);
+    leati_program_scratch_free(scratch);
     leati_program_free(program);
     leat_function_unref(function);
     leati_image_decoders_trim();

@@ -18,14 +18,14 @@ struct compute {
     leat_buffer *text;                     /* the last text of a kernel; holds the earlier ones */
 };
 
-leati_operand leati_operand_of_tensor(const leat_tensor *tensor) {
+leati_operand leati_compute_operand_of_tensor(const leat_tensor *tensor) {
     leati_operand operand = {.data = tensor->data, .dtype = tensor->dtype, .owner = tensor->owner};
-    leati_operand_set_shape(&operand, tensor->rank, tensor->dims);
-    operand.row_stride = (int64_t)leati_operand_row_bytes(&operand);
+    leati_kernel_operand_set_shape(&operand, tensor->rank, tensor->dims);
+    operand.row_stride = (int64_t)leati_kernel_operand_row_bytes(&operand);
     return operand;
 }
 
-leat_tensor leati_tensor_of_operand(const leati_operand *operand) {
+leat_tensor leati_compute_tensor_of_operand(const leati_operand *operand) {
     leat_tensor tensor = {.dtype = operand->dtype,
                           .rank = operand->rank,
                           .data = operand->data,
@@ -42,7 +42,7 @@ static leat_status allocate(struct compute *compute, int index, leati_operand *o
     if (operand->dtype == LEAT_OBJECT)
         buffer = leati_buffer_of_objects(operand->count, err);
     else
-        buffer = leat_buffer_new(leati_operand_row_bytes(operand), err);
+        buffer = leat_buffer_new(leati_kernel_operand_row_bytes(operand), err);
     if (!buffer)
         return LEAT_RESOURCE_EXHAUSTED;
     if (operand->dtype == LEAT_STRING)
@@ -51,7 +51,7 @@ static leat_status allocate(struct compute *compute, int index, leati_operand *o
     compute->given[index] = true;
     operand->data = buffer->data;
     operand->owner = buffer;
-    operand->row_stride = (int64_t)leati_operand_row_bytes(operand);
+    operand->row_stride = (int64_t)leati_kernel_operand_row_bytes(operand);
     return LEAT_OK;
 }
 
@@ -62,7 +62,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
         leati_kernel_host_check(&compute->types[index].type, index, rank, dims, err);
     if (status || compute->given[index])
         return status;
-    leati_operand_set_shape(&call->outputs[index], rank, dims);
+    leati_kernel_operand_set_shape(&call->outputs[index], rank, dims);
     return allocate(compute, index, &call->outputs[index], err);
 }
 
@@ -74,7 +74,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
         leati_kernel_host_check(&compute->types[index].type, index, rank, dims, err);
     if (status)
         return status;
-    leati_operand_set_shape(operand, rank, dims);
+    leati_kernel_operand_set_shape(operand, rank, dims);
     leat_buffer_unref(compute->owners[index]);
     compute->owners[index] = leat_buffer_ref(owner);
     compute->given[index] = true;
@@ -143,7 +143,7 @@ static leat_status settle(struct compute *compute, const leati_kernel_call *call
     }
     for (int i = 0; !status && i < call->num_outputs; i++) {
         call->outputs[i].owner = compute->owners[i];
-        outputs[i] = leati_tensor_of_operand(&call->outputs[i]);
+        outputs[i] = leati_compute_tensor_of_operand(&call->outputs[i]);
         compute->owners[i] = NULL;
     }
     return status;
@@ -153,7 +153,7 @@ static leat_status settle(struct compute *compute, const leati_kernel_call *call
 static leat_status prepare(struct compute *compute, const leati_node *node,
                            const leat_tensor *inputs, leati_operand *operands, leat_error *err) {
     for (int i = 0; i < node->num_inputs; i++)
-        operands[i] = leati_operand_of_tensor(&inputs[i]);
+        operands[i] = leati_compute_operand_of_tensor(&inputs[i]);
     leat_status status = LEAT_OK;
     for (int i = 0; !status && i < node->num_outputs; i++) {
         const leati_type *type = &compute->types[i].type;
@@ -164,7 +164,7 @@ static leat_status prepare(struct compute *compute, const leati_node *node,
         status = leati_kernel_host_check(type, i, type->shape.rank, type->shape.dims, err);
         if (status)
             break;
-        leati_operand_set_shape(operand, type->shape.rank, type->shape.dims);
+        leati_kernel_operand_set_shape(operand, type->shape.rank, type->shape.dims);
         status = allocate(compute, i, operand, err);
     }
     return status;

@@ -12,7 +12,7 @@ LEAT_WARN_UNUSED leat_status leati_compute(const leati_node *node, const leati_v
                                            leat_error *err);
 
 /* Operand and tensor say the same; neither takes a reference. */
-leati_operand leati_operand_of_tensor(const leat_tensor *tensor);
-leat_tensor leati_tensor_of_operand(const leati_operand *operand);
+leati_operand leati_compute_operand_of_tensor(const leat_tensor *tensor);
+leat_tensor leati_compute_tensor_of_operand(const leati_operand *operand);
 
 #endif

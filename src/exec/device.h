@@ -74,10 +74,10 @@ struct leati_executable {
 };
 
 /* A logical CPU device: `num_threads` cores from `first_core`. Owned (ops->close). */
-leati_device *leati_cpu_device_new(int index, int num_threads, int first_core, leat_error *err);
+leati_device *leati_device_cpu_new(int index, int num_threads, int first_core, leat_error *err);
 
 /* Options of exec/cpu, process-wide, for tests: only plain kernels (also chosen by the environment
  * LEAT_CPU_KERNELS=plain). */
-void leati_cpu_use_plain_kernels(bool plain);
+void leati_device_cpu_use_plain_kernels(bool plain);
 
 #endif

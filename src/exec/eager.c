@@ -2,9 +2,9 @@
  *
  * An eager graph is a traced graph with a hook that runs each new node by its plain kernel and
  * keeps the tensors of all values; since the nodes are kept too, the graph is its own gradient
- * tape, and leat_gradients, which adds nodes, yields numbers. Shapes that inference left open are
- * replaced by those found, so that everything downstream is static. Failures: the kernel's, kept by
- * the graph as its error. No locks: a builder belongs to one thread. */
+ * tape, and leat_value_gradients, which adds nodes, yields numbers. Shapes that inference left open
+ * are replaced by those found, so that everything downstream is static. Failures: the kernel's,
+ * kept by the graph as its error. No locks: a builder belongs to one thread. */
 #include "base/error.h"
 #include "core/spec.h"
 #include "core/tensor.h"
@@ -22,7 +22,7 @@ struct eager {
 };
 
 static leat_status refuse_replicas(const leati_node *node, leat_error *err) {
-    if (!(leati_node_flags(node) & LEATI_NO_EAGER))
+    if (!(leati_body_node_flags(node) & LEATI_NO_EAGER))
         return LEAT_OK;
     return leati_fail(err, LEAT_UNIMPLEMENTED,
                       "%s works between replicas; call it in a function that a strategy runs",
@@ -34,10 +34,10 @@ static leat_status refuse_replicas(const leati_node *node, leat_error *err) {
 static leat_status context_of(struct eager *eager, const leati_node *node, leati_call_context *out,
                               leat_error *err) {
     *out = (leati_call_context){.num_replicas = 1, .may_wait = true};
-    uint32_t flags = leati_node_flags(node);
+    uint32_t flags = leati_body_node_flags(node);
     if (!(flags & LEATI_RANDOM))
         return LEAT_OK;
-    out->draws = leati_eager_draws();
+    out->draws = leati_draws_of_eager();
     if (node->op->flags & LEATI_RANDOM)
         return LEAT_OK;
     if (!eager->kept)
@@ -108,7 +108,7 @@ static void eager_free(void *context) {
     leati_free(eager);
 }
 
-leat_graph *leat_eager_new(leat_error *err) {
+leat_graph *leat_graph_new_eager(leat_error *err) {
     struct eager *eager = leati_alloc_zero(1, sizeof *eager);
     if (!eager) {
         leati_no_memory(err);
@@ -135,7 +135,7 @@ leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *er
     if (graph->hook != eager_node)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "the value belongs to a traced graph and has no number yet; use a graph "
-                          "of leat_eager_new, or call the finished function");
+                          "of leat_graph_new_eager, or call the finished function");
     if (value.id < 0) {
         if (graph->error.code && err)
             *err = graph->error;
@@ -197,12 +197,12 @@ static leat_status context_of_call(const leat_function *function, leat_cancel *c
                                    leati_call_context *out, leati_draws **kept, leat_error *err) {
     *out = (leati_call_context){.num_replicas = 1, .may_wait = true, .cancel = cancel};
     *kept = NULL;
-    if (!leati_function_has(function, LEATI_RANDOM))
+    if (!leati_graph_function_has(function, LEATI_RANDOM))
         return LEAT_OK;
-    out->draws = leati_function_draws(function, err);
-    if (out->draws && leati_function_has(function, LEATI_REPLAYS))
+    out->draws = leati_draws_of_function(function, err);
+    if (out->draws && leati_graph_function_has(function, LEATI_REPLAYS))
         out->kept = *kept = leati_draws_new(err);
-    bool failed = !out->draws || (leati_function_has(function, LEATI_REPLAYS) && !*kept);
+    bool failed = !out->draws || (leati_graph_function_has(function, LEATI_REPLAYS) && !*kept);
     return failed ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }
 
@@ -231,7 +231,7 @@ leat_status leat_function_call_cancellable(const leat_function *function, const 
     leat_status status = check_call(function, inputs, num_inputs, num_outputs, err);
     if (status)
         return status;
-    leat_function *pruned = leati_function_prune(function, err);
+    leat_function *pruned = leati_graph_function_prune(function, err);
     if (!pruned)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_tensor *tensors = leati_alloc_zero((size_t)num_inputs, sizeof *tensors);

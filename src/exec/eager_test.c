@@ -33,24 +33,24 @@ static double number_at(leat_value value, int64_t index) {
 
 static void test_values_at_once(void **state) {
     (void)state;
-    leat_graph *graph = leat_eager_new(NULL);
+    leat_graph *graph = leat_graph_new_eager(NULL);
     leat_value x = give(graph, LEAT_SHAPE(3), (const double[]){1, 2, 4});
-    leat_value y = leat_divide(give(graph, LEAT_SCALAR, (const double[]){8}), x);
+    leat_value y = leat_op_divide(give(graph, LEAT_SCALAR, (const double[]){8}), x);
     assert_true(number_at(y, 0) == 8 && number_at(y, 1) == 4 && number_at(y, 2) == 2);
-    leat_value total = leat_reduce_sum(y, NULL, 0, false);
+    leat_value total = leat_op_reduce_sum(y, NULL, 0, false);
     assert_true(number_at(total, 0) == 14);
     leat_graph_free(graph);
 }
 
 static void test_open_shapes_become_known(void **state) {
     (void)state;
-    leat_graph *graph = leat_eager_new(NULL);
+    leat_graph *graph = leat_graph_new_eager(NULL);
     leat_tensor dims;
     const int64_t two_three[2] = {2, 3};
     assert_int_equal(leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(2), two_three, &dims, NULL),
                      LEAT_OK);
-    leat_value zeros =
-        leat_fill(leat_graph_tensor(graph, &dims), give(graph, LEAT_SCALAR, (const double[]){0}));
+    leat_value zeros = leat_op_fill(leat_graph_tensor(graph, &dims),
+                                    give(graph, LEAT_SCALAR, (const double[]){0}));
     leat_tensor_unref(&dims);
     assert_int_equal(leat_value_shape(zeros).rank, 2);
     assert_int_equal(leat_value_shape(zeros).dims[1], 3);
@@ -62,13 +62,14 @@ static leat_value loss_of(leat_graph *graph, const double *x, const double *w,
                           leat_value sources[2]) {
     sources[0] = give(graph, LEAT_SHAPE(2, 3), x);
     sources[1] = give(graph, LEAT_SHAPE(3, 3), w);
-    leat_value y = leat_tanh(leat_matmul(sources[0], sources[1], false, false));
-    leat_value mean = leat_reduce_mean(leat_multiply(y, sources[0]), (int64_t[]){1}, 1, false);
-    return leat_reduce_sum(leat_multiply(mean, mean), NULL, 0, false);
+    leat_value y = leat_op_tanh(leat_op_matmul(sources[0], sources[1], false, false));
+    leat_value mean =
+        leat_op_reduce_mean(leat_op_multiply(y, sources[0]), (int64_t[]){1}, 1, false);
+    return leat_op_reduce_sum(leat_op_multiply(mean, mean), NULL, 0, false);
 }
 
 static double loss_at(const double *x, const double *w) {
-    leat_graph *graph = leat_eager_new(NULL);
+    leat_graph *graph = leat_graph_new_eager(NULL);
     leat_value sources[2];
     double loss = number_at(loss_of(graph, x, w, sources), 0);
     leat_graph_free(graph);
@@ -80,10 +81,10 @@ static void test_gradients_by_differences(void **state) {
     double x[6] = {0.3, -1.2, 0.5, 2, -0.7, 0.1}, w[9];
     for (int i = 0; i < 9; i++)
         w[i] = 0.1 * (i - 4);
-    leat_graph *graph = leat_eager_new(NULL);
+    leat_graph *graph = leat_graph_new_eager(NULL);
     leat_value sources[2], gradients[2];
     leat_value loss = loss_of(graph, x, w, sources);
-    leat_gradients(loss, sources, 2, gradients);
+    leat_value_gradients(loss, sources, 2, gradients);
     for (int i = 0; i < 15; i++) {
         double *at = i < 6 ? &x[i] : &w[i - 6], before = *at, step = 1e-6;
         *at = before + step;
@@ -99,11 +100,11 @@ static void test_gradients_by_differences(void **state) {
 
 static void test_tape_is_persistent(void **state) {
     (void)state;
-    leat_graph *graph = leat_eager_new(NULL);
+    leat_graph *graph = leat_graph_new_eager(NULL);
     leat_value x = give(graph, LEAT_SCALAR, (const double[]){3}), first, second;
-    leat_value cube = leat_multiply(leat_square(x), x);
-    leat_gradients(cube, &x, 1, &first);
-    leat_gradients(first, &x, 1, &second);
+    leat_value cube = leat_op_multiply(leat_op_square(x), x);
+    leat_value_gradients(cube, &x, 1, &first);
+    leat_value_gradients(first, &x, 1, &second);
     assert_true(number_at(first, 0) == 27);
     assert_true(number_at(second, 0) == 18);
     leat_graph_free(graph);
@@ -111,11 +112,11 @@ static void test_tape_is_persistent(void **state) {
 
 static void test_variables(void **state) {
     (void)state;
-    leat_graph *graph = leat_eager_new(NULL);
+    leat_graph *graph = leat_graph_new_eager(NULL);
     leat_tensor three = leat_scalar_float64(3);
     leat_variable *variable = leat_variable_new(&three, NULL, NULL);
     leat_value before = leat_graph_read(graph, variable), gradient;
-    leat_value loss = leat_square(before);
+    leat_value loss = leat_op_square(before);
     leat_variable_gradients(loss, &variable, 1, &gradient);
     leat_graph_assign_add(graph, variable, gradient);
     assert_true(number_at(before, 0) == 3);
@@ -129,9 +130,9 @@ static void test_errors(void **state) {
     (void)state;
     leat_error err = {0};
     leat_tensor tensor, zero = leat_scalar_int64(0);
-    leat_graph *graph = leat_eager_new(NULL);
+    leat_graph *graph = leat_graph_new_eager(NULL);
     leat_value x = leat_graph_tensor(graph, &zero);
-    leat_value bad = leat_floordiv(x, x);
+    leat_value bad = leat_op_floordiv(x, x);
     assert_int_equal(leat_value_tensor(bad, &tensor, &err), LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "op floordiv (node 1)"));
     leat_graph_free(graph);
@@ -141,9 +142,9 @@ static void test_errors(void **state) {
     assert_int_equal(leat_value_tensor(y, &tensor, &err), LEAT_FAILED_PRECONDITION);
     leat_graph_free(traced);
 
-    graph = leat_eager_new(NULL);
+    graph = leat_graph_new_eager(NULL);
     leat_value z = leat_graph_tensor(graph, &zero), sum;
-    leat_all_reduce(&z, 1, LEAT_AGGREGATION_SUM, &sum);
+    leat_op_all_reduce(&z, 1, LEAT_AGGREGATION_SUM, &sum);
     assert_int_equal(leat_value_tensor(sum, &tensor, &err), LEAT_UNIMPLEMENTED);
     leat_graph_free(graph);
     assert_int_equal(leat_value_tensor((leat_value){0}, &tensor, &err), LEAT_INVALID_ARGUMENT);
@@ -161,7 +162,7 @@ static void test_values_refused(void **state) {
     (void)state;
     leat_error err = {0};
     leat_tensor out, zero = leat_scalar_int64(0);
-    leat_graph *graph = leat_eager_new(&err), *traced = leat_graph_new(NULL, &err);
+    leat_graph *graph = leat_graph_new_eager(&err), *traced = leat_graph_new(NULL, &err);
     leat_value x = leat_graph_tensor(graph, &zero);
     refused(leat_value_tensor(x, NULL, &err), &err, LEAT_INVALID_ARGUMENT,
             "the value or the place for its tensor is NULL; expected a value of an eager graph");
@@ -178,10 +179,10 @@ static void test_values_refused(void **state) {
     refused(leat_value_tensor(leat_graph_tensor(traced, &zero), &out, &err), &err,
             LEAT_FAILED_PRECONDITION,
             "the value belongs to a traced graph and has no number yet; use a graph of "
-            "leat_eager_new, or call the finished function");
+            "leat_graph_new_eager, or call the finished function");
     leat_value sum;
-    leat_all_reduce(&x, 1, LEAT_AGGREGATION_SUM, &sum);
-    leat_value failed = leat_add(x, x); /* the graph has an error now, which stays the first */
+    leat_op_all_reduce(&x, 1, LEAT_AGGREGATION_SUM, &sum);
+    leat_value failed = leat_op_add(x, x); /* the graph has an error now, which stays the first */
     refused(leat_value_tensor(failed, &out, &err), &err, LEAT_UNIMPLEMENTED,
             "works between replicas; call it in a function that a strategy runs");
     leat_graph_free(graph);
@@ -194,14 +195,14 @@ static void test_values_refused(void **state) {
 static int trace_shout(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value words[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 0)};
-    outputs[0] = leat_string_upper(leat_string_join(words, 2, " "));
+    outputs[0] = leat_op_string_upper(leat_op_string_join(words, 2, " "));
     outputs[1] = words[0];
     return 2;
 }
 
 static leat_function *shout(leat_error *err) {
     leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
-    leat_function *function = spec ? leat_trace(trace_shout, NULL, spec, err) : NULL;
+    leat_function *function = spec ? LEAT_TRACE(trace_shout, NULL, spec, err) : NULL;
     leat_spec_unref(spec);
     return function;
 }
@@ -247,13 +248,13 @@ static leat_status call_once(void *context, leat_error *err) {
 
 static leat_status compute_once(void *context, leat_error *err) {
     (void)context;
-    leat_graph *graph = leat_eager_new(err);
+    leat_graph *graph = leat_graph_new_eager(err);
     if (!graph)
         return torture_code(err);
     const double two = 2;
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT64, LEAT_SCALAR, &two);
     leat_value x = leat_graph_tensor(graph, &tensor), gradient;
-    leat_gradients(leat_square(x), &x, 1, &gradient);
+    leat_value_gradients(leat_op_square(x), &x, 1, &gradient);
     leat_status status = leat_value_tensor(gradient, &tensor, err);
     if (!status)
         leat_tensor_unref(&tensor);
@@ -265,7 +266,7 @@ static leat_status compute_once(void *context, leat_error *err) {
 static leat_status compute_many(void *context, leat_error *err) {
     enum { MANY = 12 };
     (void)context;
-    leat_graph *graph = leat_eager_new(err);
+    leat_graph *graph = leat_graph_new_eager(err);
     if (!graph)
         return torture_code(err);
     leat_value values[MANY];
@@ -276,7 +277,7 @@ static leat_status compute_many(void *context, leat_error *err) {
         tensor = leat_tensor_view(LEAT_FLOAT64, LEAT_SCALAR, &numbers[i]);
         values[i] = leat_graph_tensor(graph, &tensor);
     }
-    leat_status status = leat_value_tensor(leat_add_n(values, MANY), &sum, err);
+    leat_status status = leat_value_tensor(leat_op_add_n(values, MANY), &sum, err);
     if (!status) {
         assert_true(*(double *)sum.data == 506);
         leat_tensor_unref(&sum);
@@ -289,7 +290,7 @@ static leat_status compute_many(void *context, leat_error *err) {
 static int trace_numbers(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
-    outputs[1] = leat_square(outputs[0]);
+    outputs[1] = leat_op_square(outputs[0]);
     outputs[2] = leat_graph_argument(graph, 0);
     return 3;
 }
@@ -310,7 +311,7 @@ static void test_no_memory(void **state) {
     (void)state;
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT64, LEAT_SHAPE(-1), &err);
-    leat_function *same = leat_trace(trace_numbers, NULL, spec, &err);
+    leat_function *same = LEAT_TRACE(trace_numbers, NULL, spec, &err);
     leat_spec_unref(spec);
     torture_run(call_numbers, same);
     leat_function_unref(same);
@@ -327,9 +328,9 @@ static void test_no_memory(void **state) {
 
 static int trace_two(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_random_options seed = {.has_seed = true, .seed = 5};
-    outputs[0] = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
-    outputs[1] = leat_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, &seed);
+    leat_op_random_options seed = {.has_seed = true, .seed = 5};
+    outputs[0] = leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
+    outputs[1] = leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, &seed);
     return 2;
 }
 
@@ -346,18 +347,18 @@ static void check_call(const leat_function *function, float first, float second)
 static void test_calls_go_on(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_set_seed(3);
+    leat_seed_set(3);
     leat_spec *nothing = leat_spec_tuple(NULL, 0, &err);
-    leat_function *function = leat_trace(trace_two, NULL, nothing, &err);
+    leat_function *function = LEAT_TRACE(trace_two, NULL, nothing, &err);
     leat_spec_unref(nothing);
     assert_non_null(function);
     check_call(function, 0.127364039f, 0.397669196f);
     check_call(function, 0.858015776f, 0.92530179f);
     check_call(function, 0.889870644f, 0.94872642f);
-    leat_set_seed(3);
+    leat_seed_set(3);
     check_call(function, 0.127364039f, 0.397669196f);
     leat_function_unref(function);
-    leat_clear_seed();
+    leat_seed_clear();
 }
 
 /* Operations of one seed that are computed at once share a stream, whatever their shapes. */
@@ -366,20 +367,20 @@ static void test_eager(void **state) {
     const float expected[4] = {0.397669196f, 0.92530179f, 0.067360878f, 0.315164447f};
     leat_error err = {0};
     int count = 0;
-    leat_set_seed(3);
+    leat_seed_set(3);
     for (int call = 0; call < 3; call++) {
-        leat_graph *graph = leat_eager_new(&err);
-        leat_random_options seed = {.has_seed = true, .seed = 5};
+        leat_graph *graph = leat_graph_new_eager(&err);
+        leat_op_random_options seed = {.has_seed = true, .seed = 5};
         leat_shape shape = call == 1 ? LEAT_SHAPE(2) : LEAT_SHAPE(1);
         leat_tensor out;
-        leat_value value = leat_random_uniform(graph, shape, LEAT_FLOAT32, &seed);
+        leat_value value = leat_op_random_uniform(graph, shape, LEAT_FLOAT32, &seed);
         assert_int_equal(leat_value_tensor(value, &out, &err), LEAT_OK);
         for (int64_t i = 0; i < shape.dims[0]; i++)
             assert_float_equal(((float *)out.data)[i], expected[count++], 1e-6);
         leat_tensor_unref(&out);
         leat_graph_free(graph);
     }
-    leat_clear_seed();
+    leat_seed_clear();
 }
 
 static void note_release(void *context, void *data, size_t size) {
@@ -402,9 +403,9 @@ static void test_what_results_hold(void **state) {
                          LEAT_OK);
         assert_int_equal(leati_buffer_hold(given.owner, buffer, &err), LEAT_OK);
         leat_buffer_unref(buffer);
-        leat_graph *graph = leat_eager_new(&err);
+        leat_graph *graph = leat_graph_new_eager(&err);
         leat_value x = leat_graph_tensor(graph, &given);
-        leat_value y = i == 0 ? leat_string_length(x) : leat_string_lower(x);
+        leat_value y = i == 0 ? leat_op_string_length(x) : leat_op_string_lower(x);
         leat_tensor_unref(&given);
         assert_int_equal(leat_value_tensor(y, &out, &err), LEAT_OK);
         leat_graph_free(graph);

@@ -25,8 +25,8 @@ const leat_function *leati_program_function(const leati_program *program);
 void leati_program_describe(const leati_program *program, const char *before, leati_text *text);
 
 /* Per-thread working memory of one program. Owned. */
-leati_scratch *leati_scratch_new(const leati_program *program, leat_error *err);
-void leati_scratch_free(leati_scratch *scratch);
+leati_scratch *leati_program_scratch_new(const leati_program *program, leat_error *err);
+void leati_program_scratch_free(leati_scratch *scratch);
 
 /* Runs rows [begin, begin + n) of `in` (its columns are the function's arguments) into `out` (its
  * columns the results; prepared by this call; out->destinations, if set, receive the rows where
@@ -39,8 +39,8 @@ LEAT_WARN_UNUSED leat_status leati_program_run(const leati_program *program, lea
                                                int64_t *failed_row, leat_error *err);
 
 /* Number of user callbacks called so far by runs with this scratch. */
-int64_t leati_scratch_callbacks(const leati_scratch *scratch);
+int64_t leati_program_scratch_callbacks(const leati_scratch *scratch);
 /* Number of pictures that were cut short and filled so far, as the user allowed. */
-int64_t leati_scratch_recovered(const leati_scratch *scratch);
+int64_t leati_program_scratch_recovered(const leati_scratch *scratch);
 
 #endif

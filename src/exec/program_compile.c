@@ -392,9 +392,9 @@ static void compile_fini(struct compile *compile) {
 static leat_status refuse_steps(const leat_function *function, leat_error *err) {
     for (size_t i = 0; i < function->body.num_nodes; i++) {
         char text[128];
-        if (!(leati_node_flags(&function->body.nodes[i]) & LEATI_NO_EAGER))
+        if (!(leati_body_node_flags(&function->body.nodes[i]) & LEATI_NO_EAGER))
             continue;
-        leati_function_describe_node(function, (int32_t)i, text, sizeof text);
+        leati_graph_function_describe_node(function, (int32_t)i, text, sizeof text);
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "%s works between replicas; call it in a function that a strategy runs",
                           text);
@@ -460,7 +460,7 @@ leati_program *leati_program_new(const leat_function *function, leat_error *err)
 void leati_program_free(leati_program *program) {
     if (!program)
         return;
-    leati_simple_fini(&program->simple);
+    leati_simplify_fini(&program->simple);
     leati_chains_fini(&program->chains);
     leat_function_unref(program->function);
     leati_free(program->order);

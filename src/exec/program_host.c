@@ -27,11 +27,11 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
     leat_status status = check_shape(run, index, rank, dims, err);
     if (status || run->program->simple.values[v].count >= 0)
         return status;
-    leati_operand_set_shape(operand, rank, dims);
-    operand->row_stride = (int64_t)leati_operand_row_bytes(operand);
+    leati_kernel_operand_set_shape(operand, rank, dims);
+    operand->row_stride = (int64_t)leati_kernel_operand_row_bytes(operand);
     const leati_pvalue *value = &run->program->values[v];
     if (value->place == LEATI_AT_KEPT)
-        return leati_run_row_memory(run, value->index, run->row, operand, err);
+        return leati_program_run_row_memory(run, value->index, run->row, operand, err);
     operand->data = leati_arena_alloc(&run->scratch->row_arena, (size_t)operand->row_stride);
     if (!operand->data)
         return leati_no_memory(err);
@@ -52,7 +52,7 @@ static leat_status hold_owner(leati_scratch *scratch, leat_buffer *owner, leat_e
     return LEAT_OK;
 }
 
-void leati_run_drop_held(leati_run *run) {
+void leati_program_run_drop_held(leati_run *run) {
     leati_scratch *scratch = run->scratch;
     while (scratch->num_held > 0)
         leat_buffer_unref(scratch->held[--scratch->num_held]);
@@ -65,7 +65,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     leat_status status = check_shape(run, index, rank, dims, err);
     if (status)
         return status;
-    leati_operand_set_shape(operand, rank, dims);
+    leati_kernel_operand_set_shape(operand, rank, dims);
     operand->data = data;
     operand->row_stride = row_stride;
     operand->owner = owner;

@@ -17,13 +17,13 @@
 #define LEATI_CHUNK_VALUES 4096             /* of a row per chunk */
 #define LEATI_TEXT_BYTES ((size_t)64 << 10) /* of a buffer for string bytes */
 
-typedef enum leati_place {
+typedef enum leati_program_home {
     LEATI_AT_NOWHERE = 0, /* never used */
     LEATI_AT_ARGUMENT,    /* a column of the input */
     LEATI_AT_CONSTANT,
     LEATI_AT_LOCAL, /* the scratch's slab (static shape) or row arena */
     LEATI_AT_KEPT   /* all rows of the block: an output, or read by a later segment */
-} leati_place;
+} leati_program_home;
 
 /* What string bytes a value may point into. */
 #define LEATI_FROM_TEXT ((uint64_t)1 << 63)     /* text made by kernels of this run */
@@ -31,7 +31,7 @@ typedef enum leati_place {
 #define LEATI_FROM_ARGUMENT(i) ((uint64_t)1 << ((i) < 61 ? (i) : 61)) /* bit 61: 61 and later */
 
 typedef struct leati_pvalue {
-    leati_place place;
+    leati_program_home place;
     int32_t index;    /* of the argument, the constant or the kept value */
     size_t offset;    /* LOCAL and static: in the slab */
     uint64_t sources; /* of string bytes */
@@ -146,22 +146,22 @@ typedef struct leati_run {
 extern const struct leati_kernel_host leati_program_host;
 
 /* program_rows.c: memory of kept values, and the block of results. */
-LEAT_WARN_UNUSED leat_status leati_run_open(leati_run *run, leati_block *out, int64_t n,
-                                            leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_run_finish(leati_run *run, leati_block *out, int64_t n,
-                                              leat_error *err);
-void leati_run_close(leati_run *run);
+LEAT_WARN_UNUSED leat_status leati_program_run_open(leati_run *run, leati_block *out, int64_t n,
+                                                    leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_program_run_finish(leati_run *run, leati_block *out, int64_t n,
+                                                      leat_error *err);
+void leati_program_run_close(leati_run *run);
 /* Memory for row `row` of a kept value of dynamic shape: its destination, or a pooled buffer. The
  * operand's shape is set; data and owner are filled in. */
-LEAT_WARN_UNUSED leat_status leati_run_row_memory(leati_run *run, int32_t kept, int64_t row,
-                                                  leati_operand *operand, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_program_run_row_memory(leati_run *run, int32_t kept, int64_t row,
+                                                          leati_operand *operand, leat_error *err);
 /* Drops the owners of views, at the end of a row or a tile. */
-void leati_run_drop_held(leati_run *run);
+void leati_program_run_drop_held(leati_run *run);
 /* Makes string rows keep their bytes alive. */
-LEAT_WARN_UNUSED leat_status leati_run_hold(leati_run *run, uint64_t sources, int64_t row,
-                                            int64_t n, size_t first_text, leat_buffer *owner,
-                                            leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_program_run_hold(leati_run *run, uint64_t sources, int64_t row,
+                                                    int64_t n, size_t first_text,
+                                                    leat_buffer *owner, leat_error *err);
 /* Copies n rows of an operand to `to`, `stride` apart. */
-void leati_copy_rows(const leati_operand *from, int64_t n, char *to, int64_t stride);
+void leati_program_copy_rows(const leati_operand *from, int64_t n, char *to, int64_t stride);
 
 #endif

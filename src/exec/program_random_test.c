@@ -65,38 +65,38 @@ static bool is_text(leat_value x) {
 
 static leat_value unary(builder *b, leat_value x) {
     if (is_text(x))
-        return next(b->dice) % 3 ? leat_string_upper(x) : leat_string_length(x);
+        return next(b->dice) % 3 ? leat_op_string_upper(x) : leat_op_string_length(x);
     if (leat_value_dtype(x) == LEAT_BOOL)
-        return leat_logical_not(x);
+        return leat_op_logical_not(x);
     if (next(b->dice) % 8 == 0)
-        return leat_as_string(x);
+        return leat_op_as_string(x);
     if (!is_float(x))
-        return next(b->dice) % 2 ? leat_negate(x) : leat_square(x);
+        return next(b->dice) % 2 ? leat_op_negate(x) : leat_op_square(x);
     switch (next(b->dice) % 6) {
-    case 0: return leat_negate(x);
-    case 1: return leat_abs(x);
-    case 2: return leat_relu(x);
-    case 3: return leat_tanh(x);
-    case 4: return leat_sigmoid(x);
-    default: return leat_square(x);
+    case 0: return leat_op_negate(x);
+    case 1: return leat_op_abs(x);
+    case 2: return leat_op_relu(x);
+    case 3: return leat_op_tanh(x);
+    case 4: return leat_op_sigmoid(x);
+    default: return leat_op_square(x);
     }
 }
 
 static leat_value binary(builder *b, leat_value x) {
     leat_value y = partner(b, x), texts[3] = {y, x, y};
     if (is_text(x))
-        return next(b->dice) % 4 ? leat_string_join(texts, 2 + (int)(next(b->dice) % 2), "-")
-                                 : leat_equal(x, y);
+        return next(b->dice) % 4 ? leat_op_string_join(texts, 2 + (int)(next(b->dice) % 2), "-")
+                                 : leat_op_equal(x, y);
     if (leat_value_dtype(x) == LEAT_BOOL)
-        return leat_logical_and(x, y);
+        return leat_op_logical_and(x, y);
     switch (next(b->dice) % 7) {
-    case 0: return leat_add(x, y);
-    case 1: return leat_subtract(x, y);
-    case 2: return leat_multiply(x, y);
-    case 3: return leat_maximum(x, y);
-    case 4: return is_float(x) ? leat_minimum(x, y) : leat_floordiv(x, y);
-    case 5: return leat_select(leat_greater(x, y), x, y);
-    default: return is_float(x) ? leat_divide(x, y) : leat_floormod(x, y);
+    case 0: return leat_op_add(x, y);
+    case 1: return leat_op_subtract(x, y);
+    case 2: return leat_op_multiply(x, y);
+    case 3: return leat_op_maximum(x, y);
+    case 4: return is_float(x) ? leat_op_minimum(x, y) : leat_op_floordiv(x, y);
+    case 5: return leat_op_select(leat_op_greater(x, y), x, y);
+    default: return is_float(x) ? leat_op_divide(x, y) : leat_op_floormod(x, y);
     }
 }
 
@@ -105,21 +105,21 @@ static leat_value reshaped(builder *b, leat_value x) {
     leat_value pair[2] = {x, x};
     int32_t rank = leat_value_shape(x).rank;
     switch (next(b->dice) % 6) {
-    case 0: return leat_reshape(x, &flat, 1);
-    case 1: return rank < 4 ? leat_expand_dims(x, 0) : leat_reshape(x, &flat, 1);
-    case 2: return rank > 0 ? leat_concat(pair, 2, 0) : leat_expand_dims(x, 0);
-    case 3: return rank < 4 ? leat_stack(pair, 2, 0) : leat_reshape(x, &flat, 1);
-    case 4: return leat_transpose(x, NULL, 0);
+    case 0: return leat_op_reshape(x, &flat, 1);
+    case 1: return rank < 4 ? leat_op_expand_dims(x, 0) : leat_op_reshape(x, &flat, 1);
+    case 2: return rank > 0 ? leat_op_concat(pair, 2, 0) : leat_op_expand_dims(x, 0);
+    case 3: return rank < 4 ? leat_op_stack(pair, 2, 0) : leat_op_reshape(x, &flat, 1);
+    case 4: return leat_op_transpose(x, NULL, 0);
     default:
         return rank > 0 && !is_text(x) && leat_value_dtype(x) != LEAT_BOOL
-                   ? leat_reduce_max(x, &axis, 1, false)
-                   : leat_transpose(x, NULL, 0);
+                   ? leat_op_reduce_max(x, &axis, 1, false)
+                   : leat_op_transpose(x, NULL, 0);
     }
 }
 
 static leat_value number(leat_graph *graph, leat_dtype dtype, int value) {
     leat_tensor tensor = leat_scalar_float64(value);
-    leat_value constant = leat_cast(leat_graph_tensor(graph, &tensor), dtype);
+    leat_value constant = leat_op_cast(leat_graph_tensor(graph, &tensor), dtype);
     leat_tensor_unref(&tensor);
     return constant;
 }
@@ -135,9 +135,9 @@ static leat_value step(builder *b) {
     case 3:
     case 4: return binary(b, x);
     case 5: return reshaped(b, x);
-    case 6: return leat_cast(x, dtypes[next(b->dice) % 4]);
-    case 7: return leat_reduce_sum(x, NULL, 0, false);
-    default: return leat_add(x, number(x.graph, leat_value_dtype(x), (int)(next(b->dice) % 5)));
+    case 6: return leat_op_cast(x, dtypes[next(b->dice) % 4]);
+    case 7: return leat_op_reduce_sum(x, NULL, 0, false);
+    default: return leat_op_add(x, number(x.graph, leat_value_dtype(x), (int)(next(b->dice) % 5)));
     }
 }
 
@@ -320,8 +320,8 @@ static void one_seed(uint32_t seed, bool open, bool large, int *failures) {
     leati_program *program = leati_program_new(function, &err);
     if (!program)
         fail_msg("seed %u: %s", seed, err.text);
-    leati_scratch *scratch = leati_scratch_new(program, NULL);
-    struct oracle oracle = {.function = leati_function_prune(function, NULL)};
+    leati_scratch *scratch = leati_program_scratch_new(program, NULL);
+    struct oracle oracle = {.function = leati_graph_function_prune(function, NULL)};
     leati_block in = {0}, out = {0};
     int64_t rows = 1 + next(&dice) % (large ? 4 : MAX_ROWS);
     draw_block(&dice, spec, rows, &in);
@@ -345,7 +345,7 @@ static void one_seed(uint32_t seed, bool open, bool large, int *failures) {
     free_oracle(&oracle);
     leati_block_fini(&in);
     leati_block_fini(&out);
-    leati_scratch_free(scratch);
+    leati_program_scratch_free(scratch);
     leati_program_free(program);
     leat_function_unref(function);
     leat_spec_unref(spec);
@@ -396,7 +396,7 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     leati_block out = {0};
     int64_t failed = -1;
     leati_program *program = leati_program_new(t->oracle.function, err);
-    leati_scratch *scratch = program ? leati_scratch_new(program, err) : NULL;
+    leati_scratch *scratch = program ? leati_program_scratch_new(program, err) : NULL;
     leat_status status = scratch ? LEAT_OK : torture_code(err);
     leati_call_context call = {.ordinal = 17, .num_replicas = 1};
     for (int round = 0; round < 2 && !status; round++)
@@ -407,7 +407,7 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     if (!status)
         compare(&t->oracle, &out, t->oracle.good, t->seed);
     leati_block_fini(&out);
-    leati_scratch_free(scratch);
+    leati_program_scratch_free(scratch);
     leati_program_free(program);
     torture_fail_at(wanted);
     atomic_store(&torture_calls, calls);
@@ -423,7 +423,7 @@ static void torture_seed(uint32_t seed, bool open, bool large) {
     leati_block in = {0};
     leati_call_context context = {.ordinal = 17, .num_replicas = 1};
     int64_t rows = 1 + next(&dice) % 4;
-    t.oracle.function = leati_function_prune(function, NULL);
+    t.oracle.function = leati_graph_function_prune(function, NULL);
     draw_block(&dice, spec, rows, &in);
     ask_oracle(&t.oracle, &in, 0, rows, context);
     t.in = &in;

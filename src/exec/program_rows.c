@@ -4,7 +4,7 @@
  * Happy path: kept values of static shape get one pooled buffer (or the consumer's destination) for
  * all rows; those of dynamic shape an array of tensors, each row in its destination or a pooled
  * buffer. At the end the outputs become columns and take the references over. Failures: no memory;
- * whatever was taken is released by leati_run_close. No locks. */
+ * whatever was taken is released by leati_program_run_close. No locks. */
 #include "exec/program_parts.h"
 
 #include "base/error.h"
@@ -78,7 +78,7 @@ static leat_status open_dynamic(leati_run *run, const leati_kept *kept, leati_ke
     return LEAT_OK;
 }
 
-leat_status leati_run_open(leati_run *run, leati_block *out, int64_t n, leat_error *err) {
+leat_status leati_program_run_open(leati_run *run, leati_block *out, int64_t n, leat_error *err) {
     const leati_program *program = run->program;
     leati_scratch *scratch = run->scratch;
     leati_arena_reset(&scratch->run_arena);
@@ -99,12 +99,12 @@ leat_status leati_run_open(leati_run *run, leati_block *out, int64_t n, leat_err
     return LEAT_OK;
 }
 
-leat_status leati_run_row_memory(leati_run *run, int32_t kept, int64_t row, leati_operand *operand,
-                                 leat_error *err) {
+leat_status leati_program_run_row_memory(leati_run *run, int32_t kept, int64_t row,
+                                         leati_operand *operand, leat_error *err) {
     leati_kept_run *memory = &run->scratch->kept[kept];
     const leati_destination *destination = memory->destination;
     leat_buffer *owner = NULL;
-    size_t bytes = leati_operand_row_bytes(operand);
+    size_t bytes = leati_kernel_operand_row_bytes(operand);
     leat_tensor shaped = {.rank = operand->rank};
     memcpy(shaped.dims, operand->dims, sizeof shaped.dims);
     leat_shape shape = leat_tensor_shape(&shaped);
@@ -130,7 +130,7 @@ leat_status leati_run_row_memory(leati_run *run, int32_t kept, int64_t row, leat
     return LEAT_OK;
 }
 
-void leati_copy_rows(const leati_operand *from, int64_t n, char *to, int64_t stride) {
+void leati_program_copy_rows(const leati_operand *from, int64_t n, char *to, int64_t stride) {
     leati_column column = {
         .dtype = from->dtype, .rank = from->rank, .data = from->data, .stride = from->row_stride};
     memcpy(column.dims, from->dims, sizeof column.dims);
@@ -148,8 +148,8 @@ static leat_status hold_arguments(leati_run *run, uint64_t sources, int64_t row,
     return status;
 }
 
-leat_status leati_run_hold(leati_run *run, uint64_t sources, int64_t row, int64_t n,
-                           size_t first_text, leat_buffer *owner, leat_error *err) {
+leat_status leati_program_run_hold(leati_run *run, uint64_t sources, int64_t row, int64_t n,
+                                   size_t first_text, leat_buffer *owner, leat_error *err) {
     const leati_simple *simple = &run->program->simple;
     const leati_scratch *scratch = run->scratch;
     leat_status status = hold_arguments(run, sources, row, n, owner, err);
@@ -189,14 +189,14 @@ static leat_status pass_kept(leati_run *run, int32_t index, int64_t n, leati_col
     uint64_t sources = run->program->values[kept->value].sources;
     leat_status status = LEAT_OK;
     if (type->dtype == LEAT_STRING && !memory->viewed && leati_buffer_sole_owner(memory->owner))
-        status = leati_run_hold(run, sources, 0, n, 0, memory->owner, err);
+        status = leati_program_run_hold(run, sources, 0, n, 0, memory->owner, err);
     if (!status)
         leati_column_strided(column, type->dtype, &type->shape, memory->data, memory->stride,
                              leat_buffer_ref(memory->owner));
     return status;
 }
 
-leat_status leati_run_finish(leati_run *run, leati_block *out, int64_t n, leat_error *err) {
+leat_status leati_program_run_finish(leati_run *run, leati_block *out, int64_t n, leat_error *err) {
     const leati_simple *simple = &run->program->simple;
     for (int32_t i = 0; i < simple->num_outputs; i++) {
         const leati_pvalue *value = &run->program->values[simple->outputs[i]];
@@ -215,9 +215,9 @@ leat_status leati_run_finish(leati_run *run, leati_block *out, int64_t n, leat_e
     return LEAT_OK;
 }
 
-void leati_run_close(leati_run *run) {
+void leati_program_run_close(leati_run *run) {
     leati_scratch *scratch = run->scratch;
-    leati_run_drop_held(run);
+    leati_program_run_drop_held(run);
     for (int32_t k = 0; k < run->program->num_kept; k++) {
         leati_kept_run *memory = &scratch->kept[k];
         for (int64_t i = 0; memory->tensors && !memory->owner && i < run->n; i++)

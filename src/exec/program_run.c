@@ -26,8 +26,8 @@ static void set_templates(leati_scratch *scratch) {
         const leati_simple_value *value = &simple->values[v];
         cell->operand.dtype = value->type->dtype;
         if (value->count >= 0)
-            leati_operand_set_shape(&cell->operand, value->type->shape.rank,
-                                    value->type->shape.dims);
+            leati_kernel_operand_set_shape(&cell->operand, value->type->shape.rank,
+                                           value->type->shape.dims);
         cell->full = program->values[v].place != LEATI_AT_LOCAL;
         if (program->values[v].place != LEATI_AT_CONSTANT)
             continue;
@@ -37,7 +37,7 @@ static void set_templates(leati_scratch *scratch) {
     }
 }
 
-leati_scratch *leati_scratch_new(const leati_program *program, leat_error *err) {
+leati_scratch *leati_program_scratch_new(const leati_program *program, leat_error *err) {
     leati_scratch *scratch = leati_alloc_zero(1, sizeof *scratch);
     if (!scratch) {
         leati_no_memory(err);
@@ -50,14 +50,14 @@ leati_scratch *leati_scratch_new(const leati_program *program, leat_error *err) 
     scratch->inputs = leati_alloc((size_t)program->max_inputs, sizeof *scratch->inputs);
     if (!scratch->slab || !scratch->cells || !scratch->kept || !scratch->inputs) {
         leati_no_memory(err);
-        leati_scratch_free(scratch);
+        leati_program_scratch_free(scratch);
         return NULL;
     }
     set_templates(scratch);
     return scratch;
 }
 
-void leati_scratch_free(leati_scratch *scratch) {
+void leati_program_scratch_free(leati_scratch *scratch) {
     if (!scratch)
         return;
     for (size_t i = 0; i < scratch->num_texts; i++)
@@ -76,11 +76,11 @@ void leati_scratch_free(leati_scratch *scratch) {
     leati_free(scratch);
 }
 
-int64_t leati_scratch_callbacks(const leati_scratch *scratch) {
+int64_t leati_program_scratch_callbacks(const leati_scratch *scratch) {
     return scratch->callbacks;
 }
 
-int64_t leati_scratch_recovered(const leati_scratch *scratch) {
+int64_t leati_program_scratch_recovered(const leati_scratch *scratch) {
     return scratch->recovered;
 }
 
@@ -95,9 +95,9 @@ static void load_argument_row(const leati_run *run, int32_t argument, int64_t ro
     to->owner = column->owner;
     if (column->form == LEATI_TENSORS) {
         to->owner = column->tensors[i].owner;
-        leati_operand_set_shape(to, column->tensors[i].rank, column->tensors[i].dims);
+        leati_kernel_operand_set_shape(to, column->tensors[i].rank, column->tensors[i].dims);
     } else {
-        leati_operand_set_shape(to, column->rank, column->dims);
+        leati_kernel_operand_set_shape(to, column->rank, column->dims);
     }
 }
 
@@ -112,7 +112,7 @@ static void load(const leati_run *run, int32_t v, int64_t row, leati_operand *to
         load_argument_row(run, value->index, run->tile + row, to);
     } else if (value->place == LEATI_AT_KEPT && run->program->kept[value->index].dynamic) {
         const leat_tensor *tensor = &run->scratch->kept[value->index].tensors[at];
-        leati_operand_set_shape(to, tensor->rank, tensor->dims);
+        leati_kernel_operand_set_shape(to, tensor->rank, tensor->dims);
         to->data = tensor->data;
         to->owner = tensor->owner;
     } else {
@@ -167,7 +167,7 @@ static void settle_local(leati_run *run, int32_t v, int64_t row, int64_t n, bool
             *cell = *found;
             return;
         }
-        leati_copy_rows(found, n, home.data, home.row_stride);
+        leati_program_copy_rows(found, n, home.data, home.row_stride);
     }
     cell->data = slab_of(run, v);
     cell->row_stride = home.row_stride;
@@ -197,7 +197,7 @@ static void settle_static(leati_run *run, int32_t v, int64_t row, int64_t n,
         cell->owner = found->owner;
         return;
     }
-    leati_copy_rows(found, n, home.data, home.row_stride);
+    leati_program_copy_rows(found, n, home.data, home.row_stride);
 }
 
 /* A row of a kept value of dynamic shape: it has memory of its own, or is a view. */
@@ -215,15 +215,16 @@ static leat_status settle_dynamic(leati_run *run, int32_t v, leati_operand *foun
     }
     if (!owned) {
         leati_operand copy = *found;
-        copy.row_stride = (int64_t)leati_operand_row_bytes(found);
-        leat_status status = leati_run_row_memory(run, value->index, run->row, &copy, err);
+        copy.row_stride = (int64_t)leati_kernel_operand_row_bytes(found);
+        leat_status status = leati_program_run_row_memory(run, value->index, run->row, &copy, err);
         if (status)
             return status;
-        leati_copy_rows(found, 1, copy.data, copy.row_stride);
+        leati_program_copy_rows(found, 1, copy.data, copy.row_stride);
     }
     if (found->dtype != LEAT_STRING)
         return LEAT_OK;
-    return leati_run_hold(run, value->sources, run->row, 1, run->first_text, tensor->owner, err);
+    return leati_program_run_hold(run, value->sources, run->row, 1, run->first_text, tensor->owner,
+                                  err);
 }
 
 static leat_status settle(leati_run *run, int64_t row, int64_t n, bool whole, leat_error *err) {
@@ -285,7 +286,7 @@ static leat_status run_node(leati_run *run, const leati_simple_node *node, int64
 static void fail_row(leati_run *run, const leati_simple_node *node, int64_t row, leat_status status,
                      leat_error *err) {
     if (node)
-        leati_simple_blame(&run->program->simple, node, err);
+        leati_simplify_blame(&run->program->simple, node, err);
     run->rows = row;
     run->blamed = node;
     run->status = status;
@@ -322,7 +323,7 @@ static leat_status run_chunk(leati_run *run, const leati_simple_node *node, int6
         bool scalar = program->simple.values[v].count == 1;
         if (!scalar && !program->values[v].chunked)
             operand->data += first * (int64_t)leat_dtype_size(operand->dtype);
-        leati_operand_set_shape(operand, scalar ? 0 : 1, &count);
+        leati_kernel_operand_set_shape(operand, scalar ? 0 : 1, &count);
     }
     int32_t v = node->first_output;
     leati_operand *out = run->scratch->outputs;
@@ -330,7 +331,7 @@ static leat_status run_chunk(leati_run *run, const leati_simple_node *node, int6
     int64_t size = (int64_t)leat_dtype_size(out->dtype);
     if (!program->values[v].chunked)
         out->data += first * size;
-    leati_operand_set_shape(out, 1, &count);
+    leati_kernel_operand_set_shape(out, 1, &count);
     char *home = out->data;
     run->chunk = true;
     leat_status status = call_kernel(run, node, row, 1, err);
@@ -405,7 +406,7 @@ static void run_by_column(leati_run *run, const leati_segment *segment) {
             for (int32_t p = group->first; p < group->first + group->count && m > 0; p++)
                 m = run_guarded(run, &program->simple.nodes[program->order[p]], m);
         }
-        leati_run_drop_held(run);
+        leati_program_run_drop_held(run);
         run->tile += m > 0 ? m : 1;
     }
 }
@@ -418,7 +419,7 @@ static void run_by_row(leati_run *run, const leati_segment *segment) {
     err.text[0] = '\0';
     run->by_row = true;
     for (run->tile = 0; run->tile < run->rows; run->tile++) {
-        leati_run_drop_held(run);
+        leati_program_run_drop_held(run);
         leati_arena_reset(&scratch->row_arena);
         /* Values of earlier segments may point into any text of the run. */
         bool first = segment == program->segments;
@@ -533,20 +534,20 @@ leat_status leati_program_run(const leati_program *program, leati_scratch *scrat
     leat_status status = leati_block_prepare(out, program->simple.num_outputs, err);
     if (status)
         return status;
-    status = leati_run_open(&run, out, n, err);
+    status = leati_program_run_open(&run, out, n, err);
     if (!status) {
         run_segments(&run);
         if (run.status)
             find_first_error(&run);
         status = run.status;
         if (!status)
-            status = leati_run_finish(&run, out, n, err);
+            status = leati_program_run_finish(&run, out, n, err);
         else if (err)
             *err = run.error;
         if (run.status)
             *failed_row = run.rows;
     }
-    leati_run_close(&run);
+    leati_program_run_close(&run);
     if (status)
         leati_block_clear(out);
     return status;

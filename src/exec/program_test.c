@@ -23,7 +23,7 @@ static leat_function *finish(leat_tracer tracer, leat_dtype dtype, leat_shape sh
     for (int i = 0; i < count; i++)
         children[i] = leat_spec_tensor(dtype, shape, &err);
     leat_spec *spec = leat_spec_tuple(children, count, &err);
-    leat_function *function = leat_trace(tracer, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(tracer, NULL, spec, &err);
     leat_spec_unref(spec);
     if (!function)
         fail_msg("%s", err.text);
@@ -44,7 +44,7 @@ static void machine_init(struct machine *m, leat_function *function) {
     m->program = leati_program_new(function, &m->err);
     if (!m->program)
         fail_msg("%s", m->err.text);
-    m->scratch = leati_scratch_new(m->program, &m->err);
+    m->scratch = leati_program_scratch_new(m->program, &m->err);
     assert_non_null(m->scratch);
     leat_function_unref(function);
 }
@@ -52,7 +52,7 @@ static void machine_init(struct machine *m, leat_function *function) {
 static void machine_fini(struct machine *m) {
     leati_block_fini(&m->in);
     leati_block_fini(&m->out);
-    leati_scratch_free(m->scratch);
+    leati_program_scratch_free(m->scratch);
     leati_program_free(m->program);
 }
 
@@ -96,9 +96,9 @@ static leat_value integer(leat_graph *graph, int64_t number) {
 static int trace_line(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    leat_value y = leat_multiply(x, leat_add(integer(graph, 1), integer(graph, 1)));
-    outputs[0] = leat_add(y, integer(graph, 1));
-    outputs[1] = leat_add(y, integer(graph, 1));
+    leat_value y = leat_op_multiply(x, leat_op_add(integer(graph, 1), integer(graph, 1)));
+    outputs[0] = leat_op_add(y, integer(graph, 1));
+    outputs[1] = leat_op_add(y, integer(graph, 1));
     outputs[2] = x;
     outputs[3] = integer(graph, 7);
     return 4;
@@ -131,7 +131,7 @@ static void test_many_tiles(void **state) {
 
 static int trace_reshape(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_reshape(leat_graph_argument(graph, 0), (int64_t[]){3, 2}, 2);
+    outputs[0] = leat_op_reshape(leat_graph_argument(graph, 0), (int64_t[]){3, 2}, 2);
     return 1;
 }
 
@@ -154,11 +154,11 @@ static void test_reshape_copies_nothing(void **state) {
 static int trace_of_nothing(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value none = leat_graph_argument(graph, 0), some = leat_graph_argument(graph, 1);
-    leat_value turned = leat_transpose(none, NULL, 0);
-    outputs[0] = leat_reduce_sum(none, (int64_t[]){0}, 1, false);
-    outputs[1] = leat_concat((leat_value[]){none, leat_expand_dims(some, 0)}, 2, 0);
-    outputs[2] = leat_matmul(turned, none, false, false);
-    outputs[3] = leat_concat((leat_value[]){turned, leat_expand_dims(some, 1)}, 2, 1);
+    leat_value turned = leat_op_transpose(none, NULL, 0);
+    outputs[0] = leat_op_reduce_sum(none, (int64_t[]){0}, 1, false);
+    outputs[1] = leat_op_concat((leat_value[]){none, leat_op_expand_dims(some, 0)}, 2, 0);
+    outputs[2] = leat_op_matmul(turned, none, false, false);
+    outputs[3] = leat_op_concat((leat_value[]){turned, leat_op_expand_dims(some, 1)}, 2, 1);
     return 4;
 }
 
@@ -170,7 +170,7 @@ static void test_values_without_elements(void **state) {
                               leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(3), NULL)};
     leat_spec *spec = leat_spec_tuple(children, 2, NULL);
     leat_error err = {0};
-    leat_function *function = leat_trace(trace_of_nothing, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_of_nothing, NULL, spec, &err);
     leat_spec_unref(spec);
     if (!function)
         fail_msg("%s", err.text);
@@ -202,8 +202,8 @@ static void test_values_without_elements(void **state) {
 static int trace_divisions(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_floordiv(integer(graph, 60), leat_graph_argument(graph, 1));
-    outputs[1] = leat_floormod(x, leat_graph_argument(graph, 2));
+    outputs[0] = leat_op_floordiv(integer(graph, 60), leat_graph_argument(graph, 1));
+    outputs[1] = leat_op_floormod(x, leat_graph_argument(graph, 2));
     return 2;
 }
 
@@ -270,8 +270,8 @@ static void test_destination(void **state) {
 static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_concat((leat_value[]){x, x}, 2, 0);
-    outputs[1] = leat_reduce_sum(outputs[0], NULL, 0, false);
+    outputs[0] = leat_op_concat((leat_value[]){x, x}, 2, 0);
+    outputs[1] = leat_op_reduce_sum(outputs[0], NULL, 0, false);
     return 2;
 }
 
@@ -324,7 +324,7 @@ static void test_open_shapes(void **state) {
 
 static int trace_row(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_expand_dims(leat_graph_argument(graph, 0), 0);
+    outputs[0] = leat_op_expand_dims(leat_graph_argument(graph, 0), 0);
     return 1;
 }
 
@@ -346,7 +346,7 @@ static void test_reshapes_of_tensors_copy_nothing(void **state) {
 static int trace_copies(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_fill(leat_reshape(x, (const int64_t[]){1}, 1), x);
+    outputs[0] = leat_op_fill(leat_op_reshape(x, (const int64_t[]){1}, 1), x);
     return 1;
 }
 
@@ -380,9 +380,9 @@ static int trace_greeting(void *context, leat_graph *graph, leat_value *outputs)
     leat_tensor hello = leat_scalar_string("hello");
     leat_value words[2] = {leat_graph_tensor(graph, &hello), leat_graph_argument(graph, 0)};
     leat_tensor_unref(&hello);
-    outputs[0] = leat_string_upper(leat_string_join(words, 2, ", "));
+    outputs[0] = leat_op_string_upper(leat_op_string_join(words, 2, ", "));
     outputs[1] = words[0];
-    outputs[2] = leat_slice(leat_stack(words, 2, 0), (int64_t[]){1}, (int64_t[]){1}, 1);
+    outputs[2] = leat_op_slice(leat_op_stack(words, 2, 0), (int64_t[]){1}, (int64_t[]){1}, 1);
     return 3;
 }
 
@@ -424,10 +424,10 @@ static void test_strings_outlive_everything(void **state) {
 /* Bytes to a vector of open length (a result), to a picture, to floats. */
 static int trace_bytes(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_decode_raw(leat_graph_argument(graph, 0), LEAT_UINT8);
-    leat_value picture = leat_reshape(outputs[0], (int64_t[]){2, 2}, 2);
-    outputs[1] = leat_cast(picture, LEAT_FLOAT32);
-    outputs[2] = leat_transpose(picture, NULL, 0);
+    outputs[0] = leat_op_decode_raw(leat_graph_argument(graph, 0), LEAT_UINT8);
+    leat_value picture = leat_op_reshape(outputs[0], (int64_t[]){2, 2}, 2);
+    outputs[1] = leat_op_cast(picture, LEAT_FLOAT32);
+    outputs[2] = leat_op_transpose(picture, NULL, 0);
     return 3;
 }
 
@@ -456,9 +456,9 @@ static void test_bytes_outlive_their_strings(void **state) {
 
 static int trace_dice(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_random_options options = {.has_seed = true, .seed = 5};
-    leat_value dice = leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, &options);
-    outputs[0] = leat_add(dice, leat_cast(leat_graph_argument(graph, 0), LEAT_FLOAT32));
+    leat_op_random_options options = {.has_seed = true, .seed = 5};
+    leat_value dice = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, &options);
+    outputs[0] = leat_op_add(dice, leat_op_cast(leat_graph_argument(graph, 0), LEAT_FLOAT32));
     return 1;
 }
 
@@ -506,8 +506,8 @@ static leat_function *calling_twice(uint32_t flags) {
     leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     leat_function *parts[2];
     for (int i = 0; i < 2; i++)
-        parts[i] = leat_callback_function(note, i ? "b" : "a", NULL, NULL, flags,
-                                          leat_spec_ref(scalar), leat_spec_ref(scalar), &err);
+        parts[i] = LEAT_CALLBACK(note, i ? "b" : "a", NULL, NULL, flags, leat_spec_ref(scalar),
+                                 leat_spec_ref(scalar), &err);
     leat_graph *graph = leat_graph_new(scalar, &err);
     leat_value x = leat_graph_argument(graph, 0);
     for (int i = 0; i < 2; i++)
@@ -529,7 +529,7 @@ static void test_effects_row_by_row(void **state) {
     must_run(&m, 2);
     assert_string_equal(calls, "a0 b1 a1 b2 ");
     assert_int_equal(int_at(&m.out, 0, 1), 3);
-    assert_int_equal(leati_scratch_callbacks(m.scratch), 4);
+    assert_int_equal(leati_program_scratch_callbacks(m.scratch), 4);
     /* Row 2 fails in the second call; row 3 is never begun. */
     calls[0] = '\0';
     assert_int_equal(run(&m, 1, 3, 1), LEAT_DATA_LOSS);
@@ -555,7 +555,7 @@ static void test_pure_calls_fail_by_row(void **state) {
 static int below_three(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_tensor three = leat_scalar_int64(3);
-    outputs[0] = leat_less(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &three));
+    outputs[0] = leat_op_less(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &three));
     leat_tensor_unref(&three);
     return 1;
 }
@@ -566,12 +566,12 @@ static void test_calls_inside(void **state) {
     leat_error err = {0};
     struct machine m;
     leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
-    leat_function *cond = leat_trace(below_three, NULL, scalar, &err);
-    leat_function *body = leat_callback_function(note, "a", NULL, NULL, 0, leat_spec_ref(scalar),
-                                                 leat_spec_ref(scalar), &err);
+    leat_function *cond = LEAT_TRACE(below_three, NULL, scalar, &err);
+    leat_function *body =
+        LEAT_CALLBACK(note, "a", NULL, NULL, 0, leat_spec_ref(scalar), leat_spec_ref(scalar), &err);
     leat_graph *graph = leat_graph_new(scalar, &err);
     leat_value x = leat_graph_argument(graph, 0);
-    assert_int_equal(leat_while(cond, body, &x, 1, NULL, 0, NULL, &x), 1);
+    assert_int_equal(leat_op_while(cond, body, &x, 1, NULL, 0, NULL, &x), 1);
     machine_init(&m, leat_graph_finish(graph, &x, 1, NULL, &err));
     const int64_t values[3] = {1, 5, 2};
     give_ints(&m, 0, 1, values, 3);
@@ -580,7 +580,7 @@ static void test_calls_inside(void **state) {
     assert_string_equal(calls, "a1 a2 a2 ");
     assert_int_equal(int_at(&m.out, 0, 0), 3);
     assert_int_equal(int_at(&m.out, 0, 1), 5);
-    assert_int_equal(leati_scratch_callbacks(m.scratch), 3);
+    assert_int_equal(leati_program_scratch_callbacks(m.scratch), 3);
     machine_fini(&m);
     leat_spec_unref(scalar);
     leat_function_unref(cond);
@@ -594,7 +594,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leati_program *program = leati_program_new(function, err);
     if (!program)
         return torture_code(err);
-    leati_scratch *scratch = leati_scratch_new(program, err);
+    leati_scratch *scratch = leati_program_scratch_new(program, err);
     leat_status status = scratch ? LEAT_OK : torture_code(err);
     const leat_string texts[2] = {{"world", 5}, {"", 0}};
     leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SHAPE(2), texts);
@@ -610,7 +610,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
     }
     leati_block_fini(&in);
     leati_block_fini(&out);
-    leati_scratch_free(scratch);
+    leati_program_scratch_free(scratch);
     leati_program_free(program);
     return status;
 }
@@ -662,7 +662,7 @@ static void test_steady_state_allocates_nothing(void **state) {
 
 static void *run_often(void *context) {
     const leati_program *program = context;
-    leati_scratch *scratch = leati_scratch_new(program, NULL);
+    leati_scratch *scratch = leati_program_scratch_new(program, NULL);
     struct machine m = {.program = (leati_program *)program, .scratch = scratch};
     int64_t values[100];
     bool right = scratch != NULL;
@@ -679,7 +679,7 @@ static void *run_often(void *context) {
     }
     leati_block_fini(&m.in);
     leati_block_fini(&m.out);
-    leati_scratch_free(scratch);
+    leati_program_scratch_free(scratch);
     return right ? NULL : context;
 }
 
@@ -701,7 +701,7 @@ static void test_two_threads(void **state) {
 static int trace_all_reduce(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    leat_all_reduce(&x, 1, LEAT_AGGREGATION_SUM, outputs);
+    leat_op_all_reduce(&x, 1, LEAT_AGGREGATION_SUM, outputs);
     return 1;
 }
 

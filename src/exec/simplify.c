@@ -25,7 +25,7 @@ struct simplify {
     size_t inputs_used; /* of simple->inputs */
 };
 
-void leati_simple_fini(leati_simple *simple) {
+void leati_simplify_fini(leati_simple *simple) {
     for (int32_t i = 0; i < simple->num_constants; i++)
         leat_tensor_unref(&simple->constants[i]);
     leati_free(simple->constants);
@@ -37,10 +37,10 @@ void leati_simple_fini(leati_simple *simple) {
     *simple = (leati_simple){0};
 }
 
-leat_status leati_simple_blame(const leati_simple *simple, const leati_simple_node *node,
-                               leat_error *err) {
+leat_status leati_simplify_blame(const leati_simple *simple, const leati_simple_node *node,
+                                 leat_error *err) {
     char text[128];
-    leati_function_describe_node(simple->function, node->index, text, sizeof text);
+    leati_graph_function_describe_node(simple->function, node->index, text, sizeof text);
     return leati_prefix(err, "%s", text);
 }
 
@@ -150,7 +150,7 @@ static bool fold(leati_simple *simple, const leati_simple_node *node) {
 static bool merge(struct simplify *pass, const leati_simple_node *node) {
     const leati_node *source = node->source;
     uint64_t print =
-        source->op->rows ? leati_rows_fingerprint(source->op->rows, source->args, 1) : 0;
+        source->op->rows ? leati_graph_rows_fingerprint(source->op->rows, source->args, 1) : 0;
     const leati_simple_node *equal = find_equal(pass, node, print);
     if (!equal) {
         pass->prints[pass->num_seen] = print;
@@ -170,7 +170,7 @@ static void visit(struct simplify *pass, const leati_node *source, int32_t index
     pass->inputs_used += (size_t)source->num_inputs;
     leati_simple_node node = {.source = source,
                               .index = index,
-                              .flags = leati_node_flags(source),
+                              .flags = leati_body_node_flags(source),
                               .num_inputs = source->num_inputs,
                               .inputs = inputs,
                               .first_output = source->first_output,
@@ -199,7 +199,7 @@ static void drop_unused_constants(leati_simple *simple, bool *used) {
 }
 
 leat_status leati_simplify(const leat_function *function, leati_simple *out, leat_error *err) {
-    leati_simple simple = {.function = leati_function_prune(function, err)};
+    leati_simple simple = {.function = leati_graph_function_prune(function, err)};
     if (!simple.function)
         return LEAT_RESOURCE_EXHAUSTED;
     struct simplify pass = {.simple = &simple};
@@ -216,7 +216,7 @@ leat_status leati_simplify(const leat_function *function, leati_simple *out, lea
     leati_free(pass.seen);
     leati_free(pass.used);
     if (status)
-        leati_simple_fini(&simple);
+        leati_simplify_fini(&simple);
     else
         *out = simple;
     return status;

@@ -41,10 +41,10 @@ typedef struct leati_simple {
  * on failure it is empty. */
 LEAT_WARN_UNUSED leat_status leati_simplify(const leat_function *function, leati_simple *out,
                                             leat_error *err);
-void leati_simple_fini(leati_simple *simple);
+void leati_simplify_fini(leati_simple *simple);
 
 /* "op add (node 3)" in front of the error's text, as every executor names the node that failed. */
-leat_status leati_simple_blame(const leati_simple *simple, const leati_simple_node *node,
-                               leat_error *err);
+leat_status leati_simplify_blame(const leati_simple *simple, const leati_simple_node *node,
+                                 leat_error *err);
 
 #endif

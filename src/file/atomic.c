@@ -19,9 +19,9 @@
 
 struct leati_output {
     const leati_fs *fs;
-    char *target;     /* behind links, without scheme */
-    char *temporary;  /* NULL: in place */
-    leati_sink *sink; /* NULL once closed */
+    char *target;          /* behind links, without scheme */
+    char *temporary;       /* NULL: in place */
+    leati_file_sink *sink; /* NULL once closed */
     size_t used;
     leat_error failure; /* the first one; code LEAT_OK: none */
     uint8_t buffer[BUFFER_SIZE];
@@ -78,7 +78,7 @@ static void free_output(leati_output *output) {
     leati_free(output);
 }
 
-leat_status leati_output_open(const char *path, bool in_place, leati_output **out,
+leat_status leati_atomic_open(const char *path, bool in_place, leati_output **out,
                               leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
@@ -115,7 +115,7 @@ static leat_status flush(leati_output *output, leat_error *err) {
     return status ? keep_failure(output, status, &cause, err) : LEAT_OK;
 }
 
-leat_status leati_output_write(leati_output *output, const void *data, size_t size,
+leat_status leati_atomic_write(leati_output *output, const void *data, size_t size,
                                leat_error *err) {
     if (output->failure.code)
         return leati_error_pass(err, &output->failure);
@@ -135,13 +135,13 @@ leat_status leati_output_write(leati_output *output, const void *data, size_t si
     return status ? keep_failure(output, status, &cause, err) : LEAT_OK;
 }
 
-leat_status leati_output_flush(leati_output *output, leat_error *err) {
+leat_status leati_atomic_flush(leati_output *output, leat_error *err) {
     if (output->failure.code)
         return leati_error_pass(err, &output->failure);
     return output->used > 0 ? flush(output, err) : LEAT_OK;
 }
 
-leat_status leati_output_commit(leati_output *output, leat_error *err) {
+leat_status leati_atomic_commit(leati_output *output, leat_error *err) {
     const leati_fs *fs = output->fs;
     leat_error cause = {0};
     leat_status status = output->failure.code ? keep_failure(output, 0, &cause, err) : LEAT_OK;
@@ -157,13 +157,13 @@ leat_status leati_output_commit(leati_output *output, leat_error *err) {
         (status = fs->rename(fs, output->temporary, output->target, &cause)) != LEAT_OK)
         status = keep_failure(output, status, &cause, err);
     if (status)
-        leati_output_discard(output);
+        leati_atomic_discard(output);
     else
         free_output(output);
     return status;
 }
 
-void leati_output_discard(leati_output *output) {
+void leati_atomic_discard(leati_output *output) {
     if (!output)
         return;
     /* What fails here has no consequence for the caller, who has given the file up. */
@@ -175,15 +175,16 @@ void leati_output_discard(leati_output *output) {
     free_output(output);
 }
 
-leat_status leati_write_file(const char *path, const void *data, size_t size, leat_error *err) {
+leat_status leati_atomic_write_file(const char *path, const void *data, size_t size,
+                                    leat_error *err) {
     leati_output *output = NULL;
-    leat_status status = leati_output_open(path, false, &output, err);
+    leat_status status = leati_atomic_open(path, false, &output, err);
     if (status)
         return status;
-    status = leati_output_write(output, data, size, err);
+    status = leati_atomic_write(output, data, size, err);
     if (status) {
-        leati_output_discard(output);
+        leati_atomic_discard(output);
         return status;
     }
-    return leati_output_commit(output, err);
+    return leati_atomic_commit(output, err);
 }

@@ -11,26 +11,26 @@ typedef struct leati_output leati_output;
 
 /* Starts a file. A path that is a link is followed; one that exists and is no plain file (a pipe, a
  * device) is written in place whatever `in_place` says; a folder is FAILED_PRECONDITION. Owned. */
-LEAT_WARN_UNUSED leat_status leati_output_open(const char *path, bool in_place, leati_output **out,
+LEAT_WARN_UNUSED leat_status leati_atomic_open(const char *path, bool in_place, leati_output **out,
                                                leat_error *err);
 
 /* Appends bytes. After a failure every further write and commit fails in the same way. */
-LEAT_WARN_UNUSED leat_status leati_output_write(leati_output *output, const void *data, size_t size,
+LEAT_WARN_UNUSED leat_status leati_atomic_write(leati_output *output, const void *data, size_t size,
                                                 leat_error *err);
 
 /* Hands what the buffer holds to the file system, so that readers of a file that is written in
- * place see it. Failures as leati_output_write's. */
-LEAT_WARN_UNUSED leat_status leati_output_flush(leati_output *output, leat_error *err);
+ * place see it. Failures as leati_atomic_write's. */
+LEAT_WARN_UNUSED leat_status leati_atomic_flush(leati_output *output, leat_error *err);
 
 /* Writes the rest, brings it to the disk and puts the file in its place. `output` is given; on
  * failure an atomic output's temporary file is removed and the path is as it was. */
-LEAT_WARN_UNUSED leat_status leati_output_commit(leati_output *output, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_atomic_commit(leati_output *output, leat_error *err);
 
 /* Gives up: the temporary file is removed. `output` is given; NULL is allowed. */
-void leati_output_discard(leati_output *output);
+void leati_atomic_discard(leati_output *output);
 
 /* Writes `size` bytes as the whole atomic file `path`: open, write, commit. */
-LEAT_WARN_UNUSED leat_status leati_write_file(const char *path, const void *data, size_t size,
-                                              leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_atomic_write_file(const char *path, const void *data,
+                                                     size_t size, leat_error *err);
 
 #endif

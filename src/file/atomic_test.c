@@ -22,11 +22,11 @@ static void appears_on_commit(void **state) {
     const char *path = scratch_path("out");
     leati_output *output = NULL;
     leat_error err = {0};
-    assert_int_equal(leati_output_open(path, false, &output, &err), LEAT_OK);
-    assert_int_equal(leati_output_write(output, "hello ", 6, &err), LEAT_OK);
+    assert_int_equal(leati_atomic_open(path, false, &output, &err), LEAT_OK);
+    assert_int_equal(leati_atomic_write(output, "hello ", 6, &err), LEAT_OK);
     assert_int_equal(access(path, F_OK), -1);
-    assert_int_equal(leati_output_write(output, "world", 5, &err), LEAT_OK);
-    assert_int_equal(leati_output_commit(output, &err), LEAT_OK);
+    assert_int_equal(leati_atomic_write(output, "world", 5, &err), LEAT_OK);
+    assert_int_equal(leati_atomic_commit(output, &err), LEAT_OK);
     expect_content(path, "hello world");
     assert_int_equal(scratch_count(), 1);
 }
@@ -35,11 +35,11 @@ static void discard_leaves_the_old(void **state) {
     (void)state;
     const char *path = scratch_write("out", "old", 3);
     leati_output *output = NULL;
-    assert_int_equal(leati_output_open(path, false, &output, NULL), LEAT_OK);
-    assert_int_equal(leati_output_write(output, "new", 3, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_open(path, false, &output, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_write(output, "new", 3, NULL), LEAT_OK);
     assert_int_equal(scratch_count(), 2);
-    leati_output_discard(output);
-    leati_output_discard(NULL);
+    leati_atomic_discard(output);
+    leati_atomic_discard(NULL);
     expect_content(path, "old");
     assert_int_equal(scratch_count(), 1);
 }
@@ -55,12 +55,12 @@ static void sizes(void **state) {
         data[i] = (uint8_t)(i * 7 + i / 251);
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
         leati_output *output = NULL;
-        assert_int_equal(leati_output_open(scratch_path("big"), false, &output, NULL), LEAT_OK);
+        assert_int_equal(leati_atomic_open(scratch_path("big"), false, &output, NULL), LEAT_OK);
         for (size_t at = 0; at < total; at += steps[s]) {
             size_t part = total - at < steps[s] ? total - at : steps[s];
-            assert_int_equal(leati_output_write(output, data + at, part, NULL), LEAT_OK);
+            assert_int_equal(leati_atomic_write(output, data + at, part, NULL), LEAT_OK);
         }
-        assert_int_equal(leati_output_commit(output, NULL), LEAT_OK);
+        assert_int_equal(leati_atomic_commit(output, NULL), LEAT_OK);
         size_t size = 0;
         uint8_t *back = scratch_read(scratch_path("big"), &size);
         assert_int_equal(size, total);
@@ -74,7 +74,7 @@ static void links_are_followed(void **state) {
     (void)state;
     const char *path = scratch_write("real", "old", 3);
     assert_int_equal(symlink("real", scratch_path("link")), 0);
-    assert_int_equal(leati_write_file(scratch_path("link"), "new", 3, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_write_file(scratch_path("link"), "new", 3, NULL), LEAT_OK);
     expect_content(path, "new");
     struct stat st;
     assert_int_equal(lstat(scratch_path("link"), &st), 0);
@@ -86,7 +86,7 @@ static void names_of_full_length(void **state) {
     char name[256];
     memset(name, 'n', 255);
     name[255] = 0;
-    assert_int_equal(leati_write_file(scratch_path(name), "x", 1, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_write_file(scratch_path(name), "x", 1, NULL), LEAT_OK);
     expect_content(scratch_path(name), "x");
 }
 
@@ -97,18 +97,18 @@ static void full_disk(void **state) {
     leati_output *output = NULL;
     leat_error err = {0};
     static uint8_t data[70000];
-    assert_int_equal(leati_output_open("/dev/full", false, &output, &err), LEAT_OK);
-    assert_int_equal(leati_output_write(output, data, sizeof data, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_atomic_open("/dev/full", false, &output, &err), LEAT_OK);
+    assert_int_equal(leati_atomic_write(output, data, sizeof data, &err), LEAT_RESOURCE_EXHAUSTED);
     assert_non_null(strstr(err.text, "/dev/full: writing failed"));
     assert_non_null(strstr(err.text, "No space left on device; free some space"));
     memset(&err, 0, sizeof err);
-    assert_int_equal(leati_output_write(output, "x", 1, &err), LEAT_RESOURCE_EXHAUSTED);
-    assert_int_equal(leati_output_commit(output, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_atomic_write(output, "x", 1, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_atomic_commit(output, &err), LEAT_RESOURCE_EXHAUSTED);
     assert_non_null(strstr(err.text, "No space left"));
     assert_int_equal(access("/dev/full", F_OK), 0);
-    assert_int_equal(leati_write_file("/dev/full", "x", 1, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_atomic_write_file("/dev/full", "x", 1, &err), LEAT_RESOURCE_EXHAUSTED);
     /* A device is written in place, never replaced. */
-    assert_int_equal(leati_write_file("/dev/null", "x", 1, &err), LEAT_OK);
+    assert_int_equal(leati_atomic_write_file("/dev/null", "x", 1, &err), LEAT_OK);
     struct stat st;
     assert_int_equal(stat("/dev/null", &st), 0);
     assert_true(S_ISCHR(st.st_mode));
@@ -117,14 +117,16 @@ static void full_disk(void **state) {
 static void bad_places(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_int_equal(leati_write_file(scratch_path("none/out"), "x", 1, &err), LEAT_NOT_FOUND);
+    assert_int_equal(leati_atomic_write_file(scratch_path("none/out"), "x", 1, &err),
+                     LEAT_NOT_FOUND);
     assert_non_null(strstr(err.text, "none/out: cannot start to write it"));
-    assert_int_equal(leati_write_file(scratch_folder, "x", 1, &err), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leati_atomic_write_file(scratch_folder, "x", 1, &err),
+                     LEAT_FAILED_PRECONDITION);
     assert_non_null(strstr(err.text, "it is a folder"));
     assert_int_equal(chmod(scratch_folder, 0500), 0);
     if (!scratch_drop_root())
         skip();
-    leat_status status = leati_write_file(scratch_path("out"), "x", 1, &err);
+    leat_status status = leati_atomic_write_file(scratch_path("out"), "x", 1, &err);
     scratch_regain_root();
     assert_int_equal(status, LEAT_PERMISSION_DENIED);
 }
@@ -133,16 +135,16 @@ static void in_place(void **state) {
     (void)state;
     const char *path = scratch_write("out", "longer than new", 15);
     leati_output *output = NULL;
-    assert_int_equal(leati_output_open(path, true, &output, NULL), LEAT_OK);
-    assert_int_equal(leati_output_write(output, "new", 3, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_open(path, true, &output, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_write(output, "new", 3, NULL), LEAT_OK);
     assert_int_equal(scratch_count(), 1);
-    assert_int_equal(leati_output_commit(output, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_commit(output, NULL), LEAT_OK);
     expect_content(path, "new");
 }
 
 static leat_status write_one(void *context, leat_error *err) {
     (void)context;
-    leat_status status = leati_write_file(scratch_path("out"), "new", 3, err);
+    leat_status status = leati_atomic_write_file(scratch_path("out"), "new", 3, err);
     assert_int_equal(scratch_count(), 1); /* no temporary file in any case */
     if (status)
         expect_content(scratch_path("out"), "old");

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define X(name) extern const leati_codec leati_codec_##name;
+#define X(name) extern const leati_compress_codec leati_codec_##name;
 #include "file/compress.def"
 #undef X
 
-static const leati_codec *const codecs[] = {
+static const leati_compress_codec *const codecs[] = {
 #define X(name) &leati_codec_##name,
 #include "file/compress.def"
 #undef X
@@ -21,7 +21,7 @@ static const leati_codec *const codecs[] = {
 
 enum { NUM_CODECS = sizeof codecs / sizeof *codecs };
 
-const leati_codec *leati_codec_of(leat_compression compression) {
+const leati_compress_codec *leati_compress_codec_of(leat_compression compression) {
     for (int i = 0; i < NUM_CODECS; i++) {
         if (codecs[i]->compression == compression)
             return codecs[i];
@@ -29,7 +29,7 @@ const leati_codec *leati_codec_of(leat_compression compression) {
     return NULL;
 }
 
-leat_compression leati_codec_guess(const uint8_t *first, size_t size) {
+leat_compression leati_compress_codec_guess(const uint8_t *first, size_t size) {
     for (int i = 0; i < NUM_CODECS; i++) {
         if (codecs[i]->looks && codecs[i]->looks(first, size))
             return codecs[i]->compression;
@@ -38,13 +38,13 @@ leat_compression leati_codec_guess(const uint8_t *first, size_t size) {
 }
 
 const char *leat_compression_name(leat_compression compression) {
-    const leati_codec *codec = leati_codec_of(compression);
+    const leati_compress_codec *codec = leati_compress_codec_of(compression);
     if (codec)
         return codec->name;
     return compression == LEAT_COMPRESSION_NONE ? "" : "unknown";
 }
 
-static leat_status left_out(const leati_codec *codec, leat_error *err) {
+static leat_status left_out(const leati_compress_codec *codec, leat_error *err) {
     return leati_fail(err, LEAT_UNIMPLEMENTED,
                       "compression_type \"%s\" was left out of this build, which found no %s; "
                       "install it and build again",
@@ -78,8 +78,8 @@ leat_status leat_compression_from_name(const char *text, leat_compression *out, 
 }
 
 /* The codec, if it can be used. */
-static const leati_codec *find_codec(leat_compression compression, leat_error *err) {
-    const leati_codec *codec = leati_codec_of(compression);
+static const leati_compress_codec *find_codec(leat_compression compression, leat_error *err) {
+    const leati_compress_codec *codec = leati_compress_codec_of(compression);
     if (!codec)
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "compression %d has no codec; expected a leat_compression", (int)compression);
@@ -92,8 +92,8 @@ static const leati_codec *find_codec(leat_compression compression, leat_error *e
 
 /* ---- reading ---- */
 
-leati_unpacker *leati_unpacker_new(leat_compression compression, leat_error *err) {
-    const leati_codec *codec = find_codec(compression, err);
+leati_unpacker *leati_compress_unpacker_new(leat_compression compression, leat_error *err) {
+    const leati_compress_codec *codec = find_codec(compression, err);
     if (!codec)
         return NULL;
     leati_unpacker *unpacker = leati_alloc_zero(1, codec->unpacker_size);
@@ -103,30 +103,31 @@ leati_unpacker *leati_unpacker_new(leat_compression compression, leat_error *err
     }
     unpacker->codec = codec;
     if (codec->unpacker_open && codec->unpacker_open(unpacker, err)) {
-        leati_unpacker_free(unpacker);
+        leati_compress_unpacker_free(unpacker);
         return NULL;
     }
-    leati_unpacker_reset(unpacker);
+    leati_compress_unpacker_reset(unpacker);
     return unpacker;
 }
 
-void leati_unpacker_free(leati_unpacker *unpacker) {
+void leati_compress_unpacker_free(leati_unpacker *unpacker) {
     if (unpacker && unpacker->codec->unpacker_close)
         unpacker->codec->unpacker_close(unpacker);
     leati_free(unpacker);
 }
 
-void leati_unpacker_reset(leati_unpacker *unpacker) {
+void leati_compress_unpacker_reset(leati_unpacker *unpacker) {
     unpacker->between = true;
     unpacker->codec->reset(unpacker);
 }
 
-leat_status leati_unpacker_run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_size,
-                               uint8_t **out, size_t *out_size, leat_error *err) {
+leat_status leati_compress_unpacker_run(leati_unpacker *unpacker, const uint8_t **in,
+                                        size_t *in_size, uint8_t **out, size_t *out_size,
+                                        leat_error *err) {
     return unpacker->codec->run(unpacker, in, in_size, out, out_size, err);
 }
 
-leat_status leati_no_header(const leati_unpacker *unpacker, leat_error *err) {
+leat_status leati_compress_no_header(const leati_unpacker *unpacker, leat_error *err) {
     return leati_fail(err, LEAT_DATA_LOSS,
                       "not %s data: no such header here; check compression_type",
                       unpacker->codec->name);
@@ -134,9 +135,9 @@ leat_status leati_no_header(const leati_unpacker *unpacker, leat_error *err) {
 
 /* ---- writing ---- */
 
-leati_packer *leati_packer_new(leat_compression compression, int level, leati_pack_sink sink,
-                               void *context, leat_error *err) {
-    const leati_codec *codec = find_codec(compression, err);
+leati_packer *leati_compress_packer_new(leat_compression compression, int level,
+                                        leati_pack_sink sink, void *context, leat_error *err) {
+    const leati_compress_codec *codec = find_codec(compression, err);
     if (!codec)
         return NULL;
     if (level < 0 || level > codec->max_level) {
@@ -152,33 +153,33 @@ leati_packer *leati_packer_new(leat_compression compression, int level, leati_pa
     }
     *packer = (leati_packer){codec, sink, context};
     if (codec->packer_open(packer, level ? level : codec->default_level, err)) {
-        leati_packer_free(packer);
+        leati_compress_packer_free(packer);
         return NULL;
     }
     return packer;
 }
 
-leat_status leati_packer_write(leati_packer *packer, const void *data, size_t size,
-                               leat_error *err) {
+leat_status leati_compress_packer_write(leati_packer *packer, const void *data, size_t size,
+                                        leat_error *err) {
     return packer->codec->write(packer, data, size, err);
 }
 
-leat_status leati_packer_finish(leati_packer *packer, leat_error *err) {
+leat_status leati_compress_packer_finish(leati_packer *packer, leat_error *err) {
     return packer->codec->finish(packer, err);
 }
 
-void leati_packer_free(leati_packer *packer) {
+void leati_compress_packer_free(leati_packer *packer) {
     if (packer && packer->codec->packer_close)
         packer->codec->packer_close(packer);
     leati_free(packer);
 }
 
-void *leati_pack_alloc(void *context, size_t size) {
+void *leati_compress_alloc(void *context, size_t size) {
     (void)context;
     return leati_alloc(1, size);
 }
 
-void leati_pack_free(void *context, void *memory) {
+void leati_compress_free(void *context, void *memory) {
     (void)context;
     leati_free(memory);
 }

@@ -5,11 +5,11 @@
 
 #include <leat/file.h>
 
-typedef struct leati_codec leati_codec;
+typedef struct leati_compress_codec leati_compress_codec;
 
 /* A decompressor; a codec's struct starts with it. One thread at a time. */
 typedef struct leati_unpacker {
-    const leati_codec *codec;
+    const leati_compress_codec *codec;
     bool between; /* stands before the first byte of a stream: the input may end here */
 } leati_unpacker;
 
@@ -19,12 +19,12 @@ typedef leat_status (*leati_pack_sink)(void *context, const void *data, size_t s
 
 /* A compressor; a codec's struct starts with it. One thread at a time. */
 typedef struct leati_packer {
-    const leati_codec *codec;
+    const leati_compress_codec *codec;
     leati_pack_sink sink;
     void *context;
 } leati_packer;
 
-struct leati_codec {
+struct leati_compress_codec {
     leat_compression compression;
     const char *name; /* as in compression_type */
     /* The Debian package whose lack left the codec out of this build; then it has no functions. */
@@ -49,43 +49,44 @@ struct leati_codec {
 };
 
 /* The codec of a compression; NULL for none and for a number that is no compression. */
-const leati_codec *leati_codec_of(leat_compression compression);
+const leati_compress_codec *leati_compress_codec_of(leat_compression compression);
 
 /* What a file that starts with these bytes seems to be packed with: the first codec of the table
  * that they look like, else none. */
-leat_compression leati_codec_guess(const uint8_t *first, size_t size);
+leat_compression leati_compress_codec_guess(const uint8_t *first, size_t size);
 
 /* A decompressor. INVALID_ARGUMENT for what has no codec, UNIMPLEMENTED for one that was left out.
  * Owned; NULL on failure. */
-leati_unpacker *leati_unpacker_new(leat_compression compression, leat_error *err);
-void leati_unpacker_free(leati_unpacker *unpacker); /* NULL is allowed */
+leati_unpacker *leati_compress_unpacker_new(leat_compression compression, leat_error *err);
+void leati_compress_unpacker_free(leati_unpacker *unpacker); /* NULL is allowed */
 /* Back to the state after `new`. */
-void leati_unpacker_reset(leati_unpacker *unpacker);
+void leati_compress_unpacker_reset(leati_unpacker *unpacker);
 
 /* Moves *in forward over what was read and *out over what was written; returns when either is used
  * up (and, without input, when nothing is left to write). Streams may follow one another where the
  * codec's own tools allow it: all but zlib. DATA_LOSS with a text without a file name on bytes that
  * are no such stream or have a wrong checksum; what was written before is good.
  * RESOURCE_EXHAUSTED: the stream must be read again from its start. */
-LEAT_WARN_UNUSED leat_status leati_unpacker_run(leati_unpacker *unpacker, const uint8_t **in,
-                                                size_t *in_size, uint8_t **out, size_t *out_size,
-                                                leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_compress_unpacker_run(leati_unpacker *unpacker,
+                                                         const uint8_t **in, size_t *in_size,
+                                                         uint8_t **out, size_t *out_size,
+                                                         leat_error *err);
 
 /* A compressor at `level`, 1 to the codec's max_level (0: its default); bytes go to `sink`. Owned;
  * NULL on failure. */
-leati_packer *leati_packer_new(leat_compression compression, int level, leati_pack_sink sink,
-                               void *context, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_packer_write(leati_packer *packer, const void *data, size_t size,
-                                                leat_error *err);
+leati_packer *leati_compress_packer_new(leat_compression compression, int level,
+                                        leati_pack_sink sink, void *context, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_compress_packer_write(leati_packer *packer, const void *data,
+                                                         size_t size, leat_error *err);
 /* Writes the end of the stream; then only `free` is allowed. */
-LEAT_WARN_UNUSED leat_status leati_packer_finish(leati_packer *packer, leat_error *err);
-void leati_packer_free(leati_packer *packer); /* NULL is allowed */
+LEAT_WARN_UNUSED leat_status leati_compress_packer_finish(leati_packer *packer, leat_error *err);
+void leati_compress_packer_free(leati_packer *packer); /* NULL is allowed */
 
 /* For codecs: DATA_LOSS for bytes that do not start a stream. */
-leat_status leati_no_header(const leati_unpacker *unpacker, leat_error *err);
+leat_status leati_compress_no_header(const leati_unpacker *unpacker, leat_error *err);
 
 /* The library's allocator in the form of zlib, zstd and lz4. */
-void *leati_pack_alloc(void *context, size_t size);
-void leati_pack_free(void *context, void *memory);
+void *leati_compress_alloc(void *context, size_t size);
+void leati_compress_free(void *context, void *memory);
 
 #endif

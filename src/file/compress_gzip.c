@@ -6,7 +6,7 @@ static bool looks(const uint8_t *first, size_t size) {
     return size > 2 && first[0] == 0x1f && first[1] == 0x8b;
 }
 
-const leati_codec leati_codec_gzip = {
+const leati_compress_codec leati_codec_gzip = {
     .compression = LEAT_COMPRESSION_GZIP,
     .name = "GZIP",
     .max_level = 9,
@@ -14,8 +14,8 @@ const leati_codec leati_codec_gzip = {
     .unpacker_size = sizeof(leati_inflate),
     .packer_size = sizeof(leati_deflate),
     .looks = looks,
-    .reset = leati_inflate_reset,
-    .run = leati_inflate_run,
+    .reset = leati_deflate_inflate_reset,
+    .run = leati_deflate_inflate_run,
     .packer_open = leati_deflate_open,
     .packer_close = leati_deflate_close,
     .write = leati_deflate_write,

@@ -13,7 +13,7 @@
                                   */
 #include <lz4frame.h>
 
-static const LZ4F_CustomMem memory = {leati_pack_alloc, NULL, leati_pack_free, NULL};
+static const LZ4F_CustomMem memory = {leati_compress_alloc, NULL, leati_compress_free, NULL};
 
 static leat_status no_memory(const char *what, leat_error *err) {
     return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "out of memory while %s LZ4 data", what);
@@ -80,7 +80,7 @@ static void note_frame(lz4_unpacker *self) {
 static leat_status bad_stream(const leati_unpacker *unpacker, size_t code, leat_error *err) {
     switch (LZ4F_getErrorCode(code)) {
     case LZ4F_ERROR_allocation_failed: return no_memory("reading", err);
-    case LZ4F_ERROR_frameType_unknown: return leati_no_header(unpacker, err);
+    case LZ4F_ERROR_frameType_unknown: return leati_compress_no_header(unpacker, err);
     default:
         return leati_fail(err, LEAT_DATA_LOSS, "damaged LZ4 data (%s)", LZ4F_getErrorName(code));
     }
@@ -187,7 +187,7 @@ static leat_status finish(leati_packer *packer, leat_error *err) {
 
 #endif
 
-const leati_codec leati_codec_lz4 = {
+const leati_compress_codec leati_codec_lz4 = {
     .compression = LEAT_COMPRESSION_LZ4,
     .name = "LZ4",
     .max_level = 12,

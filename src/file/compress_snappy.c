@@ -84,7 +84,7 @@ static leat_status damaged(const char *what, leat_error *err) {
 static leat_status read_header(snappy_unpacker *self, leat_error *err) {
     const uint8_t *h = self->header;
     if (self->framing == UNKNOWN)
-        self->framing = leati_load32(h) == 0x000006ff ? CHUNKS : BLOCKS;
+        self->framing = leati_wire_load32(h) == 0x000006ff ? CHUNKS : BLOCKS;
     self->passing = false;
     if (self->framing == BLOCKS) {
         self->need = (size_t)h[0] << 24 | (size_t)h[1] << 16 | (size_t)h[2] << 8 | h[3];
@@ -94,7 +94,7 @@ static leat_status read_header(snappy_unpacker *self, leat_error *err) {
                               self->need, MOST_BLOCK);
         return LEAT_OK;
     }
-    self->need = leati_load32(h) >> 8;
+    self->need = leati_wire_load32(h) >> 8;
     self->passing = h[0] >= 0x80;
     return h[0] > 1 && h[0] < 0x80 ? damaged("a chunk of an unknown kind", err) : LEAT_OK;
 }
@@ -116,7 +116,8 @@ static leat_status decompress(const snappy_unpacker *self, const uint8_t *body, 
     } else if (plain > 0) {
         memcpy(to, body + 4, plain);
     }
-    if (self->framing == CHUNKS && leati_load32(body) != leati_crc_mask(leati_crc32c(to, plain)))
+    if (self->framing == CHUNKS &&
+        leati_wire_load32(body) != leati_crc_mask(leati_crc_crc32c(to, plain)))
         return damaged("a wrong checksum", err);
     return LEAT_OK;
 }
@@ -295,7 +296,7 @@ static leat_status pack(leati_packer *packer, const void *data, size_t size, lea
 
 #endif
 
-const leati_codec leati_codec_snappy = {
+const leati_compress_codec leati_codec_snappy = {
     .compression = LEAT_COMPRESSION_SNAPPY,
     .name = "SNAPPY",
     .max_level = 1,

@@ -41,9 +41,9 @@ static leat_status append(void *context, const void *data, size_t size, leat_err
 
 /* The next codec of the build, from none on; none after the last. */
 static leat_compression next_codec(leat_compression c) {
-    const leati_codec *codec;
+    const leati_compress_codec *codec;
     do {
-        codec = leati_codec_of((leat_compression)++c);
+        codec = leati_compress_codec_of((leat_compression)++c);
     } while (codec && codec->package);
     return codec ? c : LEAT_COMPRESSION_NONE;
 }
@@ -53,14 +53,14 @@ static leat_compression next_codec(leat_compression c) {
 
 static void pack(leat_compression compression, int level, size_t step, bytes *out) {
     leat_error err = {0};
-    leati_packer *packer = leati_packer_new(compression, level, append, out, &err);
+    leati_packer *packer = leati_compress_packer_new(compression, level, append, out, &err);
     assert_non_null(packer);
     for (size_t at = 0; at < PLAIN_SIZE; at += step) {
         size_t part = PLAIN_SIZE - at < step ? PLAIN_SIZE - at : step;
-        assert_int_equal(leati_packer_write(packer, plain + at, part, &err), LEAT_OK);
+        assert_int_equal(leati_compress_packer_write(packer, plain + at, part, &err), LEAT_OK);
     }
-    assert_int_equal(leati_packer_finish(packer, &err), LEAT_OK);
-    leati_packer_free(packer);
+    assert_int_equal(leati_compress_packer_finish(packer, &err), LEAT_OK);
+    leati_compress_packer_free(packer);
 }
 
 /* Feeds `in_step` bytes at a time into room of `out_step`; returns the last status. */
@@ -77,7 +77,7 @@ static leat_status unpack(leati_unpacker *unpacker, const bytes *in, size_t in_s
         if (room > out_step)
             room = out_step;
         assert_true(room > 0);
-        status = leati_unpacker_run(unpacker, &from, &left, &to, &room, err);
+        status = leati_compress_unpacker_run(unpacker, &from, &left, &to, &room, err);
         out->size = (size_t)(to - out->data);
         at += give - left;
         if (give == left && out->size == before)
@@ -91,21 +91,21 @@ static void reads_what_was_written(void **state) {
     static bytes packed, out;
     static const size_t steps[] = {1, 7, 4096, 1 << 20};
     FOR_CODECS(c) {
-        int most = leati_codec_of(c)->max_level;
+        int most = leati_compress_codec_of(c)->max_level;
         for (int level = 0; level <= most; level += 1 + most / 4) {
             packed.size = 0;
             pack(c, level, 1 + (size_t)level * 1000, &packed);
-            leati_unpacker *unpacker = leati_unpacker_new(c, NULL);
+            leati_unpacker *unpacker = leati_compress_unpacker_new(c, NULL);
             for (int s = 0; s < 16; s++) {
                 leat_error err = {0};
-                leati_unpacker_reset(unpacker);
+                leati_compress_unpacker_reset(unpacker);
                 assert_int_equal(unpack(unpacker, &packed, steps[s / 4], steps[s % 4], &out, &err),
                                  LEAT_OK);
                 assert_int_equal(out.size, PLAIN_SIZE);
                 assert_memory_equal(out.data, plain, PLAIN_SIZE);
                 assert_true(unpacker->between);
             }
-            leati_unpacker_free(unpacker);
+            leati_compress_unpacker_free(unpacker);
         }
     }
 }
@@ -141,7 +141,7 @@ static void streams_follow_one_another(void **state) {
         packed.size = 2 * one;
         for (size_t step = 1; step < 20; step++) {
             leat_error err = {0};
-            leati_unpacker *unpacker = leati_unpacker_new(c, NULL);
+            leati_unpacker *unpacker = leati_compress_unpacker_new(c, NULL);
             leat_status status = unpack(unpacker, &packed, step, 1 << 20, &out, &err);
             assert_memory_equal(out.data, plain, PLAIN_SIZE);
             if (c != LEAT_COMPRESSION_ZLIB) {
@@ -153,7 +153,7 @@ static void streams_follow_one_another(void **state) {
                 assert_int_equal(out.size, PLAIN_SIZE);
                 assert_string_equal(err.text, "bytes follow the end of ZLIB data");
             }
-            leati_unpacker_free(unpacker);
+            leati_compress_unpacker_free(unpacker);
         }
     }
 }
@@ -167,12 +167,12 @@ static void damage_is_found(void **state) {
     FOR_CODECS(c) {
         packed.size = 0;
         pack(c, 1, PLAIN_SIZE, &packed);
-        leati_unpacker *unpacker = leati_unpacker_new(c, NULL);
+        leati_unpacker *unpacker = leati_compress_unpacker_new(c, NULL);
         for (size_t at = 0; at < packed.size; at += at < 40 ? 1 : 97) {
             leat_error err = {0};
             broken = packed;
             broken.data[at] ^= (uint8_t)(1 << at % 8);
-            leati_unpacker_reset(unpacker);
+            leati_compress_unpacker_reset(unpacker);
             leat_status status = unpack(unpacker, &broken, 1 << 20, 1 << 20, &out, &err);
             bool whole = !status && unpacker->between;
             if (whole && c != LEAT_COMPRESSION_SNAPPY) {
@@ -185,7 +185,7 @@ static void damage_is_found(void **state) {
                 assert_true(strlen(err.text) > 10);
             }
         }
-        leati_unpacker_free(unpacker);
+        leati_compress_unpacker_free(unpacker);
     }
 }
 
@@ -195,17 +195,17 @@ static void cuts_are_noticed(void **state) {
     FOR_CODECS(c) {
         packed.size = 0;
         pack(c, 1, PLAIN_SIZE, &packed);
-        leati_unpacker *unpacker = leati_unpacker_new(c, NULL);
+        leati_unpacker *unpacker = leati_compress_unpacker_new(c, NULL);
         size_t whole = packed.size;
         for (size_t size = 1; size < whole; size += size < 30 || size + 20 > whole ? 1 : 211) {
             packed.size = size;
-            leati_unpacker_reset(unpacker);
+            leati_compress_unpacker_reset(unpacker);
             leat_error err = {0};
             assert_int_equal(unpack(unpacker, &packed, 1 << 20, 1 << 20, &out, &err), LEAT_OK);
             assert_false(unpacker->between);
             assert_memory_equal(out.data, plain, out.size);
         }
-        leati_unpacker_free(unpacker);
+        leati_compress_unpacker_free(unpacker);
     }
 }
 
@@ -214,16 +214,16 @@ static void cuts_are_noticed(void **state) {
 static void expect_unpacked(leat_compression c, const uint8_t *data, size_t size,
                             const char *expected, size_t expected_size) {
     static bytes packed, out;
-    if (leati_codec_of(c)->package)
+    if (leati_compress_codec_of(c)->package)
         skip();
     memcpy(packed.data, data, packed.size = size);
-    assert_int_equal(leati_codec_guess(data, size), c);
+    assert_int_equal(leati_compress_codec_guess(data, size), c);
     for (size_t step = 1; step <= size; step++) {
         leat_error err = {0};
-        leati_unpacker *unpacker = leati_unpacker_new(c, &err);
+        leati_unpacker *unpacker = leati_compress_unpacker_new(c, &err);
         assert_int_equal(unpack(unpacker, &packed, step, 1 + step % 5 * 100, &out, &err), LEAT_OK);
         assert_true(unpacker->between);
-        leati_unpacker_free(unpacker);
+        leati_compress_unpacker_free(unpacker);
         assert_int_equal(out.size, expected_size);
         assert_memory_equal(out.data, expected, expected_size);
     }
@@ -293,16 +293,16 @@ static void expect_damage(const uint8_t *data, size_t size, size_t at, uint8_t v
     leat_error err = {0};
     memcpy(packed.data, data, packed.size = size);
     packed.data[at] = value;
-    leati_unpacker *unpacker = leati_unpacker_new(LEAT_COMPRESSION_SNAPPY, &err);
+    leati_unpacker *unpacker = leati_compress_unpacker_new(LEAT_COMPRESSION_SNAPPY, &err);
     assert_int_equal(unpack(unpacker, &packed, 1 << 20, 1 << 20, &out, &err), LEAT_DATA_LOSS);
     if (!strstr(err.text, part))
         fail_msg("\"%s\" lacks \"%s\"", err.text, part);
-    leati_unpacker_free(unpacker);
+    leati_compress_unpacker_free(unpacker);
 }
 
 static void snappy_damage(void **state) {
     (void)state;
-    if (leati_codec_of(LEAT_COMPRESSION_SNAPPY)->package)
+    if (leati_compress_codec_of(LEAT_COMPRESSION_SNAPPY)->package)
         skip();
     const uint8_t *blocks = tensorflow_blocks, *chunks = snappy_chunks;
     size_t size = sizeof tensorflow_blocks;
@@ -320,7 +320,7 @@ static void snappy_damage(void **state) {
 /* 100,000 times "a", put together by hand: a block may be that large, a chunk may not. */
 static void snappy_sizes(void **state) {
     (void)state;
-    if (leati_codec_of(LEAT_COMPRESSION_SNAPPY)->package)
+    if (leati_compress_codec_of(LEAT_COMPRESSION_SNAPPY)->package)
         skip();
     enum { SIZE = 100000, MAGIC = 10, HEAD = MAGIC + 4 };
     static uint8_t packed[8192];
@@ -346,11 +346,11 @@ static void snappy_sizes(void **state) {
 static void arguments(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_null(leati_packer_new(LEAT_COMPRESSION_GZIP, 10, append, NULL, &err));
+    assert_null(leati_compress_packer_new(LEAT_COMPRESSION_GZIP, 10, append, NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "the compression level is 10; GZIP has 1 (fast) to 9 (small), or "
                                   "0 for 6");
-    assert_null(leati_unpacker_new((leat_compression)77, &err));
+    assert_null(leati_compress_unpacker_new((leat_compression)77, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     leat_compression compression = LEAT_COMPRESSION_GZIP;
     assert_int_equal(leat_compression_from_name(NULL, &compression, &err), LEAT_OK);
@@ -358,12 +358,12 @@ static void arguments(void **state) {
     static const char *const names[] = {"", "ZLIB", "GZIP", "ZSTD", "LZ4", "SNAPPY"};
     for (int i = LEAT_COMPRESSION_NONE; i <= LEAT_COMPRESSION_SNAPPY; i++) {
         assert_string_equal(leat_compression_name((leat_compression)i), names[i]);
-        const leati_codec *codec = leati_codec_of((leat_compression)i);
+        const leati_compress_codec *codec = leati_compress_codec_of((leat_compression)i);
         leat_status status = leat_compression_from_name(names[i], &compression, &err);
         if (codec && codec->package) {
             assert_int_equal(status, LEAT_UNIMPLEMENTED);
             assert_non_null(strstr(err.text, codec->package));
-            assert_null(leati_unpacker_new((leat_compression)i, NULL));
+            assert_null(leati_compress_unpacker_new((leat_compression)i, NULL));
         } else {
             assert_int_equal(status, LEAT_OK);
             assert_int_equal(compression, i);
@@ -383,20 +383,20 @@ struct both {
 static leat_status both(void *context, leat_error *err) {
     struct both *b = context;
     b->packed.size = 0;
-    leati_packer *packer = leati_packer_new(b->compression, 0, append, &b->packed, err);
+    leati_packer *packer = leati_compress_packer_new(b->compression, 0, append, &b->packed, err);
     if (!packer)
         return LEAT_RESOURCE_EXHAUSTED;
-    leat_status status = leati_packer_write(packer, plain, PLAIN_SIZE, err);
+    leat_status status = leati_compress_packer_write(packer, plain, PLAIN_SIZE, err);
     if (!status)
-        status = leati_packer_finish(packer, err);
-    leati_packer_free(packer);
+        status = leati_compress_packer_finish(packer, err);
+    leati_compress_packer_free(packer);
     if (status)
         return status;
-    leati_unpacker *unpacker = leati_unpacker_new(b->compression, err);
+    leati_unpacker *unpacker = leati_compress_unpacker_new(b->compression, err);
     if (!unpacker)
         return LEAT_RESOURCE_EXHAUSTED;
     status = unpack(unpacker, &b->packed, 1000, 1000, &b->out, err);
-    leati_unpacker_free(unpacker);
+    leati_compress_unpacker_free(unpacker);
     return status;
 }
 
@@ -438,16 +438,16 @@ static void failing_sinks(void **state) {
             struct breaking sink = {.at = 1};
             for (bool failed = true; failed; sink.at++) {
                 leat_error err = {0};
-                leati_packer *packer = leati_packer_new(c, 0, append_until, &sink, &err);
+                leati_packer *packer = leati_compress_packer_new(c, 0, append_until, &sink, &err);
                 leat_status status = LEAT_OK;
                 size_t step = k == 0 ? SIZE : 10007;
                 sink.calls = 0;
                 for (size_t at = 0; at < SIZE && !status; at += step)
-                    status = leati_packer_write(packer, noise + at,
-                                                SIZE - at < step ? SIZE - at : step, &err);
+                    status = leati_compress_packer_write(packer, noise + at,
+                                                         SIZE - at < step ? SIZE - at : step, &err);
                 if (!status)
-                    status = leati_packer_finish(packer, &err);
-                leati_packer_free(packer);
+                    status = leati_compress_packer_finish(packer, &err);
+                leati_compress_packer_free(packer);
                 failed = sink.calls >= sink.at;
                 assert_int_equal(status, failed ? LEAT_ABORTED : LEAT_OK);
                 assert_int_equal(err.code, status);
@@ -467,11 +467,11 @@ static void test_guess(void **state) {
         uint8_t first[4];
         memcpy(first, whole, sizeof first);
         first[changed] ^= 1;
-        assert_int_equal(leati_codec_guess(first, sizeof first), LEAT_COMPRESSION_NONE);
+        assert_int_equal(leati_compress_codec_guess(first, sizeof first), LEAT_COMPRESSION_NONE);
     }
-    assert_int_equal(leati_codec_guess(whole, 3), LEAT_COMPRESSION_NONE);
-    if (leati_codec_of(LEAT_COMPRESSION_ZSTD)->package == NULL)
-        assert_int_equal(leati_codec_guess(whole, sizeof whole), LEAT_COMPRESSION_ZSTD);
+    assert_int_equal(leati_compress_codec_guess(whole, 3), LEAT_COMPRESSION_NONE);
+    if (leati_compress_codec_of(LEAT_COMPRESSION_ZSTD)->package == NULL)
+        assert_int_equal(leati_compress_codec_guess(whole, sizeof whole), LEAT_COMPRESSION_ZSTD);
 }
 
 int main(void) {

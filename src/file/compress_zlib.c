@@ -7,7 +7,7 @@ static bool looks(const uint8_t *first, size_t size) {
     return size > 2 && (first[0] & 15) == 8 && (first[0] * 256 + first[1]) % 31 == 0;
 }
 
-const leati_codec leati_codec_zlib = {
+const leati_compress_codec leati_codec_zlib = {
     .compression = LEAT_COMPRESSION_ZLIB,
     .name = "ZLIB",
     .max_level = 9,
@@ -15,8 +15,8 @@ const leati_codec leati_codec_zlib = {
     .unpacker_size = sizeof(leati_inflate),
     .packer_size = sizeof(leati_deflate),
     .looks = looks,
-    .reset = leati_inflate_reset,
-    .run = leati_inflate_run,
+    .reset = leati_deflate_inflate_reset,
+    .run = leati_deflate_inflate_run,
     .packer_open = leati_deflate_open,
     .packer_close = leati_deflate_close,
     .write = leati_deflate_write,

@@ -13,7 +13,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-static const ZSTD_customMem memory = {leati_pack_alloc, leati_pack_free, NULL};
+static const ZSTD_customMem memory = {leati_compress_alloc, leati_compress_free, NULL};
 
 static leat_status failed(const char *what, size_t code, leat_error *err) {
     if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
@@ -72,7 +72,7 @@ static size_t portion(const zstd_unpacker *self) {
 static leat_status bad_stream(const leati_unpacker *unpacker, size_t code, leat_error *err) {
     switch (ZSTD_getErrorCode(code)) {
     case ZSTD_error_memory_allocation: return failed("reading", code, err);
-    case ZSTD_error_prefix_unknown: return leati_no_header(unpacker, err);
+    case ZSTD_error_prefix_unknown: return leati_compress_no_header(unpacker, err);
     case ZSTD_error_frameParameter_windowTooLarge:
         return leati_fail(err, LEAT_DATA_LOSS,
                           "ZSTD data with a window above 128 MiB, or a damaged header; compress "
@@ -155,7 +155,7 @@ static leat_status finish(leati_packer *packer, leat_error *err) {
 
 #endif
 
-const leati_codec leati_codec_zstd = {
+const leati_compress_codec leati_codec_zstd = {
     .compression = LEAT_COMPRESSION_ZSTD,
     .name = "ZSTD",
     .max_level = 22,

@@ -3,7 +3,7 @@
 #include "file/crc.h"
 #include <isa-l/crc.h>
 
-uint32_t leati_crc32c(const void *data, size_t size) {
+uint32_t leati_crc_crc32c(const void *data, size_t size) {
     unsigned char *at = (unsigned char *)(uintptr_t)data; /* ISA-L's prototype lacks const */
     uint32_t crc = 0xffffffffu;
     while (size > 0) {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* CRC32C (Castagnoli) of the bytes; of "123456789" it is 0xe3069283. */
-uint32_t leati_crc32c(const void *data, size_t size);
+uint32_t leati_crc_crc32c(const void *data, size_t size);
 
 /* The form that is stored: rotated right by 15 and moved by a constant, so that the checksum of
  * data that holds checksums is no special case. */

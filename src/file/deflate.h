@@ -19,10 +19,10 @@ typedef struct leati_deflate {
     uint8_t output[32u << 10];
 } leati_deflate;
 
-/* The slots of a leati_codec; its `compression` says which wrapper it is. */
-void leati_inflate_reset(leati_unpacker *unpacker);
-leat_status leati_inflate_run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_size,
-                              uint8_t **out, size_t *out_size, leat_error *err);
+/* The slots of a leati_compress_codec; its `compression` says which wrapper it is. */
+void leati_deflate_inflate_reset(leati_unpacker *unpacker);
+leat_status leati_deflate_inflate_run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_size,
+                                      uint8_t **out, size_t *out_size, leat_error *err);
 leat_status leati_deflate_open(leati_packer *packer, int level, leat_error *err);
 void leati_deflate_close(leati_packer *packer);
 leat_status leati_deflate_write(leati_packer *packer, const void *data, size_t size,

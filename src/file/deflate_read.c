@@ -18,7 +18,7 @@ static void start_stream(leati_inflate *inflate) {
     inflate->failed = 0;
 }
 
-void leati_inflate_reset(leati_unpacker *unpacker) {
+void leati_deflate_inflate_reset(leati_unpacker *unpacker) {
     leati_inflate *inflate = (leati_inflate *)unpacker;
     isal_inflate_init(&inflate->state);
     start_stream(inflate);
@@ -28,7 +28,7 @@ static leat_status bad_stream(const leati_unpacker *unpacker, int code, leat_err
     const char *name = unpacker->codec->name;
     switch (code) {
     case ISAL_INVALID_WRAPPER:
-    case ISAL_UNSUPPORTED_METHOD: return leati_no_header(unpacker, err);
+    case ISAL_UNSUPPORTED_METHOD: return leati_compress_no_header(unpacker, err);
     case ISAL_INCORRECT_CHECKSUM:
         return leati_fail(err, LEAT_DATA_LOSS,
                           "damaged %s data: the checksum at its end does not fit", name);
@@ -79,8 +79,8 @@ static leat_status fail_behind_output(leati_inflate *inflate, uint8_t **out, siz
     return all ? bad_stream(&inflate->base, inflate->failed, err) : LEAT_OK;
 }
 
-leat_status leati_inflate_run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_size,
-                              uint8_t **out, size_t *out_size, leat_error *err) {
+leat_status leati_deflate_inflate_run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_size,
+                                      uint8_t **out, size_t *out_size, leat_error *err) {
     leati_inflate *inflate = (leati_inflate *)unpacker;
     struct inflate_state *state = &inflate->state;
     for (;;) {
@@ -91,7 +91,7 @@ leat_status leati_inflate_run(leati_unpacker *unpacker, const uint8_t **in, size
         if (inflate->base.between && *in_size == 0)
             return LEAT_OK;
         if (inflate->base.between && is_foreign(inflate, *in, *in_size))
-            return leati_no_header(unpacker, err);
+            return leati_compress_no_header(unpacker, err);
         inflate->base.between = false;
         uint32_t in_part = *in_size < INT32_MAX ? (uint32_t)*in_size : INT32_MAX;
         uint32_t out_part = *out_size < INT32_MAX ? (uint32_t)*out_size : INT32_MAX;

@@ -86,7 +86,7 @@ static char *file_name(const char *folder, const char *suffix) {
 
 static void put_text(leati_writer *out, uint32_t number, const char *text) {
     if (text && text[0])
-        leati_put_field(out, number, text, strlen(text));
+        leati_tensor_proto_put_field(out, number, text, strlen(text));
 }
 
 /* Starts an event: when and at which step it happened. */
@@ -99,7 +99,7 @@ static void put_event(leati_writer *out, int64_t step) {
     leati_put_uint(out, EVENT_TIME << 3 | LEATI_WIRE_FIXED64);
     leati_put_fixed64(out, bits);
     if (step != 0)
-        leati_put_number_field(out, EVENT_STEP, (uint64_t)step);
+        leati_tensor_proto_put_number_field(out, EVENT_STEP, (uint64_t)step);
 }
 
 /* Writes an event and hands on what waits where it is time; releases the event's memory. */
@@ -131,7 +131,7 @@ static leat_status write_version(leat_event_writer *writer, leat_error *err) {
     put_event(&event, 0);
     put_text(&event, EVENT_VERSION, version);
     put_text(&inner, SOURCE_WRITER, source);
-    leati_put_field(&event, EVENT_SOURCE, inner.data, inner.size);
+    leati_tensor_proto_put_field(&event, EVENT_SOURCE, inner.data, inner.size);
     event.failed = event.failed || inner.failed;
     leati_writer_fini(&inner);
     return write_event(writer, &event, err);
@@ -165,7 +165,7 @@ leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_o
         return NULL;
     }
     leat_tfrecord_writer_options in_place = {.in_place = true};
-    if (leati_path_mkdirs(folder, err) ||
+    if (leati_fs_mkdirs(folder, err) ||
         !(writer->records = leat_tfrecord_writer_open(writer->path, &in_place, err)) ||
         write_version(writer, err) || leat_event_writer_flush(writer, err)) {
         leat_tfrecord_writer_discard(writer->records);
@@ -198,7 +198,8 @@ leat_status leat_event_writer_close(leat_event_writer *writer, leat_error *err) 
 
 static void put_metadata(leati_writer *value, const leat_event_metadata *metadata) {
     if (metadata->metadata.size > 0) {
-        leati_put_field(value, VALUE_METADATA, metadata->metadata.data, metadata->metadata.size);
+        leati_tensor_proto_put_field(value, VALUE_METADATA, metadata->metadata.data,
+                                     metadata->metadata.size);
         return;
     }
     if (!metadata->plugin && !metadata->display_name && !metadata->description)
@@ -206,13 +207,14 @@ static void put_metadata(leati_writer *value, const leat_event_metadata *metadat
     leati_writer plugin = {0}, out = {0};
     put_text(&plugin, PLUGIN_NAME, metadata->plugin);
     if (metadata->content.size > 0)
-        leati_put_field(&plugin, PLUGIN_CONTENT, metadata->content.data, metadata->content.size);
-    leati_put_field(&out, METADATA_PLUGIN, plugin.data, plugin.size);
+        leati_tensor_proto_put_field(&plugin, PLUGIN_CONTENT, metadata->content.data,
+                                     metadata->content.size);
+    leati_tensor_proto_put_field(&out, METADATA_PLUGIN, plugin.data, plugin.size);
     put_text(&out, METADATA_DISPLAY_NAME, metadata->display_name);
     put_text(&out, METADATA_DESCRIPTION, metadata->description);
     if (metadata->data_class > 0)
-        leati_put_number_field(&out, METADATA_CLASS, (uint64_t)metadata->data_class);
-    leati_put_field(value, VALUE_METADATA, out.data, out.size);
+        leati_tensor_proto_put_number_field(&out, METADATA_CLASS, (uint64_t)metadata->data_class);
+    leati_tensor_proto_put_field(value, VALUE_METADATA, out.data, out.size);
     value->failed = value->failed || plugin.failed || out.failed;
     leati_writer_fini(&plugin);
     leati_writer_fini(&out);
@@ -229,15 +231,15 @@ leat_status leat_event_tensor(leat_event_writer *writer, const char *tag, int64_
     leat_shape shape = leat_tensor_shape(value);
     leat_status status =
         value->dtype == LEAT_STRING
-            ? leati_put_string_proto(&tensor, &shape, value->data, err)
-            : leati_put_tensor_proto(&tensor, value->dtype, &shape, value->data, err);
+            ? leati_tensor_proto_put_strings(&tensor, &shape, value->data, err)
+            : leati_tensor_proto_put(&tensor, value->dtype, &shape, value->data, err);
     if (!status) {
-        leati_put_field(&entry, VALUE_TAG, tag, strlen(tag));
-        leati_put_field(&entry, VALUE_TENSOR, tensor.data, tensor.size);
+        leati_tensor_proto_put_field(&entry, VALUE_TAG, tag, strlen(tag));
+        leati_tensor_proto_put_field(&entry, VALUE_TENSOR, tensor.data, tensor.size);
         put_metadata(&entry, metadata ? metadata : &none);
-        leati_put_field(&summary, SUMMARY_VALUE, entry.data, entry.size);
+        leati_tensor_proto_put_field(&summary, SUMMARY_VALUE, entry.data, entry.size);
         put_event(&event, step);
-        leati_put_field(&event, EVENT_SUMMARY, summary.data, summary.size);
+        leati_tensor_proto_put_field(&event, EVENT_SUMMARY, summary.data, summary.size);
         event.failed = event.failed || tensor.failed || entry.failed || summary.failed;
         status = write_event(writer, &event, err);
     }
@@ -329,7 +331,7 @@ leat_status leat_event_histogram(leat_event_writer *writer, const char *tag, int
                                  const leat_tensor *values, int buckets,
                                  const leat_event_metadata *metadata, leat_error *err) {
     static const leat_event_metadata own = {.plugin = "histograms"};
-    if (!values || values->dtype == LEAT_STRING || leati_proto_of_dtype(values->dtype) == 0)
+    if (!values || values->dtype == LEAT_STRING || leati_tensor_proto_of_dtype(values->dtype) == 0)
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
                                   "a histogram is of numbers; found dtype %s",
                                   values ? leat_dtype_name(values->dtype) : "(no tensor)");
@@ -354,7 +356,7 @@ static leat_status write_message(leat_event_writer *writer, int64_t step, uint32
                                  leat_string message, leat_error *err) {
     leati_writer event = {0};
     put_event(&event, step);
-    leati_put_field(&event, number, message.data, message.size);
+    leati_tensor_proto_put_field(&event, number, message.data, message.size);
     return write_event(writer, &event, err);
 }
 

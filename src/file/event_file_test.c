@@ -45,7 +45,7 @@ static struct events read_events(const char *path) {
     leat_record_summary summary;
     leat_error err = {0};
     assert_int_equal(
-        leat_inspect_records(path, LEAT_COMPRESSION_NONE, keep, &events, &summary, &err), LEAT_OK);
+        leat_records_inspect(path, LEAT_COMPRESSION_NONE, keep, &events, &summary, &err), LEAT_OK);
     assert_int_equal(summary.trailing_bytes, 0);
     return events;
 }
@@ -72,7 +72,7 @@ static leati_tensor_proto tensor_of(const struct events *events, int index) {
     leati_wire event = {events->data[index], events->data[index] + events->size[index]};
     leati_wire value = field_of(field_of(event, 5), 1);
     leati_tensor_proto tensor;
-    assert_int_equal(leati_read_tensor_proto(field_of(value, 8), &tensor, NULL), LEAT_OK);
+    assert_int_equal(leati_tensor_proto_read(field_of(value, 8), &tensor, NULL), LEAT_OK);
     return tensor;
 }
 

@@ -130,8 +130,8 @@ const leati_feature_request *leati_example_plan_request(const leati_example_plan
     return &plan->requests[index];
 }
 
-int leati_plan_look_up(const leati_example_plan *plan, leati_wire text, int entry,
-                       leati_example_order *order) {
+int leati_example_plan_look_up(const leati_example_plan *plan, leati_wire text, int entry,
+                               leati_example_order *order) {
     leati_plan_name key = {.text = (const char *)text.at, .size = (size_t)(text.end - text.at)};
     const leati_plan_name *found =
         bsearch(&key, plan->sorted, (size_t)plan->count, sizeof key, compare_names);
@@ -167,7 +167,8 @@ static leat_status walk_features(walk *w, leati_wire features, leat_error *err) 
             continue;
         if (!leati_feature_split(field.bytes, &entry, &bad))
             return malformed(w->record, bad, err);
-        int index = leati_plan_find(w->plan, entry.name, features.end, w->entry++, w->order);
+        int index =
+            leati_example_plan_find(w->plan, entry.name, features.end, w->entry++, w->order);
         if (index >= 0) {
             w->spans[index].list = (const char *)entry.feature.at;
             w->spans[index].size = (size_t)(entry.feature.end - entry.feature.at);

@@ -101,10 +101,10 @@ static uint8_t *start_entry(leat_example *example, const char *name, int number,
         too_large(name, err);
         return NULL;
     }
-    size_t feature = 1 + leati_varint_size(list_size) + list_size;
-    size_t entry =
-        1 + leati_varint_size(name_size) + name_size + 1 + leati_varint_size(feature) + feature;
-    size_t whole = 1 + leati_varint_size(entry) + entry;
+    size_t feature = 1 + leati_wire_varint_size(list_size) + list_size;
+    size_t entry = 1 + leati_wire_varint_size(name_size) + name_size + 1 +
+                   leati_wire_varint_size(feature) + feature;
+    size_t whole = 1 + leati_wire_varint_size(entry) + entry;
     if (whole > MAX_MESSAGE - example->size) {
         too_large(name, err);
         return NULL;
@@ -118,15 +118,15 @@ static uint8_t *start_entry(leat_example *example, const char *name, int number,
     uint8_t *to = example->data + example->size;
     example->size += whole;
     *to++ = TAG(1);
-    to = leati_put_varint(to, entry);
+    to = leati_wire_put_varint(to, entry);
     *to++ = TAG(1);
-    to = leati_put_varint(to, name_size);
+    to = leati_wire_put_varint(to, name_size);
     memcpy(to, name, name_size);
     to += name_size;
     *to++ = TAG(2);
-    to = leati_put_varint(to, feature);
+    to = leati_wire_put_varint(to, feature);
     *to++ = TAG(number);
-    return leati_put_varint(to, list_size);
+    return leati_wire_put_varint(to, list_size);
 }
 
 leat_status leat_example_add_bytes(leat_example *example, const char *name,
@@ -142,7 +142,7 @@ leat_status leat_example_add_bytes(leat_example *example, const char *name,
                               (long long)i, values[i].size);
         if (values[i].size > MAX_MESSAGE || size > MAX_MESSAGE)
             return too_large(name, err);
-        size += 1 + leati_varint_size(values[i].size) + values[i].size;
+        size += 1 + leati_wire_varint_size(values[i].size) + values[i].size;
     }
     leat_error failure = {0};
     uint8_t *to = start_entry(example, name, LEATI_BYTES_LIST, size, &failure);
@@ -150,7 +150,7 @@ leat_status leat_example_add_bytes(leat_example *example, const char *name,
         return leati_error_pass(err, &failure);
     for (int64_t i = 0; i < count; i++) {
         *to++ = TAG(1);
-        to = leati_put_varint(to, values[i].size);
+        to = leati_wire_put_varint(to, values[i].size);
         if (values[i].size > 0)
             memcpy(to, values[i].data, values[i].size);
         to += values[i].size;
@@ -162,14 +162,14 @@ leat_status leat_example_add_bytes(leat_example *example, const char *name,
  * values) and gives where those go in *out. */
 static leat_status start_packed(leat_example *example, const char *name, int number, size_t packed,
                                 uint8_t **out, leat_error *err) {
-    size_t list = packed ? 1 + leati_varint_size(packed) + packed : 0;
+    size_t list = packed ? 1 + leati_wire_varint_size(packed) + packed : 0;
     leat_error failure = {0};
     uint8_t *to = start_entry(example, name, number, list, &failure);
     if (!to)
         return leati_error_pass(err, &failure);
     if (packed) {
         *to++ = TAG(1);
-        to = leati_put_varint(to, packed);
+        to = leati_wire_put_varint(to, packed);
     }
     *out = to;
     return LEAT_OK;
@@ -184,11 +184,11 @@ leat_status leat_example_add_int64(leat_example *example, const char *name, cons
         return too_large(name, err);
     size_t packed = 0;
     for (int64_t i = 0; i < count; i++)
-        packed += leati_varint_size((uint64_t)values[i]);
+        packed += leati_wire_varint_size((uint64_t)values[i]);
     uint8_t *to = NULL;
     status = start_packed(example, name, LEATI_INT64_LIST, packed, &to, err);
     for (int64_t i = 0; i < count && !status; i++)
-        to = leati_put_varint(to, (uint64_t)values[i]);
+        to = leati_wire_put_varint(to, (uint64_t)values[i]);
     return status;
 }
 
@@ -204,7 +204,7 @@ leat_status leat_example_add_float(leat_example *example, const char *name, cons
     for (int64_t i = 0; i < count && !status; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
-        leati_store32(to + 4 * i, bits);
+        leati_wire_store32(to + 4 * i, bits);
     }
     return status;
 }
@@ -213,9 +213,9 @@ leat_status leat_example_serialize(leat_example *example, leat_string *out, leat
     if (!example)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_example_serialize: example is NULL");
     size_t features = example->size - HEAD;
-    uint8_t *start = example->data + HEAD - 1 - leati_varint_size(features);
+    uint8_t *start = example->data + HEAD - 1 - leati_wire_varint_size(features);
     start[0] = TAG(1);
-    leati_put_varint(start + 1, features);
+    leati_wire_put_varint(start + 1, features);
     *out = (leat_string){(const char *)start, (size_t)(example->data + example->size - start)};
     return LEAT_OK;
 }

@@ -55,7 +55,7 @@ static inline bool read_values(const leati_feature_request *request, const uint8
         memcpy(to, at, (size_t)count * 4);
 #else
         for (int64_t i = 0; i < count; i++) {
-            uint32_t bits = leati_load32(at + 4 * i);
+            uint32_t bits = leati_wire_load32(at + 4 * i);
             memcpy((float *)to + i, &bits, sizeof bits);
         }
 #endif
@@ -166,7 +166,7 @@ static inline bool note(walk *w, int index, const uint8_t *at, const uint8_t *en
     switch (request->dtype) {
     case LEAT_STRING: count = count_strings(at, end); break;
     case LEAT_FLOAT32: count = (end - at) % 4 == 0 ? (end - at) / 4 : -1; break;
-    default: count = leati_count_varints((leati_wire){at, end}); break;
+    default: count = leati_feature_count_varints((leati_wire){at, end}); break;
     }
     if (count < 0 || (request->length >= 0 && count != request->length) ||
         (request->length < 0 && request->multiple > 1 && count % request->multiple != 0))
@@ -199,7 +199,7 @@ static bool read_entry(walk *w, const uint8_t **at, int entry) {
     values = name.end;
     if (!enter_whole(&values, stop, 0x12))
         return false;
-    int index = leati_plan_find(w->plan, name, w->end, entry, w->order);
+    int index = leati_example_plan_find(w->plan, name, w->end, entry, w->order);
     if (index >= 0) {
         if (w->spans != NULL
                 ? !note_feature(w, index, &values, stop)

@@ -23,8 +23,8 @@ struct leati_example_plan {
 };
 
 /* `limit`: up to where bytes behind the text may be read. */
-static inline bool leati_plan_is_name(const leati_plan_name *name, leati_wire text,
-                                      const uint8_t *limit) {
+static inline bool leati_example_plan_is_name(const leati_plan_name *name, leati_wire text,
+                                              const uint8_t *limit) {
     uint64_t head;
     if (name->size != (size_t)(text.end - text.at))
         return false;
@@ -36,17 +36,18 @@ static inline bool leati_plan_is_name(const leati_plan_name *name, leati_wire te
 }
 
 /* The request of that name, or -1, looked up and remembered as entry `entry` of `order`. */
-int leati_plan_look_up(const leati_example_plan *plan, leati_wire text, int entry,
-                       leati_example_order *order);
+int leati_example_plan_look_up(const leati_example_plan *plan, leati_wire text, int entry,
+                               leati_example_order *order);
 
 /* The same; the remembered one is tried first. `order` may be NULL. */
-static inline int leati_plan_find(const leati_example_plan *plan, leati_wire text,
-                                  const uint8_t *limit, int entry, leati_example_order *order) {
+static inline int leati_example_plan_find(const leati_example_plan *plan, leati_wire text,
+                                          const uint8_t *limit, int entry,
+                                          leati_example_order *order) {
     int known = order && entry < LEATI_REMEMBERED_FEATURES ? order->request[entry] : 0;
     if (known > 0 && known <= plan->count &&
-        leati_plan_is_name(&plan->by_index[known - 1], text, limit))
+        leati_example_plan_is_name(&plan->by_index[known - 1], text, limit))
         return known - 1;
-    return leati_plan_look_up(plan, text, entry, order);
+    return leati_example_plan_look_up(plan, text, entry, order);
 }
 
 #endif

@@ -51,7 +51,7 @@ bool leati_feature_list(leati_wire feature, leat_dtype *dtype, leati_wire *list,
     return true;
 }
 
-int64_t leati_count_varints(leati_wire packed) {
+int64_t leati_feature_count_varints(leati_wire packed) {
     int64_t count = 0;
     int run = 0; /* bytes of the varint being passed */
     while (packed.at < packed.end) {
@@ -89,7 +89,7 @@ static int64_t count_field(leat_dtype dtype, const leati_wire_field *field) {
         return field->type == LEATI_WIRE_FIXED32;
     default:
         if (field->type == LEATI_WIRE_BYTES)
-            return leati_count_varints(field->bytes);
+            return leati_feature_count_varints(field->bytes);
         return field->type == LEATI_WIRE_VARINT;
     }
 }
@@ -118,7 +118,7 @@ static int64_t copy_floats(leati_wire packed, float *to, int64_t room) {
         memcpy(to, packed.at, (size_t)count * sizeof *to);
 #else
     for (int64_t i = 0; i < count; i++) {
-        uint32_t bits = leati_load32(packed.at + 4 * i);
+        uint32_t bits = leati_wire_load32(packed.at + 4 * i);
         memcpy(&to[i], &bits, sizeof bits);
     }
 #endif
@@ -139,7 +139,7 @@ static int64_t copy_varints(leati_wire packed, int64_t *to, int64_t room) {
     while (count < room && packed.at < packed.end) {
         if (packed.end - packed.at >= 4 && (packed.at[0] & 0x80) != 0) {
             /* Two and three bytes are the most frequent after one. */
-            uint32_t word = leati_load32(packed.at);
+            uint32_t word = leati_wire_load32(packed.at);
             int bytes = (word & 0x8000) == 0 ? 2 : (word & 0x800000) == 0 ? 3 : 0;
             if (bytes > 0) {
                 to[count++] = (int64_t)gather_bits(word, bytes);

@@ -30,7 +30,7 @@ bool leati_feature_list(leati_wire feature, leat_dtype *dtype, leati_wire *list,
 int64_t leati_feature_count(leat_dtype dtype, leati_wire list, const uint8_t **bad);
 
 /* Counts packed varints; -1 if the last one is cut or one is longer than ten bytes. */
-int64_t leati_count_varints(leati_wire packed);
+int64_t leati_feature_count_varints(leati_wire packed);
 
 /* Writes the first `capacity` values of a checked packed field of numbers. */
 void leati_feature_unpack(leat_dtype dtype, leati_wire packed, void *to, int64_t capacity);

@@ -91,53 +91,53 @@ void leati_file_close(leati_file *file) {
         file->fs->close(file);
 }
 
-leat_status leati_path_stat(const char *path, leati_stat *out, leat_error *err) {
+leat_status leati_fs_stat(const char *path, leati_stat *out, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
     return status ? status : fs->stat(fs, rest, out, err);
 }
 
-leat_status leati_path_list(const char *path, leati_list_function function, void *context,
-                            leat_error *err) {
+leat_status leati_fs_list(const char *path, leati_list_function function, void *context,
+                          leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
     return status ? status : fs->list(fs, rest, function, context, err);
 }
 
-leat_status leati_path_mkdir(const char *path, leat_error *err) {
+leat_status leati_fs_mkdir(const char *path, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
     return status ? status : fs->mkdir(fs, rest, err);
 }
 
-leat_status leati_path_mkdirs(const char *path, leat_error *err) {
+leat_status leati_fs_mkdirs(const char *path, leat_error *err) {
     leat_error local = {0};
-    leat_status status = leati_path_mkdir(path, &local);
+    leat_status status = leati_fs_mkdir(path, &local);
     const char *slash = strrchr(path, '/');
     if (status == LEAT_NOT_FOUND && slash && slash > path && slash[-1] != '/') {
         char *above = leati_strndup(path, (size_t)(slash - path));
         if (!above)
             return leati_no_memory(err);
-        status = leati_path_mkdirs(above, err);
+        status = leati_fs_mkdirs(above, err);
         leati_free(above);
-        return status ? status : leati_path_mkdir(path, err);
+        return status ? status : leati_fs_mkdir(path, err);
     }
     if (status && err)
         *err = local;
     return status;
 }
 
-leat_status leati_path_remove(const char *path, leat_error *err) {
+leat_status leati_fs_remove(const char *path, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
     return status ? status : fs->remove(fs, rest, err);
 }
 
-leat_status leati_path_append(const char *path, const void *data, size_t size, leat_error *err) {
+leat_status leati_fs_append(const char *path, const void *data, size_t size, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
@@ -214,7 +214,7 @@ leat_status leati_file_read_all(const char *path, leat_buffer **out, leat_error 
     return status;
 }
 
-leat_status leati_paths_add(leati_paths *paths, const char *text, size_t size, leat_error *err) {
+leat_status leati_fs_paths_add(leati_paths *paths, const char *text, size_t size, leat_error *err) {
     void *values = paths->values;
     if (!leati_grow(&values, &paths->capacity, paths->count + 1, sizeof(char *)))
         return leati_no_memory(err);
@@ -230,12 +230,12 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void leati_paths_sort(leati_paths *paths) {
+void leati_fs_paths_sort(leati_paths *paths) {
     if (paths->count > 1)
         qsort(paths->values, paths->count, sizeof *paths->values, compare_texts);
 }
 
-void leati_paths_fini(leati_paths *paths) {
+void leati_fs_paths_fini(leati_paths *paths) {
     for (size_t i = 0; i < paths->count; i++)
         leati_free(paths->values[i]);
     leati_free(paths->values);

@@ -1,9 +1,9 @@
 /* File systems behind one vtable. A path "scheme://rest" goes to the row of fs.def with that
  * scheme, any other path to the local file system; nobody else in the library opens a file.
  *
- * Everything here is thread-safe except that a leati_file or leati_sink belongs to one thread at a
- * time (leati_file_read_at may be called from several where `seekable`). All errors name the path;
- * codes are TensorFlow's for the same errno. */
+ * Everything here is thread-safe except that a leati_file or leati_file_sink belongs to one thread
+ * at a time (leati_file_read_at may be called from several where `seekable`). All errors name the
+ * path; codes are TensorFlow's for the same errno. */
 #ifndef LEATI_FILE_FS_H
 #define LEATI_FILE_FS_H
 
@@ -39,10 +39,10 @@ typedef struct leati_file {
 } leati_file;
 
 /* A file open for writing from its start; an implementation's struct starts with it. */
-typedef struct leati_sink {
+typedef struct leati_file_sink {
     const leati_fs *fs;
     char *path;
-} leati_sink;
+} leati_file_sink;
 
 /* Receives one name of a folder ("." and ".." left out). */
 typedef leat_status (*leati_list_function)(void *context, const char *name, leati_path_kind kind,
@@ -68,12 +68,12 @@ struct leati_fs {
     /* The name behind links, for the part of the path that exists; *out owned. */
     leat_status (*resolve)(const leati_fs *fs, const char *path, char **out, leat_error *err);
     /* Writing. `exclusive`: ALREADY_EXISTS if it is there. */
-    leat_status (*create)(const leati_fs *fs, const char *path, bool exclusive, leati_sink **out,
-                          leat_error *err);
-    leat_status (*write)(leati_sink *sink, const void *data, size_t size, leat_error *err);
-    leat_status (*sync)(leati_sink *sink, leat_error *err);
+    leat_status (*create)(const leati_fs *fs, const char *path, bool exclusive,
+                          leati_file_sink **out, leat_error *err);
+    leat_status (*write)(leati_file_sink *sink, const void *data, size_t size, leat_error *err);
+    leat_status (*sync)(leati_file_sink *sink, leat_error *err);
     /* `sink` is given, also on failure. */
-    leat_status (*close_sink)(leati_sink *sink, leat_error *err);
+    leat_status (*close_sink)(leati_file_sink *sink, leat_error *err);
     /* Replaces `to`; the change is on the disk when this returns OK. */
     leat_status (*rename)(const leati_fs *fs, const char *from, const char *to, leat_error *err);
     leat_status (*remove)(const leati_fs *fs, const char *path, leat_error *err);
@@ -98,16 +98,16 @@ void leati_file_close(leati_file *file); /* NULL is allowed */
 /* Calls `use` with the file open, and returns what it returns. */
 LEAT_WARN_UNUSED leat_status leati_file_use(const char *path, leati_file_user use, void *context,
                                             leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_path_stat(const char *path, leati_stat *out, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_path_list(const char *path, leati_list_function function,
-                                             void *context, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_path_mkdir(const char *path, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_fs_stat(const char *path, leati_stat *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_fs_list(const char *path, leati_list_function function,
+                                           void *context, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_fs_mkdir(const char *path, leat_error *err);
 /* The same with the folders above it that are missing. */
-LEAT_WARN_UNUSED leat_status leati_path_mkdirs(const char *path, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_path_remove(const char *path, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_fs_mkdirs(const char *path, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_fs_remove(const char *path, leat_error *err);
 /* Appends by one write, which other writers' cannot come between; makes the file. */
-LEAT_WARN_UNUSED leat_status leati_path_append(const char *path, const void *data, size_t size,
-                                               leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_fs_append(const char *path, const void *data, size_t size,
+                                             leat_error *err);
 
 /* The whole of an open file of which nothing was read yet, in one new buffer. Owned. */
 LEAT_WARN_UNUSED leat_status leati_file_read_whole(leati_file *file, leat_buffer **out,
@@ -117,11 +117,11 @@ LEAT_WARN_UNUSED leat_status leati_file_read_all(const char *path, leat_buffer *
                                                  leat_error *err);
 
 /* Appends a copy of `size` bytes of `text`. */
-LEAT_WARN_UNUSED leat_status leati_paths_add(leati_paths *paths, const char *text, size_t size,
-                                             leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_fs_paths_add(leati_paths *paths, const char *text, size_t size,
+                                                leat_error *err);
 /* Sorts bytewise. */
-void leati_paths_sort(leati_paths *paths);
-void leati_paths_fini(leati_paths *paths);
+void leati_fs_paths_sort(leati_paths *paths);
+void leati_fs_paths_fini(leati_paths *paths);
 
 #define LEATI_MAX_PATH 65536
 

@@ -200,11 +200,11 @@ static leat_status read_pipe(leat_error *err) {
 }
 
 static leat_status write_file(leat_error *err) {
-    return leati_write_file(scratch_path("out"), "hello", 5, err);
+    return leati_atomic_write_file(scratch_path("out"), "hello", 5, err);
 }
 
 static leat_status append_file(leat_error *err) {
-    return leati_path_append(scratch_path("out"), "hello", 5, err);
+    return leati_fs_append(scratch_path("out"), "hello", 5, err);
 }
 
 static leat_status add_kind(void *context, const char *name, leati_path_kind kind,
@@ -217,7 +217,7 @@ static leat_status add_kind(void *context, const char *name, leati_path_kind kin
 
 static leat_status list_folder(leat_error *err) {
     char found[64] = "";
-    leat_status status = leati_path_list(scratch_folder, add_kind, found, err);
+    leat_status status = leati_fs_list(scratch_folder, add_kind, found, err);
     if (status == LEAT_OK)
         assert_string_equal(found, "out0");
     return status;
@@ -310,20 +310,20 @@ static void kinds_of_entries(void **state) {
                          : i == 2 ? mkdir(path, 0700)
                                   : (scratch_write("it", "", 0), 0),
                          0);
-        assert_int_equal(leati_path_list(scratch_folder, add_kind, found, &err), LEAT_OK);
+        assert_int_equal(leati_fs_list(scratch_folder, add_kind, found, &err), LEAT_OK);
         snprintf(text, sizeof text, "it%d", (int)expected[i]);
         assert_string_equal(found, text);
         leati_stat st = {.size = 7};
         if (i == 0) {
-            assert_int_equal(leati_path_stat(path, &st, &err), LEAT_OK);
+            assert_int_equal(leati_fs_stat(path, &st, &err), LEAT_OK);
             assert_int_equal(st.kind, LEATI_PATH_OTHER);
             assert_int_equal(st.size, -1);
         }
-        assert_int_equal(leati_path_remove(path, &err), LEAT_OK);
+        assert_int_equal(leati_fs_remove(path, &err), LEAT_OK);
     }
     char found[64] = "";
     arm(READDIR, 1, SHORT);
-    assert_int_equal(leati_path_list(scratch_folder, add_kind, found, &err), LEAT_OK);
+    assert_int_equal(leati_fs_list(scratch_folder, add_kind, found, &err), LEAT_OK);
     arm(OPEN, 0, 0);
     assert_string_equal(found, "unknown3");
 }
@@ -336,16 +336,16 @@ static void first_failure_is_kept(void **state) {
         leati_output *output = NULL;
         leat_error first = {0}, err = {0};
         scratch_write("out", "old", 3);
-        assert_int_equal(leati_output_open(scratch_path("out"), false, &output, &err), LEAT_OK);
-        assert_int_equal(leati_output_write(output, "some", large ? 0 : 4, &err), LEAT_OK);
+        assert_int_equal(leati_atomic_open(scratch_path("out"), false, &output, &err), LEAT_OK);
+        assert_int_equal(leati_atomic_write(output, "some", large ? 0 : 4, &err), LEAT_OK);
         arm(WRITE, 1, EIO);
-        leat_status status = large ? leati_output_write(output, data, sizeof data, &first)
-                                   : leati_output_flush(output, &first);
+        leat_status status = large ? leati_atomic_write(output, data, sizeof data, &first)
+                                   : leati_atomic_flush(output, &first);
         arm(OPEN, 0, 0);
         expect(status, &first, LEAT_UNKNOWN, "out: writing failed: ");
-        expect(leati_output_write(output, "x", 1, &err), &err, LEAT_UNKNOWN, first.text);
-        expect(leati_output_flush(output, &err), &err, LEAT_UNKNOWN, first.text);
-        expect(leati_output_commit(output, &err), &err, LEAT_UNKNOWN, first.text);
+        expect(leati_atomic_write(output, "x", 1, &err), &err, LEAT_UNKNOWN, first.text);
+        expect(leati_atomic_flush(output, &err), &err, LEAT_UNKNOWN, first.text);
+        expect(leati_atomic_commit(output, &err), &err, LEAT_UNKNOWN, first.text);
         assert_int_equal(scratch_count(), 1);
         size_t size = 0;
         uint8_t *now = scratch_read(scratch_path("out"), &size);
@@ -359,7 +359,7 @@ static void names_are_tried(void **state) {
     (void)state;
     leat_error err = {0};
     arm(OPEN, ALWAYS, EEXIST);
-    leat_status status = leati_write_file(scratch_path("out"), "x", 1, &err);
+    leat_status status = leati_atomic_write_file(scratch_path("out"), "x", 1, &err);
     assert_int_equal(fault.seen, 101);
     arm(OPEN, 0, 0);
     assert_int_equal(status, LEAT_ALREADY_EXISTS);

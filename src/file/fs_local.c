@@ -28,7 +28,7 @@ typedef struct local_file {
 } local_file;
 
 typedef struct local_sink {
-    leati_sink base;
+    leati_file_sink base;
     int fd;
 } local_sink;
 
@@ -83,7 +83,7 @@ static const char *advice_of_errno(int number) {
     }
 }
 
-leat_status leati_fail_errno(leat_error *err, int number, const char *path, const char *what) {
+leat_status leati_fs_local_fail(leat_error *err, int number, const char *path, const char *what) {
     char text[128];
     return leati_fail_in_file(err, code_of_errno(number), path, -1, false, "cannot %s: %s%s", what,
                               strerror_r(number, text, sizeof text), advice_of_errno(number));
@@ -106,11 +106,11 @@ static leat_status open_into(const leati_fs *fs, const char *path, local_file *f
                              leat_error *err) {
     int fd = open_again(path, O_RDONLY);
     if (fd < 0)
-        return leati_fail_errno(err, errno, path, "open it for reading");
+        return leati_fs_local_fail(err, errno, path, "open it for reading");
     struct stat st;
     if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)) {
         leat_status status =
-            leati_fail_errno(err, S_ISDIR(st.st_mode) ? EISDIR : errno, path, "read it");
+            leati_fs_local_fail(err, S_ISDIR(st.st_mode) ? EISDIR : errno, path, "read it");
         close(fd);
         return status;
     }
@@ -171,7 +171,7 @@ static leat_status local_read_at(leati_file *base, int64_t offset, void *data, s
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return leati_fail_errno(err, errno, base->path, "read it");
+            return leati_fs_local_fail(err, errno, base->path, "read it");
         done += (size_t)n;
     }
     if (!base->seekable)
@@ -192,7 +192,7 @@ static leat_status local_stat(const leati_fs *fs, const char *path, leati_stat *
     (void)fs;
     struct stat st;
     if (stat(path, &st) != 0)
-        return leati_fail_errno(err, errno, path, "find it");
+        return leati_fs_local_fail(err, errno, path, "find it");
     out->kind = kind_of_mode(st.st_mode);
     out->size = out->kind == LEATI_PATH_FILE ? (int64_t)st.st_size : -1;
     return LEAT_OK;
@@ -213,14 +213,14 @@ static leat_status local_list(const leati_fs *fs, const char *path, leati_list_f
     (void)fs;
     DIR *folder = opendir(path);
     if (!folder)
-        return leati_fail_errno(err, errno, path, "list the folder");
+        return leati_fs_local_fail(err, errno, path, "list the folder");
     leat_status status = LEAT_OK;
     while (!status) {
         errno = 0;
         struct dirent *entry = readdir(folder);
         if (!entry) {
             if (errno)
-                status = leati_fail_errno(err, errno, path, "list the folder");
+                status = leati_fs_local_fail(err, errno, path, "list the folder");
             break;
         }
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
@@ -236,13 +236,13 @@ static leat_status local_resolve(const leati_fs *fs, const char *path, char **ou
     char resolved[PATH_MAX];
     const char *name = realpath(path, resolved) ? resolved : path;
     if (name == path && errno != ENOENT)
-        return leati_fail_errno(err, errno, path, "find it");
+        return leati_fs_local_fail(err, errno, path, "find it");
     *out = leati_strdup(name);
     return *out ? LEAT_OK : leati_no_memory(err);
 }
 
 static leat_status local_create(const leati_fs *fs, const char *path, bool exclusive,
-                                leati_sink **out, leat_error *err) {
+                                leati_file_sink **out, leat_error *err) {
     local_sink *sink = leati_alloc_zero(1, sizeof *sink);
     char *name = leati_strdup(path);
     leat_status status = LEAT_OK;
@@ -250,10 +250,10 @@ static leat_status local_create(const leati_fs *fs, const char *path, bool exclu
         status = leati_no_memory(err);
         goto free_all;
     }
-    sink->base = (leati_sink){fs, name};
+    sink->base = (leati_file_sink){fs, name};
     sink->fd = open_again(path, O_WRONLY | O_CREAT | (exclusive ? O_EXCL : O_TRUNC));
     if (sink->fd < 0) {
-        status = leati_fail_errno(err, errno, path, "open it for writing");
+        status = leati_fs_local_fail(err, errno, path, "open it for writing");
         goto free_all;
     }
     *out = &sink->base;
@@ -264,7 +264,8 @@ free_all:
     return status;
 }
 
-static leat_status local_write(leati_sink *base, const void *data, size_t size, leat_error *err) {
+static leat_status local_write(leati_file_sink *base, const void *data, size_t size,
+                               leat_error *err) {
     local_sink *sink = (local_sink *)base;
     for (size_t done = 0; done < size;) {
         size_t part = size - done < MAX_TRANSFER ? size - done : MAX_TRANSFER;
@@ -272,25 +273,25 @@ static leat_status local_write(leati_sink *base, const void *data, size_t size, 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return leati_fail_errno(err, errno, base->path, "write to it");
+            return leati_fs_local_fail(err, errno, base->path, "write to it");
         done += (size_t)n;
     }
     return LEAT_OK;
 }
 
-static leat_status local_sync(leati_sink *base, leat_error *err) {
+static leat_status local_sync(leati_file_sink *base, leat_error *err) {
     /* Pipes and devices know no fsync and say EINVAL or EROFS. */
     if (fsync(((local_sink *)base)->fd) != 0 && errno != EINVAL && errno != EROFS &&
         errno != ENOTSUP)
-        return leati_fail_errno(err, errno, base->path, "write it to the disk");
+        return leati_fs_local_fail(err, errno, base->path, "write it to the disk");
     return LEAT_OK;
 }
 
-static leat_status local_close_sink(leati_sink *base, leat_error *err) {
+static leat_status local_close_sink(leati_file_sink *base, leat_error *err) {
     leat_status status = LEAT_OK;
     /* Linux closes the descriptor even where close says EINTR. */
     if (close(((local_sink *)base)->fd) != 0 && errno != EINTR)
-        status = leati_fail_errno(err, errno, base->path, "write it to the disk");
+        status = leati_fs_local_fail(err, errno, base->path, "write it to the disk");
     leati_free(base->path);
     leati_free(base);
     return status;
@@ -317,7 +318,7 @@ static leat_status local_rename(const leati_fs *fs, const char *from, const char
                                 leat_error *err) {
     (void)fs;
     if (rename(from, to) != 0)
-        return leati_fail_errno(err, errno, to, "put the finished file there");
+        return leati_fs_local_fail(err, errno, to, "put the finished file there");
     sync_folder_of(to);
     return LEAT_OK;
 }
@@ -327,21 +328,21 @@ static leat_status local_append(const leati_fs *fs, const char *path, const void
     (void)fs;
     int fd = open_again(path, O_WRONLY | O_APPEND | O_CREAT);
     if (fd < 0)
-        return leati_fail_errno(err, errno, path, "open it for appending");
+        return leati_fs_local_fail(err, errno, path, "open it for appending");
     ssize_t n = write(fd, data, size);
     int number = n < 0 ? errno : ENOSPC;
     leat_status status = LEAT_OK;
     if (n != (ssize_t)size)
-        status = leati_fail_errno(err, number, path, "append to it");
+        status = leati_fs_local_fail(err, number, path, "append to it");
     if (close(fd) != 0 && !status && errno != EINTR)
-        status = leati_fail_errno(err, errno, path, "append to it");
+        status = leati_fs_local_fail(err, errno, path, "append to it");
     return status;
 }
 
 static leat_status local_remove(const leati_fs *fs, const char *path, leat_error *err) {
     (void)fs;
     if (remove(path) != 0)
-        return leati_fail_errno(err, errno, path, "remove it");
+        return leati_fs_local_fail(err, errno, path, "remove it");
     return LEAT_OK;
 }
 
@@ -353,7 +354,7 @@ static leat_status local_mkdir(const leati_fs *fs, const char *path, leat_error 
     int number = errno;
     if (number == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return LEAT_OK;
-    return leati_fail_errno(err, number, path, "make the folder");
+    return leati_fs_local_fail(err, number, path, "make the folder");
 }
 
 const leati_fs leati_fs_local = {

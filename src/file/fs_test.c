@@ -28,8 +28,8 @@ static void missing_file(void **state) {
     assert_non_null(strstr(err.text, scratch_folder));
     assert_null(file);
     leati_stat st;
-    expect(leati_path_stat(path, &st, &err), &err, LEAT_NOT_FOUND, "none.tfrecord");
-    expect(leati_path_remove(path, &err), &err, LEAT_NOT_FOUND, "none.tfrecord");
+    expect(leati_fs_stat(path, &st, &err), &err, LEAT_NOT_FOUND, "none.tfrecord");
+    expect(leati_fs_remove(path, &err), &err, LEAT_NOT_FOUND, "none.tfrecord");
 }
 
 static void folder_is_no_file(void **state) {
@@ -148,15 +148,15 @@ static void folders(void **state) {
     (void)state;
     leat_error err = {0};
     const char *path = scratch_path("new");
-    assert_int_equal(leati_path_mkdir(path, &err), LEAT_OK);
-    assert_int_equal(leati_path_mkdir(path, &err), LEAT_OK);
+    assert_int_equal(leati_fs_mkdir(path, &err), LEAT_OK);
+    assert_int_equal(leati_fs_mkdir(path, &err), LEAT_OK);
     leati_stat st;
-    assert_int_equal(leati_path_stat(path, &st, &err), LEAT_OK);
+    assert_int_equal(leati_fs_stat(path, &st, &err), LEAT_OK);
     assert_int_equal(st.kind, LEATI_PATH_FOLDER);
-    expect(leati_path_mkdir(scratch_write("plain", "x", 1), &err), &err, LEAT_ALREADY_EXISTS,
+    expect(leati_fs_mkdir(scratch_write("plain", "x", 1), &err), &err, LEAT_ALREADY_EXISTS,
            "cannot make the folder");
-    expect(leati_path_mkdir(scratch_path("no/deep"), &err), &err, LEAT_NOT_FOUND, "no/deep");
-    assert_int_equal(leati_path_remove(path, &err), LEAT_OK);
+    expect(leati_fs_mkdir(scratch_path("no/deep"), &err), &err, LEAT_NOT_FOUND, "no/deep");
+    assert_int_equal(leati_fs_remove(path, &err), LEAT_OK);
 }
 
 /* Folders above that are missing are made; what stands in the way is named. */
@@ -165,16 +165,16 @@ static void folders_above(void **state) {
     leat_error err = {0};
     leati_stat st;
     const char *path = scratch_path("a/b/c");
-    assert_int_equal(leati_path_mkdirs(path, &err), LEAT_OK);
-    assert_int_equal(leati_path_mkdirs(path, &err), LEAT_OK);
-    assert_int_equal(leati_path_stat(path, &st, &err), LEAT_OK);
+    assert_int_equal(leati_fs_mkdirs(path, &err), LEAT_OK);
+    assert_int_equal(leati_fs_mkdirs(path, &err), LEAT_OK);
+    assert_int_equal(leati_fs_stat(path, &st, &err), LEAT_OK);
     assert_int_equal(st.kind, LEATI_PATH_FOLDER);
     scratch_write("a/file", "x", 1);
-    expect(leati_path_mkdirs(scratch_path("a/file/c/d"), &err), &err, LEAT_FAILED_PRECONDITION,
+    expect(leati_fs_mkdirs(scratch_path("a/file/c/d"), &err), &err, LEAT_FAILED_PRECONDITION,
            "a/file/c");
-    assert_int_equal(leati_path_mkdirs(scratch_path("a/file/c/d"), NULL), LEAT_FAILED_PRECONDITION);
-    expect(leati_path_mkdirs("gopher://a/b", &err), &err, LEAT_UNIMPLEMENTED, "gopher");
-    expect(leati_path_mkdirs(scratch_path("none//b"), &err), &err, LEAT_NOT_FOUND, "none//b");
+    assert_int_equal(leati_fs_mkdirs(scratch_path("a/file/c/d"), NULL), LEAT_FAILED_PRECONDITION);
+    expect(leati_fs_mkdirs("gopher://a/b", &err), &err, LEAT_UNIMPLEMENTED, "gopher");
+    expect(leati_fs_mkdirs(scratch_path("none//b"), &err), &err, LEAT_NOT_FOUND, "none//b");
 }
 
 static leat_status note_size(void *context, leati_file *file, leat_error *err) {
@@ -198,15 +198,15 @@ static void calls_by_path(void **state) {
     int64_t seen = 0;
     leati_stat st;
     expect(leati_file_use(bad, note_size, &seen, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_path_stat(bad, &st, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_path_list(bad, note_name, &seen, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_path_mkdir(bad, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_path_remove(bad, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_path_append(bad, "x", 1, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_fs_stat(bad, &st, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_fs_list(bad, note_name, &seen, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_fs_mkdir(bad, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_fs_remove(bad, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_fs_append(bad, "x", 1, &err), &err, LEAT_UNIMPLEMENTED, text);
     assert_int_equal(seen, 0);
     const char *path = scratch_write("a", "12345", 5);
     scratch_write("b", "", 0);
-    assert_int_equal(leati_path_list(scratch_folder, note_name, &seen, &err), LEAT_ABORTED);
+    assert_int_equal(leati_fs_list(scratch_folder, note_name, &seen, &err), LEAT_ABORTED);
     assert_int_equal(seen, 1);
     assert_int_equal(leati_file_use(path, note_size, &seen, &err), LEAT_ABORTED);
     assert_int_equal(seen, 5);
@@ -215,14 +215,14 @@ static void calls_by_path(void **state) {
 static leat_status add_name(void *context, const char *name, leati_path_kind kind,
                             leat_error *err) {
     (void)kind;
-    return leati_paths_add(context, name, strlen(name), err);
+    return leati_fs_paths_add(context, name, strlen(name), err);
 }
 
 static leat_status list_and_read(void *context, leat_error *err) {
     (void)context;
     leati_paths names = {0};
-    leat_status status = leati_path_list(scratch_folder, add_name, &names, err);
-    leati_paths_fini(&names);
+    leat_status status = leati_fs_list(scratch_folder, add_name, &names, err);
+    leati_fs_paths_fini(&names);
     leat_buffer *buffer = NULL;
     if (!status)
         status = leati_file_read_all(scratch_path("a"), &buffer, err);

@@ -55,7 +55,7 @@ static leat_status keep(level *lv, const char *name, leati_path_kind kind, bool 
     if (!exists || (!lv->last && kind == LEATI_PATH_UNKNOWN)) {
         leati_stat st;
         leat_error ignored = {0};
-        status = leati_path_stat(lv->path.data, &st, &ignored);
+        status = leati_fs_stat(lv->path.data, &st, &ignored);
         if (is_no_match(status))
             return LEAT_OK;
         if (status)
@@ -64,7 +64,7 @@ static leat_status keep(level *lv, const char *name, leati_path_kind kind, bool 
     }
     if (!lv->last && kind != LEATI_PATH_FOLDER)
         return LEAT_OK;
-    return leati_paths_add(lv->found, lv->path.data, lv->path.size, err);
+    return leati_fs_paths_add(lv->found, lv->path.data, lv->path.size, err);
 }
 
 static leat_status keep_match(void *context, const char *name, leati_path_kind kind,
@@ -88,7 +88,7 @@ static leat_status match_level(const leati_paths *from, const char *pattern, boo
             continue;
         }
         leat_error listing = {0};
-        status = leati_path_list(lv.folder, keep_match, &lv, &listing);
+        status = leati_fs_list(lv.folder, keep_match, &lv, &listing);
         if (is_no_match(status))
             status = LEAT_OK;
         else if (status)
@@ -102,12 +102,12 @@ static leat_status match_level(const leati_paths *from, const char *pattern, boo
 static leat_status match_name(const char *name, leati_paths *out, leat_error *err) {
     leati_stat st;
     leat_error ignored = {0};
-    leat_status status = leati_path_stat(name, &st, &ignored);
+    leat_status status = leati_fs_stat(name, &st, &ignored);
     if (is_no_match(status))
         return LEAT_OK;
     if (status)
         return leati_error_pass(err, &ignored);
-    return leati_paths_add(out, name, strlen(name), err);
+    return leati_fs_paths_add(out, name, strlen(name), err);
 }
 
 /* Starts the list of folders with the part of `pattern` before its first level with a wildcard and
@@ -122,7 +122,8 @@ static leat_status first_folder(const char *pattern, leati_paths *folders, const
     size_t n = at;
     while (n > 1 && pattern[n - 1] == '/' && pattern[n - 2] != ':' && pattern[n - 2] != '/')
         n--;
-    return n ? leati_paths_add(folders, pattern, n, err) : leati_paths_add(folders, ".", 1, err);
+    return n ? leati_fs_paths_add(folders, pattern, n, err)
+             : leati_fs_paths_add(folders, ".", 1, err);
 }
 
 /* Runs the levels of `text` (a copy that is cut up) over `folders`; the last level's matches are
@@ -140,7 +141,7 @@ static leat_status match_levels(char *text, leati_paths *folders, leati_paths *o
         }
         leati_paths found = {0};
         status = match_level(folders, part, !next, next ? &found : out, err);
-        leati_paths_fini(folders);
+        leati_fs_paths_fini(folders);
         *folders = found;
         part = next;
     }
@@ -162,7 +163,7 @@ static leat_status match_pattern(const char *pattern, leati_paths *out, leat_err
         status = text ? match_levels(text, &folders, out, err) : leati_no_memory(err);
         leati_free(text);
     }
-    leati_paths_fini(&folders);
+    leati_fs_paths_fini(&folders);
     return status;
 }
 
@@ -190,11 +191,11 @@ leat_status leati_glob(const char *const *patterns, size_t count, bool required,
     if (!status && required && found.count == 0)
         status = no_match(patterns, count, err);
     if (status) {
-        leati_paths_fini(&found);
+        leati_fs_paths_fini(&found);
         return status;
     }
-    leati_paths_sort(&found);
-    leati_paths_fini(out);
+    leati_fs_paths_sort(&found);
+    leati_fs_paths_fini(out);
     *out = found;
     return LEAT_OK;
 }

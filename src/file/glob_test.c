@@ -27,7 +27,7 @@ static void expect_names(const char *pattern, const char *names) {
         strcat(text, found.values[i]);
     }
     assert_string_equal(text, names);
-    leati_paths_fini(&found);
+    leati_fs_paths_fini(&found);
 }
 
 /* One recorded case: the whole answer, or the code of the error. */
@@ -59,7 +59,7 @@ static void run_case(const json_t *test) {
         const json_t *data = json_object_get(json_array_get(elements, i), "data");
         assert_string_equal(found.values[i], json_string_value(json_array_get(data, 0)));
     }
-    leati_paths_fini(&found);
+    leati_fs_paths_fini(&found);
 }
 
 static void recorded_cases(void **state) {
@@ -193,7 +193,7 @@ static leat_status find_all(void *context, leat_error *err) {
     const char *patterns[] = {"d*/*/x*", "d1/x", "*"};
     leati_paths found = {0};
     leat_status status = leati_glob(patterns, 3, true, &found, err);
-    leati_paths_fini(&found);
+    leati_fs_paths_fini(&found);
     return status;
 }
 

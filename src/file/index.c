@@ -48,14 +48,14 @@ static size_t block_bytes(size_t n) {
 }
 
 static uint32_t block_sum(const uint8_t *data, size_t n, uint64_t number) {
-    return leati_crc_mask(leati_crc32c(data, (n + 1) * 8)) ^ (uint32_t)number;
+    return leati_crc_mask(leati_crc_crc32c(data, (n + 1) * 8)) ^ (uint32_t)number;
 }
 
 static uint32_t frame_sum(const uint8_t *head, const uint8_t *tail) {
     uint8_t both[HEAD + SUM_AT];
     memcpy(both, head, HEAD);
     memcpy(both + HEAD, tail, SUM_AT);
-    return leati_crc_mask(leati_crc32c(both, sizeof both));
+    return leati_crc_mask(leati_crc_crc32c(both, sizeof both));
 }
 
 static leat_status index_path(const char *path, char **out, leat_error *err) {
@@ -76,7 +76,7 @@ static leat_status sum_part(leati_file *file, int64_t offset, size_t size, uint3
     uint8_t bytes[END_BYTES];
     size_t got = 0;
     leat_status status = leati_file_read_at(file, offset, bytes, size, &got, err);
-    *out = leati_crc32c(bytes, got);
+    *out = leati_crc_crc32c(bytes, got);
     return status;
 }
 
@@ -155,23 +155,24 @@ static leat_status check_frame(leati_index *index, const char *kind, const struc
         return status;
     if (memcmp(head, magic, MAGIC) != 0)
         return damaged(index->path, "no index: it does not begin with \"leat-index\"", err);
-    if (leati_load32(head + MAGIC) != VERSION)
+    if (leati_wire_load32(head + MAGIC) != VERSION)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "%.200s%s has version %u; expected %d; run `leat index %.200s` to make "
                           "it again",
-                          index->path, LEATI_INDEX_ENDING, leati_load32(head + MAGIC), VERSION,
+                          index->path, LEATI_INDEX_ENDING, leati_wire_load32(head + MAGIC), VERSION,
                           index->path);
-    if (leati_load32(tail + SUM_AT) != frame_sum(head, tail))
+    if (leati_wire_load32(tail + SUM_AT) != frame_sum(head, tail))
         return damaged(index->path, "the checksum of its head and tail does not fit", err);
-    uint64_t count = leati_load64(tail + COUNT_AT);
+    uint64_t count = leati_wire_load64(tail + COUNT_AT);
     if (!size_fits(size, count))
         return damaged(index->path, "its size does not fit its number of records", err);
     if (strncmp((const char *)tail, kind, KIND) != 0)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "%.200s%s is the index of a %.*s file; expected one of a %s file",
                           index->path, LEATI_INDEX_ENDING, KIND, (const char *)tail, kind);
-    if (leati_load64(tail + SIZE_AT) != (uint64_t)ends->size ||
-        leati_load32(tail + FIRST_AT) != ends->first || leati_load32(tail + LAST_AT) != ends->last)
+    if (leati_wire_load64(tail + SIZE_AT) != (uint64_t)ends->size ||
+        leati_wire_load32(tail + FIRST_AT) != ends->first ||
+        leati_wire_load32(tail + LAST_AT) != ends->last)
         return leati_index_stale(index->path, err);
     index->count = (int64_t)count;
     index->data_size = ends->size;
@@ -233,7 +234,7 @@ static leat_status load_block(leati_index *index, int64_t block, leat_error *err
                                    block_bytes(n), err);
     if (status)
         return status;
-    if (leati_load32(index->data + (n + 1) * 8) != block_sum(index->data, n, (uint64_t)block))
+    if (leati_wire_load32(index->data + (n + 1) * 8) != block_sum(index->data, n, (uint64_t)block))
         return damaged(index->path, "the checksum of a block does not fit", err);
     index->block = block;
     return LEAT_OK;
@@ -249,7 +250,7 @@ leat_status leati_index_find(leati_index *index, int64_t number, int64_t *begin,
     if (status)
         return status;
     const uint8_t *at = index->data + number % BLOCK * 8;
-    uint64_t from = leati_load64(at), to = leati_load64(at + 8);
+    uint64_t from = leati_wire_load64(at), to = leati_wire_load64(at + 8);
     if (from >= to || to > (uint64_t)index->data_size)
         return damaged(index->path, "a record ends before it starts or beyond the file", err);
     *begin = (int64_t)from;
@@ -267,9 +268,9 @@ struct builder {
 
 static leat_status write_block(struct builder *b, size_t n, int64_t end, leat_error *err) {
     uint64_t number = (uint64_t)(b->count - 1) / BLOCK;
-    leati_store64(b->data + n * 8, (uint64_t)end);
-    leati_store32(b->data + (n + 1) * 8, block_sum(b->data, n, number));
-    return leati_output_write(b->output, b->data, block_bytes(n), err);
+    leati_wire_store64(b->data + n * 8, (uint64_t)end);
+    leati_wire_store32(b->data + (n + 1) * 8, block_sum(b->data, n, number));
+    return leati_atomic_write(b->output, b->data, block_bytes(n), err);
 }
 
 /* Adds the record that starts at `begin`; records follow one another. */
@@ -280,15 +281,15 @@ static leat_status add_record(struct builder *b, int64_t begin, leat_error *err)
         if (status)
             return status;
     }
-    leati_store64(b->data + at * 8, (uint64_t)begin);
+    leati_wire_store64(b->data + at * 8, (uint64_t)begin);
     b->count++;
     return LEAT_OK;
 }
 
 static leat_status write_head(struct builder *b, uint8_t *head, leat_error *err) {
     memcpy(head, magic, MAGIC);
-    leati_store32(head + MAGIC, VERSION);
-    return leati_output_write(b->output, head, HEAD, err);
+    leati_wire_store32(head + MAGIC, VERSION);
+    return leati_atomic_write(b->output, head, HEAD, err);
 }
 
 static leat_status write_end(struct builder *b, const uint8_t *head, const char *kind,
@@ -300,12 +301,12 @@ static leat_status write_end(struct builder *b, const uint8_t *head, const char 
     if (status)
         return status;
     memcpy(tail, kind, strlen(kind));
-    leati_store64(tail + SIZE_AT, (uint64_t)ends->size);
-    leati_store64(tail + COUNT_AT, (uint64_t)b->count);
-    leati_store32(tail + FIRST_AT, ends->first);
-    leati_store32(tail + LAST_AT, ends->last);
-    leati_store32(tail + SUM_AT, frame_sum(head, tail));
-    return leati_output_write(b->output, tail, sizeof tail, err);
+    leati_wire_store64(tail + SIZE_AT, (uint64_t)ends->size);
+    leati_wire_store64(tail + COUNT_AT, (uint64_t)b->count);
+    leati_wire_store32(tail + FIRST_AT, ends->first);
+    leati_wire_store32(tail + LAST_AT, ends->last);
+    leati_wire_store32(tail + SUM_AT, frame_sum(head, tail));
+    return leati_atomic_write(b->output, tail, sizeof tail, err);
 }
 
 /* Passes over all records of a TFRecord file; *end is where the last one ends. */
@@ -402,7 +403,7 @@ static leat_status find_kind(const char *path, const char **kind, leat_error *er
     leati_file_close(file);
     bool magic_found = memcmp(first + TAR_MAGIC_AT, "ustar", 5) == 0;
     if (!status && !magic_found)
-        status = leat_guess_compression(path, &compression, err);
+        status = leat_compression_guess(path, &compression, err);
     if (!status && compression != LEAT_COMPRESSION_NONE)
         status = leati_fail(err, LEAT_UNIMPLEMENTED,
                             "%.250s looks compressed (%s): records of a compressed file cannot be "
@@ -413,9 +414,9 @@ static leat_status find_kind(const char *path, const char **kind, leat_error *er
     return status;
 }
 
-leat_status leat_index_file(const char *path, int64_t *records, leat_error *err) {
+leat_status leat_index_write(const char *path, int64_t *records, leat_error *err) {
     if (!path)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_index_file: the path is NULL");
+        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_index_write: the path is NULL");
     char *name = NULL;
     struct builder b = {0};
     const char *kind = NULL;
@@ -423,16 +424,16 @@ leat_status leat_index_file(const char *path, int64_t *records, leat_error *err)
     if (!status)
         status = index_path(path, &name, err);
     if (!status)
-        status = leati_output_open(name, false, &b.output, err);
+        status = leati_atomic_open(name, false, &b.output, err);
     leati_free(name);
     if (status)
         return status;
     status = build(&b, path, kind, err);
     if (status) {
-        leati_output_discard(b.output);
+        leati_atomic_discard(b.output);
         return status;
     }
-    status = leati_output_commit(b.output, err);
+    status = leati_atomic_commit(b.output, err);
     if (!status && records)
         *records = b.count;
     return status;

@@ -56,7 +56,7 @@ static void finds_every_record(void **state) {
             leat_error err = {0};
             int64_t records = -1, at = 0, begin = 0, end = 0;
             const char *path = write_records(counts[c], first);
-            assert_int_equal(leat_index_file(path, &records, &err), LEAT_OK);
+            assert_int_equal(leat_index_write(path, &records, &err), LEAT_OK);
             assert_int_equal(records, counts[c]);
             leati_index *index = NULL;
             assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, &err), LEAT_OK);
@@ -83,24 +83,24 @@ static void finds_every_record(void **state) {
 static void bytes_of_the_file(void **state) {
     (void)state;
     const char *path = write_records(2, 3);
-    assert_int_equal(leat_index_file(path, NULL, NULL), LEAT_OK);
+    assert_int_equal(leat_index_write(path, NULL, NULL), LEAT_OK);
     size_t size = 0, data_size = 0;
     uint8_t *found = scratch_read(sidecar(), &size), *data = scratch_read(path, &data_size);
     assert_int_equal(data_size, 39);
     uint8_t expected[HEAD + 28 + TAIL] = "leat-index\r\n\1";
     uint8_t *block = expected + HEAD, *tail = block + 28;
-    leati_store64(block + 8, 19);
-    leati_store64(block + 16, 39);
-    leati_store32(block + 24, leati_crc_mask(leati_crc32c(block, 24)));
+    leati_wire_store64(block + 8, 19);
+    leati_wire_store64(block + 16, 39);
+    leati_wire_store32(block + 24, leati_crc_mask(leati_crc_crc32c(block, 24)));
     memcpy(tail, "tfrecord", 8);
-    leati_store64(tail + 16, 39);
-    leati_store64(tail + 24, 2);
-    leati_store32(tail + 32, leati_crc32c(data, data_size));
-    leati_store32(tail + 36, leati_crc32c(data, data_size));
+    leati_wire_store64(tail + 16, 39);
+    leati_wire_store64(tail + 24, 2);
+    leati_wire_store32(tail + 32, leati_crc_crc32c(data, data_size));
+    leati_wire_store32(tail + 36, leati_crc_crc32c(data, data_size));
     uint8_t frame[HEAD + TAIL - 4];
     memcpy(frame, expected, HEAD);
     memcpy(frame + HEAD, tail, TAIL - 4);
-    leati_store32(tail + 40, leati_crc_mask(leati_crc32c(frame, sizeof frame)));
+    leati_wire_store32(tail + 40, leati_crc_mask(leati_crc_crc32c(frame, sizeof frame)));
     assert_int_equal(size, sizeof expected);
     assert_memory_equal(found, expected, size);
     free(found);
@@ -110,7 +110,7 @@ static void bytes_of_the_file(void **state) {
 static void stale(void **state) {
     (void)state;
     const char *path = write_records(600, 30);
-    assert_int_equal(leat_index_file(path, NULL, NULL), LEAT_OK);
+    assert_int_equal(leat_index_write(path, NULL, NULL), LEAT_OK);
     size_t size = 0;
     uint8_t *data = scratch_read(path, &size);
     const size_t places[] = {0, 4095, size - 4096, size - 1};
@@ -134,7 +134,7 @@ static void damaged(void **state) {
     (void)state;
     enum { COUNT = 514 };
     const char *path = write_records(COUNT, 0);
-    assert_int_equal(leat_index_file(path, NULL, NULL), LEAT_OK);
+    assert_int_equal(leat_index_write(path, NULL, NULL), LEAT_OK);
     size_t size = 0;
     uint8_t *data = scratch_read(sidecar(), &size);
     for (size_t at = 0; at<size; at += at> 64 && at < 4000 ? 97 : 1) {
@@ -164,7 +164,7 @@ static void damaged(void **state) {
 static void swapped_blocks(void **state) {
     (void)state;
     const char *path = write_records(1024, 0);
-    assert_int_equal(leat_index_file(path, NULL, NULL), LEAT_OK);
+    assert_int_equal(leat_index_write(path, NULL, NULL), LEAT_OK);
     size_t size = 0;
     uint8_t *data = scratch_read(sidecar(), &size), block[BLOCK_BYTES];
     memcpy(block, data + HEAD, BLOCK_BYTES);
@@ -183,12 +183,12 @@ static void refused(void **state) {
     (void)state;
     leat_error err = {0};
     leati_index *index = NULL;
-    assert_int_equal(leat_index_file(NULL, NULL, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_index_file(scratch_path("none"), NULL, &err), LEAT_NOT_FOUND);
-    assert_int_equal(leat_index_file("/dev/null", NULL, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_index_write(NULL, NULL, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_index_write(scratch_path("none"), NULL, &err), LEAT_NOT_FOUND);
+    assert_int_equal(leat_index_write("/dev/null", NULL, &err), LEAT_INVALID_ARGUMENT);
     const char *path = write_records(3, 9);
     open_fails(path, LEAT_NOT_FOUND, "has no index");
-    assert_int_equal(leat_index_file(path, NULL, &err), LEAT_OK);
+    assert_int_equal(leat_index_write(path, NULL, &err), LEAT_OK);
     assert_int_equal(leati_index_open(path, "other", &index, &err), LEAT_FAILED_PRECONDITION);
     assert_non_null(strstr(err.text, "is the index of a tfrecord file; expected one of a other"));
     leat_tfrecord_writer_options options = {.compression = LEAT_COMPRESSION_GZIP};
@@ -196,7 +196,7 @@ static void refused(void **state) {
     leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, &options, &err);
     assert_int_equal(leat_tfrecord_writer_write(writer, "a", 1, &err), LEAT_OK);
     assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
-    assert_int_equal(leat_index_file(path, NULL, &err), LEAT_UNIMPLEMENTED);
+    assert_int_equal(leat_index_write(path, NULL, &err), LEAT_UNIMPLEMENTED);
     assert_non_null(strstr(err.text, "GZIP"));
     assert_int_equal(scratch_count(), 3);
 }
@@ -210,7 +210,7 @@ static void truncated(void **state) {
     for (size_t cut = 1; cut < 26; cut++) {
         leat_error err = {0};
         scratch_write("a.tfrecord", data, size - cut);
-        assert_int_equal(leat_index_file(scratch_path("a.tfrecord"), NULL, &err), LEAT_DATA_LOSS);
+        assert_int_equal(leat_index_write(scratch_path("a.tfrecord"), NULL, &err), LEAT_DATA_LOSS);
         assert_non_null(strstr(err.text, "a.tfrecord at byte"));
     }
     free(data);
@@ -243,7 +243,7 @@ static void samples(void **state) {
         uint8_t *data = scratch_read(from, &size);
         const char *path = scratch_write(cases[c].name, data, size);
         free(data);
-        assert_int_equal(leat_index_file(path, &records, NULL), LEAT_OK);
+        assert_int_equal(leat_index_write(path, &records, NULL), LEAT_OK);
         assert_int_equal(records, cases[c].count);
         assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, NULL),
                          LEAT_FAILED_PRECONDITION);
@@ -266,7 +266,7 @@ static void bad_archives(void **state) {
         size_t size = 0;
         snprintf(from, sizeof from, "%s%s", TARS, bad[i]);
         uint8_t *data = scratch_read(from, &size);
-        assert_int_equal(leat_index_file(scratch_write(bad[i], data, size), NULL, NULL),
+        assert_int_equal(leat_index_write(scratch_write(bad[i], data, size), NULL, NULL),
                          LEAT_DATA_LOSS);
         free(data);
         assert_int_equal(scratch_count(), i + 1);
@@ -274,13 +274,13 @@ static void bad_archives(void **state) {
 }
 
 static leat_status build_samples(void *context, leat_error *err) {
-    return leat_index_file(context, NULL, err);
+    return leat_index_write(context, NULL, err);
 }
 
 static leat_status build_and_read(void *context, leat_error *err) {
     leati_index *index = NULL;
     int64_t begin = 0, end = 0;
-    leat_status status = leat_index_file(context, NULL, err);
+    leat_status status = leat_index_write(context, NULL, err);
     if (!status)
         status = leati_index_open(context, LEATI_INDEX_TFRECORD, &index, err);
     if (!status)

@@ -40,7 +40,7 @@ static leat_status visit_all(leati_tfrecord *reader, leat_record_function functi
     }
 }
 
-leat_status leat_inspect_records(const char *path, leat_compression compression,
+leat_status leat_records_inspect(const char *path, leat_compression compression,
                                  leat_record_function function, void *context,
                                  leat_record_summary *out, leat_error *err) {
     leati_tfrecord_options options = {.compression = compression};
@@ -65,7 +65,7 @@ leat_status leat_inspect_records(const char *path, leat_compression compression,
     return LEAT_OK;
 }
 
-leat_status leat_guess_compression(const char *path, leat_compression *out, leat_error *err) {
+leat_status leat_compression_guess(const char *path, leat_compression *out, leat_error *err) {
     leati_file *file = NULL;
     leat_status status = leati_file_open(path, &file, err);
     if (status)
@@ -77,8 +77,8 @@ leat_status leat_guess_compression(const char *path, leat_compression *out, leat
     if (status)
         return status;
     /* A valid header is no accident: its checksum has 32 bits. */
-    bool record =
-        got == sizeof first && leati_load32(first + 8) == leati_crc_mask(leati_crc32c(first, 8));
-    *out = record ? LEAT_COMPRESSION_NONE : leati_codec_guess(first, got);
+    bool record = got == sizeof first &&
+                  leati_wire_load32(first + 8) == leati_crc_mask(leati_crc_crc32c(first, 8));
+    *out = record ? LEAT_COMPRESSION_NONE : leati_compress_codec_guess(first, got);
     return LEAT_OK;
 }

@@ -17,7 +17,7 @@ static void sums(void **state) {
     leat_record_summary got;
     leat_error err = {0};
     assert_int_equal(
-        leat_inspect_records(FILES "plain.tfrecord", LEAT_COMPRESSION_NONE, NULL, NULL, &got, &err),
+        leat_records_inspect(FILES "plain.tfrecord", LEAT_COMPRESSION_NONE, NULL, NULL, &got, &err),
         LEAT_OK);
     assert_int_equal(got.records, 4);
     assert_int_equal(got.file_size, 181);
@@ -26,18 +26,18 @@ static void sums(void **state) {
     assert_int_equal(got.max_size, 100);
     assert_true(got.mean_size == 117.0 / 4);
     assert_int_equal(got.trailing_bytes, 0);
-    assert_int_equal(leat_inspect_records(FILES "garbage_after.tfrecord", LEAT_COMPRESSION_NONE,
+    assert_int_equal(leat_records_inspect(FILES "garbage_after.tfrecord", LEAT_COMPRESSION_NONE,
                                           NULL, NULL, &got, &err),
                      LEAT_OK);
     assert_int_equal(got.records, 2);
     assert_int_equal(got.trailing_bytes, 7);
     assert_int_equal(
-        leat_inspect_records(FILES "empty.tfrecord", LEAT_COMPRESSION_NONE, NULL, NULL, &got, &err),
+        leat_records_inspect(FILES "empty.tfrecord", LEAT_COMPRESSION_NONE, NULL, NULL, &got, &err),
         LEAT_OK);
     assert_int_equal(got.records, 0);
     assert_int_equal(got.file_size, 0);
     assert_true(got.mean_size == 0);
-    assert_int_equal(leat_inspect_records(FILES "plain.tfrecord.gz", LEAT_COMPRESSION_GZIP, NULL,
+    assert_int_equal(leat_records_inspect(FILES "plain.tfrecord.gz", LEAT_COMPRESSION_GZIP, NULL,
                                           NULL, &got, &err),
                      LEAT_OK);
     assert_int_equal(got.data_bytes, 117);
@@ -80,11 +80,11 @@ static void labels_of_the_digits(void **state) {
     labels counts = {0}, test = {0};
     leat_record_summary got;
     leat_error err = {0};
-    assert_int_equal(leat_inspect_records(DIGITS "digits-train.tfrecord", LEAT_COMPRESSION_NONE,
+    assert_int_equal(leat_records_inspect(DIGITS "digits-train.tfrecord", LEAT_COMPRESSION_NONE,
                                           count_label, &counts, &got, &err),
                      LEAT_OK);
     assert_int_equal(got.records, 1437);
-    assert_int_equal(leat_inspect_records(DIGITS "digits-test.tfrecord", LEAT_COMPRESSION_NONE,
+    assert_int_equal(leat_records_inspect(DIGITS "digits-test.tfrecord", LEAT_COMPRESSION_NONE,
                                           count_label, &test, &got, &err),
                      LEAT_OK);
     assert_int_equal(got.records, 360);
@@ -104,7 +104,7 @@ static leat_status stop_at_two(void *context, int64_t index, int64_t offset, lea
 static void function_ends_it(void **state) {
     (void)state;
     leat_record_summary got = {.records = 77};
-    assert_int_equal(leat_inspect_records(FILES "plain.tfrecord", LEAT_COMPRESSION_NONE,
+    assert_int_equal(leat_records_inspect(FILES "plain.tfrecord", LEAT_COMPRESSION_NONE,
                                           stop_at_two, NULL, &got, NULL),
                      LEAT_CANCELLED);
     assert_int_equal(got.records, 77);
@@ -114,7 +114,7 @@ static void bad_files(void **state) {
     (void)state;
     leat_record_summary got = {0};
     leat_error err = {0};
-    assert_int_equal(leat_inspect_records(FILES "bad_data.tfrecord", LEAT_COMPRESSION_NONE, NULL,
+    assert_int_equal(leat_records_inspect(FILES "bad_data.tfrecord", LEAT_COMPRESSION_NONE, NULL,
                                           NULL, &got, &err),
                      LEAT_DATA_LOSS);
     assert_ptr_equal(strstr(err.text, "after 2 good records: "), err.text);
@@ -124,13 +124,13 @@ static void bad_files(void **state) {
     uint8_t *data = scratch_read(FILES "plain.tfrecord.gz", &size);
     assert_int_equal(scratch_setup(state), 0);
     const char *path = scratch_write("cut", data, size - 5);
-    assert_int_equal(leat_inspect_records(path, LEAT_COMPRESSION_GZIP, NULL, NULL, &got, &err),
+    assert_int_equal(leat_records_inspect(path, LEAT_COMPRESSION_GZIP, NULL, NULL, &got, &err),
                      LEAT_DATA_LOSS);
     assert_non_null(strstr(err.text, "cut: the file ends inside its compressed stream"));
     scratch_teardown(state);
     free(data);
     assert_int_equal(
-        leat_inspect_records(FILES "nowhere", LEAT_COMPRESSION_NONE, NULL, NULL, &got, &err),
+        leat_records_inspect(FILES "nowhere", LEAT_COMPRESSION_NONE, NULL, NULL, &got, &err),
         LEAT_NOT_FOUND);
 }
 
@@ -149,12 +149,12 @@ static void guesses(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leat_compression got = LEAT_COMPRESSION_GZIP;
-        assert_int_equal(leat_guess_compression(cases[i].path, &got, NULL), LEAT_OK);
+        assert_int_equal(leat_compression_guess(cases[i].path, &got, NULL), LEAT_OK);
         assert_int_equal(got, cases[i].compression);
     }
     leat_error err = {0};
     leat_compression got;
-    assert_int_equal(leat_guess_compression(FILES "nowhere", &got, &err), LEAT_NOT_FOUND);
+    assert_int_equal(leat_compression_guess(FILES "nowhere", &got, &err), LEAT_NOT_FOUND);
 }
 
 int main(void) {

@@ -96,18 +96,18 @@ static leati_wire wire_of(const void *data, size_t size) {
 static void check_spec(const message *m, bool again) {
     leat_error err = {0};
     char text[256];
-    leat_spec *spec = leati_spec_of_proto(wire_of(m->data, m->size), &err);
+    leat_spec *spec = leati_tensor_proto_spec(wire_of(m->data, m->size), &err);
     if (spec == NULL)
         fail_msg("%s", err.text);
     leat_spec_print(spec, text, sizeof text);
     assert_string_equal(text, m->text);
     leati_writer out = {0};
-    assert_int_equal(leati_put_spec_proto(&out, spec, &err), LEAT_OK);
+    assert_int_equal(leati_tensor_proto_put_spec(&out, spec, &err), LEAT_OK);
     if (again) {
         assert_int_equal(out.size, m->size);
         assert_memory_equal(out.data, m->data, m->size);
     } else {
-        leat_spec *same = leati_spec_of_proto(wire_of(out.data, out.size), &err);
+        leat_spec *same = leati_tensor_proto_spec(wire_of(out.data, out.size), &err);
         assert_true(leat_spec_equal(spec, same));
         leat_spec_unref(same);
     }
@@ -124,7 +124,7 @@ static void specs(void **state) {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const message *m = &refused[i];
         leat_error err = {0};
-        assert_null(leati_spec_of_proto(wire_of(m->data, m->size), &err));
+        assert_null(leati_tensor_proto_spec(wire_of(m->data, m->size), &err));
         if (err.code != m->code || !strstr(err.text, m->text))
             fail_msg("%zu: %d \"%s\"; expected %d \"%s\"", i, err.code, err.text, m->code, m->text);
     }
@@ -139,13 +139,13 @@ static void depth(void **state) {
     int levels = 0;
     for (;; levels++) {
         leati_writer *from = &all[levels % 2], *to = &all[1 - levels % 2], list = {0};
-        leat_spec *spec = leati_spec_of_proto(wire_of(from->data, from->size), &err);
+        leat_spec *spec = leati_tensor_proto_spec(wire_of(from->data, from->size), &err);
         if (spec == NULL)
             break;
         leat_spec_unref(spec);
-        leati_put_field(&list, 1, from->data, from->size);
+        leati_tensor_proto_put_field(&list, 1, from->data, from->size);
         to->size = 0;
-        leati_put_field(to, 52, list.data, list.size);
+        leati_tensor_proto_put_field(to, 52, list.data, list.size);
         leati_writer_fini(&list);
         assert_true(levels < 1000);
     }
@@ -166,7 +166,7 @@ static void damaged_specs(void **state) {
             memcpy(copy, written[i].data, size);
             if (at < size)
                 copy[at] = (char)(copy[at] ^ 1 << k % 6);
-            leat_spec *spec = leati_spec_of_proto(wire_of(copy, size), &err);
+            leat_spec *spec = leati_tensor_proto_spec(wire_of(copy, size), &err);
             assert_true(spec != NULL || (err.code != LEAT_OK && err.code != LEAT_INTERNAL));
             leat_spec_unref(spec);
             free(copy);
@@ -180,7 +180,7 @@ static void objects_are_refused(void **state) {
     leati_writer out = {0};
     leat_spec *spec = leat_spec_dataset(leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
     assert_non_null(spec);
-    assert_int_equal(leati_put_spec_proto(&out, spec, &err), LEAT_UNIMPLEMENTED);
+    assert_int_equal(leati_tensor_proto_put_spec(&out, spec, &err), LEAT_UNIMPLEMENTED);
     assert_non_null(
         strstr(err.text, "cannot be written to a file; save the elements that they are"));
     leat_spec_unref(spec);
@@ -221,13 +221,13 @@ static void put_fixed(leati_writer *out, leat_dtype dtype, uint64_t value) {
 static void put_listed(leati_writer *out, const struct listed *l, int given, bool packed) {
     leati_writer list = {0};
     bool fixed = l->dtype == LEAT_FLOAT32 || l->dtype == LEAT_FLOAT64;
-    leati_put_number_field(out, 1, l->number);
-    leati_put_field(out, 2, "\022\002\010\005", 4);
+    leati_tensor_proto_put_number_field(out, 1, l->number);
+    leati_tensor_proto_put_field(out, 2, "\022\002\010\005", 4);
     for (int i = 0; i < given; i++) {
         uint64_t value = value_of(l->dtype, i);
         leati_writer *to = packed ? &list : out;
         if (l->dtype == LEAT_STRING) {
-            leati_put_field(out, l->field, "abcdefgh", (size_t)value % 8);
+            leati_tensor_proto_put_field(out, l->field, "abcdefgh", (size_t)value % 8);
             continue;
         }
         if (!packed)
@@ -238,8 +238,8 @@ static void put_listed(leati_writer *out, const struct listed *l, int given, boo
             leati_put_uint(to, value);
     }
     if (packed && l->dtype != LEAT_STRING)
-        leati_put_field(out, l->field, list.data, list.size);
-    leati_put_field(out, 99, "not a field", 11);
+        leati_tensor_proto_put_field(out, l->field, list.data, list.size);
+    leati_tensor_proto_put_field(out, 99, "not a field", 11);
     leati_writer_fini(&list);
 }
 
@@ -258,7 +258,7 @@ static void lists_of_values(void **state) {
         } values;
         memset(&values, 0x77, sizeof values);
         put_listed(&out, l, given, i / 7 % 2);
-        assert_int_equal(leati_read_tensor_proto(wire_of(out.data, out.size), &proto, &err),
+        assert_int_equal(leati_tensor_proto_read(wire_of(out.data, out.size), &proto, &err),
                          LEAT_OK);
         assert_int_equal(proto.dtype, l->dtype);
         assert_int_equal(proto.number, l->number);
@@ -293,23 +293,23 @@ static void bytes_of_tensorflow(void **state) {
     leati_writer out = {0};
     leat_shape three = LEAT_SHAPE(3), column = LEAT_SHAPE(2, 1), none = LEAT_SHAPE(0);
     assert_int_equal(
-        leati_put_tensor_proto(&out, LEAT_INT32, &three, (const int32_t[]){1, -2, 3}, &err),
+        leati_tensor_proto_put(&out, LEAT_INT32, &three, (const int32_t[]){1, -2, 3}, &err),
         LEAT_OK);
     assert_int_equal(out.size, sizeof numbers - 1);
     assert_memory_equal(out.data, numbers, sizeof numbers - 1);
     out.size = 0;
     const leat_string values[] = {{"a", 1}, {"bcd", 3}};
-    assert_int_equal(leati_put_string_proto(&out, &column, values, &err), LEAT_OK);
+    assert_int_equal(leati_tensor_proto_put_strings(&out, &column, values, &err), LEAT_OK);
     assert_int_equal(out.size, sizeof texts - 1);
     assert_memory_equal(out.data, texts, sizeof texts - 1);
     out.size = 0;
-    assert_int_equal(leati_put_tensor_proto(&out, LEAT_FLOAT32, &none, NULL, &err), LEAT_OK);
+    assert_int_equal(leati_tensor_proto_put(&out, LEAT_FLOAT32, &none, NULL, &err), LEAT_OK);
     leati_tensor_proto proto;
-    assert_int_equal(leati_read_tensor_proto(wire_of(out.data, out.size), &proto, &err), LEAT_OK);
+    assert_int_equal(leati_tensor_proto_read(wire_of(out.data, out.size), &proto, &err), LEAT_OK);
     assert_int_equal(proto.count, 0);
     assert_int_equal(leati_tensor_proto_values(&proto, NULL, &err), LEAT_OK);
     leat_shape unknown = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
-    assert_int_equal(leati_put_tensor_proto(&out, LEAT_INT32, &unknown, NULL, &err),
+    assert_int_equal(leati_tensor_proto_put(&out, LEAT_INT32, &unknown, NULL, &err),
                      LEAT_UNIMPLEMENTED);
     assert_non_null(strstr(err.text, "values of dtype int32 cannot be written to a file"));
     leati_writer_fini(&out);
@@ -346,7 +346,7 @@ static void damaged_tensors(void **state) {
         leat_error err = {0};
         leati_tensor_proto proto;
         leat_string values[2] = {{0}};
-        leat_status status = leati_read_tensor_proto(wire_of(m->data, m->size), &proto, &err);
+        leat_status status = leati_tensor_proto_read(wire_of(m->data, m->size), &proto, &err);
         if (status == LEAT_OK)
             status = leati_tensor_proto_values(&proto, values, &err);
         if (status != m->code || err.code != m->code || (m->text && !strstr(err.text, m->text)))

@@ -109,14 +109,14 @@ static leat_status write_all(leati_output *output, const char *header,
     uint8_t length[8];
     for (int i = 0; i < 8; i++)
         length[i] = (uint8_t)((uint64_t)(size + padding) >> (8 * i));
-    leat_status status = leati_output_write(output, length, sizeof length, err);
+    leat_status status = leati_atomic_write(output, length, sizeof length, err);
     if (status == LEAT_OK)
-        status = leati_output_write(output, header, size, err);
+        status = leati_atomic_write(output, header, size, err);
     if (status == LEAT_OK)
-        status = leati_output_write(output, "        ", padding, err);
+        status = leati_atomic_write(output, "        ", padding, err);
     for (int i = 0; status == LEAT_OK && i < count; i++)
         if (leat_tensor_bytes(&tensors[i].tensor) > 0)
-            status = leati_output_write(output, tensors[i].tensor.data,
+            status = leati_atomic_write(output, tensors[i].tensor.data,
                                         leat_tensor_bytes(&tensors[i].tensor), err);
     return status;
 }
@@ -127,13 +127,13 @@ leat_status leati_safetensors_write(const char *path, const leati_named_tensor *
     leati_output *output = NULL;
     leat_status status = make_header(tensors, count, notes, num_notes, &header, err);
     if (status == LEAT_OK)
-        status = leati_output_open(path, false, &output, err);
+        status = leati_atomic_open(path, false, &output, err);
     if (status == LEAT_OK) {
         status = write_all(output, header, tensors, count, err);
         if (status == LEAT_OK)
-            status = leati_output_commit(output, err);
+            status = leati_atomic_commit(output, err);
         else
-            leati_output_discard(output);
+            leati_atomic_discard(output);
     }
     leati_free(header);
     return status;

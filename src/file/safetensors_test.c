@@ -66,7 +66,7 @@ static void test_bytes(void **state) {
     assert_int_equal(((const uint8_t *)leat_buffer_data(buffer))[0] % 8, 0);
     leat_buffer_unref(buffer);
     leati_safetensors *file = NULL;
-    assert_int_equal(leati_write_file(path, expected, sizeof expected - 1, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_write_file(path, expected, sizeof expected - 1, NULL), LEAT_OK);
     leat_error err = {0};
     if (leati_safetensors_read(path, &file, &err))
         fail_msg("%s", err.text);
@@ -98,7 +98,8 @@ static void test_damage(void **state) {
         leat_error err = {0};
         leati_safetensors *file = NULL;
         const char *path = scratch_path("c.safetensors");
-        assert_int_equal(leati_write_file(path, cases[i].bytes, cases[i].size, NULL), LEAT_OK);
+        assert_int_equal(leati_atomic_write_file(path, cases[i].bytes, cases[i].size, NULL),
+                         LEAT_OK);
         if (leati_safetensors_read(path, &file, &err) != LEAT_DATA_LOSS ||
             strstr(err.text, cases[i].text) == NULL || strstr(err.text, path) == NULL)
             fail_msg("case %zu: %s", i, err.text);

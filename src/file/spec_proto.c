@@ -41,13 +41,13 @@ enum {
 /* Appends `message` as a field and releases it. */
 static void put_message(leati_writer *out, uint32_t number, leati_writer *message) {
     out->failed = out->failed || message->failed;
-    leati_put_field(out, number, message->data, message->size);
+    leati_tensor_proto_put_field(out, number, message->data, message->size);
     leati_writer_fini(message);
 }
 
 static void put_shape(leati_writer *out, uint32_t number, const leat_shape *shape) {
     leati_writer message = {0};
-    leati_put_shape_proto(&message, shape);
+    leati_tensor_proto_put_shape(&message, shape);
     put_message(out, number, &message);
 }
 
@@ -55,14 +55,15 @@ static void put_tensor_spec(leati_writer *out, const leat_spec *spec) {
     leati_writer message = {0};
     leat_shape shape = leat_spec_shape(spec);
     put_shape(&message, SPEC_SHAPE, &shape);
-    leati_put_number_field(&message, SPEC_DTYPE, leati_proto_of_dtype(leat_spec_dtype(spec)));
+    leati_tensor_proto_put_number_field(&message, SPEC_DTYPE,
+                                        leati_tensor_proto_of_dtype(leat_spec_dtype(spec)));
     put_message(out, VALUE_TENSOR_SPEC, &message);
 }
 
 /* One number as the element of a tuple. */
 static void put_tuple_number(leati_writer *tuple, uint32_t number, uint64_t value) {
     leati_writer message = {0};
-    leati_put_number_field(&message, number, value);
+    leati_tensor_proto_put_number_field(&message, number, value);
     put_message(tuple, LIST_VALUE, &message);
 }
 
@@ -73,14 +74,15 @@ static void put_ragged_spec(leati_writer *out, const leat_spec *spec) {
     int ragged_rank = leat_spec_ragged_rank(spec);
     put_shape(&first, VALUE_SHAPE, &shape);
     put_message(&tuple, LIST_VALUE, &first);
-    put_tuple_number(&tuple, VALUE_DTYPE, leati_proto_of_dtype(leat_spec_dtype(spec)));
+    put_tuple_number(&tuple, VALUE_DTYPE, leati_tensor_proto_of_dtype(leat_spec_dtype(spec)));
     put_tuple_number(&tuple, VALUE_INT64, (uint64_t)ragged_rank << 1); /* zigzag */
-    put_tuple_number(&tuple, VALUE_DTYPE, leati_proto_of_dtype(leat_spec_row_splits_dtype(spec)));
+    put_tuple_number(&tuple, VALUE_DTYPE,
+                     leati_tensor_proto_of_dtype(leat_spec_row_splits_dtype(spec)));
     put_message(&state, VALUE_TUPLE, &tuple);
-    leati_put_number_field(&message, TYPE_CLASS, CLASS_RAGGED);
+    leati_tensor_proto_put_number_field(&message, TYPE_CLASS, CLASS_RAGGED);
     put_message(&message, TYPE_STATE, &state);
-    leati_put_field(&message, TYPE_NAME, name, sizeof name - 1);
-    leati_put_number_field(&message, TYPE_COMPONENTS, (uint64_t)ragged_rank + 1);
+    leati_tensor_proto_put_field(&message, TYPE_NAME, name, sizeof name - 1);
+    leati_tensor_proto_put_number_field(&message, TYPE_COMPONENTS, (uint64_t)ragged_rank + 1);
     put_message(out, VALUE_TYPE_SPEC, &message);
 }
 
@@ -90,10 +92,10 @@ static leat_status put_children(leati_writer *out, const leat_spec *spec, leat_e
     leat_status status = LEAT_OK;
     for (int i = 0; i < leat_spec_num_children(spec) && !status; i++) {
         leati_writer child = {0}, entry = {0};
-        status = leati_put_spec_proto(&child, leat_spec_child(spec, i), err);
+        status = leati_tensor_proto_put_spec(&child, leat_spec_child(spec, i), err);
         if (dict) {
             const char *key = leat_spec_key(spec, i);
-            leati_put_field(&entry, ENTRY_KEY, key, strlen(key));
+            leati_tensor_proto_put_field(&entry, ENTRY_KEY, key, strlen(key));
             put_message(&entry, ENTRY_VALUE, &child);
         }
         put_message(&message, LIST_VALUE, dict ? &entry : &child);
@@ -102,12 +104,12 @@ static leat_status put_children(leati_writer *out, const leat_spec *spec, leat_e
     return status;
 }
 
-leat_status leati_put_spec_proto(leati_writer *out, const leat_spec *spec, leat_error *err) {
+leat_status leati_tensor_proto_put_spec(leati_writer *out, const leat_spec *spec, leat_error *err) {
     leat_status status = LEAT_OK;
     switch (leat_spec_get_kind(spec)) {
     case LEAT_SPEC_TENSOR: put_tensor_spec(out, spec); break;
     case LEAT_SPEC_RAGGED: put_ragged_spec(out, spec); break;
-    case LEAT_SPEC_NONE: leati_put_field(out, VALUE_NONE, "", 0); break;
+    case LEAT_SPEC_NONE: leati_tensor_proto_put_field(out, VALUE_NONE, "", 0); break;
     case LEAT_SPEC_TUPLE:
     case LEAT_SPEC_DICT: status = put_children(out, spec, err); break;
     default: {
@@ -148,7 +150,7 @@ static leat_dtype read_dtype(leati_wire message, uint32_t number, leat_error *er
     leati_wire_field field = {0};
     leat_dtype dtype = LEAT_INVALID;
     if (find(message, number, LEATI_WIRE_VARINT, &field))
-        dtype = leati_dtype_of_proto(field.value);
+        dtype = leati_tensor_proto_dtype(field.value);
     if (dtype == LEAT_INVALID)
         leati_fail(err, LEAT_UNIMPLEMENTED,
                    "an element_spec with TensorFlow's type number %llu; leat has strings, bools, "
@@ -160,7 +162,7 @@ static leat_dtype read_dtype(leati_wire message, uint32_t number, leat_error *er
 static bool read_shape(leati_wire message, uint32_t number, leat_shape *out) {
     leati_wire_field field;
     return find(message, number, LEATI_WIRE_BYTES, &field) &&
-           leati_shape_of_proto(field.bytes, out);
+           leati_tensor_proto_shape(field.bytes, out);
 }
 
 static leat_spec *read_tensor_spec(leati_wire message, leat_error *err) {
@@ -286,6 +288,6 @@ static leat_spec *read_value(leati_wire message, int depth, leat_error *err) {
     }
 }
 
-leat_spec *leati_spec_of_proto(leati_wire message, leat_error *err) {
+leat_spec *leati_tensor_proto_spec(leati_wire message, leat_error *err) {
     return read_value(message, 0, err);
 }

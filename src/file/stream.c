@@ -35,20 +35,20 @@ leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compr
     }
     if (compression == LEAT_COMPRESSION_NONE)
         return LEAT_OK;
-    stream->unpacker = leati_unpacker_new(compression, err);
+    stream->unpacker = leati_compress_unpacker_new(compression, err);
     stream->input = stream->unpacker ? leati_alloc(INPUT_SIZE, 1) : NULL;
     if (!stream->input) {
         leati_stream_close(stream);
         return leati_no_memory(err);
     }
-    LEATI_TELL(FILE, DEBUG, "%s: unpacked by %s", path, leati_codec_of(compression)->name);
+    LEATI_TELL(FILE, DEBUG, "%s: unpacked by %s", path, leati_compress_codec_of(compression)->name);
     return LEAT_OK;
 }
 
 void leati_stream_close(leati_stream *stream) {
     leati_file_close(stream->file);
     leat_buffer_unref(stream->path);
-    leati_unpacker_free(stream->unpacker);
+    leati_compress_unpacker_free(stream->unpacker);
     leati_free(stream->input);
     *stream = (leati_stream){0};
 }
@@ -96,7 +96,7 @@ static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t s
         const uint8_t *in = stream->input + stream->input_begin;
         size_t in_size = stream->input_end - stream->input_begin;
         leat_error bad = {0};
-        if (leati_unpacker_run(stream->unpacker, &in, &in_size, &out, &room, &bad))
+        if (leati_compress_unpacker_run(stream->unpacker, &in, &in_size, &out, &room, &bad))
             keep_failure(stream, &bad, in_size);
         stream->input_begin = stream->input_end - in_size;
     }
@@ -116,7 +116,7 @@ static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t s
 
 /* Back to the first byte of a compressed file. */
 static void rewind_compressed(leati_stream *stream) {
-    leati_unpacker_reset(stream->unpacker);
+    leati_compress_unpacker_reset(stream->unpacker);
     stream->file_at = stream->position = 0;
     stream->input_begin = stream->input_end = 0;
     stream->cut = stream->restart = false;

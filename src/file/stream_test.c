@@ -37,20 +37,21 @@ static void pack(leat_compression c, struct bytes *out) {
     for (size_t i = 0; i < PLAIN_SIZE; i++)
         plain[i] =
             i % 100 < 30 ? (uint8_t)(i * 2654435761u >> 22) : (uint8_t)("leat reads "[i % 11]);
-    leati_packer *packer = leati_packer_new(c, 0, append, out, &err);
+    leati_packer *packer = leati_compress_packer_new(c, 0, append, out, &err);
     assert_non_null(packer);
     for (size_t at = 0; at < PLAIN_SIZE; at += PLAIN_SIZE / 3)
-        assert_int_equal(leati_packer_write(packer, plain + at, PLAIN_SIZE / 3, &err), LEAT_OK);
-    assert_int_equal(leati_packer_finish(packer, &err), LEAT_OK);
-    leati_packer_free(packer);
+        assert_int_equal(leati_compress_packer_write(packer, plain + at, PLAIN_SIZE / 3, &err),
+                         LEAT_OK);
+    assert_int_equal(leati_compress_packer_finish(packer, &err), LEAT_OK);
+    leati_compress_packer_free(packer);
 }
 
 static bool usable(leat_compression c) {
-    return leati_codec_of(c) && !leati_codec_of(c)->package;
+    return leati_compress_codec_of(c) && !leati_compress_codec_of(c)->package;
 }
 
 #define FOR_CODECS(c)                                                                              \
-    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_codec_of(c); c++)                       \
+    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_compress_codec_of(c); c++)              \
         if (usable(c))
 
 /* Reads to the end or to a failure, up to `room` bytes at a time. */

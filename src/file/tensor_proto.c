@@ -43,11 +43,11 @@ static const struct {
     [LEAT_FLOAT64] = {2, TENSOR_DOUBLE}, [LEAT_STRING] = {7, TENSOR_STRING},
 };
 
-uint64_t leati_proto_of_dtype(leat_dtype dtype) {
+uint64_t leati_tensor_proto_of_dtype(leat_dtype dtype) {
     return (unsigned)dtype < LEAT_NUM_DTYPES ? protos[dtype].number : 0;
 }
 
-leat_dtype leati_dtype_of_proto(uint64_t number) {
+leat_dtype leati_tensor_proto_dtype(uint64_t number) {
     for (int i = LEAT_INVALID + 1; number != 0 && i < LEAT_NUM_DTYPES; i++) {
         if (protos[i].number == number)
             return (leat_dtype)i;
@@ -55,28 +55,29 @@ leat_dtype leati_dtype_of_proto(uint64_t number) {
     return LEAT_INVALID;
 }
 
-void leati_put_field(leati_writer *out, uint32_t number, const void *data, size_t size) {
+void leati_tensor_proto_put_field(leati_writer *out, uint32_t number, const void *data,
+                                  size_t size) {
     leati_put_uint(out, (uint64_t)number << 3 | LEATI_WIRE_BYTES);
     leati_put_bytes(out, data, size);
 }
 
-void leati_put_number_field(leati_writer *out, uint32_t number, uint64_t value) {
+void leati_tensor_proto_put_number_field(leati_writer *out, uint32_t number, uint64_t value) {
     leati_put_uint(out, (uint64_t)number << 3 | LEATI_WIRE_VARINT);
     leati_put_uint(out, value);
 }
 
 /* ---- shapes ---- */
 
-void leati_put_shape_proto(leati_writer *out, const leat_shape *shape) {
+void leati_tensor_proto_put_shape(leati_writer *out, const leat_shape *shape) {
     if (shape->rank < 0)
-        leati_put_number_field(out, SHAPE_UNKNOWN_RANK, 1);
+        leati_tensor_proto_put_number_field(out, SHAPE_UNKNOWN_RANK, 1);
     for (int i = 0; i < shape->rank; i++) {
         uint8_t dim[1 + LEATI_MAX_VARINT], *end = dim;
         if (shape->dims[i] != 0) { /* a size of 0 is protobuf's default and left out */
             *end++ = DIM_SIZE << 3 | LEATI_WIRE_VARINT;
-            end = leati_put_varint(end, (uint64_t)shape->dims[i]);
+            end = leati_wire_put_varint(end, (uint64_t)shape->dims[i]);
         }
-        leati_put_field(out, SHAPE_DIM, dim, (size_t)(end - dim));
+        leati_tensor_proto_put_field(out, SHAPE_DIM, dim, (size_t)(end - dim));
     }
 }
 
@@ -92,7 +93,7 @@ static bool dim_of_proto(leati_wire wire, int64_t *out) {
     return *out >= LEAT_UNKNOWN_DIM;
 }
 
-bool leati_shape_of_proto(leati_wire wire, leat_shape *out) {
+bool leati_tensor_proto_shape(leati_wire wire, leat_shape *out) {
     leati_wire_field field;
     *out = LEAT_SCALAR;
     while (wire.at < wire.end) {
@@ -116,7 +117,7 @@ bool leati_shape_of_proto(leati_wire wire, leat_shape *out) {
 static void put_strings(leati_writer *out, const leat_string *values, int64_t count) {
     uint64_t size = 0;
     for (int64_t i = 0; i < count; i++)
-        size += leati_varint_size(values[i].size) + values[i].size;
+        size += leati_wire_varint_size(values[i].size) + values[i].size;
     if (size == 0)
         return;
     leati_put_uint(out, TENSOR_CONTENT << 3 | LEATI_WIRE_BYTES);
@@ -129,17 +130,17 @@ static void put_strings(leati_writer *out, const leat_string *values, int64_t co
 
 static void put_head(leati_writer *out, leat_dtype dtype, const leat_shape *shape) {
     leati_writer dims = {0};
-    leati_put_shape_proto(&dims, shape);
-    leati_put_number_field(out, TENSOR_DTYPE, leati_proto_of_dtype(dtype));
-    leati_put_field(out, TENSOR_SHAPE, dims.data, dims.size);
+    leati_tensor_proto_put_shape(&dims, shape);
+    leati_tensor_proto_put_number_field(out, TENSOR_DTYPE, leati_tensor_proto_of_dtype(dtype));
+    leati_tensor_proto_put_field(out, TENSOR_SHAPE, dims.data, dims.size);
     out->failed = out->failed || dims.failed;
     leati_writer_fini(&dims);
 }
 
-leat_status leati_put_tensor_proto(leati_writer *out, leat_dtype dtype, const leat_shape *shape,
+leat_status leati_tensor_proto_put(leati_writer *out, leat_dtype dtype, const leat_shape *shape,
                                    const void *values, leat_error *err) {
     int64_t count = leati_shape_count(shape);
-    if (leati_proto_of_dtype(dtype) == 0 || count < 0)
+    if (leati_tensor_proto_of_dtype(dtype) == 0 || count < 0)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "values of dtype %s cannot be written to a file; save the elements that "
                           "they are made of",
@@ -148,16 +149,17 @@ leat_status leati_put_tensor_proto(leati_writer *out, leat_dtype dtype, const le
     if (dtype == LEAT_STRING)
         put_strings(out, values, count);
     else if (count > 0)
-        leati_put_field(out, TENSOR_CONTENT, values, (size_t)count * leat_dtype_size(dtype));
+        leati_tensor_proto_put_field(out, TENSOR_CONTENT, values,
+                                     (size_t)count * leat_dtype_size(dtype));
     return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
-leat_status leati_put_string_proto(leati_writer *out, const leat_shape *shape,
-                                   const leat_string *values, leat_error *err) {
+leat_status leati_tensor_proto_put_strings(leati_writer *out, const leat_shape *shape,
+                                           const leat_string *values, leat_error *err) {
     int64_t count = leati_shape_count(shape);
     put_head(out, LEAT_STRING, shape);
     for (int64_t i = 0; i < count; i++)
-        leati_put_field(out, TENSOR_STRING, values[i].data, values[i].size);
+        leati_tensor_proto_put_field(out, TENSOR_STRING, values[i].data, values[i].size);
     return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
@@ -167,7 +169,7 @@ static leat_status damaged(const char *what, leat_error *err) {
     return leati_fail(err, LEAT_DATA_LOSS, "not a serialised tensor: %s", what);
 }
 
-leat_status leati_read_tensor_proto(leati_wire message, leati_tensor_proto *out, leat_error *err) {
+leat_status leati_tensor_proto_read(leati_wire message, leati_tensor_proto *out, leat_error *err) {
     leati_wire wire = message;
     leati_wire_field field;
     *out = (leati_tensor_proto){.message = message};
@@ -179,15 +181,15 @@ leat_status leati_read_tensor_proto(leati_wire message, leati_tensor_proto *out,
         else if (field.number == TENSOR_CONTENT && field.type == LEATI_WIRE_BYTES)
             out->content = field.bytes;
         else if (field.number == TENSOR_SHAPE && field.type == LEATI_WIRE_BYTES &&
-                 !leati_shape_of_proto(field.bytes, &out->shape))
+                 !leati_tensor_proto_shape(field.bytes, &out->shape))
             return damaged("its shape is none, or has more than 8 dimensions", err);
     }
-    out->dtype = leati_dtype_of_proto(out->number);
+    out->dtype = leati_tensor_proto_dtype(out->number);
     out->count = leati_shape_count(&out->shape);
     if (out->count < 0)
         return damaged("its shape is not known", err);
     /* Listed values may be few, so the shape alone would decide how much memory is taken. */
-    uint64_t size = leat_dtype_size(out->dtype), most = leati_most_unpacked();
+    uint64_t size = leat_dtype_size(out->dtype), most = leati_limits_max_unpacked();
     if (out->content.at == out->content.end && size > 0 && (uint64_t)out->count > most / size)
         return leati_fail(
             err, LEAT_DATA_LOSS,
@@ -237,7 +239,7 @@ static bool next_packed(leat_dtype dtype, leati_wire *list, leati_wire_field *ou
     size_t size = leat_dtype_size(dtype);
     if ((size_t)(list->end - list->at) < size)
         return false;
-    out->value = size == 8 ? leati_load64(list->at) : leati_load32(list->at);
+    out->value = size == 8 ? leati_wire_load64(list->at) : leati_wire_load32(list->at);
     list->at += size;
     return true;
 }

@@ -219,7 +219,7 @@ static leati_record_outcome end_of_file(const leati_tfrecord *reader, leat_error
 static uint32_t length_crc(leati_tfrecord *reader, const uint8_t *header, uint64_t length) {
     struct known_length *known = &reader->known[length & (KNOWN_LENGTHS - 1)];
     if (known->length != length || known->crc == 0)
-        *known = (struct known_length){length, leati_crc_mask(leati_crc32c(header, 8))};
+        *known = (struct known_length){length, leati_crc_mask(leati_crc_crc32c(header, 8))};
     return known->crc;
 }
 
@@ -250,8 +250,8 @@ static leati_record_outcome read_header(leati_tfrecord *reader, size_t *size, le
             return end_of_file(reader, err);
     }
     const uint8_t *header = reader->data + reader->begin;
-    uint64_t length = leati_load64(header);
-    uint32_t found = leati_load32(header + 8);
+    uint64_t length = leati_wire_load64(header);
+    uint32_t found = leati_wire_load32(header + 8);
     uint32_t expected = length_crc(reader, header, length);
     if (found != expected) {
         bad_checksum(reader, "length", 8, found, expected, err);
@@ -277,8 +277,8 @@ static leati_record_outcome read_record(leati_tfrecord *reader, leat_string *out
         }
     }
     const uint8_t *data = reader->data + reader->begin + LEATI_RECORD_HEADER;
-    uint32_t found = leati_load32(data + size);
-    uint32_t expected = leati_crc_mask(leati_crc32c(data, size));
+    uint32_t found = leati_wire_load32(data + size);
+    uint32_t expected = leati_crc_mask(leati_crc_crc32c(data, size));
     if (found != expected) {
         bad_checksum(reader, "data", size, found, expected, err);
         return LEATI_RECORD_ERROR;

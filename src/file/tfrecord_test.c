@@ -180,7 +180,7 @@ static void views_outlive_the_reader(void **state) {
     size_t size = 0, at = 0;
     uint8_t *file = scratch_read(DIGITS, &size);
     for (int64_t i = 0; i < n; i++) {
-        assert_int_equal(leati_load64(file + at), records[i].size);
+        assert_int_equal(leati_wire_load64(file + at), records[i].size);
         assert_memory_equal(file + at + 12, records[i].data, records[i].size);
         at += records[i].size + 16;
     }
@@ -296,8 +296,8 @@ static void every_bit_turned(void **state) {
 }
 
 static size_t put_header(uint8_t *to, uint64_t length) {
-    leati_store64(to, length);
-    leati_store32(to + 8, leati_crc_mask(leati_crc32c(to, 8)));
+    leati_wire_store64(to, length);
+    leati_wire_store32(to + 8, leati_crc_mask(leati_crc_crc32c(to, 8)));
     return 12;
 }
 
@@ -355,8 +355,8 @@ static void checksum_text(void **state) {
     uint8_t *data = scratch_read(PLAIN, &size);
     leat_error err = {0};
     leati_record_outcome last;
-    uint32_t good = leati_load32(data + 17);
-    leati_store32(data + 17, 0xdeadbeefu);
+    uint32_t good = leati_wire_load32(data + 17);
+    leati_wire_store32(data + 17, 0xdeadbeefu);
     read_all(data, size, (leati_tfrecord_options){0}, &last, &err);
     char text[128];
     snprintf(text, sizeof text,

@@ -17,7 +17,7 @@ struct leat_tfrecord_writer {
 };
 
 static leat_status write_through(void *context, const void *data, size_t size, leat_error *err) {
-    return leati_output_write(((leat_tfrecord_writer *)context)->output, data, size, err);
+    return leati_atomic_write(((leat_tfrecord_writer *)context)->output, data, size, err);
 }
 
 leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
@@ -32,10 +32,10 @@ leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
     bool good = true;
     if (chosen.compression != LEAT_COMPRESSION_NONE) {
         writer->packer =
-            leati_packer_new(chosen.compression, chosen.level, write_through, writer, err);
+            leati_compress_packer_new(chosen.compression, chosen.level, write_through, writer, err);
         good = writer->packer != NULL;
     }
-    if (!good || leati_output_open(path, chosen.in_place, &writer->output, err)) {
+    if (!good || leati_atomic_open(path, chosen.in_place, &writer->output, err)) {
         leat_tfrecord_writer_discard(writer);
         return NULL;
     }
@@ -44,8 +44,8 @@ leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
 
 static leat_status put(leat_tfrecord_writer *writer, const void *data, size_t size,
                        leat_error *err) {
-    return writer->packer ? leati_packer_write(writer->packer, data, size, err)
-                          : leati_output_write(writer->output, data, size, err);
+    return writer->packer ? leati_compress_packer_write(writer->packer, data, size, err)
+                          : leati_atomic_write(writer->output, data, size, err);
 }
 
 leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void *data, size_t size,
@@ -56,9 +56,9 @@ leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void 
                           writer ? "data" : "writer",
                           writer ? "bytes" : "what leat_tfrecord_writer_open returned");
     uint8_t header[LEATI_RECORD_HEADER], footer[LEATI_RECORD_FOOTER];
-    leati_store64(header, size);
-    leati_store32(header + 8, leati_crc_mask(leati_crc32c(header, 8)));
-    leati_store32(footer, leati_crc_mask(leati_crc32c(data, size)));
+    leati_wire_store64(header, size);
+    leati_wire_store32(header + 8, leati_crc_mask(leati_crc_crc32c(header, 8)));
+    leati_wire_store32(footer, leati_crc_mask(leati_crc_crc32c(data, size)));
     leat_status status = put(writer, header, sizeof header, err);
     if (!status)
         status = put(writer, data, size, err);
@@ -66,19 +66,20 @@ leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void 
 }
 
 leat_status leati_tfrecord_writer_flush(leat_tfrecord_writer *writer, leat_error *err) {
-    return leati_output_flush(writer->output, err);
+    return leati_atomic_flush(writer->output, err);
 }
 
 leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error *err) {
     if (!writer)
         return LEAT_OK;
-    leat_status status = writer->packer ? leati_packer_finish(writer->packer, err) : LEAT_OK;
+    leat_status status =
+        writer->packer ? leati_compress_packer_finish(writer->packer, err) : LEAT_OK;
     if (status) {
         leat_tfrecord_writer_discard(writer);
         return status;
     }
-    status = leati_output_commit(writer->output, err);
-    leati_packer_free(writer->packer);
+    status = leati_atomic_commit(writer->output, err);
+    leati_compress_packer_free(writer->packer);
     leati_free(writer);
     return status;
 }
@@ -86,7 +87,7 @@ leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error 
 void leat_tfrecord_writer_discard(leat_tfrecord_writer *writer) {
     if (!writer)
         return;
-    leati_output_discard(writer->output);
-    leati_packer_free(writer->packer);
+    leati_atomic_discard(writer->output);
+    leati_compress_packer_free(writer->packer);
     leati_free(writer);
 }

@@ -68,10 +68,10 @@ static void compressed_files_read_back(void **state) {
             leat_error err = {0};
             assert_int_equal(write_records(path, &options, &err), LEAT_OK);
             leat_compression guess = LEAT_COMPRESSION_NONE;
-            assert_int_equal(leat_guess_compression(path, &guess, &err), LEAT_OK);
+            assert_int_equal(leat_compression_guess(path, &guess, &err), LEAT_OK);
             assert_int_equal(guess, c);
             leat_record_summary summary;
-            assert_int_equal(leat_inspect_records(path, guess, NULL, NULL, &summary, &err),
+            assert_int_equal(leat_records_inspect(path, guess, NULL, NULL, &summary, &err),
                              LEAT_OK);
             assert_int_equal(summary.records, 4);
             assert_int_equal(summary.data_bytes, 117);

@@ -8,24 +8,24 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint32_t leati_load32(const void *from) {
+static inline uint32_t leati_wire_load32(const void *from) {
     const uint8_t *b = from;
     return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-static inline uint64_t leati_load64(const void *from) {
-    return leati_load32(from) | (uint64_t)leati_load32((const uint8_t *)from + 4) << 32;
+static inline uint64_t leati_wire_load64(const void *from) {
+    return leati_wire_load32(from) | (uint64_t)leati_wire_load32((const uint8_t *)from + 4) << 32;
 }
 
-static inline void leati_store32(void *to, uint32_t value) {
+static inline void leati_wire_store32(void *to, uint32_t value) {
     uint8_t *b = to;
     for (int i = 0; i < 4; i++)
         b[i] = (uint8_t)(value >> (8 * i));
 }
 
-static inline void leati_store64(void *to, uint64_t value) {
-    leati_store32(to, (uint32_t)value);
-    leati_store32((uint8_t *)to + 4, (uint32_t)(value >> 32));
+static inline void leati_wire_store64(void *to, uint64_t value) {
+    leati_wire_store32(to, (uint32_t)value);
+    leati_wire_store32((uint8_t *)to + 4, (uint32_t)(value >> 32));
 }
 
 typedef enum leati_wire_type {
@@ -92,13 +92,13 @@ static inline bool leati_wire_next(leati_wire *wire, leati_wire_field *out) {
     case LEATI_WIRE_FIXED64:
         if (left < 8)
             return false;
-        out->value = leati_load64(at.at);
+        out->value = leati_wire_load64(at.at);
         at.at += 8;
         break;
     case LEATI_WIRE_FIXED32:
         if (left < 4)
             return false;
-        out->value = leati_load32(at.at);
+        out->value = leati_wire_load32(at.at);
         at.at += 4;
         break;
     case LEATI_WIRE_BYTES:
@@ -114,7 +114,7 @@ static inline bool leati_wire_next(leati_wire *wire, leati_wire_field *out) {
 }
 
 /* Bytes that a varint takes, and writing one (returns the byte after it). */
-static inline size_t leati_varint_size(uint64_t value) {
+static inline size_t leati_wire_varint_size(uint64_t value) {
     size_t n = 1;
     while (value >= 0x80) {
         value >>= 7;
@@ -123,7 +123,7 @@ static inline size_t leati_varint_size(uint64_t value) {
     return n;
 }
 
-static inline uint8_t *leati_put_varint(uint8_t *to, uint64_t value) {
+static inline uint8_t *leati_wire_put_varint(uint8_t *to, uint64_t value) {
     while (value >= 0x80) {
         *to++ = (uint8_t)(value | 0x80);
         value >>= 7;

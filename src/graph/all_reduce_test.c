@@ -42,7 +42,7 @@ static int trace(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     for (int i = 0; i < VALUES; i++)
         values[i] = leat_graph_argument(graph, i);
-    leat_all_reduce(values, VALUES, LEAT_AGGREGATION_SUM, outputs);
+    leat_op_all_reduce(values, VALUES, LEAT_AGGREGATION_SUM, outputs);
     return VALUES;
 }
 
@@ -60,7 +60,7 @@ static void check(int64_t limit, const int64_t *expected, int calls) {
             ((float *)inputs[i].data)[k] = (float)(i * 10 + k);
     }
     leat_spec *spec = leat_spec_tuple(children, VALUES, &err);
-    leat_function *function = leat_trace(trace, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(trace, NULL, spec, &err);
     assert_non_null(function);
     const leati_call_context context = {
         .num_replicas = 1, .collective = &counting.base, .bytes_per_pack = limit};

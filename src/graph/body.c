@@ -51,8 +51,8 @@ static leat_status check_inputs(const leati_body *body, const leati_tensor_op *o
     return LEAT_OK;
 }
 
-/* Runs the operation's rule into `outputs` (room for LEAT_MAX_OUTPUTS); leati_infer_fini releases
- * what `call` keeps. */
+/* Runs the operation's rule into `outputs` (room for LEAT_MAX_OUTPUTS); leati_op_infer_fini
+ * releases what `call` keeps. */
 static leat_status infer(const leati_body *body, const leati_tensor_op *op, const void *args,
                          const int32_t *inputs, int num_inputs, leati_type *outputs,
                          leati_infer_call *call, leat_error *err) {
@@ -151,11 +151,11 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
         memcpy(node.inputs, inputs, (size_t)num_inputs * sizeof *node.inputs);
     status = append(body, &node, outputs, call.num_outputs, err);
     if (!status) {
-        leati_infer_fini(&call);
+        leati_op_infer_fini(&call);
         return LEAT_OK;
     }
 named:
-    leati_infer_fini(&call);
+    leati_op_infer_fini(&call);
     leati_free(node.inputs);
     free_args(op, node.args);
     leati_prefix(err, "op %s (node %zu)", op->name, body->num_nodes);
@@ -184,7 +184,7 @@ void leati_body_fini(leati_body *body) {
     *body = (leati_body){0};
 }
 
-uint32_t leati_node_flags(const leati_node *node) {
+uint32_t leati_body_node_flags(const leati_node *node) {
     const leati_tensor_op *op = node->op;
     uint32_t flags = op->node_flags ? op->node_flags(node->args) : op->flags;
     for (const leati_row *row = op->rows; row && row->type != LEATI_ROW_END; row++) {

@@ -20,6 +20,6 @@ void leati_body_pop_node(leati_body *body);
 void leati_body_fini(leati_body *body);
 
 /* Flags of one node: the operation's own and those of its attribute graphs. */
-uint32_t leati_node_flags(const leati_node *node);
+uint32_t leati_body_node_flags(const leati_node *node);
 
 #endif

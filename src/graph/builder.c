@@ -178,7 +178,7 @@ leat_value leat_graph_tensor(leat_graph *graph, const leat_tensor *tensor) {
     leat_error err = {0};
     leat_value value = failed(graph);
     if (!tensor || tensor->dtype == LEAT_INVALID) {
-        leati_no_tensor(&err, "the constant");
+        leati_tensor_missing(&err, "the constant");
         return leati_graph_error(graph, &err);
     }
     if (leati_graph_constant(graph, tensor, &value, &err))

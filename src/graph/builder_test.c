@@ -31,7 +31,7 @@ static void test_arguments_and_types(void **state) {
     (void)state;
     leat_graph *graph = graph_of_two(LEAT_SHAPE(LEAT_UNKNOWN_DIM, 3), LEAT_SHAPE(3));
     assert_int_equal(leat_graph_num_arguments(graph), 2);
-    leat_value sum = leat_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    leat_value sum = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
     leat_shape expected = LEAT_SHAPE(LEAT_UNKNOWN_DIM, 3), found = leat_value_shape(sum);
     assert_int_equal(leat_value_dtype(sum), LEAT_FLOAT32);
     assert_true(leati_shape_equal(&found, &expected));
@@ -59,9 +59,9 @@ static void test_broadcasting_of_unknown_dimensions(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         leat_shape found;
-        assert_int_equal(leati_infer_broadcast_shape(&cases[i].a, &cases[i].b, &found, NULL), 0);
+        assert_int_equal(leati_op_infer_broadcast_shape(&cases[i].a, &cases[i].b, &found, NULL), 0);
         assert_true(leati_shape_equal(&found, &cases[i].expected));
-        assert_int_equal(leati_infer_broadcast_shape(&cases[i].b, &cases[i].a, &found, NULL), 0);
+        assert_int_equal(leati_op_infer_broadcast_shape(&cases[i].b, &cases[i].a, &found, NULL), 0);
         assert_true(leati_shape_equal(&found, &cases[i].expected));
     }
 }
@@ -69,11 +69,11 @@ static void test_broadcasting_of_unknown_dimensions(void **state) {
 static void test_shapes_that_do_not_broadcast(void **state) {
     (void)state;
     leat_graph *graph = graph_of_two(LEAT_SHAPE(2, 3), LEAT_SHAPE(4));
-    leat_value sum = leat_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    leat_value sum = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
     assert_true(sum.id < 0);
     assert_int_equal(leat_value_dtype(sum), LEAT_INVALID);
     /* A failed value passes through, and the first error stays. */
-    leat_value next = leat_multiply(sum, leat_graph_argument(graph, 7));
+    leat_value next = leat_op_multiply(sum, leat_graph_argument(graph, 7));
     finish_fails(graph, next, LEAT_INVALID_ARGUMENT,
                  "op add (node 0): shapes [2, 3] and [4] do not broadcast");
 }
@@ -84,7 +84,7 @@ static void test_dtypes_do_not_convert(void **state) {
                                 (leat_shape[]){LEAT_SCALAR, LEAT_SCALAR});
     leat_graph *graph = leat_graph_new(spec, NULL);
     leat_spec_unref(spec);
-    leat_value sum = leat_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    leat_value sum = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
     finish_fails(graph, sum, LEAT_INVALID_ARGUMENT, "input 1 is int64, but input 0 is float32");
 }
 
@@ -99,7 +99,7 @@ static void test_values_of_another_graph(void **state) {
     (void)state;
     leat_graph *one = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
     leat_graph *other = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
-    leat_value sum = leat_add(leat_graph_argument(one, 0), leat_graph_argument(other, 0));
+    leat_value sum = leat_op_add(leat_graph_argument(one, 0), leat_graph_argument(other, 0));
     finish_fails(one, sum, LEAT_INVALID_ARGUMENT, "input 1 is a value of another graph");
     leat_value mine = leat_graph_argument(other, 0);
     leat_error err = {0};
@@ -125,7 +125,7 @@ static void test_forged_values(void **state) {
     assert_true(none.graph == NULL && none.id == -1);
     assert_int_equal(leat_graph_num_arguments(NULL), 0);
     assert_int_equal(leat_graph_num_arguments(graph), 2);
-    assert_true(leat_add(last, (leat_value){.graph = graph, .id = 2}).id < 0);
+    assert_true(leat_op_add(last, (leat_value){.graph = graph, .id = 2}).id < 0);
     assert_int_equal(leat_graph_take_error(graph, &err), LEAT_INVALID_ARGUMENT);
     assert_string_equal(
         err.text, "op add (node 0): input 1 is value 2; expected one of the 2 values before it");
@@ -185,29 +185,29 @@ static void test_tracing(void **state) {
     (void)state;
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
-    assert_null(leat_trace(fails_without_text, NULL, spec, &err));
+    assert_null(leat_function_trace(fails_without_text, NULL, spec, &err));
     assert_int_equal(err.code, LEAT_UNKNOWN);
     char text[] = "because";
-    assert_null(leat_trace(fails_with_text, text, spec, &err));
+    assert_null(leat_function_trace(fails_with_text, text, spec, &err));
     assert_int_equal(err.code, LEAT_ABORTED);
     assert_string_equal(err.text, "because");
 
     /* An earlier failure passes through. */
-    assert_null(leat_trace(pair, NULL, NULL, &err));
+    assert_null(leat_function_trace(pair, NULL, NULL, &err));
     assert_int_equal(err.code, LEAT_ABORTED);
 
-    leat_function *function = leat_trace(pair, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(pair, NULL, spec, &err);
     assert_int_equal(leat_spec_get_kind(leat_function_output(function)), LEAT_SPEC_TUPLE);
     leat_function_unref(function);
 
     leat_spec *children[2] = {leat_spec_ref(spec), leat_spec_ref(spec)};
     leat_spec *dict = leat_spec_dict((const char *const[]){"b", "a"}, children, 2, &err);
-    function = leat_trace_structured(pair, NULL, spec, dict, &err);
+    function = LEAT_TRACE_STRUCTURED(pair, NULL, spec, dict, &err);
     assert_int_equal(leat_spec_get_kind(leat_function_output(function)), LEAT_SPEC_DICT);
     assert_string_equal(leat_spec_key(leat_function_output(function), 0), "a");
     leat_function_unref(function);
 
-    assert_null(leat_trace_structured(pair, NULL, spec, leat_spec_ref(spec), &err));
+    assert_null(leat_function_trace_structured(pair, NULL, spec, leat_spec_ref(spec), &err));
     assert_non_null(strstr(err.text, "1 components, but the function has 2 outputs"));
     leat_spec_unref(spec);
 }
@@ -244,11 +244,11 @@ static void test_reads_are_shared_until_an_assignment(void **state) {
     leat_graph_assign_add(graph, variable, first);
     leat_value second = leat_graph_read(graph, variable);
     assert_int_not_equal(second.id, first.id);
-    leat_graph_assign(graph, variable, leat_multiply(second, second));
+    leat_graph_assign(graph, variable, leat_op_multiply(second, second));
     leat_value outputs[3] = {first, second, leat_graph_read(graph, variable)};
     leat_function *function = leat_graph_finish(graph, outputs, 3, NULL, &err);
     assert_non_null(function);
-    assert_true(leati_function_has(function, LEATI_STATEFUL));
+    assert_true(leati_graph_function_has(function, LEATI_STATEFUL));
     leat_tensor out[3];
     assert_int_equal(leati_interpret(function, NULL, NULL, out, &err), LEAT_OK);
     /* Values of TensorFlow's resource variables in the same order: 1, 2, 4. */

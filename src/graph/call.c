@@ -56,7 +56,7 @@ static bool known_value(const leat_graph *graph, int32_t id, leat_tensor *out) {
     if (graph->hook_value)
         return graph->hook_value(graph->hook_context, id, out, &ignored) == LEAT_OK;
     int32_t node = graph->body.values[id].node;
-    const leat_tensor *constant = node < 0 ? NULL : leati_constant_of(&graph->body.nodes[node]);
+    const leat_tensor *constant = node < 0 ? NULL : leati_node_constant(&graph->body.nodes[node]);
     if (constant)
         *out = leat_tensor_ref(constant);
     return constant != NULL;
@@ -139,7 +139,7 @@ static void cast_input(call *c, int index, leat_dtype dtype) {
         memcpy(c->at->cast, c->inputs, (size_t)c->num_inputs * sizeof *c->inputs);
         c->inputs = c->at->cast;
     }
-    c->at->cast[index] = leat_cast(c->inputs[index], dtype);
+    c->at->cast[index] = leat_op_cast(c->inputs[index], dtype);
 }
 
 /* Halves as float32, of the dtype of the first of them alone: others beside it are refused. */
@@ -225,8 +225,9 @@ static int fill_outputs(const call *c, int32_t first) {
     int count = graph->body.nodes[graph->body.num_nodes - 1].num_outputs;
     for (int i = 0; i < count && i < c->capacity; i++) {
         leat_value output = {.graph = graph, .id = first + i};
-        bool rounds = c->half != LEAT_INVALID && leati_dtype_is_floating(leat_value_dtype(output));
-        c->outputs[i] = rounds ? leat_cast(output, c->half) : output;
+        bool rounds =
+            c->half != LEAT_INVALID && leati_graph_dtype_is_floating(leat_value_dtype(output));
+        c->outputs[i] = rounds ? leat_op_cast(output, c->half) : output;
     }
     return graph->error.code ? -1 : count;
 }
@@ -269,13 +270,13 @@ static int make_call(call *c, const json_t *given) {
 /* The operation of that name, or the one that it is of strings; NULL: there is none. */
 static const leati_tensor_op *operation_over(const char *name, const leat_value *inputs,
                                              int num_inputs) {
-    const leati_tensor_op *op = leati_tensor_op_find(name);
+    const leati_tensor_op *op = leati_graph_op_find(name);
     if (!op || !op->of_strings)
         return op;
     for (int i = 0; i < num_inputs; i++)
         if (leat_value_dtype(inputs[i]) != LEAT_STRING)
             return op;
-    return leati_tensor_op_find(op->of_strings);
+    return leati_graph_op_find(op->of_strings);
 }
 
 int leat_graph_call_functions(leat_graph *graph, const char *operation, const char *attributes,

@@ -60,7 +60,7 @@ static void test_constant(void **state) {
                      1);
     leat_shape shape = leat_value_shape(out[0]);
     assert_int_equal(shape.dims[1], 3);
-    leat_gradients(out[0], in, 1, &gradient);
+    leat_value_gradients(out[0], in, 1, &gradient);
     assert_true(gradient.id >= 0);
     leat_tensor_unref(&dims);
     leat_graph_free(graph);
@@ -90,12 +90,12 @@ static void test_seeds(void **state) {
     (void)state;
     leat_error err = {0};
     leat_value out[LEAT_MAX_OUTPUTS];
-    leat_random_options options = {.has_seed = true, .seed = 5};
+    leat_op_random_options options = {.has_seed = true, .seed = 5};
     leat_graph *graph = leat_graph_new(NULL, NULL);
     assert_int_equal(leat_graph_call(graph, "random_uniform", "{\"shape\": [3], \"seed\": 5}", NULL,
                                      0, out, LEAT_MAX_OUTPUTS),
                      1);
-    out[1] = leat_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, &options);
+    out[1] = leat_op_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, &options);
     leat_function *function = leat_graph_finish(graph, out, 2, NULL, &err);
     assert_non_null(function);
     leat_tensor values[2];
@@ -109,7 +109,7 @@ static void test_seeds(void **state) {
 
 static int plus(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = context ? leat_multiply(x, x) : leat_add(x, x);
+    outputs[0] = context ? leat_op_multiply(x, x) : leat_op_add(x, x);
     return 1;
 }
 
@@ -223,7 +223,7 @@ static void test_gradient_of_halves(void **state) {
     leat_value x = leat_graph_argument(graph, 0), in[2] = {x, x}, out[LEAT_MAX_OUTPUTS], gradient;
     assert_int_equal(leat_graph_call(graph, "matmul", NULL, in, 2, out, LEAT_MAX_OUTPUTS), 1);
     assert_int_equal(leat_value_dtype(out[0]), LEAT_FLOAT16);
-    leat_gradients(out[0], &x, 1, &gradient);
+    leat_value_gradients(out[0], &x, 1, &gradient);
     assert_int_equal(leat_value_dtype(gradient), LEAT_FLOAT16);
     leat_spec_unref(spec);
     leat_graph_free(graph);

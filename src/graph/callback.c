@@ -18,7 +18,7 @@ static void callback_free(leat_object *object) {
 
 static const leati_object_type callback_type = {.name = "callback", .free = callback_free};
 
-bool leati_object_is_callback(const leat_object *object) {
+bool leati_callback_is_object(const leat_object *object) {
     return object && object->type == &callback_type;
 }
 
@@ -64,7 +64,7 @@ leat_status leati_callback_run(leati_callback *callback, const leat_element *in,
 
 static leati_names registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-leat_status leat_register_callback(const char *name, leat_callback callback, void *context,
+leat_status leat_callback_register(const char *name, leat_callback callback, void *context,
                                    uint32_t flags, leat_error *err) {
     leati_callback *object = NULL;
     if (!name || !*name)
@@ -82,13 +82,13 @@ leat_status leati_callback_check_registered(const leat_object *object, leat_erro
         return LEAT_OK;
     return leati_fail(err, LEAT_UNIMPLEMENTED,
                       "callback \"%s\" is not registered, so it cannot be written; name it with "
-                      "leat_register_callback",
+                      "leat_callback_register",
                       callback->name ? callback->name : "(unnamed)");
 }
 
 static leat_status fail_unregistered(const char *name, leat_error *err) {
     return leati_fail(err, LEAT_NOT_FOUND,
-                      "callback \"%s\" is not registered; call leat_register_callback before "
+                      "callback \"%s\" is not registered; call leat_callback_register before "
                       "reading",
                       name ? name : "(unnamed)");
 }
@@ -134,10 +134,10 @@ static leat_function *build(leati_callback *callback, const leat_spec *input,
     return leat_graph_finish(graph, values, first < 0 ? 0 : num_outputs, output, err);
 }
 
-leat_function *(leat_callback_function)(leat_callback callback, void *context,
-                                        void (*release)(void *context), const char *name,
-                                        uint32_t flags, leat_spec *input, leat_spec *output,
-                                        leat_error *err) {
+leat_function *leat_function_from_callback(leat_callback callback, void *context,
+                                           void (*release)(void *context), const char *name,
+                                           uint32_t flags, leat_spec *input, leat_spec *output,
+                                           leat_error *err) {
     leat_function *function = NULL;
     leati_callback *object = NULL;
     if (callback && input && output)

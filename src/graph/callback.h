@@ -13,7 +13,7 @@ typedef struct leati_callback {
     void *context;
     void (*release)(void *context); /* may be NULL */
     uint32_t flags;
-    leati_turn turn;
+    leati_factor_transpose turn;
 } leati_callback;
 
 /* Attributes of the operation `call`. */
@@ -26,7 +26,7 @@ struct leati_call_args {
 
 extern const leati_tensor_op leati_tensor_op_call;
 
-bool leati_object_is_callback(const leat_object *object);
+bool leati_callback_is_object(const leat_object *object);
 
 /* Calls the user's function; where it was not declared pure, waits until no other thread is in it
  * (a call from inside itself goes on). */

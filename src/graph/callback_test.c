@@ -62,7 +62,7 @@ static leat_function *function_of(leat_callback callback, void *context, const c
                                   uint32_t flags) {
     leat_error err = {0};
     leat_function *function =
-        leat_callback_function(callback, context, NULL, name, flags, int_spec(), int_spec(), &err);
+        LEAT_CALLBACK(callback, context, NULL, name, flags, int_spec(), int_spec(), &err);
     if (!function)
         fail_msg("%s", err.text);
     return function;
@@ -85,14 +85,14 @@ static void test_results(void **state) {
     int64_t result;
     leat_error err = {0};
     leat_function *function = function_of(doubles, &calls, "doubles", 0);
-    assert_true(leati_function_has(function, LEATI_IMPURE));
+    assert_true(leati_graph_function_has(function, LEATI_IMPURE));
     assert_int_equal(run(function, 21, &result, &err), LEAT_OK);
     assert_int_equal(result, 42);
     assert_int_equal(calls, 1);
     leat_function_unref(function);
 
     function = function_of(doubles, NULL, NULL, LEAT_PURE);
-    assert_false(leati_function_has(function, LEATI_IMPURE));
+    assert_false(leati_graph_function_has(function, LEATI_IMPURE));
     int64_t numbers[3] = {1, 2, 3};
     leati_operand in = {.data = (char *)numbers, .row_stride = 8, .dtype = LEAT_INT64, .count = 1};
     leati_operand out;
@@ -136,19 +136,19 @@ static void test_release(void **state) {
     (void)state;
     int released = 0;
     leat_error err = {0};
-    leat_function *function = leat_callback_function(doubles, &released, count_release, "f",
-                                                     LEAT_PURE, int_spec(), int_spec(), &err);
-    leat_function *pruned = leati_function_prune(function, &err);
+    leat_function *function = LEAT_CALLBACK(doubles, &released, count_release, "f", LEAT_PURE,
+                                            int_spec(), int_spec(), &err);
+    leat_function *pruned = leati_graph_function_prune(function, &err);
     leat_function_unref(function);
     assert_int_equal(released, 0);
     leat_function_unref(pruned);
     assert_int_equal(released, 1);
-    assert_null(leat_callback_function(NULL, &released, count_release, "f", 0, int_spec(),
-                                       int_spec(), &err));
+    assert_null(leat_function_from_callback(NULL, &released, count_release, "f", 0, int_spec(),
+                                            int_spec(), &err));
     assert_int_equal(released, 2);
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_null(
-        leat_callback_function(doubles, &released, count_release, "f", 0, NULL, int_spec(), &err));
+    assert_null(leat_function_from_callback(doubles, &released, count_release, "f", 0, NULL,
+                                            int_spec(), &err));
     assert_int_equal(released, 3);
 }
 
@@ -162,14 +162,14 @@ static void test_registry(void **state) {
     assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
     assert_non_null(strstr(err.text, "callback \"twice\" is not registered"));
 
-    assert_int_equal(leat_register_callback("twice", doubles, &calls, 0, &err), LEAT_OK);
-    assert_int_equal(leat_register_callback("twice", doubles, &other, 0, &err), LEAT_OK);
+    assert_int_equal(leat_callback_register("twice", doubles, &calls, 0, &err), LEAT_OK);
+    assert_int_equal(leat_callback_register("twice", doubles, &other, 0, &err), LEAT_OK);
     char *text = leat_function_to_json(function, &err);
     assert_non_null(text);
     leat_function *copy = leat_function_from_json(text, &err);
     assert_non_null(copy);
     /* What counts is how the name is registered now. */
-    assert_true(leati_function_has(copy, LEATI_IMPURE));
+    assert_true(leati_graph_function_has(copy, LEATI_IMPURE));
     assert_int_equal(run(copy, 4, &result, &err), LEAT_OK);
     assert_int_equal(result, 8);
     assert_int_equal(calls, 0);
@@ -184,9 +184,9 @@ static void test_registry(void **state) {
     leat_function_unref(copy);
     leat_text_free(text);
     leat_function_unref(function);
-    assert_int_equal(leat_register_callback("", doubles, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_register_callback("twice", NULL, NULL, 0, &err), LEAT_OK);
-    assert_int_equal(leat_register_callback("twice", NULL, NULL, 0, &err), LEAT_OK);
+    assert_int_equal(leat_callback_register("", doubles, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_callback_register("twice", NULL, NULL, 0, &err), LEAT_OK);
+    assert_int_equal(leat_callback_register("twice", NULL, NULL, 0, &err), LEAT_OK);
 }
 
 struct gate_test {
@@ -255,9 +255,9 @@ static void test_a_callback_may_call_itself(void **state) {
 
 static leat_status build_and_run(void *context, leat_error *err) {
     (void)context;
-    leat_function *function = leat_callback_function(forgets, NULL, NULL, "f", 0,
-                                                     leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
-                                                     leat_spec_tuple(NULL, 0, err), err);
+    leat_function *function =
+        LEAT_CALLBACK(forgets, NULL, NULL, "f", 0, leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
+                      leat_spec_tuple(NULL, 0, err), err);
     if (!function)
         return torture_code(err);
     const int64_t x = 1;
@@ -266,8 +266,8 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_function_unref(function);
     if (status)
         return status;
-    status = leat_register_callback("f", forgets, NULL, 0, err);
-    leat_status forgotten = leat_register_callback("f", NULL, NULL, 0, err);
+    status = leat_callback_register("f", forgets, NULL, 0, err);
+    leat_status forgotten = leat_callback_register("f", NULL, NULL, 0, err);
     return status ? status : forgotten;
 }
 

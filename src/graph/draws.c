@@ -41,12 +41,12 @@ void leati_draws_free(leati_draws *draws) {
     leati_free(draws);
 }
 
-leati_draws *leati_eager_draws(void) {
+leati_draws *leati_draws_of_eager(void) {
     static leati_draws draws = {.lock = PTHREAD_MUTEX_INITIALIZER};
     return &draws;
 }
 
-leati_draws *leati_function_draws(const leat_function *function, leat_error *err) {
+leati_draws *leati_draws_of_function(const leat_function *function, leat_error *err) {
     /* The table is no part of what the function is. */
     _Atomic(leati_draws *) *place = (_Atomic(leati_draws *) *)(uintptr_t)&function->draws;
     leati_draws *found = atomic_load(place);
@@ -87,7 +87,7 @@ static leat_status make_room(leati_draws *draws, leat_error *err) {
 
 /* A new global seed starts every stream anew. */
 static void forget_other_epochs(leati_draws *draws) {
-    uint64_t epoch = leati_seed_epoch();
+    uint64_t epoch = leati_random_seed_epoch();
     if (draws->epoch == epoch)
         return;
     draws->epoch = epoch;
@@ -132,7 +132,7 @@ leat_status leati_draws_begin(const leati_call_context *context, int64_t number,
                               uint64_t blocks, uint64_t *out, leat_error *err) {
     leati_draws *draws = context->draws;
     *out = 0;
-    if (draws == leati_eager_draws())
+    if (draws == leati_draws_of_eager())
         return seeds ? exchange(draws, seeds, NULL, blocks, out, err) : LEAT_OK;
     if (context->replays && context->kept)
         return exchange(context->kept, key_of_run(context, number), NULL, 0, out, err);
@@ -156,9 +156,10 @@ leati_call_context leati_draws_inside(const leati_call_context *context, int64_t
 
 leat_status leati_draws_enter(const leat_function *function, leati_call_context *context,
                               leat_error *err) {
-    if (context->draws != leati_eager_draws() || !leati_function_has(function, LEATI_RANDOM))
+    if (context->draws != leati_draws_of_eager() ||
+        !leati_graph_function_has(function, LEATI_RANDOM))
         return LEAT_OK;
-    context->draws = leati_function_draws(function, err);
+    context->draws = leati_draws_of_function(function, err);
     context->path = 0;
     return context->draws ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
 }

@@ -6,7 +6,7 @@
  * A leati_draws maps 64-bit keys to positions. Three of them meet in a leati_call_context: `draws`
  * are the positions that a function's operations have reached, `kept` those at which nodes inside
  * of branches and loops drew in this run, for gradients that compute them again. Everything is
- * forgotten when leat_set_seed is called. */
+ * forgotten when leat_seed_set is called. */
 #ifndef LEATI_GRAPH_DRAWS_H
 #define LEATI_GRAPH_DRAWS_H
 
@@ -19,10 +19,10 @@ leati_draws *leati_draws_new(leat_error *err);
 void leati_draws_free(leati_draws *draws); /* NULL does nothing */
 
 /* The table of a function, made at its first use; borrowed from it. Thread-safe. */
-leati_draws *leati_function_draws(const leat_function *function, leat_error *err);
+leati_draws *leati_draws_of_function(const leat_function *function, leat_error *err);
 /* The table of operations that are computed at once, keyed by operation, dtype and seeds. Borrowed
  * from the process. */
-leati_draws *leati_eager_draws(void);
+leati_draws *leati_draws_of_eager(void);
 
 /* Where a node that reserves `blocks` blocks of its stream begins in this call. `seeds` is a hash
  * of the operation, its dtype and its seeds; 0: drawn ones, which no other call has. The context's

@@ -27,9 +27,9 @@ static void test_table(void **state) {
         for (int64_t number = 0; number < 1000; number++)
             assert_int_equal(begin(&context, number, 0, (uint64_t)number),
                              (uint64_t)(round * number));
-    leat_set_seed(1);
+    leat_seed_set(1);
     assert_int_equal(begin(&context, 7, 0, 7), 0);
-    leat_clear_seed();
+    leat_seed_clear();
     leati_draws_free(context.draws);
     leati_draws_free(NULL);
 }

@@ -70,9 +70,9 @@ static uint64_t hash_element(const leat_element *element, uint64_t seed) {
 }
 
 static uint64_t hash_object(const leat_object *object, uint64_t seed) {
-    if (leati_object_is_function(object))
+    if (leati_graph_object_is_function(object))
         return hash_int((int64_t)((const leat_function *)(const void *)object)->fingerprint, seed);
-    if (leati_object_is_variable(object))
+    if (leati_variable_is_object(object))
         return hash_text(((const leat_variable *)(const void *)object)->name, seed);
     if (object && object->type->fingerprint)
         return hash_int((int64_t)object->type->fingerprint(object), seed);
@@ -119,7 +119,7 @@ static uint64_t hash_row(const leati_row *row, const void *at, uint64_t seed) {
     return seed;
 }
 
-uint64_t leati_rows_fingerprint(const leati_row *rows, const void *args, uint64_t seed) {
+uint64_t leati_graph_rows_fingerprint(const leati_row *rows, const void *args, uint64_t seed) {
     for (const leati_row *row = rows; row && row->type != LEATI_ROW_END; row++)
         seed = hash_row(row, (const char *)args + row->offset, hash_text(row->name, seed));
     return seed;

@@ -48,16 +48,16 @@ const leat_spec *leat_function_output(const leat_function *function) {
     return function ? function->output : NULL;
 }
 
-bool leati_object_is_function(const leat_object *object) {
+bool leati_graph_object_is_function(const leat_object *object) {
     return object && object->type == &function_type;
 }
 
-bool leati_function_has(const leat_function *function, uint32_t flags) {
+bool leati_graph_function_has(const leat_function *function, uint32_t flags) {
     return (function->flags & flags) != 0;
 }
 
-void leati_function_describe_node(const leat_function *function, int32_t node, char *text,
-                                  size_t size) {
+void leati_graph_function_describe_node(const leat_function *function, int32_t node, char *text,
+                                        size_t size) {
     snprintf(text, size, "op %s (node %d)", function->body.nodes[node].op->name, (int)node);
 }
 
@@ -79,7 +79,7 @@ static uint64_t fingerprint(const leat_function *function) {
         hash = leati_hash(node->op->name, strlen(node->op->name), hash);
         hash = leati_hash(numbers, sizeof numbers, hash);
         hash = leati_hash(node->inputs, (size_t)node->num_inputs * sizeof *node->inputs, hash);
-        hash = leati_rows_fingerprint(node->op->rows, node->args, hash);
+        hash = leati_graph_rows_fingerprint(node->op->rows, node->args, hash);
     }
     return leati_hash(function->outputs, (size_t)function->num_outputs * sizeof(int32_t), hash);
 }
@@ -89,7 +89,7 @@ void leati_function_seal(leat_function *function) {
                           LEATI_COSTLY | LEATI_REPLAYS;
     function->flags = 0;
     for (size_t i = 0; i < function->body.num_nodes; i++)
-        function->flags |= leati_node_flags(&function->body.nodes[i]) & kept;
+        function->flags |= leati_body_node_flags(&function->body.nodes[i]) & kept;
     function->fingerprint = fingerprint(function);
 }
 
@@ -111,7 +111,7 @@ static leat_spec *spec_of_type(const leati_type *type, leat_error *err) {
     return leat_spec_tensor(type->dtype, type->shape, err);
 }
 
-leat_spec *leati_spec_of_types(const leati_type *types, int count, leat_error *err) {
+leat_spec *leati_function_spec_of_types(const leati_type *types, int count, leat_error *err) {
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof(leat_spec *));
     if (!children) {
         leati_no_memory(err);
@@ -184,7 +184,7 @@ leat_status leati_function_set_spec(leat_function *function, const leat_spec *st
     else if (count == 1)
         function->output = spec_of_type(&types[0], &failure);
     else
-        function->output = leati_spec_of_types(types, count, &failure);
+        function->output = leati_function_spec_of_types(types, count, &failure);
     leati_free(types);
     if (function->output)
         return LEAT_OK;
@@ -259,8 +259,9 @@ leat_function *leat_graph_finish(leat_graph *graph, const leat_value *outputs, i
     return function;
 }
 
-leat_function *(leat_trace_structured)(leat_tracer tracer, void *context, const leat_spec *input,
-                                       leat_spec *structure, leat_error *err) {
+leat_function *leat_function_trace_structured(leat_tracer tracer, void *context,
+                                              const leat_spec *input, leat_spec *structure,
+                                              leat_error *err) {
     leat_function *function = NULL;
     leat_value outputs[LEAT_MAX_OUTPUTS];
     if (!input || !tracer) {
@@ -281,9 +282,9 @@ leat_function *(leat_trace_structured)(leat_tracer tracer, void *context, const 
     return function;
 }
 
-leat_function *(leat_trace)(leat_tracer tracer, void *context, const leat_spec *input,
-                            leat_error *err) {
-    return (leat_trace_structured)(tracer, context, input, NULL, err);
+leat_function *leat_function_trace(leat_tracer tracer, void *context, const leat_spec *input,
+                                   leat_error *err) {
+    return leat_function_trace_structured(tracer, context, input, NULL, err);
 }
 
 leat_function *leat_function_at(leat_function *function, const char *file, int line) {

@@ -18,6 +18,6 @@ LEAT_WARN_UNUSED leat_status leati_function_set_spec(leat_function *function,
 void leati_function_seal(leat_function *function);
 
 /* A tuple of tensors (and datasets) of these types. Owned. */
-leat_spec *leati_spec_of_types(const leati_type *types, int count, leat_error *err);
+leat_spec *leati_function_spec_of_types(const leati_type *types, int count, leat_error *err);
 
 #endif

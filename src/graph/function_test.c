@@ -30,14 +30,14 @@ static void test_prune_keeps_effects_in_order(void **state) {
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, &err);
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_value x = leat_graph_argument(graph, 0);
-    leat_exp(x);
-    leat_graph_assign(graph, variable, leat_negate(x));
+    leat_op_exp(x);
+    leat_graph_assign(graph, variable, leat_op_negate(x));
     leat_value read = leat_graph_read(graph, variable);
-    leat_log(read);
-    leat_value square = leat_square(x);
-    leat_graph_assign_add(graph, variable, leat_abs(x));
+    leat_op_log(read);
+    leat_value square = leat_op_square(x);
+    leat_graph_assign_add(graph, variable, leat_op_abs(x));
     leat_function *function = leat_graph_finish(graph, &square, 1, NULL, &err);
-    leat_function *pruned = leati_function_prune(function, &err);
+    leat_function *pruned = leati_graph_function_prune(function, &err);
     assert_non_null(pruned);
     names_are(pruned,
               (const char *const[]){"negate", "assign_variable", "read_variable", "square", "abs",
@@ -57,8 +57,8 @@ static void test_prune_keeps_effects_in_order(void **state) {
 static int affine(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] =
-        leat_add(leat_multiply(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)),
-                 leat_graph_argument(graph, 1));
+        leat_op_add(leat_op_multiply(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)),
+                    leat_graph_argument(graph, 1));
     return 1;
 }
 
@@ -73,7 +73,7 @@ static void test_specialise_infers_again(void **state) {
     leat_function *function = trace_affine(unknown, LEAT_SHAPE(LEAT_UNKNOWN_DIM));
     leati_type types[2] = {{.dtype = LEAT_FLOAT64, .shape = LEAT_SHAPE(4, 3)},
                            {.dtype = LEAT_FLOAT64, .shape = LEAT_SHAPE(3)}};
-    leat_function *special = leati_function_specialise(function, types, &err);
+    leat_function *special = leati_graph_function_specialise(function, types, &err);
     assert_non_null(special);
     for (size_t i = 0; i < special->body.num_values; i++)
         assert_true(leati_shape_is_static(&special->body.values[i].type.shape));
@@ -84,16 +84,16 @@ static void test_specialise_infers_again(void **state) {
     leat_function_unref(special);
 
     types[1].shape = LEAT_SHAPE(5);
-    assert_null(leati_function_specialise(function, types, &err));
+    assert_null(leati_graph_function_specialise(function, types, &err));
     assert_non_null(strstr(err.text, "op multiply (node 0): shapes [4, 3] and [5]"));
     types[1].dtype = LEAT_FLOAT32;
-    assert_null(leati_function_specialise(function, types, &err));
+    assert_null(leati_graph_function_specialise(function, types, &err));
     assert_string_equal(err.text, "argument 1 is float32 of shape [5], but the function takes "
                                   "float64 of shape [?]");
     /* What the function knew stays known. */
     types[0].shape = unknown;
     types[1] = (leati_type){.dtype = LEAT_FLOAT64, .shape = unknown};
-    special = leati_function_specialise(function, types, &err);
+    special = leati_graph_function_specialise(function, types, &err);
     assert_int_equal(special->body.values[1].type.shape.rank, 1);
     leat_function_unref(special);
     leat_function_unref(function);
@@ -130,7 +130,7 @@ static void test_inline(void **state) {
 
 static int scaled(void *context, leat_graph *graph, leat_value *outputs) {
     leat_tensor factor = leat_scalar_float64(*(double *)context);
-    outputs[0] = leat_multiply(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &factor));
+    outputs[0] = leat_op_multiply(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &factor));
     leat_tensor_unref(&factor);
     return 1;
 }
@@ -151,7 +151,7 @@ static void test_fingerprints(void **state) {
     leat_function *function = trace_affine(LEAT_SCALAR, LEAT_SCALAR);
     assert_true(one != function->fingerprint);
     char text[64];
-    leati_function_describe_node(function, 1, text, sizeof text);
+    leati_graph_function_describe_node(function, 1, text, sizeof text);
     assert_string_equal(text, "op add (node 1)");
     leat_function_unref(function);
 }
@@ -161,7 +161,7 @@ static void test_names_and_lines_of_the_table(void **state) {
     (void)state;
     leat_error err = {0};
     size_t count;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     char *names = leat_operation_names(&err), *all = leat_operations_json(&err);
     assert_non_null(names);
     assert_non_null(all);
@@ -210,19 +210,19 @@ static void test_lines_without_memory(void **state) {
 static void test_the_table(void **state) {
     (void)state;
     size_t count;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     assert_true(count > 8);
     for (size_t i = 0; i < count; i++) {
-        assert_ptr_equal(leati_tensor_op_find(ops[i]->name), ops[i]);
+        assert_ptr_equal(leati_graph_op_find(ops[i]->name), ops[i]);
         assert_non_null(ops[i]->doc);
         assert_true(ops[i]->version > 0);
     }
-    assert_null(leati_tensor_op_find("levitate"));
-    assert_null(leati_tensor_op_find(NULL));
+    assert_null(leati_graph_op_find("levitate"));
+    assert_null(leati_graph_op_find(NULL));
     /* Joining what is there already changes nothing. */
-    leati_tensor_ops_join(ops, 2);
+    leati_graph_ops_join(ops, 2);
     size_t again;
-    leati_tensor_ops(&again);
+    leati_graph_ops(&again);
     assert_int_equal(count, again);
 }
 

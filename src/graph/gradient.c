@@ -19,13 +19,13 @@ struct pass {
     int32_t *gradients; /* value: id of its gradient so far; -1: none */
 };
 
-bool leati_dtype_is_floating(leat_dtype dtype) {
+bool leati_graph_dtype_is_floating(leat_dtype dtype) {
     return dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64 || dtype == LEAT_FLOAT16 ||
            dtype == LEAT_BFLOAT16;
 }
 
 static bool is_floating(const leat_graph *graph, int32_t value) {
-    return leati_dtype_is_floating(graph->body.values[value].type.dtype);
+    return leati_graph_dtype_is_floating(graph->body.values[value].type.dtype);
 }
 
 static leat_status pass_init(struct pass *pass, leat_graph *graph, leat_error *err) {
@@ -54,7 +54,8 @@ static void mark_reached(struct pass *pass, const leat_value *sources, int num_s
     for (size_t i = 0; i < pass->num_nodes; i++) {
         const leati_node *node = &body->nodes[i];
         bool reached = false;
-        for (int32_t k = 0; k < node->num_inputs && node->op->gradient != leati_gradient_none; k++)
+        for (int32_t k = 0; k < node->num_inputs && node->op->gradient != leati_op_gradient_none;
+             k++)
             reached = reached || pass->reaches[node->inputs[k]];
         for (int32_t k = 0; reached && k < node->num_outputs; k++)
             if (is_floating(pass->graph, node->first_output + k))
@@ -73,7 +74,8 @@ static leat_status accumulate(struct pass *pass, int32_t value, leat_value gradi
         return leati_fail(err, LEAT_INTERNAL, "the gradient of a %s is %s",
                           leat_dtype_name(expected), leat_dtype_name(leat_value_dtype(gradient)));
     if (pass->gradients[value] >= 0)
-        gradient = leat_add((leat_value){.graph = graph, .id = pass->gradients[value]}, gradient);
+        gradient =
+            leat_op_add((leat_value){.graph = graph, .id = pass->gradients[value]}, gradient);
     pass->gradients[value] = gradient.id;
     return LEAT_OK;
 }
@@ -172,7 +174,7 @@ static leat_status run_pass(leat_graph *graph, const leat_value *targets, const 
     for (int i = 0; !status && i < num_sources; i++) {
         out[i] = (leat_value){.graph = graph, .id = pass.gradients[sources[i].id]};
         if (out[i].id < 0)
-            out[i] = leat_zeros_like(sources[i]);
+            out[i] = leat_op_zeros_like(sources[i]);
     }
     graph->reverses = within;
     pass_fini(&pass);
@@ -184,8 +186,8 @@ static void fail_all(leat_graph *graph, leat_value *out, int count) {
         out[i] = (leat_value){.graph = graph, .id = -1};
 }
 
-void leat_gradients(leat_value target, const leat_value *sources, int num_sources,
-                    leat_value *out) {
+void leat_value_gradients(leat_value target, const leat_value *sources, int num_sources,
+                          leat_value *out) {
     leat_graph *graph = target.graph;
     leat_error err = {0};
     if (!graph || graph->error.code) {
@@ -198,7 +200,7 @@ void leat_gradients(leat_value target, const leat_value *sources, int num_source
                          "the target of a gradient is %s; expected a floating-point value",
                          leat_dtype_name(leat_value_dtype(target)));
         } else {
-            leat_value seed = leat_ones_like(target);
+            leat_value seed = leat_op_ones_like(target);
             run_pass(graph, &target, &seed, 1, sources, num_sources, out, &err);
         }
     }
@@ -207,16 +209,16 @@ void leat_gradients(leat_value target, const leat_value *sources, int num_source
         fail_all(graph, out, num_sources);
 }
 
-leat_value leati_gradient_unbroadcast(leat_value gradient, leat_value like) {
+leat_value leati_op_gradient_unbroadcast(leat_value gradient, leat_value like) {
     if (gradient.id < 0)
         return gradient;
     leat_shape from = leat_value_shape(gradient), to = leat_value_shape(like);
     if (leati_shape_is_static(&from) && leati_shape_equal(&from, &to))
         return gradient;
-    return leat_sum_like(gradient, like);
+    return leat_op_sum_like(gradient, like);
 }
 
-leat_status leati_gradient_none(leati_gradient_call *call, leat_error *err) {
+leat_status leati_op_gradient_none(leati_gradient_call *call, leat_error *err) {
     (void)call;
     (void)err;
     return LEAT_OK;
@@ -280,12 +282,12 @@ static leat_status variable_gradients(leat_value target, leat_variable *const *v
         counts[i] = collect_reads(graph, variables[i], reads + total);
         total += counts[i];
     }
-    leat_gradients(target, reads, total, gradients);
+    leat_value_gradients(target, reads, total, gradients);
     const leat_value *next = gradients;
     for (int i = 0; i < num_variables; i++) {
         out[i] = *next++;
         for (int k = 1; k < counts[i]; k++)
-            out[i] = leat_add(out[i], *next++);
+            out[i] = leat_op_add(out[i], *next++);
     }
     return LEAT_OK;
 }
@@ -329,9 +331,9 @@ static leat_spec *gradient_input(const leat_function *function, leat_error *err)
     for (int32_t i = 0; i < body->num_arguments; i++)
         types[count++] = body->values[i].type;
     for (int32_t i = 0; i < function->num_outputs; i++)
-        if (leati_dtype_is_floating(body->values[function->outputs[i]].type.dtype))
+        if (leati_graph_dtype_is_floating(body->values[function->outputs[i]].type.dtype))
             types[count++] = body->values[function->outputs[i]].type;
-    leat_spec *spec = leati_spec_of_types(types, count, err);
+    leat_spec *spec = leati_function_spec_of_types(types, count, err);
     leati_free(types);
     return spec;
 }
@@ -365,8 +367,8 @@ static int build_gradient(leat_graph *graph, const leat_function *function, leat
     return num_sources;
 }
 
-leat_function *leati_function_gradient(const leat_function *function, leat_error *err) {
-    if (leati_function_has(function, LEATI_STATEFUL | LEATI_IMPURE)) {
+leat_function *leati_graph_function_gradient(const leat_function *function, leat_error *err) {
+    if (leati_graph_function_has(function, LEATI_STATEFUL | LEATI_IMPURE)) {
         leati_fail(err, LEAT_UNIMPLEMENTED,
                    "no gradient of a function that reads or writes state or calls back; read "
                    "variables before it and pass them in");
@@ -389,7 +391,7 @@ leat_function *leati_function_gradient(const leat_function *function, leat_error
         whole = leat_graph_finish(graph, results, count, NULL, err);
     }
     if (whole)
-        pruned = leati_function_prune(whole, err);
+        pruned = leati_graph_function_prune(whole, err);
     leat_function_unref(whole);
     leati_free(values);
     leat_spec_unref(input);

@@ -16,10 +16,11 @@
 static int tangle(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value a = leat_graph_argument(graph, 0), b = leat_graph_argument(graph, 1);
-    leat_value product = leat_multiply(a, b);
-    leat_value shared = leat_tanh(leat_add(product, b));
-    outputs[0] = leat_subtract(leat_multiply(shared, shared), leat_divide(a, leat_exp(shared)));
-    outputs[1] = leat_square(leat_sigmoid(b));
+    leat_value product = leat_op_multiply(a, b);
+    leat_value shared = leat_op_tanh(leat_op_add(product, b));
+    outputs[0] =
+        leat_op_subtract(leat_op_multiply(shared, shared), leat_op_divide(a, leat_op_exp(shared)));
+    outputs[1] = leat_op_square(leat_op_sigmoid(b));
     return 2;
 }
 
@@ -41,7 +42,7 @@ static void test_central_differences(void **state) {
     }
 }
 
-/* The gradients of `x` by leat_gradients in a graph that `build` makes of one argument. */
+/* The gradients of `x` by leat_value_gradients in a graph that `build` makes of one argument. */
 static void value_at(leat_graph *graph, leat_value value, double x, double expected) {
     leat_error err = {0};
     leat_tensor in = leat_scalar_float64(x), out;
@@ -74,20 +75,20 @@ static void finish_fails(leat_graph *graph, leat_value value, leat_status code, 
 static void test_sources_anywhere(void **state) {
     (void)state;
     leat_graph *graph = graph_of(LEAT_FLOAT64);
-    leat_value x = leat_graph_argument(graph, 0), y = leat_multiply(x, x), g;
-    leat_gradients(y, &x, 1, &g);
+    leat_value x = leat_graph_argument(graph, 0), y = leat_op_multiply(x, x), g;
+    leat_value_gradients(y, &x, 1, &g);
     value_at(graph, g, 3, 6);
 
     graph = graph_of(LEAT_FLOAT64);
     x = leat_graph_argument(graph, 0);
-    y = leat_multiply(x, x);
-    leat_gradients(y, &y, 1, &g);
+    y = leat_op_multiply(x, x);
+    leat_value_gradients(y, &y, 1, &g);
     value_at(graph, g, 3, 1);
 
     graph = graph_of(LEAT_FLOAT64);
     x = leat_graph_argument(graph, 0);
-    y = leat_multiply(x, x);
-    leat_gradients(leat_multiply(y, y), &y, 1, &g);
+    y = leat_op_multiply(x, x);
+    leat_value_gradients(leat_op_multiply(y, y), &y, 1, &g);
     value_at(graph, g, 3, 18);
 }
 
@@ -95,9 +96,9 @@ static void test_second_derivatives(void **state) {
     (void)state;
     leat_graph *graph = graph_of(LEAT_FLOAT64);
     leat_value x = leat_graph_argument(graph, 0), first, second;
-    leat_value cube = leat_multiply(leat_multiply(x, x), x);
-    leat_gradients(cube, &x, 1, &first);
-    leat_gradients(first, &x, 1, &second);
+    leat_value cube = leat_op_multiply(leat_op_multiply(x, x), x);
+    leat_value_gradients(cube, &x, 1, &first);
+    leat_value_gradients(first, &x, 1, &second);
     value_at(graph, second, 2, 12); /* 6 x */
 }
 
@@ -105,14 +106,14 @@ static void test_second_derivatives(void **state) {
 static void test_unconnected(void **state) {
     (void)state;
     leat_graph *graph = graph_of(LEAT_FLOAT64);
-    leat_value x = leat_graph_argument(graph, 0), one = leat_ones_like(x), g;
-    leat_gradients(leat_exp(one), &x, 1, &g);
+    leat_value x = leat_graph_argument(graph, 0), one = leat_op_ones_like(x), g;
+    leat_value_gradients(leat_op_exp(one), &x, 1, &g);
     value_at(graph, g, 3, 0);
 
     graph = graph_of(LEAT_FLOAT64);
     x = leat_graph_argument(graph, 0);
-    leat_value through = leat_cast(leat_cast(x, LEAT_INT32), LEAT_FLOAT64);
-    leat_gradients(leat_add(leat_multiply(through, through), x), &x, 1, &g);
+    leat_value through = leat_op_cast(leat_op_cast(x, LEAT_INT32), LEAT_FLOAT64);
+    leat_value_gradients(leat_op_add(leat_op_multiply(through, through), x), &x, 1, &g);
     value_at(graph, g, 3, 1);
 }
 
@@ -126,25 +127,25 @@ static void test_failures_name_the_node(void **state) {
     (void)state;
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT64, LEAT_SCALAR, &err);
-    leat_function *callback = leat_callback_function(
-        just_copy, NULL, NULL, "opaque", LEAT_PURE, leat_spec_ref(spec), leat_spec_ref(spec), &err);
+    leat_function *callback = LEAT_CALLBACK(just_copy, NULL, NULL, "opaque", LEAT_PURE,
+                                            leat_spec_ref(spec), leat_spec_ref(spec), &err);
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_spec_unref(spec);
     leat_value x = leat_graph_argument(graph, 0), called, g;
     assert_true(leati_graph_inline(graph, callback, &x, &called));
-    leat_gradients(leat_exp(called), &x, 1, &g);
+    leat_value_gradients(leat_op_exp(called), &x, 1, &g);
     finish_fails(graph, g, LEAT_UNIMPLEMENTED, "gradient of op call (node 0): it has no gradient");
     leat_function_unref(callback);
 
     graph = graph_of(LEAT_INT32);
     x = leat_graph_argument(graph, 0);
-    leat_gradients(leat_add(x, x), &x, 1, &g);
+    leat_value_gradients(leat_op_add(x, x), &x, 1, &g);
     finish_fails(graph, g, LEAT_INVALID_ARGUMENT, "the target of a gradient is int32");
 
     graph = graph_of(LEAT_FLOAT64);
     leat_graph *other = graph_of(LEAT_FLOAT64);
     x = leat_graph_argument(other, 0);
-    leat_gradients(leat_exp(leat_graph_argument(graph, 0)), &x, 1, &g);
+    leat_value_gradients(leat_op_exp(leat_graph_argument(graph, 0)), &x, 1, &g);
     finish_fails(graph, g, LEAT_INVALID_ARGUMENT, "source 0 is not a value of this graph");
     leat_graph_free(other);
 }
@@ -167,7 +168,7 @@ static void test_variables(void **state) {
     leat_value first = leat_graph_read(graph, variables[0]);
     leat_graph_assign(graph, variables[0], x);
     leat_value second = leat_graph_read(graph, variables[0]);
-    leat_value target = leat_add(leat_multiply(first, x), leat_square(second));
+    leat_value target = leat_op_add(leat_op_multiply(first, x), leat_op_square(second));
     leat_variable_gradients(target, variables, 2, out);
     leat_function *function = leat_graph_finish(graph, out, 2, NULL, &err);
     if (!function)
@@ -190,7 +191,7 @@ static void test_variables(void **state) {
 }
 
 static int reads_variable(void *context, leat_graph *graph, leat_value *outputs) {
-    outputs[0] = leat_multiply(leat_graph_argument(graph, 0), leat_graph_read(graph, context));
+    outputs[0] = leat_op_multiply(leat_graph_argument(graph, 0), leat_graph_read(graph, context));
     return 1;
 }
 
@@ -200,14 +201,14 @@ static void test_functions_with_state_have_none(void **state) {
     leat_variable *variable = variable_of(2, "w");
     leat_function *function =
         test_trace_float64(reads_variable, variable, 1, &(leat_shape){.rank = 0});
-    assert_null(leati_function_gradient(function, &err));
+    assert_null(leati_graph_function_gradient(function, &err));
     assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
     assert_non_null(strstr(err.text, "reads or writes state"));
 
     leat_graph *graph = graph_of(LEAT_FLOAT64);
     leat_value x = leat_graph_argument(graph, 0), out[LEAT_MAX_OUTPUTS], g;
-    leat_value positive = leat_greater(x, leat_zeros_like(x));
-    assert_int_equal(leat_cond(positive, function, function, &x, 1, out), 1);
+    leat_value positive = leat_op_greater(x, leat_op_zeros_like(x));
+    assert_int_equal(leat_op_cond(positive, function, function, &x, 1, out), 1);
     leat_variable_gradients(out[0], &variable, 1, &g);
     finish_fails(graph, g, LEAT_UNIMPLEMENTED, "variable w is read inside a branch");
     leat_function_unref(function);
@@ -220,8 +221,8 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_spec *children[2] = {leat_spec_tensor(LEAT_FLOAT64, shapes[0], err),
                               leat_spec_tensor(LEAT_FLOAT64, shapes[1], err)};
     leat_spec *spec = leat_spec_tuple(children, 2, err);
-    leat_function *function = spec ? leat_trace(tangle, NULL, spec, err) : NULL;
-    leat_function *reverse = function ? leati_function_gradient(function, err) : NULL;
+    leat_function *function = spec ? LEAT_TRACE(tangle, NULL, spec, err) : NULL;
+    leat_function *reverse = function ? leati_graph_function_gradient(function, err) : NULL;
     leat_spec_unref(spec);
     leat_function_unref(function);
     if (!reverse)
@@ -288,7 +289,7 @@ static bool names(const char *list, const char *name) {
 static void test_every_operation_is_listed(void **state) {
     (void)state;
     size_t count = 0;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     for (size_t i = 0; i < count; i++) {
         const char *name = ops[i]->name;
         bool listed = names(nothing_flows, name) || names(missing, name);

@@ -77,7 +77,7 @@ leat_value leati_graph_node(leat_graph *graph, const leati_tensor_op *op, const 
 leat_value leati_graph_error(leat_graph *graph, const leat_error *err);
 
 /* True if the object is a leat_function. */
-bool leati_object_is_function(const leat_object *object);
+bool leati_graph_object_is_function(const leat_object *object);
 
 /* Copies the nodes of `function` into `graph`, with `arguments` for its arguments; fills `outputs`
  * (room for function->num_outputs). Node numbers are kept, so that random operations draw the same
@@ -89,20 +89,20 @@ bool leati_graph_inline(leat_graph *graph, const leat_function *function,
  * floating-point output, its results one gradient for each floating-point argument (zeros where
  * nothing flows), in component order. The forward nodes are computed again inside. Owned.
  * UNIMPLEMENTED if the function reads or writes state or a node on the way has no gradient. */
-leat_function *leati_function_gradient(const leat_function *function, leat_error *err);
+leat_function *leati_graph_function_gradient(const leat_function *function, leat_error *err);
 
 /* True for dtypes that carry gradients. */
-bool leati_dtype_is_floating(leat_dtype dtype);
+bool leati_graph_dtype_is_floating(leat_dtype dtype);
 
 /* How functions inside argument rows are written to and read from JSON; context NULL. */
 extern const struct leati_json_functions leati_function_json;
 
 /* A copy of `function` whose dead nodes are gone; stateful nodes stay in order. Owned. */
-leat_function *leati_function_prune(const leat_function *function, leat_error *err);
+leat_function *leati_graph_function_prune(const leat_function *function, leat_error *err);
 
 /* Inference again for concrete argument types (static shapes of a step). Owned; same outputs. */
-leat_function *leati_function_specialise(const leat_function *function, const leati_type *arguments,
-                                         leat_error *err);
+leat_function *leati_graph_function_specialise(const leat_function *function,
+                                               const leati_type *arguments, leat_error *err);
 
 /* A node without inputs that takes the place of an argument. */
 typedef struct leati_binding {
@@ -113,26 +113,26 @@ typedef struct leati_binding {
 /* A copy of `function` whose last `count` arguments are nodes of these operations; types are
  * inferred again. INVALID_ARGUMENT where one is not what the argument takes, or an operation
  * refuses what is now known. Owned. */
-leat_function *leati_function_bind(const leat_function *function, const leati_binding *bindings,
-                                   int count, leat_error *err);
+leat_function *leati_graph_function_bind(const leat_function *function,
+                                         const leati_binding *bindings, int count, leat_error *err);
 
 /* True if nodes of the function (or of its attribute graphs) have any of `flags`. */
-bool leati_function_has(const leat_function *function, uint32_t flags);
+bool leati_graph_function_has(const leat_function *function, uint32_t flags);
 
 /* Hash of attributes, for fingerprints of graphs and of dataset plans, the same in every process:
  * functions count by theirs, variables by name, other objects by their type's rule. */
-uint64_t leati_rows_fingerprint(const leati_row *rows, const void *args, uint64_t seed);
+uint64_t leati_graph_rows_fingerprint(const leati_row *rows, const void *args, uint64_t seed);
 
 /* The names of output i's operation etc. for errors: "map_func: op add (node 3)". */
-void leati_function_describe_node(const leat_function *function, int32_t node, char *text,
-                                  size_t size);
+void leati_graph_function_describe_node(const leat_function *function, int32_t node, char *text,
+                                        size_t size);
 
 /* The table of operations: graph/ops.def joined with data/functions.def by src/leat.c. */
-const leati_tensor_op *leati_tensor_op_find(const char *name);
-const leati_tensor_op *const *leati_tensor_ops(size_t *count);
+const leati_tensor_op *leati_graph_op_find(const char *name);
+const leati_tensor_op *const *leati_graph_ops(size_t *count);
 /* The family that the operation's line in graph/ops.def says, "data" for those of other tables. */
-const char *leati_tensor_op_family(const leati_tensor_op *op);
+const char *leati_graph_op_family(const leati_tensor_op *op);
 /* Called once by src/leat.c with every table, before any lookup. The array is static. */
-void leati_tensor_ops_join(const leati_tensor_op *const *ops, size_t count);
+void leati_graph_ops_join(const leati_tensor_op *const *ops, size_t count);
 
 #endif

@@ -40,16 +40,16 @@ struct writing {
 };
 
 static void put_text(leati_writer *out, uint32_t number, const leati_text *text) {
-    leati_put_field(out, number, text->data, text->size);
+    leati_tensor_proto_put_field(out, number, text->data, text->size);
     out->failed = out->failed || text->failed;
 }
 
 /* An entry of a node's map of attributes. */
 static void put_attribute(leati_writer *node, const char *name, const leati_writer *value) {
     leati_writer entry = {0};
-    leati_put_field(&entry, ENTRY_KEY, name, strlen(name));
-    leati_put_field(&entry, ENTRY_VALUE, value->data, value->size);
-    leati_put_field(node, NODE_ATTRIBUTE, entry.data, entry.size);
+    leati_tensor_proto_put_field(&entry, ENTRY_KEY, name, strlen(name));
+    leati_tensor_proto_put_field(&entry, ENTRY_VALUE, value->data, value->size);
+    leati_tensor_proto_put_field(node, NODE_ATTRIBUTE, entry.data, entry.size);
     node->failed = node->failed || entry.failed || value->failed;
     leati_writer_fini(&entry);
 }
@@ -57,21 +57,21 @@ static void put_attribute(leati_writer *node, const char *name, const leati_writ
 /* The dtype of the first of `count` values and the shapes of all. */
 static void put_types(leati_writer *node, const leati_value *values, int32_t count) {
     leati_writer attribute = {0}, list = {0};
-    if (count > 0 && leati_proto_of_dtype(values[0].type.dtype) != 0) {
-        leati_put_number_field(&attribute, ATTRIBUTE_TYPE,
-                               leati_proto_of_dtype(values[0].type.dtype));
+    if (count > 0 && leati_tensor_proto_of_dtype(values[0].type.dtype) != 0) {
+        leati_tensor_proto_put_number_field(&attribute, ATTRIBUTE_TYPE,
+                                            leati_tensor_proto_of_dtype(values[0].type.dtype));
         put_attribute(node, "T", &attribute);
     }
     for (int32_t i = 0; i < count; i++) {
         leati_writer shape = {0};
-        leati_put_shape_proto(&shape, &values[i].type.shape);
-        leati_put_field(&list, LIST_SHAPE, shape.data, shape.size);
+        leati_tensor_proto_put_shape(&shape, &values[i].type.shape);
+        leati_tensor_proto_put_field(&list, LIST_SHAPE, shape.data, shape.size);
         list.failed = list.failed || shape.failed;
         leati_writer_fini(&shape);
     }
     leati_writer_fini(&attribute);
     attribute = (leati_writer){0};
-    leati_put_field(&attribute, ATTRIBUTE_LIST, list.data, list.size);
+    leati_tensor_proto_put_field(&attribute, ATTRIBUTE_LIST, list.data, list.size);
     attribute.failed = attribute.failed || list.failed;
     put_attribute(node, "_output_shapes", &attribute);
     leati_writer_fini(&attribute);
@@ -100,7 +100,7 @@ static void put_input(struct writing *writing, leati_writer *node, const leati_b
 }
 
 static void end_node(struct writing *writing, leati_writer *node) {
-    leati_put_field(&writing->out, GRAPH_NODE, node->data, node->size);
+    leati_tensor_proto_put_field(&writing->out, GRAPH_NODE, node->data, node->size);
     writing->out.failed = writing->out.failed || node->failed;
     leati_writer_fini(node);
 }
@@ -131,7 +131,7 @@ static void put_variable(struct writing *writing, leati_writer *user,
     writing->variables[writing->num_variables++] = variable;
     leati_writer node = {0};
     put_text(&node, NODE_NAME, &writing->text);
-    leati_put_field(&node, NODE_OP, "VarHandleOp", 11);
+    leati_tensor_proto_put_field(&node, NODE_OP, "VarHandleOp", 11);
     end_node(writing, &node);
 }
 
@@ -146,7 +146,7 @@ static void put_objects(struct writing *writing, leati_writer *node, const leati
         const char *place = (const char *)from->args + row->offset;
         if (row->type == LEATI_ROW_OBJECT) {
             const leat_object *object = *(leat_object *const *)(const void *)place;
-            if (object && leati_object_is_variable(object))
+            if (object && leati_variable_is_object(object))
                 put_variable(writing, node, (const leat_variable *)(const void *)object);
         } else if (row->type == LEATI_ROW_FUNCTION) {
             const leat_function *inner = *(leat_function *const *)(const void *)place;
@@ -168,7 +168,7 @@ static void put_function(struct writing *writing, const leat_function *function,
         writing->text.size = 0;
         leati_text_addf(&writing->text, "%sargument_%d", prefix, (int)i);
         put_text(&node, NODE_NAME, &writing->text);
-        leati_put_field(&node, NODE_OP, "Placeholder", 11);
+        leati_tensor_proto_put_field(&node, NODE_OP, "Placeholder", 11);
         put_types(&node, &body->values[i], 1);
         end_node(writing, &node);
     }
@@ -177,7 +177,7 @@ static void put_function(struct writing *writing, const leat_function *function,
         leati_writer node = {0};
         name_node(writing, body, prefix, (int32_t)i);
         put_text(&node, NODE_NAME, &writing->text);
-        leati_put_field(&node, NODE_OP, from->op->name, strlen(from->op->name));
+        leati_tensor_proto_put_field(&node, NODE_OP, from->op->name, strlen(from->op->name));
         for (int32_t k = 0; k < from->num_inputs; k++)
             put_input(writing, &node, body, prefix, from->inputs[k]);
         put_objects(writing, &node, body, prefix, (int32_t)i);
@@ -196,8 +196,8 @@ leat_buffer *leat_function_to_graph_def(const leat_function *function, leat_erro
     struct writing writing = {0};
     put_function(&writing, function, "");
     leati_writer versions = {0};
-    leati_put_number_field(&versions, VERSIONS_PRODUCER, PRODUCER);
-    leati_put_field(&writing.out, GRAPH_VERSIONS, versions.data, versions.size);
+    leati_tensor_proto_put_number_field(&versions, VERSIONS_PRODUCER, PRODUCER);
+    leati_tensor_proto_put_field(&writing.out, GRAPH_VERSIONS, versions.data, versions.size);
     bool failed = writing.out.failed || versions.failed || writing.text.failed;
     leati_writer_fini(&versions);
     leati_text_fini(&writing.text);

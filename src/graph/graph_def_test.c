@@ -60,16 +60,16 @@ struct variables {
 
 static int branch(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_square(leat_graph_argument(graph, 0));
+    outputs[0] = leat_op_square(leat_graph_argument(graph, 0));
     return 1;
 }
 
 static int program(void *context, leat_graph *graph, leat_value *outputs) {
     struct variables *v = context;
     leat_value first = leat_graph_read(graph, v->first), second = leat_graph_read(graph, v->second);
-    leat_value product = leat_multiply(first, second);
+    leat_value product = leat_op_multiply(first, second);
     leat_value inputs[2] = {leat_graph_argument(graph, 1), product};
-    leat_cond(leat_graph_argument(graph, 0), v->branch, v->branch, inputs, 2, outputs);
+    leat_op_cond(leat_graph_argument(graph, 0), v->branch, v->branch, inputs, 2, outputs);
     leat_graph_assign(graph, v->first, outputs[0]);
     return 1;
 }
@@ -84,7 +84,7 @@ static leat_function *trace_program(struct variables *variables) {
     variables->branch = test_trace_float64(branch, NULL, 2, shapes);
     leat_spec *spec = test_spec(3, (leat_dtype[]){LEAT_BOOL, LEAT_FLOAT64, LEAT_FLOAT64},
                                 (leat_shape[]){LEAT_SCALAR, LEAT_SCALAR, LEAT_SCALAR});
-    leat_function *function = leat_trace(program, variables, spec, &err);
+    leat_function *function = LEAT_TRACE(program, variables, spec, &err);
     leat_spec_unref(spec);
     leat_tensor_unref(&one);
     if (!function)

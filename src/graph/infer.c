@@ -3,15 +3,15 @@
  * and are checked by the kernels. No state, no locks. */
 #include "graph/op.h"
 
-bool leati_infer_unknown(const leati_infer_call *call, const leati_row *rows, size_t offset) {
+bool leati_op_infer_unknown(const leati_infer_call *call, const leati_row *rows, size_t offset) {
     for (int i = 0; call->unknown >> i && rows[i].type != LEATI_ROW_END; i++)
         if (call->unknown >> i & 1 && rows[i].offset == offset)
             return true;
     return false;
 }
 
-leat_status leati_infer_output(leati_infer_call *call, leat_dtype dtype, const leat_shape *shape,
-                               const leat_spec *element, leat_error *err) {
+leat_status leati_op_infer_output(leati_infer_call *call, leat_dtype dtype, const leat_shape *shape,
+                                  const leat_spec *element, leat_error *err) {
     if (call->num_outputs >= call->capacity)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "an operation has at most %d outputs",
                           call->capacity);
@@ -20,13 +20,13 @@ leat_status leati_infer_output(leati_infer_call *call, leat_dtype dtype, const l
     return LEAT_OK;
 }
 
-void leati_infer_fini(leati_infer_call *call) {
+void leati_op_infer_fini(leati_infer_call *call) {
     while (call->num_made)
         leat_spec_unref(call->made[--call->num_made]);
     leati_free(call->made);
 }
 
-const leat_spec *leati_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err) {
+const leat_spec *leati_op_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err) {
     if (!spec)
         return NULL;
     if (!leati_grow((void **)&call->made, &call->made_capacity, call->num_made + 1,
@@ -39,22 +39,22 @@ const leat_spec *leati_infer_keep(leati_infer_call *call, leat_spec *spec, leat_
     return spec;
 }
 
-leat_status leati_infer_join(leati_infer_call *call, const leati_type *a, const leati_type *b,
-                             leati_type *out, leat_error *err) {
+leat_status leati_op_infer_join(leati_infer_call *call, const leati_type *a, const leati_type *b,
+                                leati_type *out, leat_error *err) {
     leat_error failure = {0};
     leati_type joined = {.dtype = a->dtype, .shape = leati_shape_join(&a->shape, &b->shape)};
     if (a->element && b->element)
         joined.element =
-            leati_infer_keep(call, leati_spec_join(a->element, b->element, &failure), &failure);
+            leati_op_infer_keep(call, leati_spec_join(a->element, b->element, &failure), &failure);
     if (failure.code)
         return leati_error_pass(err, &failure);
     *out = joined;
     return LEAT_OK;
 }
 
-leat_status leati_infer_same(leati_infer_call *call, leat_error *err) {
+leat_status leati_op_infer_same(leati_infer_call *call, leat_error *err) {
     const leati_type *input = &call->inputs[0];
-    return leati_infer_output(call, input->dtype, &input->shape, input->element, err);
+    return leati_op_infer_output(call, input->dtype, &input->shape, input->element, err);
 }
 
 /* One dimension of a broadcast result; false where both are known, differ and neither is 1. */
@@ -70,8 +70,8 @@ static bool broadcast_dim(int64_t a, int64_t b, int64_t *out) {
     return true;
 }
 
-leat_status leati_infer_broadcast_shape(const leat_shape *a, const leat_shape *b, leat_shape *out,
-                                        leat_error *err) {
+leat_status leati_op_infer_broadcast_shape(const leat_shape *a, const leat_shape *b,
+                                           leat_shape *out, leat_error *err) {
     if (a->rank < 0 || b->rank < 0) {
         *out = (leat_shape){.rank = LEAT_UNKNOWN_RANK};
         return LEAT_OK;
@@ -104,7 +104,7 @@ static leat_status broadcast_all(const leati_infer_call *call, leat_shape *shape
                 leat_dtype_name(call->inputs[i].dtype), leat_dtype_name(call->inputs[0].dtype));
         leat_shape joined;
         leat_status status =
-            leati_infer_broadcast_shape(shape, &call->inputs[i].shape, &joined, err);
+            leati_op_infer_broadcast_shape(shape, &call->inputs[i].shape, &joined, err);
         if (status)
             return status;
         *shape = joined;
@@ -112,18 +112,18 @@ static leat_status broadcast_all(const leati_infer_call *call, leat_shape *shape
     return LEAT_OK;
 }
 
-leat_status leati_infer_broadcast(leati_infer_call *call, leat_error *err) {
+leat_status leati_op_infer_broadcast(leati_infer_call *call, leat_error *err) {
     leat_shape shape;
     leat_status status = broadcast_all(call, &shape, err);
     if (status)
         return status;
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
-leat_status leati_infer_compare(leati_infer_call *call, leat_error *err) {
+leat_status leati_op_infer_compare(leati_infer_call *call, leat_error *err) {
     leat_shape shape;
     leat_status status = broadcast_all(call, &shape, err);
     if (status)
         return status;
-    return leati_infer_output(call, LEAT_BOOL, &shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_BOOL, &shape, NULL, err);
 }

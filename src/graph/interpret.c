@@ -32,7 +32,7 @@ static const leati_type *output_type(const struct run *run, int index) {
 
 /* Memory for n rows of an operand whose shape is set. Strings start empty, objects NULL. */
 static leat_status alloc_rows(leati_operand *operand, int64_t n, leat_error *err) {
-    size_t row = leati_operand_row_bytes(operand), size;
+    size_t row = leati_kernel_operand_row_bytes(operand), size;
     if (!leati_mul_size(row, (size_t)n, &size))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "%lld rows of %zu bytes exceed memory",
                           (long long)n, row);
@@ -55,7 +55,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
         leati_kernel_host_check(output_type(run_of(call), index), index, rank, dims, err);
     if (status || output->data)
         return status;
-    leati_operand_set_shape(output, rank, dims);
+    leati_kernel_operand_set_shape(output, rank, dims);
     return alloc_rows(output, call->n, err);
 }
 
@@ -64,7 +64,7 @@ static leat_buffer *find_owner(const leati_kernel_call *call, const void *data) 
     for (int i = 0; i < call->num_inputs; i++) {
         const leati_operand *input = &call->inputs[i];
         const char *begin = input->data, *at = data;
-        size_t row = leati_operand_row_bytes(input);
+        size_t row = leati_kernel_operand_row_bytes(input);
         const char *end = begin + (call->n - 1) * input->row_stride + row;
         if (input->owner && at >= begin && (at < end || at == begin))
             return input->owner;
@@ -81,7 +81,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
         return status;
     leat_buffer *kept = leat_buffer_ref(owner ? owner : find_owner(call, data));
     leat_buffer_unref(output->owner);
-    leati_operand_set_shape(output, rank, dims);
+    leati_kernel_operand_set_shape(output, rank, dims);
     output->data = data;
     output->row_stride = row_stride;
     output->owner = kept;
@@ -142,7 +142,7 @@ static leat_status prepare_outputs(struct run *run, const leati_node *node, leat
             leati_kernel_host_check(type, i, type->shape.rank, type->shape.dims, err);
         if (status)
             return status;
-        leati_operand_set_shape(output, type->shape.rank, type->shape.dims);
+        leati_kernel_operand_set_shape(output, type->shape.rank, type->shape.dims);
         status = alloc_rows(output, run->n, err);
         if (status)
             return status;
@@ -214,7 +214,7 @@ static leat_status bind(struct run *run, int32_t index, const leati_operand *inp
 
 static leati_operand operand_of_tensor(const leat_tensor *tensor) {
     leati_operand operand = {.data = tensor->data, .dtype = tensor->dtype, .owner = tensor->owner};
-    leati_operand_set_shape(&operand, tensor->rank, tensor->dims);
+    leati_kernel_operand_set_shape(&operand, tensor->rank, tensor->dims);
     return operand;
 }
 
@@ -231,7 +231,7 @@ leat_status leati_interpret(const leat_function *function, const leat_tensor *in
     if (!status)
         status = run_nodes(&run, context, &failed_row, err);
     for (int32_t i = 0; !status && i < function->num_outputs; i++) {
-        leat_tensor tensor = leati_operand_tensor(&run.values[function->outputs[i]], 0);
+        leat_tensor tensor = leati_kernel_operand_tensor(&run.values[function->outputs[i]], 0);
         outputs[i] = leat_tensor_ref(&tensor);
     }
     run_fini(&run);

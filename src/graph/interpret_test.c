@@ -70,7 +70,7 @@ static void test_failures_name_the_node(void **state) {
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_spec_unref(spec);
     leat_value x = leat_graph_argument(graph, 0);
-    leat_value sum = leat_add(leat_negate(x), leat_graph_argument(graph, 1));
+    leat_value sum = leat_op_add(leat_op_negate(x), leat_graph_argument(graph, 1));
     leat_function *function = finish(graph, &sum, 1);
     leat_tensor in[2] = {TEST_TENSOR(LEAT_INT32, LEAT_SHAPE(3), int32_t, 1, 2, 3),
                          TEST_TENSOR(LEAT_INT32, LEAT_SHAPE(2), int32_t, 1, 2)},
@@ -91,7 +91,7 @@ static void test_rows(void **state) {
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_spec_unref(spec);
     leat_value x = leat_graph_argument(graph, 0), y = leat_graph_argument(graph, 1);
-    leat_value outputs[2] = {leat_exp(leat_multiply(x, y)), leat_add(x, x)};
+    leat_value outputs[2] = {leat_op_exp(leat_op_multiply(x, y)), leat_op_add(x, x)};
     leat_function *function = finish(graph, outputs, 2);
     double vectors[6] = {1, -2, 3, .5, 0, 7}, scalar = .25;
     leati_operand in[2] = {{.data = (char *)vectors,
@@ -104,8 +104,8 @@ static void test_rows(void **state) {
     leati_operand out[2];
     assert_int_equal(leati_interpret_rows(function, 3, in, NULL, out, NULL, &err), LEAT_OK);
     for (int row = 0; row < 3; row++) {
-        leat_tensor alone[2],
-            one[2] = {leati_operand_tensor(&in[0], row), leati_operand_tensor(&in[1], row)};
+        leat_tensor alone[2], one[2] = {leati_kernel_operand_tensor(&in[0], row),
+                                        leati_kernel_operand_tensor(&in[1], row)};
         assert_int_equal(leati_interpret(function, one, NULL, alone, &err), LEAT_OK);
         for (int i = 0; i < 2; i++) {
             assert_memory_equal(alone[i].data, out[i].data + row * out[i].row_stride, 16);

@@ -62,12 +62,12 @@ static leat_status check_object(const leati_node *node, const leati_row *row,
                                 const leat_object *object, leat_error *err) {
     if (!object)
         return LEAT_OK;
-    if (leati_object_is_variable(object))
+    if (leati_variable_is_object(object))
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "variable \"%s\" lives in this process and cannot be written; pass its "
                           "value as an argument",
                           ((const leat_variable *)(const void *)object)->name);
-    if (leati_object_is_callback(object))
+    if (leati_callback_is_object(object))
         return leati_callback_check_registered(object, err);
     if (row->flags & LEATI_CONSTRUCT)
         return LEAT_OK; /* follows from the other attributes */
@@ -133,7 +133,7 @@ static json_t *write_nodes(const leat_function *function, int depth, leat_error 
 static json_t *write_function(void *context, const leat_object *object, leat_error *err) {
     int depth = context ? *(int *)context + 1 : 0;
     const leat_function *function = (const leat_function *)(const void *)object;
-    if (!leati_object_is_function(object)) {
+    if (!leati_graph_object_is_function(object)) {
         leati_refuse(err, VALUE, "expected a function, found %s",
                      object ? object->type->name : "NULL");
         return NULL;
@@ -231,7 +231,7 @@ static leat_status read_op(const json_t *json, const leati_tensor_op **out, leat
     const json_t *version = json_object_get(json, "version");
     if (!name)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"op\" is missing or not a text");
-    const leati_tensor_op *op = leati_tensor_op_find(name);
+    const leati_tensor_op *op = leati_graph_op_find(name);
     if (!op)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "no tensor operation is called \"%s\"; `leat ops` lists them", name);
@@ -354,11 +354,11 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
     return &function->object;
 }
 
-json_t *leati_function_write_json(const leat_function *function, leat_error *err) {
+json_t *leati_json_write_function(const leat_function *function, leat_error *err) {
     return write_function(NULL, (const leat_object *)function, err);
 }
 
-leat_function *leati_function_read_json(const json_t *json, leat_error *err) {
+leat_function *leati_json_read_function(const json_t *json, leat_error *err) {
     return (leat_function *)(void *)read_function(NULL, NULL, json, err);
 }
 

@@ -7,10 +7,10 @@
 #include <leat/graph.h>
 
 /* The JSON form of a function (owned); UNIMPLEMENTED for unregistered callbacks and variables. */
-json_t *leati_function_write_json(const leat_function *function, leat_error *err);
+json_t *leati_json_write_function(const leat_function *function, leat_error *err);
 
 /* The function of that form (owned), or of {"callback": name, "input": spec, "output": spec} for a
  * registered callback. */
-leat_function *leati_function_read_json(const json_t *json, leat_error *err);
+leat_function *leati_json_read_function(const json_t *json, leat_error *err);
 
 #endif

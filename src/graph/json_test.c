@@ -18,7 +18,7 @@ static int mixed(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
     leat_tensor half = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(2), float, .5f, -1e-30f);
     leat_tensor words = TEST_TENSOR(LEAT_STRING, LEAT_SCALAR, leat_string, {"a\0b", 3});
-    outputs[0] = leat_cast(leat_multiply(x, leat_graph_tensor(graph, &half)), LEAT_FLOAT64);
+    outputs[0] = leat_op_cast(leat_op_multiply(x, leat_graph_tensor(graph, &half)), LEAT_FLOAT64);
     outputs[1] = leat_graph_tensor(graph, &words);
     outputs[2] = x;
     leat_tensor_unref(&half);
@@ -33,7 +33,7 @@ static leat_function *trace_mixed(void) {
     for (int i = 0; i < 3; i++)
         parts[i] = leat_spec_ref(input);
     leat_spec *structure = leat_spec_dict((const char *const[]){"c", "a", "b"}, parts, 3, &err);
-    leat_function *function = leat_trace_structured(mixed, NULL, input, structure, &err);
+    leat_function *function = LEAT_TRACE_STRUCTURED(mixed, NULL, input, structure, &err);
     leat_spec_unref(input);
     if (!function)
         fail_msg("%s", err.text);
@@ -79,10 +79,10 @@ static void test_the_written_form(void **state) {
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(3), &err);
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_spec_unref(spec);
-    leat_value x = leat_graph_argument(graph, 0), sum = leat_add(x, x);
-    sum = leat_reduce_sum(leat_reduce_sum(sum, NULL, 0, true), NULL, 0, false);
+    leat_value x = leat_graph_argument(graph, 0), sum = leat_op_add(x, x);
+    sum = leat_op_reduce_sum(leat_op_reduce_sum(sum, NULL, 0, true), NULL, 0, false);
     leat_function *function = leat_graph_finish(graph, &sum, 1, NULL, &err);
-    json_t *found = leati_function_write_json(function, &err);
+    json_t *found = leati_json_write_function(function, &err);
     const char *text = "{\"input\": {\"dtype\": \"int64\", \"shape\": [3]},"
                        " \"output\": {\"dtype\": \"int64\", \"shape\": []},"
                        " \"nodes\": [{\"op\": \"add\", \"version\": 1, \"attrs\": {},"

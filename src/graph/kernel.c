@@ -4,21 +4,22 @@
 #include "graph/kernel_host.h"
 #include <string.h>
 
-leat_status leati_kernel_output(leati_kernel_call *call, int index, int32_t rank,
-                                const int64_t *dims, leat_error *err) {
+leat_status leati_op_kernel_output(leati_kernel_call *call, int index, int32_t rank,
+                                   const int64_t *dims, leat_error *err) {
     return call->host->output(call, index, rank, dims, err);
 }
 
-leat_status leati_kernel_view(leati_kernel_call *call, int index, int32_t rank, const int64_t *dims,
-                              void *data, int64_t row_stride, leat_buffer *owner, leat_error *err) {
+leat_status leati_op_kernel_view(leati_kernel_call *call, int index, int32_t rank,
+                                 const int64_t *dims, void *data, int64_t row_stride,
+                                 leat_buffer *owner, leat_error *err) {
     return call->host->view(call, index, rank, dims, data, row_stride, owner, err);
 }
 
-char *leati_kernel_text(leati_kernel_call *call, int index, size_t size, leat_error *err) {
+char *leati_op_kernel_text(leati_kernel_call *call, int index, size_t size, leat_error *err) {
     return call->host->text(call, index, size, err);
 }
 
-leat_status leati_kernel_hold(leati_kernel_call *call, int index, int input, leat_error *err) {
+leat_status leati_op_kernel_hold(leati_kernel_call *call, int index, int input, leat_error *err) {
     return call->host->hold(call, index, input, err);
 }
 
@@ -46,7 +47,7 @@ leat_status leati_kernel_host_check(const leati_type *inferred, int index, int32
     return LEAT_OK;
 }
 
-void leati_operand_set_shape(leati_operand *operand, int32_t rank, const int64_t *dims) {
+void leati_kernel_operand_set_shape(leati_operand *operand, int32_t rank, const int64_t *dims) {
     operand->rank = rank;
     operand->count = 1;
     for (int32_t i = 0; i < rank; i++) {
@@ -55,11 +56,11 @@ void leati_operand_set_shape(leati_operand *operand, int32_t rank, const int64_t
     }
 }
 
-size_t leati_operand_row_bytes(const leati_operand *operand) {
+size_t leati_kernel_operand_row_bytes(const leati_operand *operand) {
     return (size_t)operand->count * leat_dtype_size(operand->dtype);
 }
 
-leat_tensor leati_operand_tensor(const leati_operand *operand, int64_t row) {
+leat_tensor leati_kernel_operand_tensor(const leati_operand *operand, int64_t row) {
     leat_tensor tensor = {.dtype = operand->dtype,
                           .rank = operand->rank,
                           .data = operand->data + row * operand->row_stride,
@@ -74,7 +75,7 @@ static leat_status store_strings(leati_kernel_call *call, int index, const leat_
     const leat_string *from = tensor->data;
     int64_t count = leat_tensor_count(tensor);
     for (int64_t i = 0; i < count; i++) {
-        char *text = from[i].size ? leati_kernel_text(call, index, from[i].size, err) : NULL;
+        char *text = from[i].size ? leati_op_kernel_text(call, index, from[i].size, err) : NULL;
         if (from[i].size && !text)
             return leati_no_memory(err);
         if (from[i].size)
@@ -87,9 +88,9 @@ static leat_status store_strings(leati_kernel_call *call, int index, const leat_
 leat_status leati_kernel_store(leati_kernel_call *call, int index, int64_t row,
                                const leat_tensor *tensor, leat_error *err) {
     if (call->n == 1 && tensor->owner)
-        return leati_kernel_view(call, index, tensor->rank, tensor->dims, tensor->data, 0,
-                                 tensor->owner, err);
-    leat_status status = leati_kernel_output(call, index, tensor->rank, tensor->dims, err);
+        return leati_op_kernel_view(call, index, tensor->rank, tensor->dims, tensor->data, 0,
+                                    tensor->owner, err);
+    leat_status status = leati_op_kernel_output(call, index, tensor->rank, tensor->dims, err);
     if (status)
         return status;
     leati_operand *output = &call->outputs[index];
@@ -103,6 +104,6 @@ leat_status leati_kernel_store(leati_kernel_call *call, int index, int64_t row,
         return LEAT_OK;
     }
     if (output->count)
-        memcpy(to, tensor->data, leati_operand_row_bytes(output));
+        memcpy(to, tensor->data, leati_kernel_operand_row_bytes(output));
     return LEAT_OK;
 }

@@ -1,6 +1,6 @@
 /* The executor's side of a kernel call. An executor embeds this struct as the first member of its
  * own, points leati_kernel_call.host at it, and finds its state again by a cast. The functions
- * leati_kernel_output, _view, _text and _hold of graph/op.h do nothing but dispatch to it.
+ * leati_op_kernel_output, _view, _text and _hold of graph/op.h do nothing but dispatch to it.
  *
  * Happy path: static outputs have memory before the kernel starts and no function here is called.
  * Otherwise the kernel calls `output` or `view` once per output. Failures are written by the
@@ -11,7 +11,8 @@
 #include "graph/op.h"
 
 struct leati_kernel_host {
-    /* Contracts: leati_kernel_output, leati_kernel_view, leati_kernel_text, leati_kernel_hold. */
+    /* Contracts: leati_op_kernel_output, leati_op_kernel_view, leati_op_kernel_text,
+     * leati_op_kernel_hold. */
     leat_status (*output)(leati_kernel_call *call, int index, int32_t rank, const int64_t *dims,
                           leat_error *err);
     leat_status (*view)(leati_kernel_call *call, int index, int32_t rank, const int64_t *dims,
@@ -28,13 +29,13 @@ LEAT_WARN_UNUSED leat_status leati_kernel_host_check(const leati_type *inferred,
                                                      leat_error *err);
 
 /* Fills rank, dims and count of an operand from a shape that leati_kernel_host_check accepted. */
-void leati_operand_set_shape(leati_operand *operand, int32_t rank, const int64_t *dims);
+void leati_kernel_operand_set_shape(leati_operand *operand, int32_t rank, const int64_t *dims);
 
 /* Bytes of one row: count times the size of the dtype. */
-size_t leati_operand_row_bytes(const leati_operand *operand);
+size_t leati_kernel_operand_row_bytes(const leati_operand *operand);
 
 /* Row `row` as a tensor that borrows the operand's memory and owner (no reference is added). */
-leat_tensor leati_operand_tensor(const leati_operand *operand, int64_t row);
+leat_tensor leati_kernel_operand_tensor(const leati_operand *operand, int64_t row);
 
 /* For kernels that compute tensors elsewhere: makes `tensor` row `row` of output `index`, as a view
  * where there is one row with an owner, else by copying (string bytes too). */

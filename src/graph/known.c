@@ -69,7 +69,7 @@ static bool find(const leati_body *body, int32_t value, int depth, int *nodes, l
         return false;
     if (made_by >= 0 && depth < MOST_DEPTH && ++*nodes < MOST_NODES) {
         const leati_node *node = &body->nodes[made_by];
-        const leat_tensor *constant = leati_constant_of(node);
+        const leat_tensor *constant = leati_node_constant(node);
         if (constant)
             return of_constant(constant, out);
         if (node->op->known && node->first_output == value &&
@@ -84,7 +84,7 @@ bool leati_known_of(const leati_body *body, int32_t value, leati_known *out) {
     return find(body, value, 0, &nodes, out);
 }
 
-bool leati_infer_known(const leati_infer_call *call, int index, leati_known *out) {
+bool leati_op_infer_known(const leati_infer_call *call, int index, leati_known *out) {
     return call->body != NULL && leati_known_of(call->body, call->ids[index], out);
 }
 

@@ -184,7 +184,7 @@ static json_t *describe_flags(const leati_tensor_op *op) {
         bool holds;
         const char *name;
     } more[] = {
-        {op->gradient == leati_gradient_none, "cuts gradients"},
+        {op->gradient == leati_op_gradient_none, "cuts gradients"},
         {op->by_value, "by value"},
         {op->large, "large"},
         {op->counts_from_zero, "counts from zero"},
@@ -208,7 +208,7 @@ static json_t *describe(const leati_tensor_op *op) {
     static const char *const checks[] = {"", "kernel", "python"};
     json_t *object = json_object();
     if (object && leati_json_put(object, "name", json_string(op->name)) &&
-        leati_json_put(object, "family", json_string(leati_tensor_op_family(op))) &&
+        leati_json_put(object, "family", json_string(leati_graph_op_family(op))) &&
         leati_json_put(object, "names", describe_paths(op->names)) &&
         leati_json_put(object, "doc", json_string(op->doc)) &&
         leati_json_put(object, "min_inputs", json_integer(op->min_inputs)) &&
@@ -221,16 +221,16 @@ static json_t *describe(const leati_tensor_op *op) {
                        op->of_shape ? json_string(op->of_shape) : json_null()) &&
         leati_json_put(object, "halves", json_string(halves[op->halves])) &&
         leati_json_put(object, "checks", json_string(checks[op->checks])) &&
-        leati_json_put(object, "arguments", leati_rows_describe(op->rows)) &&
+        leati_json_put(object, "arguments", leati_json_describe_rows(op->rows)) &&
         leati_json_put(object, "signature", describe_signature(op)))
         return object;
     json_decref(object);
     return NULL;
 }
 
-json_t *leati_tensor_ops_describe(void) {
+json_t *leati_listing_describe_ops(void) {
     size_t count;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     json_t *list = json_array();
     bool good = list != NULL;
     for (size_t i = 0; good && i < count; i++)
@@ -253,11 +253,11 @@ static char *printed(json_t *json, leat_error *err) {
 }
 
 char *leat_operations_json(leat_error *err) {
-    return printed(leati_tensor_ops_describe(), err);
+    return printed(leati_listing_describe_ops(), err);
 }
 
 char *leat_operation_json(const char *name, leat_error *err) {
-    const leati_tensor_op *op = name ? leati_tensor_op_find(name) : NULL;
+    const leati_tensor_op *op = name ? leati_graph_op_find(name) : NULL;
     if (op)
         return printed(describe(op), err);
     (void)leati_fail(err, LEAT_NOT_FOUND, "no operation '%s'; leat_operation_names lists all",
@@ -267,7 +267,7 @@ char *leat_operation_json(const char *name, leat_error *err) {
 
 char *leat_operation_names(leat_error *err) {
     size_t count;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     leati_text text = {0};
     for (size_t i = 0; i < count; i++)
         leati_text_addf(&text, "%s%s %s", i ? "\n" : "", ops[i]->name,

@@ -5,6 +5,6 @@
 #include <jansson.h>
 
 /* The list that leat_operations_json writes. Owned; NULL without memory. */
-json_t *leati_tensor_ops_describe(void);
+json_t *leati_listing_describe_ops(void);
 
 #endif

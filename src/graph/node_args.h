@@ -33,7 +33,7 @@ LEAT_WARN_UNUSED leat_status leati_graph_constant(leat_graph *graph, const leat_
 
 /* The tensor of a constant node (borrowed); NULL: the node is another, or inference may not know.
  */
-const leat_tensor *leati_constant_of(const leati_node *node);
+const leat_tensor *leati_node_constant(const leati_node *node);
 
 /* Like leati_graph_add, from handles; checks that they belong to the graph. */
 int32_t leati_graph_add_values(leat_graph *graph, const leati_tensor_op *op, const void *args,

@@ -33,12 +33,12 @@ typedef struct leati_infer_call {
     const leati_type *inputs;
     int num_inputs;
     const void *args;
-    leati_type *outputs; /* filled by leati_infer_output */
+    leati_type *outputs; /* filled by leati_op_infer_output */
     int num_outputs;
     int capacity;
-    leat_spec **made; /* by leati_infer_keep; the caller releases them */
+    leat_spec **made; /* by leati_op_infer_keep; the caller releases them */
     size_t num_made, made_capacity;
-    /* Of the node, for leati_infer_constant; NULL: nothing is known. */
+    /* Of the node, for leati_op_infer_constant; NULL: nothing is known. */
     const struct leati_body *body;
     const int32_t *ids; /* values of the inputs */
     /* Bit i: row i has a placeholder, its value is computed in the run. Only rows flagged
@@ -48,31 +48,32 @@ typedef struct leati_infer_call {
 } leati_infer_call;
 
 /* Adds an output; `element` (may be NULL) is borrowed and copied as a reference by the graph. */
-LEAT_WARN_UNUSED leat_status leati_infer_output(leati_infer_call *call, leat_dtype dtype,
-                                                const leat_shape *shape, const leat_spec *element,
-                                                leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_op_infer_output(leati_infer_call *call, leat_dtype dtype,
+                                                   const leat_shape *shape,
+                                                   const leat_spec *element, leat_error *err);
 /* Keeps a spec (given; NULL passes through) that infer made for an output's elements as long as the
  * call. Borrowed; NULL with the error set if there is no memory. */
-const leat_spec *leati_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err);
+const leat_spec *leati_op_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err);
 /* Releases what the call keeps. */
-void leati_infer_fini(leati_infer_call *call);
+void leati_op_infer_fini(leati_infer_call *call);
 /* What two values of one dtype both are: shapes and the elements of datasets joined. */
-LEAT_WARN_UNUSED leat_status leati_infer_join(leati_infer_call *call, const leati_type *a,
-                                              const leati_type *b, leati_type *out,
-                                              leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_op_infer_join(leati_infer_call *call, const leati_type *a,
+                                                 const leati_type *b, leati_type *out,
+                                                 leat_error *err);
 /* The tensor of input `index` where it is a constant of the graph (borrowed); NULL: it is not. */
-const leat_tensor *leati_infer_constant(const leati_infer_call *call, int index);
+const leat_tensor *leati_op_infer_constant(const leati_infer_call *call, int index);
 /* What is known of input `index`, integers that are a scalar or a vector (graph/known.h). */
-bool leati_infer_known(const leati_infer_call *call, int index, struct leati_known *out);
+bool leati_op_infer_known(const leati_infer_call *call, int index, struct leati_known *out);
 /* Is the row at `offset` of the arguments one whose value is not known yet? */
-bool leati_infer_unknown(const leati_infer_call *call, const leati_row *rows, size_t offset);
+bool leati_op_infer_unknown(const leati_infer_call *call, const leati_row *rows, size_t offset);
 /* Shared rules: one output like input 0; numpy broadcasting of all inputs (dtypes must agree). */
-leat_status leati_infer_same(leati_infer_call *call, leat_error *err);
-leat_status leati_infer_broadcast(leati_infer_call *call, leat_error *err);
-leat_status leati_infer_compare(leati_infer_call *call, leat_error *err); /* broadcast, bool */
+leat_status leati_op_infer_same(leati_infer_call *call, leat_error *err);
+leat_status leati_op_infer_broadcast(leati_infer_call *call, leat_error *err);
+leat_status leati_op_infer_compare(leati_infer_call *call, leat_error *err); /* broadcast, bool */
 /* The shape that numpy's broadcasting gives two shapes, which may be unknown in part or whole. */
-LEAT_WARN_UNUSED leat_status leati_infer_broadcast_shape(const leat_shape *a, const leat_shape *b,
-                                                         leat_shape *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_op_infer_broadcast_shape(const leat_shape *a,
+                                                            const leat_shape *b, leat_shape *out,
+                                                            leat_error *err);
 
 /* ---- kernels ---- */
 /* One operand over n rows: row i at data + i * row_stride (0: one row shared by all). All rows have
@@ -115,7 +116,7 @@ typedef struct leati_call_context {
     uint64_t trail;            /* the same from the graph outside, and for each iteration another */
     bool replays;              /* draw what is kept */
     bool may_wait; /* the user's own thread runs this: it may wait for threads of a pipeline */
-    struct leati_cancel *cancel; /* ends loops and waits; NULL: nothing does. Borrowed */
+    struct leat_cancel *cancel; /* ends loops and waits; NULL: nothing does. Borrowed */
     /* Counts calls of users' code, those of functions inside included; may be NULL. */
     int64_t *callbacks;
     int64_t *recovered; /* counts pictures that were cut short and filled; may be NULL */
@@ -126,7 +127,7 @@ typedef struct leati_kernel_call {
     int64_t n; /* rows; 1 where any shape is not static */
     const leati_operand *inputs;
     int num_inputs;
-    /* Static shapes: data is ready; else the kernel calls leati_kernel_output. */
+    /* Static shapes: data is ready; else the kernel calls leati_op_kernel_output. */
     leati_operand *outputs;
     int num_outputs;
     const void *args;
@@ -134,25 +135,27 @@ typedef struct leati_kernel_call {
     const leati_call_context *context;
     leati_arena *arena; /* scratch, valid for this call */
     int64_t failed_row; /* a failing kernel says which row failed; 0 at first */
-    /* The executor's side of leati_kernel_output and leati_kernel_hold. */
+    /* The executor's side of leati_op_kernel_output and leati_op_kernel_hold. */
     struct leati_kernel_host *host;
 } leati_kernel_call;
 
 /* Gives output `index` its shape (n must be 1) and memory, if it has none yet; fails if the shape
  * contradicts inference. */
-LEAT_WARN_UNUSED leat_status leati_kernel_output(leati_kernel_call *call, int index, int32_t rank,
-                                                 const int64_t *dims, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_op_kernel_output(leati_kernel_call *call, int index,
+                                                    int32_t rank, const int64_t *dims,
+                                                    leat_error *err);
 /* Instead of computing into memory: output `index` becomes a view of `data` (rows `row_stride`
  * apart), kept alive by `owner` (a reference is taken; NULL: an input's scratch). For reshape,
  * identity, slices of strings. */
-LEAT_WARN_UNUSED leat_status leati_kernel_view(leati_kernel_call *call, int index, int32_t rank,
-                                               const int64_t *dims, void *data, int64_t row_stride,
-                                               leat_buffer *owner, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_op_kernel_view(leati_kernel_call *call, int index, int32_t rank,
+                                                  const int64_t *dims, void *data,
+                                                  int64_t row_stride, leat_buffer *owner,
+                                                  leat_error *err);
 /* Memory for string bytes of output `index` that lives as long as the output. */
-char *leati_kernel_text(leati_kernel_call *call, int index, size_t size, leat_error *err);
+char *leati_op_kernel_text(leati_kernel_call *call, int index, size_t size, leat_error *err);
 /* Output `index` points into what input `input` points into: keeps that alive. */
-LEAT_WARN_UNUSED leat_status leati_kernel_hold(leati_kernel_call *call, int index, int input,
-                                               leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_op_kernel_hold(leati_kernel_call *call, int index, int input,
+                                                  leat_error *err);
 
 /* A part of a picture, in pixels. */
 typedef struct leati_window {
@@ -174,11 +177,11 @@ typedef struct leati_gradient_call {
 
 /* Sums a gradient of a broadcast result down to the shape of `like` (shapes known up to dimension,
  * or dynamic). */
-leat_value leati_gradient_unbroadcast(leat_value gradient, leat_value like);
+leat_value leati_op_gradient_unbroadcast(leat_value gradient, leat_value like);
 
 /* The gradient of an operation whose result does not change with its inputs (ones_like): nothing
  * flows, and nobody complains. */
-leat_status leati_gradient_none(leati_gradient_call *call, leat_error *err);
+leat_status leati_op_gradient_none(leati_gradient_call *call, leat_error *err);
 
 /* ---- the descriptor ---- */
 typedef struct leati_known_call leati_known_call;

@@ -40,7 +40,7 @@ static void mark_needed(const leat_function *function, bool *node_needed, bool *
         value_needed[function->outputs[i]] = true;
     for (size_t i = body->num_nodes; i-- > 0;) {
         const leati_node *node = &body->nodes[i];
-        bool needed = (leati_node_flags(node) & (LEATI_STATEFUL | LEATI_IMPURE)) != 0;
+        bool needed = (leati_body_node_flags(node) & (LEATI_STATEFUL | LEATI_IMPURE)) != 0;
         for (int32_t k = 0; k < node->num_outputs; k++)
             needed = needed || value_needed[node->first_output + k];
         node_needed[i] = needed;
@@ -101,7 +101,7 @@ static leat_status copy_function(const leat_function *from, bool all, leat_funct
     return status;
 }
 
-leat_function *leati_function_prune(const leat_function *function, leat_error *err) {
+leat_function *leati_graph_function_prune(const leat_function *function, leat_error *err) {
     leat_function *copy = leati_function_new(err);
     if (!copy)
         return NULL;
@@ -166,8 +166,8 @@ static leat_status specialise_input(const leat_function *function, leat_function
     return failure.code;
 }
 
-leat_function *leati_function_specialise(const leat_function *function, const leati_type *arguments,
-                                         leat_error *err) {
+leat_function *leati_graph_function_specialise(const leat_function *function,
+                                               const leati_type *arguments, leat_error *err) {
     leat_function *copy = leati_function_new(err);
     leat_status status = copy ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
     for (int32_t i = 0; !status && i < function->body.num_arguments; i++)
@@ -211,7 +211,7 @@ static leat_spec *leading_input(const leat_function *function, int count, leat_e
     }
     for (int i = 0; i < left; i++)
         types[i] = function->body.values[i].type;
-    leat_spec *spec = leati_spec_of_types(types, left, err);
+    leat_spec *spec = leati_function_spec_of_types(types, left, err);
     leati_free(types);
     return spec;
 }
@@ -261,8 +261,9 @@ static leat_status bind_function(const leat_function *from, const leati_binding 
     return status;
 }
 
-leat_function *leati_function_bind(const leat_function *function, const leati_binding *bindings,
-                                   int count, leat_error *err) {
+leat_function *leati_graph_function_bind(const leat_function *function,
+                                         const leati_binding *bindings, int count,
+                                         leat_error *err) {
     if (count < 0 || count > function->body.num_arguments) {
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "%d values are captured by a function of %d arguments; they are its last ones",

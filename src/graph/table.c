@@ -42,7 +42,7 @@ static void join_tables(void) {
         leati_join_tables();
 }
 
-void leati_tensor_ops_join(const leati_tensor_op *const *more, size_t count) {
+void leati_graph_ops_join(const leati_tensor_op *const *more, size_t count) {
     pthread_mutex_lock(&lock);
     size_t have = atomic_load(&num_ops);
     for (size_t i = 0; i < count && have < MAX_OPS; i++) {
@@ -56,22 +56,22 @@ void leati_tensor_ops_join(const leati_tensor_op *const *more, size_t count) {
     pthread_mutex_unlock(&lock);
 }
 
-const leati_tensor_op *const *leati_tensor_ops(size_t *count) {
+const leati_tensor_op *const *leati_graph_ops(size_t *count) {
     pthread_once(&joined, join_tables);
     *count = atomic_load(&num_ops);
     return ops;
 }
 
-const leati_tensor_op *leati_tensor_op_find(const char *name) {
+const leati_tensor_op *leati_graph_op_find(const char *name) {
     size_t count;
-    const leati_tensor_op *const *table = leati_tensor_ops(&count);
+    const leati_tensor_op *const *table = leati_graph_ops(&count);
     for (size_t i = 0; name && i < count; i++)
         if (table[i]->name[0] == name[0] && strcmp(table[i]->name, name) == 0)
             return table[i];
     return NULL;
 }
 
-const char *leati_tensor_op_family(const leati_tensor_op *op) {
+const char *leati_graph_op_family(const leati_tensor_op *op) {
     for (size_t i = 0; i < OWN_OPS; i++)
         if (ops[i] == op)
             return families[i];

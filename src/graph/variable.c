@@ -34,7 +34,7 @@ static void variable_free(leat_object *object) {
 
 static const leati_object_type variable_type = {.name = "variable", .free = variable_free};
 
-bool leati_object_is_variable(const leat_object *object) {
+bool leati_variable_is_object(const leat_object *object) {
     return object && object->type == &variable_type;
 }
 
@@ -57,7 +57,7 @@ static leat_status place_on_host(leat_variable *variable, const leat_tensor *ini
 
 static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
     if (!initial || initial->dtype == LEAT_INVALID)
-        return leati_no_tensor(err, "the initial value");
+        return leati_tensor_missing(err, "the initial value");
     if (initial->dtype == LEAT_STRING || initial->dtype == LEAT_OBJECT)
         return leati_refuse(err, DTYPE, "a variable holds numbers or bools, not dtype %s",
                             leat_dtype_name(initial->dtype));
@@ -195,7 +195,7 @@ static leat_status read_first(const leat_variable *variable, leat_tensor *out, l
     leat_tensor value = {0};
     leat_status status = leati_variable_download(variable, 0, &value, err);
     if (!status)
-        status = combine_elsewhere(variable, LEATI_COMBINE_FIRST, &value, err);
+        status = combine_elsewhere(variable, LEATI_VARIABLE_FIRST, &value, err);
     if (status)
         leat_tensor_unref(&value);
     else
@@ -218,7 +218,7 @@ static leat_status read_combined(const leat_variable *variable, leat_tensor *out
         leat_tensor_unref(&copy);
     }
     if (!status)
-        status = combine_elsewhere(variable, LEATI_COMBINE_SUM, &total, err);
+        status = combine_elsewhere(variable, LEATI_VARIABLE_SUM, &total, err);
     if (status) {
         leat_tensor_unref(&total);
         return status;

@@ -18,8 +18,8 @@ typedef struct leati_variable_place {
 
 /* How copies in several processes become one value. */
 typedef enum leati_variable_combination {
-    LEATI_COMBINE_SUM = 0, /* of one value per process */
-    LEATI_COMBINE_FIRST    /* that of the first process */
+    LEATI_VARIABLE_SUM = 0, /* of one value per process */
+    LEATI_VARIABLE_FIRST    /* that of the first process */
 } leati_variable_combination;
 
 struct leat_variable {
@@ -40,7 +40,7 @@ struct leat_variable {
 };
 
 /* True if the object is a leat_variable. */
-bool leati_object_is_variable(const leat_object *object);
+bool leati_variable_is_object(const leat_object *object);
 
 /* One copy as a new host tensor. Owned. */
 LEAT_WARN_UNUSED leat_status leati_variable_download(const leat_variable *variable, int copy,

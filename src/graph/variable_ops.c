@@ -23,7 +23,7 @@ const leati_row leati_variable_rows[] = {
 
 leat_status leati_variable_of(const void *args, leat_variable **out, leat_error *err) {
     leat_object *object = ((const struct leati_variable_args *)args)->variable;
-    if (!leati_object_is_variable(object))
+    if (!leati_variable_is_object(object))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the attribute \"variable\" is %s",
                           object ? object->type->name : "missing; call leat_graph_read with one");
     *out = (leat_variable *)(void *)object;
@@ -107,7 +107,7 @@ void leati_graph_note_writes(leat_graph *graph, int32_t node) {
             forget_read(graph, *(leat_object *const *)at);
     }
     /* A function among the attributes may assign anything. */
-    if (inner && (leati_node_flags(added) & (LEATI_STATEFUL | LEATI_IMPURE)))
+    if (inner && (leati_body_node_flags(added) & (LEATI_STATEFUL | LEATI_IMPURE)))
         graph->num_reads = 0;
 }
 
@@ -144,7 +144,7 @@ static leat_value combine(const leat_variable *variable, leat_value value) {
     if (variable->aggregation == LEAT_AGGREGATION_ONLY_FIRST_REPLICA)
         return leati_graph_node(value.graph, &leati_tensor_op_collective_broadcast, NULL, &value,
                                 1);
-    leat_all_reduce(&value, 1, variable->aggregation, &combined);
+    leat_op_all_reduce(&value, 1, variable->aggregation, &combined);
     return combined;
 }
 

@@ -166,7 +166,7 @@ static void test_replicas_have_their_own_copies(void **state) {
     leat_variable *variable = two_copies(&(leat_variable_options){.sync_on_read = true}, 1);
     leat_graph *graph = leat_graph_new(NULL, &err);
     leat_value read = leat_graph_read(graph, variable);
-    leat_graph_assign(graph, variable, leat_add(read, read));
+    leat_graph_assign(graph, variable, leat_op_add(read, read));
     leat_function *function = leat_graph_finish(graph, &read, 1, NULL, &err);
     for (int step = 0; step < 2; step++) {
         leati_call_context context = {.replica = 1, .num_replicas = 2};

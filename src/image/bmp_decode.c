@@ -84,7 +84,7 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
                           "BMP of %" PRId32 " bits a pixel, width %" PRIu32 ", height %" PRIu32
                           ": expected 8, 24 or 32 bits and sizes below 2^31",
                           bits, width, height);
-    status = leati_check_pixels("BMP", height, width, options->max_pixels, err);
+    status = leati_image_check_pixels("BMP", height, width, options->max_pixels, err);
     if (status != LEAT_OK)
         return status;
     int32_t channels = bits / 8;
@@ -138,7 +138,7 @@ static void convert_row(const leati_image_info *info, const uint8_t *in, uint8_t
 static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_error *err) {
     struct decoder *decoder = state;
     const leati_image_info *info = &decoder->info;
-    leat_status status = leati_check_pixel_memory(info, pixels, stride, err);
+    leat_status status = leati_image_check_pixel_memory(info, pixels, stride, err);
     for (int32_t y = 0; y < info->height && status == LEAT_OK; y++) {
         int32_t stored = decoder->top_down ? y : info->height - 1 - y;
         convert_row(info, decoder->rows + (size_t)stored * decoder->stored_row,
@@ -147,7 +147,7 @@ static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_er
     return status;
 }
 
-const leati_codec leati_codec_bmp = {
+const leati_picture_codec leati_codec_bmp = {
     .name = "bmp",
     .title = "BMP",
     .magic = {'B', 'M'},

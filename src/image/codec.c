@@ -28,7 +28,7 @@ static int told[] = {
 #undef X
 };
 
-static const leati_codec *const codecs[] = {
+static const leati_picture_codec *const codecs[] = {
 #define X(name) &leati_codec_##name,
 #include "image/codecs.def"
 #undef X
@@ -50,7 +50,7 @@ static bool starts_with(const uint8_t *data, size_t size, const void *magic, siz
 
 static size_t find_index(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < CODECS; i++) {
-        const leati_codec *codec = codecs[i];
+        const leati_picture_codec *codec = codecs[i];
         size_t marked = codec->mark != NULL ? strlen(codec->mark) : 0;
         if (starts_with(data, size, codec->magic, codec->magic_size) &&
             (marked == 0 || (size >= 8 && starts_with(data + 8, size - 8, codec->mark, marked))))
@@ -59,7 +59,7 @@ static size_t find_index(const uint8_t *data, size_t size) {
     return CODECS;
 }
 
-const leati_codec *leati_codec_find(const uint8_t *data, size_t size) {
+const leati_picture_codec *leati_codec_find(const uint8_t *data, size_t size) {
     size_t index = find_index(data, size);
     return index < CODECS ? codecs[index] : NULL;
 }
@@ -168,13 +168,13 @@ leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
                           "decoding a picture: expected a decoder, data, options and a place for "
                           "the answer, found NULL; pass all four");
     decoder->current = CODECS;
-    leat_status status = leati_check_decode_options(options, err);
+    leat_status status = leati_image_check_decode_options(options, err);
     if (status != LEAT_OK)
         return status;
     size_t index = find_index(data, size);
     if (index == CODECS)
         return fail_unknown(data, size, err);
-    const leati_codec *codec = codecs[index];
+    const leati_picture_codec *codec = codecs[index];
     if (decoder->states[index] == NULL) {
         leat_error local = {0};
         decoder->states[index] = codec->state_new(&local);
@@ -186,7 +186,7 @@ leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
     }
     leati_decode_options wanted = *options;
     if (wanted.max_pixels == 0)
-        wanted.max_pixels = leati_most_pixels();
+        wanted.max_pixels = leati_limits_max_pixels();
     status = codec->begin(decoder->states[index], data, size, &wanted, &decoder->info, err);
     if (status != LEAT_OK)
         return status;
@@ -196,15 +196,15 @@ leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
 }
 
 /* The codec of the picture that was begun, which is taken; NULL: none was. */
-static const leati_codec *take_current(leati_image_decoder *decoder, void **state,
-                                       leat_error *err) {
+static const leati_picture_codec *take_current(leati_image_decoder *decoder, void **state,
+                                               leat_error *err) {
     if (decoder == NULL || decoder->current == CODECS) {
         (void)leati_fail(err, LEAT_FAILED_PRECONDITION,
                          "reading pixels: expected a picture that was begun, found none; call "
                          "leati_image_begin first");
         return NULL;
     }
-    const leati_codec *codec = codecs[decoder->current];
+    const leati_picture_codec *codec = codecs[decoder->current];
     *state = decoder->states[decoder->current];
     decoder->last = decoder->current;
     decoder->current = CODECS;
@@ -214,7 +214,7 @@ static const leati_codec *take_current(leati_image_decoder *decoder, void **stat
 leat_status leati_image_read(leati_image_decoder *decoder, void *pixels, size_t stride,
                              leat_error *err) {
     void *state = NULL;
-    const leati_codec *codec = take_current(decoder, &state, err);
+    const leati_picture_codec *codec = take_current(decoder, &state, err);
     return codec == NULL ? LEAT_FAILED_PRECONDITION : codec->read(state, pixels, stride, err);
 }
 
@@ -225,7 +225,7 @@ bool leati_image_adjusts(const leati_image_decoder *decoder) {
 leat_status leati_image_adjust(leati_image_decoder *decoder, const leati_decode_options *options,
                                leati_image_info *out_info, leat_error *err) {
     void *state = NULL;
-    const leati_codec *codec = take_current(decoder, &state, err);
+    const leati_picture_codec *codec = take_current(decoder, &state, err);
     leat_status status = codec == NULL ? LEAT_FAILED_PRECONDITION
                                        : codec->adjust(state, options, &decoder->info, err);
     if (status != LEAT_OK)
@@ -242,19 +242,19 @@ bool leati_image_passes(const leati_image_decoder *decoder) {
 leat_status leati_image_pass(leati_image_decoder *decoder, const leati_image_sink *sink,
                              leat_error *err) {
     void *state = NULL;
-    const leati_codec *codec = take_current(decoder, &state, err);
+    const leati_picture_codec *codec = take_current(decoder, &state, err);
     return codec == NULL ? LEAT_FAILED_PRECONDITION : codec->pass(state, sink, err);
 }
 
 bool leati_image_recovered(const leati_image_decoder *decoder) {
-    const leati_codec *codec = codecs[decoder->last];
+    const leati_picture_codec *codec = codecs[decoder->last];
     return codec->recovered != NULL && codec->recovered(decoder->states[decoder->last]);
 }
 
 /* ---- for codecs ---- */
 
-leat_status leati_check_pixels(const char *title, uint64_t height, uint64_t width,
-                               uint64_t max_pixels, leat_error *err) {
+leat_status leati_image_check_pixels(const char *title, uint64_t height, uint64_t width,
+                                     uint64_t max_pixels, leat_error *err) {
     if (height == 0 || width == 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "empty %s: expected at least one pixel, found height %" PRIu64
@@ -269,7 +269,7 @@ leat_status leati_check_pixels(const char *title, uint64_t height, uint64_t widt
                       title, height, width, max_pixels);
 }
 
-leat_status leati_check_decode_options(const leati_decode_options *options, leat_error *err) {
+leat_status leati_image_check_decode_options(const leati_decode_options *options, leat_error *err) {
     int32_t channels = options->channels, bits = options->bits;
     if (channels != 0 && channels != 1 && channels != 3 && channels != 4)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -280,8 +280,8 @@ leat_status leati_check_decode_options(const leati_decode_options *options, leat
     return LEAT_OK;
 }
 
-leat_status leati_check_pixel_memory(const leati_image_info *info, const void *pixels,
-                                     size_t stride, leat_error *err) {
+leat_status leati_image_check_pixel_memory(const leati_image_info *info, const void *pixels,
+                                           size_t stride, leat_error *err) {
     size_t row = (size_t)info->width * (size_t)info->channels * (size_t)(info->bits / 8);
     if (pixels != NULL && stride >= row)
         return LEAT_OK;

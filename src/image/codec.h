@@ -39,7 +39,7 @@ typedef struct leati_decode_options {
 } leati_decode_options;
 
 /* TensorFlow's defaults: channels 0, 8 bits, ratio 1, fast, fancy, no recovery, fraction 1; and the
- * process's limit of pixels (leat_set_decode_limits). */
+ * process's limit of pixels (leat_limits_set_decoding). */
 extern const leati_decode_options leati_decode_defaults;
 
 /* What `read` will write, and what the file holds. */
@@ -62,7 +62,7 @@ typedef struct leati_image_sink {
 
 /* The descriptor of a format. The functions have the contracts of leati_image_begin and _read;
  * `state` keeps what is reused from picture to picture. */
-typedef struct leati_codec {
+typedef struct leati_picture_codec {
     const char *name; /* as in codecs.def */
     const char *title;
     uint8_t magic[8]; /* how data of this format start */
@@ -83,14 +83,14 @@ typedef struct leati_codec {
     leat_status (*adjust)(void *state, const leati_decode_options *options,
                           leati_image_info *out_info, leat_error *err);
     bool (*recovered)(const void *state); /* see leati_image_recovered; NULL: never */
-} leati_codec;
+} leati_picture_codec;
 
-#define X(name) extern const leati_codec leati_codec_##name;
+#define X(name) extern const leati_picture_codec leati_codec_##name;
 #include "image/codecs.def"
 #undef X
 
 /* The codec whose magic bytes and mark the data have, or NULL. */
-const leati_codec *leati_codec_find(const uint8_t *data, size_t size);
+const leati_picture_codec *leati_codec_find(const uint8_t *data, size_t size);
 
 typedef struct leati_image_decoder leati_image_decoder;
 
@@ -139,16 +139,17 @@ bool leati_image_recovered(const leati_image_decoder *decoder);
 /* ---- for codecs ---- */
 
 /* INVALID_ARGUMENT if a picture has no pixel or more than max_pixels. */
-LEAT_WARN_UNUSED leat_status leati_check_pixels(const char *title, uint64_t height, uint64_t width,
-                                                uint64_t max_pixels, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_image_check_pixels(const char *title, uint64_t height,
+                                                      uint64_t width, uint64_t max_pixels,
+                                                      leat_error *err);
 
 /* INVALID_ARGUMENT unless channels is 0, 1, 3 or 4 and bits 8 or 16. */
-LEAT_WARN_UNUSED leat_status leati_check_decode_options(const leati_decode_options *options,
-                                                        leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_image_check_decode_options(const leati_decode_options *options,
+                                                              leat_error *err);
 
 /* INVALID_ARGUMENT if `pixels` is NULL or `stride` too small for a row of `info`. */
-LEAT_WARN_UNUSED leat_status leati_check_pixel_memory(const leati_image_info *info,
-                                                      const void *pixels, size_t stride,
-                                                      leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_image_check_pixel_memory(const leati_image_info *info,
+                                                            const void *pixels, size_t stride,
+                                                            leat_error *err);
 
 #endif

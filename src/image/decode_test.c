@@ -158,7 +158,7 @@ static void test_recorded_probes(void **state) {
             continue;
         size_t size;
         uint8_t *data = arrays_read_file(FOLDER, arrays_text(test, "file"), &size);
-        const leati_codec *codec = leati_codec_find(data, size);
+        const leati_picture_codec *codec = leati_codec_find(data, size);
         bool is_jpeg = codec != NULL && strcmp(codec->name, "jpeg") == 0;
         const json_t *output = json_object_get(test, "output");
         const json_t *want = json_object_get(output, "data");
@@ -274,7 +274,7 @@ static void test_huge_png(void **state) {
     expect_failure(
         file, size,
         "PNG too large: height 60000 and width 60000, expected at most "
-        "268435456 pixels; shrink the picture, or raise the limit (leat_set_decode_limits");
+        "268435456 pixels; shrink the picture, or raise the limit (leat_limits_set_decoding");
 }
 
 static void test_huge_jpeg(void **state) {
@@ -529,7 +529,7 @@ static void *guarded_resize(void *context, void *memory, size_t size) {
 static void test_window_after_a_large_picture(void **state) {
     (void)state;
     enum { SIDE = 2400 };
-    leat_set_allocator(&(leat_allocator){
+    leat_allocator_set(&(leat_allocator){
         .alloc = guarded_alloc, .resize = guarded_resize, .release = guarded_release});
     uint8_t *grey = calloc(3, (size_t)SIDE * SIDE), *large = NULL, *pixels = NULL;
     size_t size = 0;
@@ -563,7 +563,7 @@ static void test_window_after_a_large_picture(void **state) {
     free(data);
     leati_image_decoder_free(fresh);
     leati_image_decoder_free(decoder);
-    leat_set_allocator(NULL);
+    leat_allocator_set(NULL);
 }
 
 /* A picture without tables must not find those of the picture before it. */

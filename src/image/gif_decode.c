@@ -316,7 +316,7 @@ static leat_status measure(struct decoder *decoder, const leati_decode_options *
             break;
         uint64_t area = (uint64_t)next.width * (uint64_t)next.height;
         if (area > limit - painted)
-            return leati_check_pixels("GIF", painted + area, 1, limit, err);
+            return leati_image_check_pixels("GIF", painted + area, 1, limit, err);
         painted += area;
         painter counter = painter_of(decoder, &next, NULL, 0);
         status = unpack(decoder, &in, &counter, &local);
@@ -357,8 +357,8 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
         return status;
     if (options->first_frame)
         frames = 1;
-    status = leati_check_pixels("GIF", (uint64_t)decoder->info.height * (uint64_t)frames,
-                                (uint64_t)decoder->info.width, options->max_pixels, err);
+    status = leati_image_check_pixels("GIF", (uint64_t)decoder->info.height * (uint64_t)frames,
+                                      (uint64_t)decoder->info.width, options->max_pixels, err);
     decoder->info.frames = (int32_t)frames;
     if (status == LEAT_OK)
         *out_info = decoder->info;
@@ -384,7 +384,7 @@ static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_er
     size_t row = (size_t)info->width * 3, canvas = (size_t)info->height * stride;
     reader in;
     frame screen;
-    leat_status status = leati_check_pixel_memory(info, pixels, stride, err);
+    leat_status status = leati_image_check_pixel_memory(info, pixels, stride, err);
     if (status == LEAT_OK)
         status = open_file(decoder, &in, &screen, err);
     for (int32_t k = 0; k < info->frames && status == LEAT_OK; k++) {
@@ -400,7 +400,7 @@ static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_er
     return status;
 }
 
-const leati_codec leati_codec_gif = {
+const leati_picture_codec leati_codec_gif = {
     .name = "gif",
     .title = "GIF",
     .magic = {'G', 'I', 'F', '8'},

@@ -369,16 +369,16 @@ static void test_limits(void **state) {
     leat_error err = {0};
     size_t size = 0;
     uint8_t *file = make_jpeg(&plain, SIDE, SIDE, &size);
-    assert_int_equal(leat_set_decode_limits(-1, 0, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_set_decode_limits(SIDE * SIDE - 1, 0, &err), LEAT_OK);
+    assert_int_equal(leat_limits_set_decoding(-1, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_limits_set_decoding(SIDE * SIDE - 1, 0, &err), LEAT_OK);
     expect(file, size, &leati_decode_defaults,
            "JPEG too large: height 48 and width 48, expected at most 2303 pixels; shrink the "
-           "picture, or raise the limit (leat_set_decode_limits; in Python "
+           "picture, or raise the limit (leat_limits_set_decoding; in Python "
            "leat.config.set_decode_limits)");
     static const uint8_t bmp[32] = {
         'B', 'M', [10] = 32, [18] = 0xFF, [19] = 0xFF, [22] = 0xFF, [23] = 0xFF, [28] = 24};
     expect(bmp, sizeof bmp, &leati_decode_defaults, "BMP too large: height 65535 and width 65535");
-    assert_int_equal(leat_set_decode_limits(0, 0, &err), LEAT_OK);
+    assert_int_equal(leat_limits_set_decoding(0, 0, &err), LEAT_OK);
     leati_image_info info;
     assert_int_equal(decode(file, size, &leati_decode_defaults, &info, pixels, &err), LEAT_OK);
     free(file);

@@ -309,8 +309,8 @@ static leat_status begin_step(struct decoder *decoder, leat_error *err) {
         return fail_truncated(decoder, err);
     leat_status status = choose_colours(decoder, &decoder->channels, err);
     if (status == LEAT_OK)
-        status = leati_check_pixels("JPEG", jpeg->image_height, jpeg->image_width,
-                                    decoder->options.max_pixels, err);
+        status = leati_image_check_pixels("JPEG", jpeg->image_height, jpeg->image_width,
+                                          decoder->options.max_pixels, err);
     return status == LEAT_OK ? settle_step(decoder, err) : status;
 }
 
@@ -554,7 +554,7 @@ static leat_status run_read(struct decoder *decoder, leat_error *err) {
 
 static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_error *err) {
     struct decoder *decoder = state;
-    leat_status status = leati_check_pixel_memory(&decoder->info, pixels, stride, err);
+    leat_status status = leati_image_check_pixel_memory(&decoder->info, pixels, stride, err);
     if (status != LEAT_OK) {
         forget(decoder);
         return status;
@@ -576,7 +576,7 @@ static bool is_recovered(const void *state) {
     return ((const struct decoder *)state)->recovered;
 }
 
-const leati_codec leati_codec_jpeg = {
+const leati_picture_codec leati_codec_jpeg = {
     .name = "jpeg",
     .title = "JPEG",
     .magic = {0xFF, 0xD8, 0xFF},

@@ -41,7 +41,7 @@ static j_common_ptr common(struct encoder *encoder) {
 
 static void grow(struct encoder *encoder) {
     size_t capacity = encoder->capacity == 0 ? FIRST_CAPACITY : 2 * encoder->capacity;
-    uint8_t *out = leati_resize(encoder->out, capacity, 1);
+    uint8_t *out = leati_alloc_resize(encoder->out, capacity, 1);
     if (out == NULL) {
         encoder->guard.missing = capacity;
         longjmp(encoder->guard.jump, 1);

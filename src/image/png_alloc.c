@@ -1,5 +1,5 @@
-/* Hooks for libspng. They carry no context, so whoever sees libspng fail asks leati_refused. No
- * locks. */
+/* Hooks for libspng. They carry no context, so whoever sees libspng fail asks leati_alloc_refused.
+ * No locks. */
 #include "image/png_alloc.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@ static void *take(size_t size) {
 }
 
 static void *resize(void *memory, size_t size) {
-    return leati_resize(memory, size, 1);
+    return leati_alloc_resize(memory, size, 1);
 }
 
 spng_ctx *leati_png_context(int flags) {
@@ -17,6 +17,6 @@ spng_ctx *leati_png_context(int flags) {
                                .realloc_fn = resize,
                                .calloc_fn = leati_alloc_zero,
                                .free_fn = leati_free};
-    leati_refused_forget();
+    leati_alloc_refused_forget();
     return spng_ctx_new2(&hooks, flags);
 }

@@ -7,7 +7,8 @@
 #include <spng.h>
 
 /* A context with the flags of spng_ctx_new, or NULL without memory. Free with spng_ctx_free. A
- * failure of libspng is one of memory where leati_refused is not 0 then; this call sets it to 0. */
+ * failure of libspng is one of memory where leati_alloc_refused is not 0 then; this call sets it to
+ * 0. */
 spng_ctx *leati_png_context(int flags);
 
 #endif

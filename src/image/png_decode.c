@@ -49,7 +49,7 @@ static void state_free(void *state) {
 }
 
 static leat_status failed(const struct decoder *decoder, int code, leat_error *err) {
-    if (leati_refused() != 0)
+    if (leati_alloc_refused() != 0)
         return leati_no_memory(err);
     if (code == SPNG_IO_EOF || code == SPNG_EOF || code == SPNG_EIDAT_TOO_SHORT)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -113,7 +113,7 @@ static leat_status begin_picture(struct decoder *decoder, const leati_decode_opt
     if (code != 0)
         return failed(decoder, code, err);
     leat_status status =
-        leati_check_pixels("PNG", header->height, header->width, options->max_pixels, err);
+        leati_image_check_pixels("PNG", header->height, header->width, options->max_pixels, err);
     if (status != LEAT_OK)
         return status;
     leati_png_layout *layout = &decoder->layout;
@@ -228,15 +228,15 @@ static leat_status read_picture(struct decoder *decoder, uint8_t *pixels, size_t
 
 static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_error *err) {
     struct decoder *decoder = state;
-    leat_status status = leati_check_pixel_memory(&decoder->info, pixels, stride, err);
-    leati_refused_forget();
+    leat_status status = leati_image_check_pixel_memory(&decoder->info, pixels, stride, err);
+    leati_alloc_refused_forget();
     if (status == LEAT_OK)
         status = read_picture(decoder, pixels, stride, err);
     forget(decoder);
     return status;
 }
 
-const leati_codec leati_codec_png = {
+const leati_picture_codec leati_codec_png = {
     .name = "png",
     .title = "PNG",
     .magic = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'},

@@ -74,7 +74,7 @@ leat_status leati_png_encode(const void *pixels, size_t stride, int32_t height, 
     if (code == 0)
         result = spng_get_png_buffer(png, &size, &code);
     spng_ctx_free(png);
-    if (result == NULL && leati_refused() != 0)
+    if (result == NULL && leati_alloc_refused() != 0)
         return leati_no_memory(err);
     if (code != 0 || result == NULL)
         return leati_fail(err, LEAT_INTERNAL, "encoding a PNG of %" PRId32 " x %" PRId32 ": %s",

@@ -97,9 +97,9 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
     if (options->first_frame)
         decoder->info.frames = 1;
     if (status == LEAT_OK)
-        status = leati_check_pixels("WebP",
-                                    (uint64_t)decoder->info.height * (uint64_t)decoder->info.frames,
-                                    (uint64_t)decoder->info.width, options->max_pixels, err);
+        status = leati_image_check_pixels(
+            "WebP", (uint64_t)decoder->info.height * (uint64_t)decoder->info.frames,
+            (uint64_t)decoder->info.width, options->max_pixels, err);
     if (status == LEAT_OK)
         *out_info = decoder->info;
     return status;
@@ -166,7 +166,7 @@ static leat_status read_frames(const struct decoder *decoder, uint8_t *pixels, s
 
 static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_error *err) {
     const struct decoder *decoder = state;
-    leat_status status = leati_check_pixel_memory(&decoder->info, pixels, stride, err);
+    leat_status status = leati_image_check_pixel_memory(&decoder->info, pixels, stride, err);
     if (status != LEAT_OK)
         return status;
     return decoder->animated ? read_frames(decoder, pixels, stride, err)
@@ -199,7 +199,7 @@ static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_er
 
 #endif
 
-const leati_codec leati_codec_webp = {
+const leati_picture_codec leati_codec_webp = {
     .name = "webp",
     .title = "WebP",
     .magic = {'R', 'I', 'F', 'F'},

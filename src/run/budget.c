@@ -44,11 +44,11 @@ static int64_t process_limit(void) {
     return process.limit;
 }
 
-leat_status leat_set_memory_limit(int64_t bytes, leat_error *err) {
+leat_status leat_limits_set_memory(int64_t bytes, leat_error *err) {
     if (bytes < 0)
         return leati_fail(
             err, LEAT_INVALID_ARGUMENT,
-            "leat_set_memory_limit: bytes is %lld; expected at least 1, or 0 for half "
+            "leat_limits_set_memory: bytes is %lld; expected at least 1, or 0 for half "
             "of the machine's",
             (long long)bytes);
     pthread_mutex_lock(&process.lock);
@@ -67,7 +67,7 @@ leati_budget *leati_budget_new(size_t memory_limit, int cpu_limit, leat_error *e
     pthread_mutex_init(&budget->lock, NULL);
     budget->limit =
         memory_limit == 0 || memory_limit > INT64_MAX ? INT64_MAX : (int64_t)memory_limit;
-    budget->cpus = cpu_limit > 0 ? cpu_limit : leati_num_cores();
+    budget->cpus = cpu_limit > 0 ? cpu_limit : leati_pool_num_cores();
     return budget;
 }
 
@@ -85,7 +85,7 @@ void leati_budget_unref(leati_budget *budget) {
     leati_free(budget);
 }
 
-void leati_holder_open(leati_holder *holder, leati_budget *budget, const char *name) {
+void leati_budget_holder_open(leati_holder *holder, leati_budget *budget, const char *name) {
     holder->budget = budget;
     holder->name = name;
     holder->bytes = 0;
@@ -108,7 +108,7 @@ static bool grow_process(int64_t bytes) {
     return fits;
 }
 
-void leati_holder_close(leati_holder *holder) {
+void leati_budget_holder_close(leati_holder *holder) {
     leati_budget *budget = holder->budget;
     if (budget == NULL)
         return;
@@ -200,11 +200,11 @@ static leat_status refuse_process(const leati_holder *holder, int64_t bytes, lea
     return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                       "%.*s needs %s, but the memory limit of all iterators is %s; other operators "
                       "of this one hold %s, other iterators %s; largest holders here: %s; make "
-                      "their buffers smaller or raise the limit (leat_set_memory_limit)",
+                      "their buffers smaller or raise the limit (leat_limits_set_memory)",
                       NAME_SIZE, holder->name, wanted, limit, others, elsewhere, list);
 }
 
-leat_status leati_holder_set(leati_holder *holder, int64_t bytes, leat_error *err) {
+leat_status leati_budget_holder_set(leati_holder *holder, int64_t bytes, leat_error *err) {
     leati_budget *budget = holder->budget;
     leat_status status = LEAT_OK;
     pthread_mutex_lock(&budget->lock);

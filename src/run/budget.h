@@ -1,5 +1,5 @@
-/* Memory and CPU budgets of an iterator, within the process's memory limit (leat_set_memory_limit).
- * Only what outlives a pull is counted (buffers, rings, caches). */
+/* Memory and CPU budgets of an iterator, within the process's memory limit
+ * (leat_limits_set_memory). Only what outlives a pull is counted (buffers, rings, caches). */
 #ifndef LEATI_RUN_BUDGET_H
 #define LEATI_RUN_BUDGET_H
 
@@ -21,12 +21,13 @@ typedef struct leati_holder {
     struct leati_holder *next, *previous;
 } leati_holder;
 
-void leati_holder_open(leati_holder *holder, leati_budget *budget, const char *name);
-void leati_holder_close(leati_holder *holder);
+void leati_budget_holder_open(leati_holder *holder, leati_budget *budget, const char *name);
+void leati_budget_holder_close(leati_holder *holder);
 /* Sets what the holder holds. Growing beyond the budget's limit, or the process's, fails with
  * RESOURCE_EXHAUSTED naming the three largest holders and what to change; the old figure stays.
  * Shrinking never fails. */
-LEAT_WARN_UNUSED leat_status leati_holder_set(leati_holder *holder, int64_t bytes, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_budget_holder_set(leati_holder *holder, int64_t bytes,
+                                                     leat_error *err);
 /* True if `bytes` more would fit now. */
 bool leati_budget_fits(const leati_budget *budget, int64_t bytes);
 /* The smaller of the two limits. */

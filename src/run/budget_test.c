@@ -25,25 +25,25 @@ static void limits_are_kept(void **state) {
     assert_int_equal(leati_budget_cpus(budget), 3);
     leati_holder cache = {0};
     leati_holder batch = {0};
-    leati_holder_close(&batch); /* never opened */
-    leati_holder_open(&cache, budget, "cache");
-    leati_holder_open(&batch, budget, "batch");
-    assert_int_equal(leati_holder_set(&cache, 600, NULL), LEAT_OK);
-    assert_int_equal(leati_holder_set(&batch, 400, NULL), LEAT_OK);
+    leati_budget_holder_close(&batch); /* never opened */
+    leati_budget_holder_open(&cache, budget, "cache");
+    leati_budget_holder_open(&batch, budget, "batch");
+    assert_int_equal(leati_budget_holder_set(&cache, 600, NULL), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&batch, 400, NULL), LEAT_OK);
     assert_int_equal(leati_budget_used(budget), 1000);
     assert_true(leati_budget_fits(budget, 0));
     assert_false(leati_budget_fits(budget, 1));
-    assert_int_equal(leati_holder_set(&batch, 401, NULL), LEAT_RESOURCE_EXHAUSTED);
-    assert_int_equal(leati_holder_set(&batch, INT64_MAX, NULL), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_budget_holder_set(&batch, 401, NULL), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_budget_holder_set(&batch, INT64_MAX, NULL), LEAT_RESOURCE_EXHAUSTED);
     assert_int_equal(leati_budget_used(budget), 1000);
-    assert_int_equal(leati_holder_set(&cache, 500, NULL), LEAT_OK);
-    assert_int_equal(leati_holder_set(&batch, 500, NULL), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&cache, 500, NULL), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&batch, 500, NULL), LEAT_OK);
     assert_ptr_equal(leati_budget_ref(budget), budget);
     leati_budget_unref(budget);
-    leati_holder_close(&cache);
-    leati_holder_close(&cache);
+    leati_budget_holder_close(&cache);
+    leati_budget_holder_close(&cache);
     assert_int_equal(leati_budget_used(budget), 500);
-    leati_holder_close(&batch);
+    leati_budget_holder_close(&batch);
     assert_int_equal(leati_budget_used(budget), 0);
     leati_budget_unref(budget);
     leati_budget_unref(NULL);
@@ -55,30 +55,30 @@ static void process_limit_is_shared(void **state) {
     leat_error err = {0};
     leati_budget *train = leati_budget_new(0, 1, NULL), *check = leati_budget_new(0, 1, NULL);
     leati_holder shuffle = {0}, cache = {0};
-    leati_holder_open(&shuffle, train, "shuffle");
-    leati_holder_open(&cache, check, "cache");
-    assert_int_equal(leat_set_memory_limit(1 << 20, &err), LEAT_OK);
+    leati_budget_holder_open(&shuffle, train, "shuffle");
+    leati_budget_holder_open(&cache, check, "cache");
+    assert_int_equal(leat_limits_set_memory(1 << 20, &err), LEAT_OK);
     assert_int_equal(leati_budget_limit(train), 1 << 20);
-    assert_int_equal(leati_holder_set(&shuffle, 700 << 10, &err), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&shuffle, 700 << 10, &err), LEAT_OK);
     assert_true(leati_budget_fits(check, 324 << 10));
     assert_false(leati_budget_fits(check, 325 << 10));
-    assert_int_equal(leati_holder_set(&cache, 100 << 10, &err), LEAT_OK);
-    assert_int_equal(leati_holder_set(&cache, 500 << 10, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_budget_holder_set(&cache, 100 << 10, &err), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&cache, 500 << 10, &err), LEAT_RESOURCE_EXHAUSTED);
     assert_string_equal(
         err.text, "cache needs 500.0 KiB, but the memory limit of all iterators is 1.0 MiB; other "
                   "operators of this one hold 0 bytes, other iterators 700.0 KiB; largest holders "
                   "here: cache 100.0 KiB; make their buffers smaller or raise the limit "
-                  "(leat_set_memory_limit)");
+                  "(leat_limits_set_memory)");
     assert_int_equal(leati_budget_used(check), 100 << 10); /* unchanged */
-    leati_holder_close(&shuffle);
-    assert_int_equal(leati_holder_set(&cache, 1 << 20, &err), LEAT_OK);
+    leati_budget_holder_close(&shuffle);
+    assert_int_equal(leati_budget_holder_set(&cache, 1 << 20, &err), LEAT_OK);
     /* A smaller limit takes nothing away, and what shrinks still may. */
-    assert_int_equal(leat_set_memory_limit(1 << 10, &err), LEAT_OK);
-    assert_int_equal(leati_holder_set(&cache, 1 << 19, &err), LEAT_OK);
-    assert_int_equal(leati_holder_set(&cache, (1 << 19) + 1, &err), LEAT_RESOURCE_EXHAUSTED);
-    leati_holder_close(&cache);
-    assert_int_equal(leat_set_memory_limit(-1, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_set_memory_limit(0, &err), LEAT_OK);
+    assert_int_equal(leat_limits_set_memory(1 << 10, &err), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&cache, 1 << 19, &err), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&cache, (1 << 19) + 1, &err), LEAT_RESOURCE_EXHAUSTED);
+    leati_budget_holder_close(&cache);
+    assert_int_equal(leat_limits_set_memory(-1, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_limits_set_memory(0, &err), LEAT_OK);
     assert_int_equal(leati_budget_limit(train), leati_machine_memory() / 2);
     leati_budget_unref(train);
     leati_budget_unref(check);
@@ -87,16 +87,16 @@ static void process_limit_is_shared(void **state) {
 static void refusal_names_the_largest(void **state) {
     (void)state;
     leati_budget *budget = leati_budget_new(100 << 20, 0, NULL);
-    assert_int_equal(leati_budget_cpus(budget), leati_num_cores());
+    assert_int_equal(leati_budget_cpus(budget), leati_pool_num_cores());
     const char *names[] = {"map", "shuffle \"rows\"", "batch", "cache", "prefetch \"final\""};
     const int64_t bytes[] = {512, 40 << 20, 3 << 19, 50 << 20, 0};
     leati_holder holders[5];
     leat_error err = {0};
     for (int i = 0; i < 5; i++) {
-        leati_holder_open(&holders[i], budget, names[i]);
-        assert_int_equal(leati_holder_set(&holders[i], bytes[i], &err), LEAT_OK);
+        leati_budget_holder_open(&holders[i], budget, names[i]);
+        assert_int_equal(leati_budget_holder_set(&holders[i], bytes[i], &err), LEAT_OK);
     }
-    assert_int_equal(leati_holder_set(&holders[4], 20 << 20, &err), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_budget_holder_set(&holders[4], 20 << 20, &err), LEAT_RESOURCE_EXHAUSTED);
     assert_string_equal(
         err.text,
         "prefetch \"final\" needs 20.0 MiB, but the iterator's memory limit is 100.0 MiB and "
@@ -104,12 +104,12 @@ static void refusal_names_the_largest(void **state) {
         "hold 91.5 MiB; largest holders: cache 50.0 MiB, shuffle \"rows\" 40.0 MiB, batch 1.5 MiB; "
         "make their buffers smaller or raise the limit");
     for (int i = 0; i < 5; i++)
-        leati_holder_close(&holders[i]);
+        leati_budget_holder_close(&holders[i]);
     leati_holder alone = {0};
-    leati_holder_open(&alone, budget, "alone");
-    assert_int_equal(leati_holder_set(&alone, 101 << 20, &err), LEAT_RESOURCE_EXHAUSTED);
+    leati_budget_holder_open(&alone, budget, "alone");
+    assert_int_equal(leati_budget_holder_set(&alone, 101 << 20, &err), LEAT_RESOURCE_EXHAUSTED);
     assert_non_null(strstr(err.text, "others hold 0 bytes; largest holders: none;"));
-    leati_holder_close(&alone);
+    leati_budget_holder_close(&alone);
     leati_budget_unref(budget);
 }
 
@@ -127,14 +127,14 @@ static void largest_are_found_in_any_order(void **state) {
         leati_budget *budget = leati_budget_new(100, 1, NULL);
         leati_holder holders[4];
         for (int i = 0; i < 4; i++) {
-            leati_holder_open(&holders[i], budget, names[figures[i]]);
-            assert_int_equal(leati_holder_set(&holders[i], figures[i] + 1, NULL), LEAT_OK);
+            leati_budget_holder_open(&holders[i], budget, names[figures[i]]);
+            assert_int_equal(leati_budget_holder_set(&holders[i], figures[i] + 1, NULL), LEAT_OK);
         }
         leat_error err = {0};
-        assert_int_equal(leati_holder_set(&holders[0], 101, &err), LEAT_RESOURCE_EXHAUSTED);
+        assert_int_equal(leati_budget_holder_set(&holders[0], 101, &err), LEAT_RESOURCE_EXHAUSTED);
         assert_non_null(strstr(err.text, "holders: d 4 bytes, c 3 bytes, b 2 bytes;"));
         for (int i = 0; i < 4; i++)
-            leati_holder_close(&holders[i]);
+            leati_budget_holder_close(&holders[i]);
         leati_budget_unref(budget);
     }
 }
@@ -142,13 +142,13 @@ static void largest_are_found_in_any_order(void **state) {
 static void grow_and_shrink(void *context) {
     leati_budget *budget = context;
     leati_holder holder = {0};
-    leati_holder_open(&holder, budget, "thread");
+    leati_budget_holder_open(&holder, budget, "thread");
     for (int i = 0; i < 1000; i++) {
-        leat_status status = leati_holder_set(&holder, i % 37, NULL);
+        leat_status status = leati_budget_holder_set(&holder, i % 37, NULL);
         assert_true(status == LEAT_OK || status == LEAT_RESOURCE_EXHAUSTED);
         assert_true(leati_budget_used(budget) <= 50);
     }
-    leati_holder_close(&holder);
+    leati_budget_holder_close(&holder);
 }
 
 static void threads_share_a_budget(void **state) {
@@ -216,17 +216,17 @@ static int remove_root(void **state) {
 
 static void nothing_means_no_limit(void **state) {
     (void)state;
-    assert_int_equal(leati_cgroup_cores(root), INT_MAX);
-    assert_true(leati_cgroup_memory(root) == INT64_MAX);
+    assert_int_equal(leati_machine_cgroup_cores(root), INT_MAX);
+    assert_true(leati_machine_cgroup_memory(root) == INT64_MAX);
     put("/proc/self/cgroup", "0::/\nnonsense\n\n:\n");
     put("/sys/fs/cgroup/cpu.max", "max 100000\n");
     put("/sys/fs/cgroup/memory.max", "max\n");
-    assert_int_equal(leati_cgroup_cores(root), INT_MAX);
-    assert_true(leati_cgroup_memory(root) == INT64_MAX);
+    assert_int_equal(leati_machine_cgroup_cores(root), INT_MAX);
+    assert_true(leati_machine_cgroup_memory(root) == INT64_MAX);
     put("/sys/fs/cgroup/cpu.max", "lots\n");
     put("/sys/fs/cgroup/memory.max", "99999999999999999999999\n");
-    assert_int_equal(leati_cgroup_cores(root), INT_MAX);
-    assert_true(leati_cgroup_memory(root) == INT64_MAX);
+    assert_int_equal(leati_machine_cgroup_cores(root), INT_MAX);
+    assert_true(leati_machine_cgroup_memory(root) == INT64_MAX);
 }
 
 static void version_2_takes_the_smallest(void **state) {
@@ -235,12 +235,12 @@ static void version_2_takes_the_smallest(void **state) {
     put("/sys/fs/cgroup/pod/box/cpu.max", "350000 100000\n");
     put("/sys/fs/cgroup/pod/box/memory.max", "max\n");
     put("/sys/fs/cgroup/pod/memory.max", "1073741824\n");
-    assert_int_equal(leati_cgroup_cores(root), 4);
-    assert_true(leati_cgroup_memory(root) == 1073741824);
+    assert_int_equal(leati_machine_cgroup_cores(root), 4);
+    assert_true(leati_machine_cgroup_memory(root) == 1073741824);
     put("/sys/fs/cgroup/pod/cpu.max", "200000 100000\n");
-    assert_int_equal(leati_cgroup_cores(root), 2);
+    assert_int_equal(leati_machine_cgroup_cores(root), 2);
     put("/sys/fs/cgroup/cpu.max", "1000 100000\n");
-    assert_int_equal(leati_cgroup_cores(root), 1);
+    assert_int_equal(leati_machine_cgroup_cores(root), 1);
 }
 
 static void version_1_is_read(void **state) {
@@ -251,8 +251,8 @@ static void version_1_is_read(void **state) {
     put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
     put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
     put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "123456789\n"); /* /box is not visible */
-    assert_int_equal(leati_cgroup_cores(root), 2);
-    assert_true(leati_cgroup_memory(root) == 123456789);
+    assert_int_equal(leati_machine_cgroup_cores(root), 2);
+    assert_true(leati_machine_cgroup_memory(root) == 123456789);
 }
 
 static void version_1_under_its_own_name(void **state) {
@@ -260,14 +260,14 @@ static void version_1_under_its_own_name(void **state) {
     put("/proc/self/cgroup", "4:cpuacct,cpu:/\n");
     put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000\n");
     put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-    assert_int_equal(leati_cgroup_cores(root), 3);
+    assert_int_equal(leati_machine_cgroup_cores(root), 3);
 }
 
 static void this_machine_has_memory(void **state) {
     (void)state;
     assert_true(leati_machine_memory() > 1 << 20);
-    assert_true(leati_num_cores() >= 1);
-    assert_true(leati_num_cores() <= leati_cgroup_cores(""));
+    assert_true(leati_pool_num_cores() >= 1);
+    assert_true(leati_pool_num_cores() <= leati_machine_cgroup_cores(""));
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, torture_setup, torture_teardown)

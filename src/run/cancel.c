@@ -10,21 +10,21 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-struct leati_cancel {
+struct leat_cancel {
     atomic_int references;
     atomic_bool fired;
     pthread_mutex_t lock;
     leati_cancel_watch *watches; /* lock */
-    leati_cancel *parent;        /* borrowed */
+    leat_cancel *parent;         /* borrowed */
     leati_cancel_watch of_parent;
 };
 
 static void parent_fired(leati_cancel_watch *watch) {
-    leati_cancel_fire((leati_cancel *)((char *)watch - offsetof(leati_cancel, of_parent)));
+    leati_cancel_fire((leat_cancel *)((char *)watch - offsetof(leat_cancel, of_parent)));
 }
 
-leati_cancel *leati_cancel_new(leati_cancel *parent, leat_error *err) {
-    leati_cancel *cancel = leati_alloc_zero(1, sizeof *cancel);
+leat_cancel *leati_cancel_new(leat_cancel *parent, leat_error *err) {
+    leat_cancel *cancel = leati_alloc_zero(1, sizeof *cancel);
     if (cancel == NULL) {
         (void)leati_no_memory(err);
         return NULL;
@@ -39,13 +39,13 @@ leati_cancel *leati_cancel_new(leati_cancel *parent, leat_error *err) {
     return cancel;
 }
 
-leati_cancel *leati_cancel_ref(leati_cancel *cancel) {
+leat_cancel *leati_cancel_ref(leat_cancel *cancel) {
     if (cancel != NULL)
         atomic_fetch_add_explicit(&cancel->references, 1, memory_order_relaxed);
     return cancel;
 }
 
-void leati_cancel_unref(leati_cancel *cancel) {
+void leati_cancel_unref(leat_cancel *cancel) {
     if (cancel == NULL ||
         atomic_fetch_sub_explicit(&cancel->references, 1, memory_order_acq_rel) != 1)
         return;
@@ -55,7 +55,7 @@ void leati_cancel_unref(leati_cancel *cancel) {
     leati_free(cancel);
 }
 
-void leati_cancel_fire(leati_cancel *cancel) {
+void leati_cancel_fire(leat_cancel *cancel) {
     if (cancel == NULL || atomic_exchange(&cancel->fired, true))
         return;
     pthread_mutex_lock(&cancel->lock);
@@ -64,7 +64,7 @@ void leati_cancel_fire(leati_cancel *cancel) {
     pthread_mutex_unlock(&cancel->lock);
 }
 
-bool leati_cancel_fired(const leati_cancel *cancel) {
+bool leati_cancel_fired(const leat_cancel *cancel) {
     return cancel != NULL && atomic_load((atomic_bool *)&cancel->fired);
 }
 
@@ -72,7 +72,7 @@ bool leati_cancel_fired(const leati_cancel *cancel) {
  * watch; a fire that has set it earlier may have walked the list already. So a watch could be
  * called twice, once from here and once from a walk that waits for the lock; hence it joins the
  * list only if the flag was not set. */
-void leati_cancel_watch_add(leati_cancel *cancel, leati_cancel_watch *watch) {
+void leati_cancel_watch_add(leat_cancel *cancel, leati_cancel_watch *watch) {
     pthread_mutex_lock(&cancel->lock);
     watch->previous = NULL;
     watch->next = NULL;
@@ -88,7 +88,7 @@ void leati_cancel_watch_add(leati_cancel *cancel, leati_cancel_watch *watch) {
     pthread_mutex_unlock(&cancel->lock);
 }
 
-void leati_cancel_watch_remove(leati_cancel *cancel, leati_cancel_watch *watch) {
+void leati_cancel_watch_remove(leat_cancel *cancel, leati_cancel_watch *watch) {
     pthread_mutex_lock(&cancel->lock);
     if (watch->previous != NULL)
         watch->previous->next = watch->next;

@@ -5,17 +5,17 @@
 
 #include <leat/base.h>
 
-typedef struct leati_cancel leati_cancel;
+typedef struct leat_cancel leat_cancel;
 
 /* A child is cancelled with its parent (NULL: none; borrowed, must outlive it). Owned. */
-leati_cancel *leati_cancel_new(leati_cancel *parent, leat_error *err);
-void leati_cancel_unref(leati_cancel *cancel);
-leati_cancel *leati_cancel_ref(leati_cancel *cancel);
+leat_cancel *leati_cancel_new(leat_cancel *parent, leat_error *err);
+void leati_cancel_unref(leat_cancel *cancel);
+leat_cancel *leati_cancel_ref(leat_cancel *cancel);
 /* Sets the flag and wakes the waiters. Idempotent, any thread, not a signal handler, and not with a
  * gate's lock held. NULL is allowed. */
-void leati_cancel_fire(leati_cancel *cancel);
+void leati_cancel_fire(leat_cancel *cancel);
 /* NULL is never fired. */
-bool leati_cancel_fired(const leati_cancel *cancel);
+bool leati_cancel_fired(const leat_cancel *cancel);
 
 /* Somebody who wants to know: embedded in its owner, as a gate's is. `fired` is called at most once
  * per watch, with the lock of the cancel object held: it may take a leaf lock of its own, and calls
@@ -27,7 +27,7 @@ typedef struct leati_cancel_watch {
 
 /* From now on `fired` is called when the object fires; at once if it has fired. Unwatch waits for a
  * call that is under way. */
-void leati_cancel_watch_add(leati_cancel *cancel, leati_cancel_watch *watch);
-void leati_cancel_watch_remove(leati_cancel *cancel, leati_cancel_watch *watch);
+void leati_cancel_watch_add(leat_cancel *cancel, leati_cancel_watch *watch);
+void leati_cancel_watch_remove(leat_cancel *cancel, leati_cancel_watch *watch);
 
 #endif

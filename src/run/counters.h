@@ -25,13 +25,13 @@ typedef struct leati_counters {
     atomic_llong recovered; /* pictures that were cut short and filled, as the user allowed */
 } leati_counters;
 
-static inline void leati_count(atomic_llong *counter, int64_t n) {
+static inline void leati_counter_add(atomic_llong *counter, int64_t n) {
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
-static inline void leati_count_set(atomic_llong *counter, int64_t n) {
+static inline void leati_counter_set(atomic_llong *counter, int64_t n) {
     atomic_store_explicit(counter, n, memory_order_relaxed);
 }
-static inline int64_t leati_count_get(const atomic_llong *counter) {
+static inline int64_t leati_counter_get(const atomic_llong *counter) {
     return atomic_load_explicit((atomic_llong *)counter, memory_order_relaxed);
 }
 

@@ -158,12 +158,12 @@ static int64_t cgroup_limit(const char *root, const char *controller, limit_read
     return smallest;
 }
 
-int leati_cgroup_cores(const char *root) {
+int leati_machine_cgroup_cores(const char *root) {
     int64_t cores = cgroup_limit(root, "cpu", cores_v1, cores_v2);
     return cores > INT_MAX ? INT_MAX : (int)cores;
 }
 
-int64_t leati_cgroup_memory(const char *root) {
+int64_t leati_machine_cgroup_memory(const char *root) {
     return cgroup_limit(root, "memory", memory_v1, memory_v2);
 }
 
@@ -173,7 +173,7 @@ int64_t leati_machine_memory(void) {
     int64_t bytes = INT64_MAX;
     if (pages <= 0 || page <= 0 || __builtin_mul_overflow(pages, page, &bytes))
         bytes = INT64_MAX;
-    int64_t group = leati_cgroup_memory("");
+    int64_t group = leati_machine_cgroup_memory("");
     if (group < bytes)
         bytes = group;
     return bytes < 1 ? 1 : bytes;
@@ -201,14 +201,14 @@ static void count_cores(void) {
     int cores = cores_of_affinity();
     if (cores == 0)
         cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    int granted = leati_cgroup_cores("");
+    int granted = leati_machine_cgroup_cores("");
     if (granted < cores)
         cores = granted;
     if (cores > 1)
         num_cores = cores;
 }
 
-int leati_num_cores(void) {
+int leati_pool_num_cores(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, count_cores);
     return num_cores;

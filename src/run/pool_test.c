@@ -29,9 +29,9 @@
 #endif
 #endif
 
-static leati_pool *new_pool(int threads) {
+static leati_pooling_pool *new_pool(int threads) {
     leat_error err = {0};
-    leati_pool *pool = leati_pool_new(threads, &err);
+    leati_pooling_pool *pool = leati_pool_new(threads, &err);
     assert_string_equal(err.text, "");
     assert_non_null(pool);
     assert_int_equal(leati_pool_size(pool), threads);
@@ -85,7 +85,7 @@ static void note(leati_task *task, int worker) {
 
 static void urgent_tasks_go_first(void **state) {
     (void)state;
-    leati_pool *pool = new_pool(1);
+    leati_pooling_pool *pool = new_pool(1);
     struct blocker blocker;
     char notes[8] = "";
     struct noter noters[6];
@@ -145,7 +145,7 @@ static void each_task_runs_once(void **state) {
     static struct metered tasks[TASKS];
     memset(tasks, 0, sizeof tasks);
     struct meter meter = {0};
-    leati_pool *pool = new_pool(3);
+    leati_pooling_pool *pool = new_pool(3);
     for (int i = 0; i < TASKS; i++) {
         tasks[i].task.run = run_metered;
         tasks[i].meter = &meter;
@@ -173,7 +173,7 @@ static void meet(leati_task *task, int worker) {
     sem_post(meeting->done);
 }
 
-static void meet_all(leati_pool *pool, int count) {
+static void meet_all(leati_pooling_pool *pool, int count) {
     pthread_barrier_t barrier;
     sem_t done;
     struct meeting meetings[8];
@@ -189,7 +189,7 @@ static void meet_all(leati_pool *pool, int count) {
 }
 
 /* With one token tasks run one after the other, so when the last one runs all others are over. */
-static void run_meter(leati_pool *pool, struct meter *meter) {
+static void run_meter(leati_pooling_pool *pool, struct meter *meter) {
     static struct metered tasks[TASKS];
     struct blocker last;
     memset(tasks, 0, sizeof tasks);
@@ -210,17 +210,17 @@ static void run_meter(leati_pool *pool, struct meter *meter) {
 
 static void reserve_makes_threads_rest(void **state) {
     (void)state;
-    leati_pool *pool = new_pool(4);
+    leati_pooling_pool *pool = new_pool(4);
     meet_all(pool, 4);
-    assert_int_equal(leati_tokens_reserve(pool, 2), 2);
+    assert_int_equal(leati_pool_tokens_reserve(pool, 2), 2);
     meet_all(pool, 2);
-    assert_int_equal(leati_tokens_reserve(pool, 9), 1); /* one always stays */
-    assert_int_equal(leati_tokens_reserve(pool, 1), 0);
-    assert_int_equal(leati_tokens_reserve(pool, 0), 0);
+    assert_int_equal(leati_pool_tokens_reserve(pool, 9), 1); /* one always stays */
+    assert_int_equal(leati_pool_tokens_reserve(pool, 1), 0);
+    assert_int_equal(leati_pool_tokens_reserve(pool, 0), 0);
     struct meter meter = {0};
     run_meter(pool, &meter);
-    leati_tokens_give_back(pool, 1);
-    leati_tokens_give_back(pool, 2);
+    leati_pool_tokens_give_back(pool, 1);
+    leati_pool_tokens_give_back(pool, 2);
     meet_all(pool, 4);
     leati_pool_free(pool);
 }
@@ -232,9 +232,9 @@ static void pool_is_checked(void **state) {
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_null(leati_pool_new(100000, NULL));
     leati_pool_free(NULL);
-    assert_true(leati_num_cores() >= 1);
-    leati_pool *pool = leati_pool_new(0, &err);
-    assert_int_equal(leati_pool_size(pool), leati_num_cores());
+    assert_true(leati_pool_num_cores() >= 1);
+    leati_pooling_pool *pool = leati_pool_new(0, &err);
+    assert_int_equal(leati_pool_size(pool), leati_pool_num_cores());
     leati_pool_free(pool);
 }
 
@@ -256,16 +256,16 @@ static void look(leati_task *task, int worker) {
 static void a_held_token_stops_tasks(void **state) {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        leati_pool *pool = new_pool(1);
+        leati_pooling_pool *pool = new_pool(1);
         atomic_bool flag = false;
         struct looker looker = {.task.run = look, .flag = &flag};
         sem_init(&looker.done, 0, 0);
-        leati_token_acquire(pool);
-        leati_token_acquire(pool); /* nests */
+        leati_pool_token_acquire(pool);
+        leati_pool_token_acquire(pool); /* nests */
         leati_pool_submit(pool, &looker.task, true);
-        leati_token_release(pool);
+        leati_pool_token_release(pool);
         atomic_store(&flag, true);
-        leati_token_release(pool);
+        leati_pool_token_release(pool);
         wait_for(&looker.done, 1);
         assert_true(looker.seen);
         leati_pool_free(pool);
@@ -275,24 +275,24 @@ static void a_held_token_stops_tasks(void **state) {
 
 static void pause_gives_the_token_up(void **state) {
     (void)state;
-    leati_pool *pool = new_pool(1);
-    leati_token_rest nothing = leati_token_pause();
+    leati_pooling_pool *pool = new_pool(1);
+    leati_token_rest nothing = leati_pool_token_pause();
     assert_int_equal(nothing.count, 0);
-    leati_token_resume(nothing);
-    leati_token_acquire(pool);
-    leati_token_acquire(pool);
-    leati_token_rest rest = leati_token_pause();
+    leati_pool_token_resume(nothing);
+    leati_pool_token_acquire(pool);
+    leati_pool_token_acquire(pool);
+    leati_token_rest rest = leati_pool_token_pause();
     assert_int_equal(rest.count, 2);
     meet_all(pool, 1); /* a task can run */
     struct blocker blocker;
     blocker_init(&blocker);
     leati_pool_submit(pool, &blocker.task, false);
     wait_for(&blocker.running, 1);
-    assert_false(leati_token_try_resume(rest));
+    assert_false(leati_pool_token_try_resume(rest));
     sem_post(&blocker.go);
-    leati_token_resume(rest);
-    leati_token_release(pool);
-    leati_token_release(pool);
+    leati_pool_token_resume(rest);
+    leati_pool_token_release(pool);
+    leati_pool_token_release(pool);
     leati_pool_free(pool);
     blocker_fini(&blocker);
 }
@@ -300,7 +300,7 @@ static void pause_gives_the_token_up(void **state) {
 /* A task that submits itself again until it is told to stop would starve a driver without turns. */
 struct spinner {
     leati_task task;
-    leati_pool *pool;
+    leati_pooling_pool *pool;
     atomic_bool stop;
     sem_t stopped;
 };
@@ -316,13 +316,13 @@ static void spin(leati_task *task, int worker) {
 
 static void drivers_get_their_turns(void **state) {
     (void)state;
-    leati_pool *pool = new_pool(1);
+    leati_pooling_pool *pool = new_pool(1);
     struct spinner spinner = {.task.run = spin, .pool = pool};
     sem_init(&spinner.stopped, 0, 0);
     leati_pool_submit(pool, &spinner.task, false);
     for (int i = 0; i < 100; i++) {
-        leati_token_acquire(pool);
-        leati_token_release(pool);
+        leati_pool_token_acquire(pool);
+        leati_pool_token_release(pool);
     }
     atomic_store(&spinner.stop, true);
     wait_for(&spinner.stopped, 1);
@@ -331,21 +331,21 @@ static void drivers_get_their_turns(void **state) {
 }
 
 struct contender {
-    leati_pool *pool;
+    leati_pooling_pool *pool;
     atomic_bool *stop;
 };
 
 static void contend(void *context) {
     struct contender *contender = context;
     while (!atomic_load(contender->stop)) {
-        leati_token_acquire(contender->pool);
-        leati_token_release(contender->pool);
+        leati_pool_token_acquire(contender->pool);
+        leati_pool_token_release(contender->pool);
     }
 }
 
 static void tasks_get_their_turns(void **state) {
     (void)state;
-    leati_pool *pool = new_pool(1);
+    leati_pooling_pool *pool = new_pool(1);
     atomic_bool stop = false;
     struct contender contender = {pool, &stop};
     leati_driver *drivers[3];
@@ -367,7 +367,7 @@ static void tasks_get_their_turns(void **state) {
 
 struct level {
     leati_task task;
-    leati_pool *pool;
+    leati_pooling_pool *pool;
     leati_gate *gate;
     leati_driver *driver;
     struct level *below; /* NULL: the source */
@@ -384,37 +384,38 @@ static void add_one(leati_task *task, int worker) {
     meter_enter(level->meter);
     level->number++;
     meter_leave(level->meter);
-    leati_gate_lock(level->gate);
+    leati_queue_gate_lock(level->gate);
     level->computed = true;
-    leati_gate_wake(level->gate);
-    leati_gate_unlock(level->gate);
+    leati_queue_gate_wake(level->gate);
+    leati_queue_gate_unlock(level->gate);
 }
 
 static int take_number(struct level *level) {
-    leati_gate_lock(level->gate);
+    leati_queue_gate_lock(level->gate);
     while (!level->full)
         assert_int_equal(
-            leati_gate_wait(level->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL), LEAT_OK);
+            leati_queue_gate_wait(level->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL),
+            LEAT_OK);
     int number = level->number;
     level->full = false;
-    leati_gate_wake(level->gate);
-    leati_gate_unlock(level->gate);
+    leati_queue_gate_wake(level->gate);
+    leati_queue_gate_unlock(level->gate);
     return number;
 }
 
 static void wait_while(struct level *level, const bool *condition, bool value,
                        leati_wait_reason reason) {
-    leati_gate_lock(level->gate);
+    leati_queue_gate_lock(level->gate);
     while (*condition == value)
         assert_int_equal(
-            leati_gate_wait(level->gate, reason, LEATI_NO_DEADLINE, &level->waited_ns, NULL),
+            leati_queue_gate_wait(level->gate, reason, LEATI_NO_DEADLINE, &level->waited_ns, NULL),
             LEAT_OK);
-    leati_gate_unlock(level->gate);
+    leati_queue_gate_unlock(level->gate);
 }
 
 static void drive(void *context) {
     struct level *level = context;
-    leati_token_acquire(level->pool);
+    leati_pool_token_acquire(level->pool);
     for (int i = 0; i < NUMBERS; i++) {
         int number = level->below == NULL ? i : take_number(level->below);
         wait_while(level, &level->full, true, LEATI_WAIT_CONSUMER);
@@ -424,25 +425,25 @@ static void drive(void *context) {
         meter_leave(level->meter);
         leati_pool_submit(level->pool, &level->task, i % 2 == 0);
         wait_while(level, &level->computed, false, LEATI_WAIT_CPU);
-        leati_gate_lock(level->gate);
+        leati_queue_gate_lock(level->gate);
         level->full = true;
-        leati_gate_wake(level->gate);
-        leati_gate_unlock(level->gate);
+        leati_queue_gate_wake(level->gate);
+        leati_queue_gate_unlock(level->gate);
     }
-    leati_token_release(level->pool);
+    leati_pool_token_release(level->pool);
 }
 
 static void run_chain(int threads) {
     struct meter meter = {0};
     struct level levels[LEVELS];
     memset(levels, 0, sizeof levels);
-    leati_pool *pool = new_pool(threads);
+    leati_pooling_pool *pool = new_pool(threads);
     for (int i = 0; i < LEVELS; i++) {
         levels[i].task.run = add_one;
         levels[i].pool = pool;
         levels[i].below = i == 0 ? NULL : &levels[i - 1];
         levels[i].meter = &meter;
-        levels[i].gate = leati_gate_new("level", NULL, NULL);
+        levels[i].gate = leati_queue_gate_new("level", NULL, NULL);
         levels[i].driver = leati_driver_start("level", drive, &levels[i], NULL);
         assert_non_null(levels[i].driver);
     }
@@ -452,7 +453,7 @@ static void run_chain(int threads) {
         leati_driver_join(levels[i].driver);
     leati_pool_free(pool);
     for (int i = 0; i < LEVELS; i++)
-        leati_gate_free(levels[i].gate);
+        leati_queue_gate_free(levels[i].gate);
     assert_in_range(atomic_load(&meter.most), 1, threads);
 }
 
@@ -468,7 +469,7 @@ static void a_pool_of_three_serves_many_drivers(void **state) {
 
 static leat_status start_and_stop(void *context, leat_error *err) {
     (void)context;
-    leati_pool *pool = leati_pool_new(2, err);
+    leati_pooling_pool *pool = leati_pool_new(2, err);
     if (pool == NULL)
         return torture_code(err);
     leati_pool_free(pool);
@@ -482,27 +483,27 @@ static void pool_survives_failures(void **state) {
 
 static void shared_pool_is_one(void **state) {
     (void)state;
-    leati_pool *pool = leati_pool_shared(NULL);
+    leati_pooling_pool *pool = leati_pool_shared(NULL);
     assert_non_null(pool);
     assert_ptr_equal(pool, leati_pool_shared(NULL));
-    assert_int_equal(leati_pool_size(pool), leati_num_cores());
+    assert_int_equal(leati_pool_size(pool), leati_pool_num_cores());
     meet_all(pool, 1);
 }
 
 #ifndef __SANITIZE_THREAD__
 static void shared_pool_restarts_after_fork(void **state) {
     (void)state;
-    leati_pool *pool = leati_pool_shared(NULL);
-    leati_token_acquire(pool);
+    leati_pooling_pool *pool = leati_pool_shared(NULL);
+    leati_pool_token_acquire(pool);
     pid_t child = fork();
     if (child == 0) {
         alarm(60); /* ends the child if it hangs; the parent then fails */
-        leati_pool *own = leati_pool_shared(NULL);
-        leati_token_release(own);
+        leati_pooling_pool *own = leati_pool_shared(NULL);
+        leati_pool_token_release(own);
         meet_all(own, leati_pool_size(own));
         _exit(0);
     }
-    leati_token_release(pool);
+    leati_pool_token_release(pool);
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);

@@ -26,18 +26,18 @@ struct leati_gate {
     uint64_t wakes; /* lock */
     int waiters;    /* lock */
     char *name;
-    leati_cancel *cancel; /* borrowed; may be NULL */
+    leat_cancel *cancel; /* borrowed; may be NULL */
     leati_cancel_watch watch;
 };
 
 static void wake_cancelled(leati_cancel_watch *watch) {
     leati_gate *gate = (leati_gate *)((char *)watch - offsetof(leati_gate, watch));
-    leati_gate_lock(gate);
-    leati_gate_wake(gate);
-    leati_gate_unlock(gate);
+    leati_queue_gate_lock(gate);
+    leati_queue_gate_wake(gate);
+    leati_queue_gate_unlock(gate);
 }
 
-leati_gate *leati_gate_new(const char *name, leati_cancel *cancel, leat_error *err) {
+leati_gate *leati_queue_gate_new(const char *name, leat_cancel *cancel, leat_error *err) {
     leati_gate *gate = leati_alloc_zero(1, sizeof *gate);
     char *copy = leati_strdup(name);
     if (gate == NULL || copy == NULL) {
@@ -60,7 +60,7 @@ leati_gate *leati_gate_new(const char *name, leati_cancel *cancel, leat_error *e
     return gate;
 }
 
-void leati_gate_free(leati_gate *gate) {
+void leati_queue_gate_free(leati_gate *gate) {
     if (gate == NULL)
         return;
     if (gate->cancel != NULL)
@@ -71,15 +71,15 @@ void leati_gate_free(leati_gate *gate) {
     leati_free(gate);
 }
 
-void leati_gate_lock(leati_gate *gate) {
+void leati_queue_gate_lock(leati_gate *gate) {
     pthread_mutex_lock(&gate->lock);
 }
 
-void leati_gate_unlock(leati_gate *gate) {
+void leati_queue_gate_unlock(leati_gate *gate) {
     pthread_mutex_unlock(&gate->lock);
 }
 
-void leati_gate_wake(leati_gate *gate) {
+void leati_queue_gate_wake(leati_gate *gate) {
     gate->wakes++;
     if (gate->waiters > 0)
         pthread_cond_broadcast(&gate->woken);
@@ -87,14 +87,14 @@ void leati_gate_wake(leati_gate *gate) {
 
 static leat_status cancelled(const leati_gate *gate, leati_wait_reason reason, leat_error *err) {
     return leati_fail(err, LEAT_CANCELLED, "%s: cancelled while waiting for %s", gate->name,
-                      leati_wait_reason_name(reason));
+                      leati_queue_wait_reason_name(reason));
 }
 
 static leat_status too_late(const leati_gate *gate, leati_wait_reason reason, leat_error *err) {
     return leati_fail(err, LEAT_DEADLINE_EXCEEDED,
                       "%s: deadline passed while waiting for %s; allow more time, or read the "
                       "stall report",
-                      gate->name, leati_wait_reason_name(reason));
+                      gate->name, leati_queue_wait_reason_name(reason));
 }
 
 /* Waits for a wake after `seen`; false when the deadline came first. */
@@ -117,16 +117,16 @@ static bool wait_for_wake(leati_gate *gate, uint64_t seen, int64_t deadline_ns) 
 
 /* Nobody waits for a token with the lock held: whoever has the token may need the lock. */
 static void take_token_back(leati_gate *gate, leati_token_rest rest, leati_waiter *waiter) {
-    if (leati_token_try_resume(rest))
+    if (leati_pool_token_try_resume(rest))
         return;
     leati_stall_change(waiter, LEATI_WAIT_CPU);
-    leati_gate_unlock(gate);
-    leati_token_resume(rest);
-    leati_gate_lock(gate);
+    leati_queue_gate_unlock(gate);
+    leati_pool_token_resume(rest);
+    leati_queue_gate_lock(gate);
 }
 
-leat_status leati_gate_wait(leati_gate *gate, leati_wait_reason reason, int64_t deadline_ns,
-                            int64_t *waited_ns, leat_error *err) {
+leat_status leati_queue_gate_wait(leati_gate *gate, leati_wait_reason reason, int64_t deadline_ns,
+                                  int64_t *waited_ns, leat_error *err) {
     if (leati_cancel_fired(gate->cancel))
         return cancelled(gate, reason, err);
     if (deadline_ns != LEATI_NO_DEADLINE && leati_now_ns() >= deadline_ns)
@@ -134,11 +134,11 @@ leat_status leati_gate_wait(leati_gate *gate, leati_wait_reason reason, int64_t 
     leati_waiter waiter;
     leati_span span = leati_trace_begin();
     leati_stall_enter(&waiter, gate->name, reason);
-    leati_token_rest rest = leati_token_pause();
+    leati_token_rest rest = leati_pool_token_pause();
     bool woken = wait_for_wake(gate, gate->wakes, deadline_ns);
     take_token_back(gate, rest, &waiter);
     leati_stall_leave(&waiter);
-    leati_trace_end(span, leati_wait_reason_name(reason), gate->name);
+    leati_trace_end(span, leati_queue_wait_reason_name(reason), gate->name);
     if (waited_ns != NULL)
         *waited_ns += leati_now_ns() - waiter.since_ns;
     if (leati_cancel_fired(gate->cancel))

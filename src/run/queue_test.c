@@ -17,7 +17,7 @@
 struct sleeper {
     leati_gate *gate;
     leati_driver *driver;
-    leati_pool *pool; /* NULL: holds no token */
+    leati_pooling_pool *pool; /* NULL: holds no token */
     leati_wait_reason reason;
     int64_t waited_ns;
     leat_status status;
@@ -29,98 +29,100 @@ struct sleeper {
 static void sleep_at_gate(void *context) {
     struct sleeper *sleeper = context;
     if (sleeper->pool != NULL)
-        leati_token_acquire(sleeper->pool);
-    leati_gate_lock(sleeper->gate);
+        leati_pool_token_acquire(sleeper->pool);
+    leati_queue_gate_lock(sleeper->gate);
     sleeper->ready = true;
-    leati_gate_wake(sleeper->gate);
+    leati_queue_gate_wake(sleeper->gate);
     while (!sleeper->finished && sleeper->status == LEAT_OK)
-        sleeper->status = leati_gate_wait(sleeper->gate, sleeper->reason, LEATI_NO_DEADLINE,
-                                          &sleeper->waited_ns, &sleeper->err);
-    leati_gate_unlock(sleeper->gate);
+        sleeper->status = leati_queue_gate_wait(sleeper->gate, sleeper->reason, LEATI_NO_DEADLINE,
+                                                &sleeper->waited_ns, &sleeper->err);
+    leati_queue_gate_unlock(sleeper->gate);
     if (sleeper->pool != NULL)
-        leati_token_release(sleeper->pool);
+        leati_pool_token_release(sleeper->pool);
 }
 
 /* Returns when the thread waits. */
 static void start_sleeper(struct sleeper *sleeper) {
     sleeper->driver = leati_driver_start("sleeper", sleep_at_gate, sleeper, NULL);
     assert_non_null(sleeper->driver);
-    leati_gate_lock(sleeper->gate);
+    leati_queue_gate_lock(sleeper->gate);
     while (!sleeper->ready)
         assert_int_equal(
-            leati_gate_wait(sleeper->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, NULL),
+            leati_queue_gate_wait(sleeper->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, NULL),
             LEAT_OK);
-    leati_gate_unlock(sleeper->gate);
+    leati_queue_gate_unlock(sleeper->gate);
 }
 
 static void wake_sleeper(struct sleeper *sleeper) {
-    leati_gate_lock(sleeper->gate);
+    leati_queue_gate_lock(sleeper->gate);
     sleeper->finished = true;
-    leati_gate_wake(sleeper->gate);
-    leati_gate_unlock(sleeper->gate);
+    leati_queue_gate_wake(sleeper->gate);
+    leati_queue_gate_unlock(sleeper->gate);
 }
 
 static void wake_ends_a_wait(void **state) {
     (void)state;
-    struct sleeper sleeper = {.gate = leati_gate_new("prefetch \"final\"", NULL, NULL)};
+    struct sleeper sleeper = {.gate = leati_queue_gate_new("prefetch \"final\"", NULL, NULL)};
     start_sleeper(&sleeper);
     wake_sleeper(&sleeper);
     leati_driver_join(sleeper.driver);
     assert_int_equal(sleeper.status, LEAT_OK);
     assert_true(sleeper.waited_ns >= 0);
-    leati_gate_free(sleeper.gate);
-    leati_gate_free(NULL);
+    leati_queue_gate_free(sleeper.gate);
+    leati_queue_gate_free(NULL);
 }
 
 static void deadlines_pass(void **state) {
     (void)state;
-    leati_gate *gate = leati_gate_new("batch", NULL, NULL);
+    leati_gate *gate = leati_queue_gate_new("batch", NULL, NULL);
     leat_error err = {0};
     int64_t waited = 0;
     const int64_t past[] = {INT64_MIN, -1, 0, leati_now_ns()};
-    leati_gate_lock(gate);
+    leati_queue_gate_lock(gate);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(leati_gate_wait(gate, LEATI_WAIT_IO, past[i], &waited, &err),
+        assert_int_equal(leati_queue_gate_wait(gate, LEATI_WAIT_IO, past[i], &waited, &err),
                          LEAT_DEADLINE_EXCEEDED);
         assert_int_equal(waited, 0);
     }
     assert_non_null(strstr(err.text, "batch: deadline passed while waiting for io"));
     int64_t soon = leati_now_ns() + 2000000;
-    assert_int_equal(leati_gate_wait(gate, LEATI_WAIT_MEMORY, soon, &waited, &err),
+    assert_int_equal(leati_queue_gate_wait(gate, LEATI_WAIT_MEMORY, soon, &waited, &err),
                      LEAT_DEADLINE_EXCEEDED);
     assert_true(leati_now_ns() >= soon);
     assert_true(waited > 0);
-    leati_gate_unlock(gate);
-    leati_gate_free(gate);
+    leati_queue_gate_unlock(gate);
+    leati_queue_gate_free(gate);
 }
 
 static void cancel_ends_a_wait(void **state) {
     (void)state;
-    leati_cancel *root = leati_cancel_new(NULL, NULL);
-    leati_cancel *child = leati_cancel_new(root, NULL);
-    struct sleeper sleeper = {.gate = leati_gate_new("map", child, NULL),
+    leat_cancel *root = leati_cancel_new(NULL, NULL);
+    leat_cancel *child = leati_cancel_new(root, NULL);
+    struct sleeper sleeper = {.gate = leati_queue_gate_new("map", child, NULL),
                               .reason = LEATI_WAIT_CALLBACK};
     start_sleeper(&sleeper);
     leati_cancel_fire(root);
     leati_driver_join(sleeper.driver);
     assert_int_equal(sleeper.status, LEAT_CANCELLED);
     assert_string_equal(sleeper.err.text, "map: cancelled while waiting for callback");
-    leati_gate_lock(sleeper.gate);
-    assert_int_equal(leati_gate_wait(sleeper.gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, NULL),
+    leati_queue_gate_lock(sleeper.gate);
+    assert_int_equal(
+        leati_queue_gate_wait(sleeper.gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, NULL),
+        LEAT_CANCELLED);
+    assert_int_equal(leati_queue_gate_wait(sleeper.gate, LEATI_WAIT_IO, 0, NULL, NULL),
                      LEAT_CANCELLED);
-    assert_int_equal(leati_gate_wait(sleeper.gate, LEATI_WAIT_IO, 0, NULL, NULL), LEAT_CANCELLED);
-    leati_gate_unlock(sleeper.gate);
-    leati_gate_free(sleeper.gate);
+    leati_queue_gate_unlock(sleeper.gate);
+    leati_queue_gate_free(sleeper.gate);
     leati_cancel_unref(child);
     leati_cancel_unref(root);
 }
 
 static void cancel_goes_down_only(void **state) {
     (void)state;
-    leati_cancel *root = leati_cancel_new(NULL, NULL);
-    leati_cancel *left = leati_cancel_new(root, NULL);
-    leati_cancel *right = leati_cancel_new(root, NULL);
-    leati_cancel *leaf = leati_cancel_new(left, NULL);
+    leat_cancel *root = leati_cancel_new(NULL, NULL);
+    leat_cancel *left = leati_cancel_new(root, NULL);
+    leat_cancel *right = leati_cancel_new(root, NULL);
+    leat_cancel *leaf = leati_cancel_new(left, NULL);
     assert_ptr_equal(leati_cancel_ref(leaf), leaf);
     leati_cancel_unref(leaf);
     leati_cancel_fire(left);
@@ -129,7 +131,7 @@ static void cancel_goes_down_only(void **state) {
     assert_false(leati_cancel_fired(root) || leati_cancel_fired(right));
     leati_cancel_unref(right);
     leati_cancel_fire(root);
-    leati_cancel *late = leati_cancel_new(root, NULL);
+    leat_cancel *late = leati_cancel_new(root, NULL);
     assert_true(leati_cancel_fired(late));
     assert_false(leati_cancel_fired(NULL));
     leati_cancel_fire(NULL);
@@ -156,7 +158,7 @@ static void every_watch_is_called(void **state) {
     (void)state;
     enum { COUNT = 4 };
     for (int gone = 0; gone < COUNT; gone++) {
-        leati_cancel *cancel = leati_cancel_new(NULL, NULL);
+        leat_cancel *cancel = leati_cancel_new(NULL, NULL);
         struct noted noted[COUNT] = {0};
         for (int i = 0; i < COUNT; i++) {
             noted[i].watch.fired = note_call;
@@ -176,16 +178,16 @@ static void every_watch_is_called(void **state) {
 
 /* Children and gates come and go while their parent fires. */
 struct churn {
-    leati_cancel *root;
+    leat_cancel *root;
     int seen;
 };
 
 static void churn_children(void *context) {
     struct churn *churn = context;
     while (!leati_cancel_fired(churn->root)) {
-        leati_cancel *child = leati_cancel_new(churn->root, NULL);
-        leati_gate *gate = leati_gate_new("churn", child, NULL);
-        leati_gate_free(gate);
+        leat_cancel *child = leati_cancel_new(churn->root, NULL);
+        leati_gate *gate = leati_queue_gate_new("churn", child, NULL);
+        leati_queue_gate_free(gate);
         leati_cancel_unref(child);
         churn->seen++;
     }
@@ -194,7 +196,7 @@ static void churn_children(void *context) {
 static void cancel_races_with_its_children(void **state) {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        leati_cancel *root = leati_cancel_new(NULL, NULL);
+        leat_cancel *root = leati_cancel_new(NULL, NULL);
         struct churn churns[2] = {{root, 0}, {root, 0}};
         leati_driver *drivers[2];
         for (int i = 0; i < 2; i++)
@@ -209,54 +211,55 @@ static void cancel_races_with_its_children(void **state) {
 static void stall_report_names_waits(void **state) {
     (void)state;
     char text[256];
-    assert_int_equal(leati_stall_report(text, sizeof text), 0);
+    assert_int_equal(leati_queue_stall_report(text, sizeof text), 0);
     assert_string_equal(text, "");
     struct sleeper sleepers[2] = {
-        {.gate = leati_gate_new("shuffle", NULL, NULL), .reason = LEATI_WAIT_INPUT},
-        {.gate = leati_gate_new("interleave[3]", NULL, NULL), .reason = LEATI_WAIT_CONSUMER},
+        {.gate = leati_queue_gate_new("shuffle", NULL, NULL), .reason = LEATI_WAIT_INPUT},
+        {.gate = leati_queue_gate_new("interleave[3]", NULL, NULL), .reason = LEATI_WAIT_CONSUMER},
     };
     start_sleeper(&sleepers[0]);
     start_sleeper(&sleepers[1]);
-    size_t length = leati_stall_report(text, sizeof text);
+    size_t length = leati_queue_stall_report(text, sizeof text);
     assert_int_equal(length, strlen(text));
     assert_memory_equal(text, "shuffle: waits for input, ", 26);
     assert_non_null(strstr(text, " s\ninterleave[3]: waits for consumer, "));
     char small[10];
-    assert_true(leati_stall_report(small, sizeof small) >= 60);
+    assert_true(leati_queue_stall_report(small, sizeof small) >= 60);
     assert_string_equal(small, "shuffle: ");
-    assert_true(leati_stall_report(NULL, 0) >= 60);
+    assert_true(leati_queue_stall_report(NULL, 0) >= 60);
     for (int i = 0; i < 2; i++) {
         wake_sleeper(&sleepers[i]);
         leati_driver_join(sleepers[i].driver);
-        leati_gate_free(sleepers[i].gate);
+        leati_queue_gate_free(sleepers[i].gate);
     }
-    assert_int_equal(leati_stall_report(text, sizeof text), 0);
+    assert_int_equal(leati_queue_stall_report(text, sizeof text), 0);
 }
 
 /* The pool has one token: while the sleeper waits it is free, and the sleeper cannot go on before
  * it is back. */
 static void a_wait_frees_its_token(void **state) {
     (void)state;
-    leati_pool *pool = leati_pool_new(1, NULL);
-    struct sleeper sleeper = {.gate = leati_gate_new("driver", NULL, NULL), .pool = pool};
+    leati_pooling_pool *pool = leati_pool_new(1, NULL);
+    struct sleeper sleeper = {.gate = leati_queue_gate_new("driver", NULL, NULL), .pool = pool};
     start_sleeper(&sleeper);
-    leati_token_acquire(pool);
+    leati_pool_token_acquire(pool);
     wake_sleeper(&sleeper);
-    leati_gate_lock(sleeper.gate); /* the lock is free although the sleeper wants its token back */
-    leati_gate_unlock(sleeper.gate);
-    leati_token_release(pool);
+    leati_queue_gate_lock(
+        sleeper.gate); /* the lock is free although the sleeper wants its token back */
+    leati_queue_gate_unlock(sleeper.gate);
+    leati_pool_token_release(pool);
     leati_driver_join(sleeper.driver);
-    leati_token_acquire(pool);
-    leati_token_release(pool);
-    leati_gate_free(sleeper.gate);
+    leati_pool_token_acquire(pool);
+    leati_pool_token_release(pool);
+    leati_queue_gate_free(sleeper.gate);
     leati_pool_free(pool);
 }
 
 static void reasons_have_names(void **state) {
     (void)state;
-    assert_string_equal(leati_wait_reason_name(LEATI_WAIT_INPUT), "input");
-    assert_string_equal(leati_wait_reason_name(LEATI_WAIT_PEER), "peer");
-    assert_string_equal(leati_wait_reason_name(LEATI_NUM_WAIT_REASONS), "unknown");
+    assert_string_equal(leati_queue_wait_reason_name(LEATI_WAIT_INPUT), "input");
+    assert_string_equal(leati_queue_wait_reason_name(LEATI_WAIT_PEER), "peer");
+    assert_string_equal(leati_queue_wait_reason_name(LEATI_NUM_WAIT_REASONS), "unknown");
 }
 
 static void do_nothing(void *context) {
@@ -265,14 +268,14 @@ static void do_nothing(void *context) {
 
 static leat_status build_all(void *context, leat_error *err) {
     (void)context;
-    leati_cancel *root = leati_cancel_new(NULL, err);
-    leati_cancel *child = root == NULL ? NULL : leati_cancel_new(root, err);
-    leati_gate *gate = child == NULL ? NULL : leati_gate_new("gate", child, err);
+    leat_cancel *root = leati_cancel_new(NULL, err);
+    leat_cancel *child = root == NULL ? NULL : leati_cancel_new(root, err);
+    leati_gate *gate = child == NULL ? NULL : leati_queue_gate_new("gate", child, err);
     bool ran = false;
     leati_driver *driver = gate == NULL ? NULL : leati_driver_start("d", do_nothing, &ran, err);
     leati_driver_join(driver);
     assert_int_equal(ran, driver != NULL);
-    leati_gate_free(gate);
+    leati_queue_gate_free(gate);
     leati_cancel_unref(child);
     leati_cancel_unref(root);
     return driver == NULL ? torture_code(err) : LEAT_OK;

@@ -11,7 +11,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static leati_waiter *oldest; /* lock; in order of entry */
 static leati_waiter *newest; /* lock */
 
-const char *leati_wait_reason_name(leati_wait_reason reason) {
+const char *leati_queue_wait_reason_name(leati_wait_reason reason) {
     static const char *const names[LEATI_NUM_WAIT_REASONS] = {
         [LEATI_WAIT_INPUT] = "input",       [LEATI_WAIT_CONSUMER] = "consumer",
         [LEATI_WAIT_MEMORY] = "memory",     [LEATI_WAIT_IO] = "io",
@@ -56,7 +56,7 @@ void leati_stall_leave(leati_waiter *waiter) {
     pthread_mutex_unlock(&lock);
 }
 
-size_t leati_stall_report(char *text, size_t size) {
+size_t leati_queue_stall_report(char *text, size_t size) {
     size_t length = 0;
     int64_t now = leati_now_ns();
     if (size > 0)
@@ -65,7 +65,7 @@ size_t leati_stall_report(char *text, size_t size) {
     for (const leati_waiter *waiter = oldest; waiter != NULL; waiter = waiter->next) {
         size_t left = length < size ? size - length : 0;
         int added = snprintf(left > 0 ? text + length : NULL, left, "%s: waits for %s, %.3f s\n",
-                             waiter->name, leati_wait_reason_name(waiter->reason),
+                             waiter->name, leati_queue_wait_reason_name(waiter->reason),
                              (double)(now - waiter->since_ns) / 1e9);
         length += added > 0 ? (size_t)added : 0;
     }

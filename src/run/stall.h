@@ -1,4 +1,4 @@
-/* Who is waiting now, and for what: the list behind leati_stall_report (run/queue.h). */
+/* Who is waiting now, and for what: the list behind leati_queue_stall_report (run/queue.h). */
 #ifndef LEATI_RUN_STALL_H
 #define LEATI_RUN_STALL_H
 

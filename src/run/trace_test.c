@@ -148,12 +148,13 @@ static void writing_while_tracing(void **state) {
 static void waits_are_traced(void **state) {
     (void)state;
     leat_trace_start();
-    leati_gate *gate = leati_gate_new("prefetch", NULL, NULL);
-    leati_gate_lock(gate);
-    assert_int_equal(leati_gate_wait(gate, LEATI_WAIT_INPUT, leati_now_ns() + 1000000, NULL, NULL),
-                     LEAT_DEADLINE_EXCEEDED);
-    leati_gate_unlock(gate);
-    leati_gate_free(gate);
+    leati_gate *gate = leati_queue_gate_new("prefetch", NULL, NULL);
+    leati_queue_gate_lock(gate);
+    assert_int_equal(
+        leati_queue_gate_wait(gate, LEATI_WAIT_INPUT, leati_now_ns() + 1000000, NULL, NULL),
+        LEAT_DEADLINE_EXCEEDED);
+    leati_queue_gate_unlock(gate);
+    leati_queue_gate_free(gate);
     char *text = written();
     assert_int_equal(count(text, "\"name\":\"prefetch\",\"cat\":\"input\""), 1);
     leati_free(text);

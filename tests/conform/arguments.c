@@ -167,7 +167,7 @@ static void test_arguments(void **state) {
     golden_run run = {.modes = GOLDEN_PLAIN, .seed = 1};
     struct counts counts = {0};
     size_t count = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     char folder[512];
     assert_int_equal(chdir(RECORDED), 0);
     golden_generators_begin();
@@ -182,7 +182,7 @@ static void test_arguments(void **state) {
         json_decref(json);
     }
     golden_folder_remove(folder);
-    leat_clear_seed();
+    leat_seed_clear();
     assert_int_equal(golden_generators_end(), 0);
     assert_int_equal(chdir(LEATI_SOURCE_DIR), 0);
     print_message("%d bad arguments refused\n", counts.refused);

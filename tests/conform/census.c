@@ -66,7 +66,7 @@ static bool is_there(const json_t *line, const char *headers, char *what, size_t
         snprintf(what, size, "%s in the public headers", symbol);
         return has_word(headers, symbol);
     }
-    const leati_dataset_op *op = leati_dataset_op_find(name);
+    const leati_dataset_op *op = leati_op_find(name);
     snprintf(what, size, "%s%soperator %s", argument != NULL ? argument : "",
              argument != NULL ? " of the " : "", name);
     return op != NULL && (argument == NULL || leati_rows_find(op->rows, argument) != NULL);

@@ -223,7 +223,7 @@ static void run_fini(golden_run *run) {
     int failed = run->failed + run->broken + run->skipped;
     json_decref(run->reasons);
     json_decref(run->exclusions);
-    leat_clear_seed();
+    leat_seed_clear();
     assert_int_equal(golden_generators_end(), 0);
     assert_int_equal(chdir(LEATI_SOURCE_DIR), 0);
     assert_int_equal(failed, 0);
@@ -233,7 +233,7 @@ static void test_operators(void **state) {
     (void)state;
     golden_run run;
     size_t count = 0, dealt = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     run_init(&run);
     for (size_t i = 0; i < count; i++)
         check_operator(&run, ops[i], &dealt);
@@ -245,7 +245,7 @@ static void test_memory(void **state) {
     (void)state;
     golden_run run;
     size_t count = 0, dealt = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     run_init(&run);
     for (size_t i = 0; i < count; i++) {
         json_t *cases = read_cases(&run, ops[i]->name);
@@ -272,7 +272,7 @@ static void test_at(void **state) {
     (void)state;
     golden_run run;
     size_t count = 0, compared = 0, shuffled = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     run_init(&run);
     for (size_t i = 0; i <= count; i++) {
         const char *name = i < count ? ops[i]->name : "compositions";

@@ -57,7 +57,7 @@ static void check_all(golden_case *c, leat_dataset *dataset, leat_accessor *acce
         int64_t index = step < count ? count - 1 - step : step % count;
         leat_error err = {0};
         leat_status status = step < 2 * count ? leat_accessor_get(accessor, index, &element, &err)
-                                              : leat_at(dataset, index, &element, &err);
+                                              : leat_dataset_at(dataset, index, &element, &err);
         compare(c, index, json_array_get(elements, (size_t)index), status, &element, &err);
     }
     const int64_t outside[] = {-1, INT64_MIN, count, INT64_MAX};

@@ -99,7 +99,7 @@ static void check_restored(golden_case *c, const json_t *json, wrapper wrap, int
 }
 
 static leat_dataset *skipping(leat_dataset *input, int64_t number, leat_error *err) {
-    return leat_skip(input, number, err);
+    return leat_dataset_skip(input, number, err);
 }
 
 static bool mentions(const json_t *json, const char *word) {
@@ -142,11 +142,11 @@ void data_over_skip(golden_case *c, const json_t *json, int which) {
 }
 
 static leat_dataset *repeating(leat_dataset *input, int64_t number, leat_error *err) {
-    return leat_repeat(input, number, err);
+    return leat_dataset_repeat(input, number, err);
 }
 
 static leat_dataset *repeating_skipped(leat_dataset *input, int64_t number, leat_error *err) {
-    return leat_skip(leat_repeat(input, 2, err), number, err);
+    return leat_dataset_skip(leat_dataset_repeat(input, 2, err), number, err);
 }
 
 void data_over_repeat(golden_case *c, const json_t *json, int which) {
@@ -222,7 +222,8 @@ void data_over_others(golden_case *c, const json_t *json, int which) {
 /* ---- global_shuffle ---- */
 
 static leat_dataset *shuffled(leat_dataset *input, int64_t seed, leat_error *err) {
-    return leat_global_shuffle(input, &(leat_shuffle_options){.seed = LEAT_SEED(seed)}, err);
+    return leat_dataset_global_shuffle(
+        input, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(seed)}, err);
 }
 
 /* The elements in the order that global_shuffle gives the numbers below their count, which the
@@ -231,8 +232,8 @@ static json_t *in_order(const json_t *elements, int64_t seed) {
     leat_error err = {0};
     leat_element element = {0};
     json_t *out = json_array();
-    leat_dataset *order =
-        shuffled(leat_range(0, (int64_t)json_array_size(elements), 1, NULL, &err), seed, &err);
+    leat_dataset *order = shuffled(
+        leat_dataset_range(0, (int64_t)json_array_size(elements), 1, NULL, &err), seed, &err);
     leat_iterator *iterator = leat_iterator_new(order, NULL, &err);
     while (leat_iterator_next(iterator, &element, &err) == LEAT_OK) {
         int64_t place = *(const int64_t *)element.tensors[0].data;
@@ -260,7 +261,7 @@ bool data_over_shuffle(golden_case *c, const json_t *json) {
         return false;
     leat_element first = {0};
     bool can = leat_dataset_cardinality(pipeline.dataset) == count &&
-               leat_at(pipeline.dataset, 0, &first, NULL) == LEAT_OK;
+               leat_dataset_at(pipeline.dataset, 0, &first, NULL) == LEAT_OK;
     leat_element_fini(&first);
     leat_dataset *over = can ? shuffled(leat_dataset_ref(pipeline.dataset), 5, &err) : NULL;
     leat_dataset_unref(over);

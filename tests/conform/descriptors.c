@@ -109,7 +109,7 @@ static const char *lacks_of_signature(const leati_dataset_op *op) {
 /* Paths, of which no other operator has one. */
 static const char *lacks_of_names(const leati_dataset_op *op) {
     size_t count = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     const char *text = op->names;
     for (leati_word w; leati_word_next(&text, &w);)
         for (size_t i = 0; i < count; i++) {
@@ -124,7 +124,7 @@ static const char *lacks_of_names(const leati_dataset_op *op) {
 static void test_complete(void **state) {
     (void)state;
     size_t count = 0, lacking = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     for (size_t i = 0; i < count; i++) {
         const char *lacks[] = {lacks_of_shards(ops[i]), lacks_of_batches(ops[i]),
                                lacks_of_signature(ops[i]), lacks_of_names(ops[i])};
@@ -155,13 +155,12 @@ static leat_dataset *reading(const leat_dataset *like, int number, leat_error *e
         snprintf(names[f], sizeof names[f], "reader %d file %d", number, f);
         list[f] = names[f];
     }
-    leat_dataset *lines = leat_text_line_dataset(list, NUM_FILES, NULL, err);
-    leat_function *function = lines == NULL
-                                  ? NULL
-                                  : leat_callback_function(never, NULL, NULL, NULL, LEAT_PURE,
-                                                           leat_spec_ref(leat_dataset_spec(lines)),
-                                                           leat_spec_ref(like->spec), err);
-    return leat_map(lines, function, NULL, err);
+    leat_dataset *lines = leat_dataset_text_line(list, NUM_FILES, NULL, err);
+    leat_function *function = lines == NULL ? NULL
+                                            : LEAT_CALLBACK(never, NULL, NULL, NULL, LEAT_PURE,
+                                                            leat_spec_ref(leat_dataset_spec(lines)),
+                                                            leat_spec_ref(like->spec), err);
+    return leat_dataset_map(lines, function, NULL, err);
 }
 
 /* The node over such inputs; NULL: not with these. Owned. */
@@ -172,7 +171,7 @@ static leat_dataset *over_readers(const leat_dataset *node) {
         return NULL;
     for (int i = 0; i < node->num_inputs; i++)
         inputs[i] = reading(node->inputs[i], i, &err);
-    return leati_dataset_again(node, node->args, inputs, &err);
+    return leati_sharding_remake(node, node->args, inputs, &err);
 }
 
 /* Adds the files that the readers of a plan open. */
@@ -198,7 +197,7 @@ static bool shares_are_whole(const leat_dataset *plan, int readers) {
     for (int w = 0; w < WORKERS; w++) {
         leat_error err = {0};
         opened own = {0};
-        leat_dataset *share = leati_shard_files(plan, WORKERS, w, NULL, 0, &err);
+        leat_dataset *share = leati_sharding_by_files(plan, WORKERS, w, NULL, 0, &err);
         if (share == NULL)
             return false;
         count_files(share, &own);
@@ -219,7 +218,7 @@ static bool shares_are_whole(const leat_dataset *plan, int readers) {
 static bool is_refused(const leat_dataset *plan) {
     leat_error err = {0};
     char why[240] = "";
-    leat_dataset *share = leati_shard_files(plan, WORKERS, 0, why, sizeof why, &err);
+    leat_dataset *share = leati_sharding_by_files(plan, WORKERS, 0, why, sizeof why, &err);
     leat_dataset_unref(share);
     return share == NULL && err.code == LEAT_NOT_FOUND &&
            strncmp(why, plan->op->name, strlen(plan->op->name)) == 0;
@@ -298,7 +297,7 @@ static void test_shares(void **state) {
     golden_run run = {.modes = GOLDEN_PLAIN, .seed = 1};
     size_t count = 0;
     int failed = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     char folder[512];
     assert_int_equal(chdir(RECORDED), 0);
     golden_generators_begin();
@@ -314,7 +313,7 @@ static void test_shares(void **state) {
         failed += tried == 0 || wrong > 0;
     }
     golden_folder_remove(folder);
-    leat_clear_seed();
+    leat_seed_clear();
     assert_int_equal(golden_generators_end(), 0);
     assert_int_equal(chdir(LEATI_SOURCE_DIR), 0);
     assert_int_equal(failed, 0);

@@ -34,7 +34,7 @@ static bool run_step(const op_case *c, const char *how, const leat_function *fun
                      leat_tensor *outputs) {
     leat_error err = {0};
     leati_executable *step = NULL;
-    leati_device *device = leati_cpu_device_new(0, THREADS, -1, &err);
+    leati_device *device = leati_device_cpu_new(0, THREADS, -1, &err);
     assert_non_null(device);
     leat_status status = device->ops->compile(device, function, &context, &step, &err);
     bool taken = status == LEAT_OK;
@@ -97,14 +97,14 @@ static leat_function *build_gradients(const op_case *c, leat_error *err) {
     for (int i = 0; i < count; i++) {
         if (leat_value_dtype(outputs[i]) != LEAT_FLOAT32)
             continue;
-        leat_value part = leat_reduce_sum(leat_square(outputs[i]), NULL, 0, false);
-        total = total.id < 0 ? part : leat_add(total, part);
+        leat_value part = leat_op_reduce_sum(leat_op_square(outputs[i]), NULL, 0, false);
+        total = total.id < 0 ? part : leat_op_add(total, part);
     }
     if (total.id < 0 || num_sources == 0) {
         leat_function_unref(leat_graph_finish(graph, NULL, 0, NULL, NULL));
         return NULL;
     }
-    leat_gradients(total, sources, num_sources, gradients);
+    leat_value_gradients(total, sources, num_sources, gradients);
     return leat_graph_finish(graph, gradients, num_sources, NULL, err);
 }
 
@@ -155,7 +155,7 @@ static bool check_op(const char *op) {
         op_case c;
         case_read(&c, op, json_array_get(lines, i));
         for (int plain = 0; plain < 2 && is_for_steps(&c); plain++) {
-            leati_cpu_use_plain_kernels(plain != 0);
+            leati_device_cpu_use_plain_kernels(plain != 0);
             bool taken = check_forward(&c, plain != 0);
             if (taken && c.gradient)
                 check_backward(&c, plain != 0);
@@ -163,7 +163,7 @@ static bool check_op(const char *op) {
         }
         case_fini(&c);
     }
-    leati_cpu_use_plain_kernels(false);
+    leati_device_cpu_use_plain_kernels(false);
     json_decref(file);
     return any;
 }

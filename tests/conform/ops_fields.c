@@ -74,13 +74,13 @@ static void check_words(const leati_tensor_op *op) {
 static void test_said(void **state) {
     (void)state;
     size_t count;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     for (size_t i = 0; i < count; i++) {
         const leati_tensor_op *op = ops[i];
         if (!op->types || !op->outputs || op->halves == LEATI_HALVES_UNSAID ||
             (op->names && op->checks == LEATI_CHECKS_UNSAID))
             fail_msg("%s does not say `types`, `outputs`, `halves` or `checks`", op->name);
-        if (op->of_strings && !leati_tensor_op_find(op->of_strings))
+        if (op->of_strings && !leati_graph_op_find(op->of_strings))
             fail_msg("%s is no operation, but %s of strings", op->of_strings, op->name);
         if (op->of_shape && strcmp(op->of_shape, "dimensions") && strcmp(op->of_shape, "size"))
             fail_msg("%s: nothing is %s of a shape", op->name, op->of_shape);
@@ -162,7 +162,7 @@ static void check_case(const leati_tensor_op *op, const json_t *line, void *cont
 static void test_cases_agree(void **state) {
     (void)state;
     size_t count, checked = 0;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     json_t *all = read_values();
     for (size_t i = 0; i < count; i++) {
         found so_far = {0};
@@ -214,7 +214,8 @@ static void try_inputs(const leati_tensor_op *op, const json_t *line, uint32_t w
     bool taken =
         traces(op, line, json_object_get(line, "attributes"), which, so_far->half, outputs, &graph);
     leat_dtype made = taken ? leat_value_dtype(outputs[0]) : LEAT_INVALID;
-    if (op->halves == LEATI_HALVES_FLOAT && leati_dtype_is_floating(made) && made != so_far->half)
+    if (op->halves == LEATI_HALVES_FLOAT && leati_graph_dtype_is_floating(made) &&
+        made != so_far->half)
         fail_msg("%s gives %s of %s", op->name, leat_dtype_name(made),
                  leat_dtype_name(so_far->half));
     so_far->taken += taken;
@@ -249,7 +250,7 @@ static void try_halves(const leati_tensor_op *op, const json_t *line, void *cont
 static void test_halves(void **state) {
     (void)state;
     size_t count, checked = 0;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     json_t *all = read_values();
     for (size_t i = 0; i < count; i++) {
         const leati_tensor_op *op = ops[i];

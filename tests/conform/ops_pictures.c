@@ -129,9 +129,9 @@ static void check_png(leat_dtype dtype, int64_t channels, int compression) {
     assert_int_equal(leat_tensor_new(dtype, LEAT_SHAPE(2, 5, 7, channels), &pixels, &err), 0);
     for (size_t i = 0; i < leat_tensor_bytes(&pixels); i++)
         ((uint8_t *)pixels.data)[i] = (uint8_t)(i * 37 + i / 11);
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     assert_non_null(graph);
-    leat_value encoded = leat_encode_png(leat_graph_tensor(graph, &pixels), compression);
+    leat_value encoded = leat_op_encode_png(leat_graph_tensor(graph, &pixels), compression);
     if (leat_value_tensor(encoded, &files, &err) != LEAT_OK)
         fail_msg("encode_png: %s", err.text);
     assert_int_equal(files.rank, 1);
@@ -199,9 +199,9 @@ static void test_resize_store(void **state) {
     torture_begin();
     leat_tensor pixels = TEST_TENSOR(LEAT_UINT8, LEAT_SHAPE(2, 2, 1), uint8_t, 0, 10, 20, 30);
     leat_error err = {0};
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     for (int i = 0; i < 3; i++)
-        (void)leat_resize(leat_graph_tensor(graph, &pixels), 3, 3, NULL);
+        (void)leat_op_resize(leat_graph_tensor(graph, &pixels), 3, 3, NULL);
     leat_graph_free(graph);
     leat_tensor_unref(&pixels);
     leati_resize_plans_trim();

@@ -94,13 +94,13 @@ static leat_function *update_function(const trained *t, const optimizer *o, leat
     assert_non_null(graph);
     leat_value gradient = leat_graph_argument(graph, 0), rate = leat_graph_argument(graph, 1);
     if (strcmp(o->name, "Adam") == 0)
-        leat_apply_adam(t->variable, t->slots[0], t->slots[1], gradient, rate,
-                        leat_graph_argument(graph, 2), o->beta_1, o->beta_2, o->epsilon);
+        leat_op_apply_adam(t->variable, t->slots[0], t->slots[1], gradient, rate,
+                           leat_graph_argument(graph, 2), o->beta_1, o->beta_2, o->epsilon);
     else if (o->momentum != 0)
-        leat_apply_keras_momentum(t->variable, t->slots[0], gradient, rate, o->momentum,
-                                  o->nesterov);
+        leat_op_apply_keras_momentum(t->variable, t->slots[0], gradient, rate, o->momentum,
+                                     o->nesterov);
     else
-        leat_apply_gradient_descent(t->variable, gradient, rate);
+        leat_op_apply_gradient_descent(t->variable, gradient, rate);
     return leat_graph_finish(graph, &rate, 1, NULL, err);
 }
 
@@ -247,9 +247,9 @@ static void test_optimizer_failures(void **state) {
     assert_int_equal(run_step(&t, &adam, &three, 1, &err), LEAT_INVALID_ARGUMENT);
     t.variable = (leat_variable_unref(t.variable), NULL);
     leat_function_unref(t.update);
-    leat_graph *graph = leat_eager_new(&err);
-    leat_apply_gradient_descent(NULL, leat_graph_tensor(graph, &two),
-                                leat_graph_tensor(graph, &two));
+    leat_graph *graph = leat_graph_new_eager(&err);
+    leat_op_apply_gradient_descent(NULL, leat_graph_tensor(graph, &two),
+                                   leat_graph_tensor(graph, &two));
     err = (leat_error){0};
     assert_null(leat_graph_finish(graph, NULL, 0, NULL, &err));
     expect_text(&err, LEAT_INVALID_ARGUMENT, "variable");
@@ -312,7 +312,7 @@ static leat_function *exchange_function(leat_aggregation aggregation, leat_error
         return NULL;
     leat_value values[] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
     leat_value outputs[4] = {values[0], values[1], values[0], values[0]};
-    leat_all_reduce(values, 2, aggregation, outputs);
+    leat_op_all_reduce(values, 2, aggregation, outputs);
     leat_graph_call(graph, "collective_broadcast", "{\"root\": 1}", values, 1, &outputs[2], 1);
     leat_graph_call(graph, "replica_id", NULL, NULL, 0, &outputs[3], 1);
     return leat_graph_finish(graph, outputs, 4, NULL, err);
@@ -372,9 +372,9 @@ static void test_replica_failures(void **state) {
     assert_int_equal(exchange(LEAT_AGGREGATION_NONE, &t, 0, outputs, &err), LEAT_INVALID_ARGUMENT);
     expect_text(&err, LEAT_INVALID_ARGUMENT, "neither SUM nor MEAN");
     leat_tensor number = TEST_TENSOR(LEAT_FLOAT32, LEAT_SCALAR, float, 1);
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     leat_value value = leat_graph_tensor(graph, &number), reduced;
-    leat_all_reduce(&value, 1, LEAT_AGGREGATION_SUM, &reduced);
+    leat_op_all_reduce(&value, 1, LEAT_AGGREGATION_SUM, &reduced);
     assert_true(reduced.id < 0);
     leat_graph_free(graph);
     leat_tensor_unref(&number);
@@ -406,12 +406,12 @@ static leat_status draw(const leat_function *function, const leati_call_context 
 }
 
 /* `nodes` draws in one graph; the function gives the last. */
-static leat_function *random_function(int nodes, const leat_random_options *options) {
+static leat_function *random_function(int nodes, const leat_op_random_options *options) {
     leat_error err = {0};
     leat_graph *graph = leat_graph_new(NULL, &err);
     leat_value value = {.graph = graph, .id = -1};
     for (int i = 0; i < nodes; i++)
-        value = leat_random_uniform(graph, LEAT_SHAPE(DRAWS), LEAT_FLOAT32, options);
+        value = leat_op_random_uniform(graph, LEAT_SHAPE(DRAWS), LEAT_FLOAT32, options);
     leat_function *function = leat_graph_finish(graph, &value, 1, NULL, &err);
     if (function == NULL)
         fail_msg("%s", err.text);
@@ -431,7 +431,7 @@ static void expect_stream(const float *numbers, uint64_t seed, uint64_t seed2, u
 
 static void test_random_stream(void **state) {
     (void)state;
-    const leat_random_options seven = {.has_seed = true, .seed = 7};
+    const leat_op_random_options seven = {.has_seed = true, .seed = 7};
     float numbers[DRAWS], others[DRAWS];
     leat_function *function = random_function(1, &seven);
     for (int64_t call = 0; call < 4; call++) {
@@ -456,9 +456,9 @@ static void test_random_global_seed(void **state) {
     (void)state;
     float numbers[DRAWS];
     const leati_call_context context = {.num_replicas = 1};
-    leat_set_seed(42);
+    leat_seed_set(42);
     leat_function *function = random_function(3, NULL);
-    leat_clear_seed();
+    leat_seed_clear();
     draw(function, &context, numbers);
     expect_stream(numbers, 42, 2, 0);
     leat_function_unref(function);
@@ -491,7 +491,7 @@ static leat_function *read_function(leat_error *err) {
     leat_spec_unref(spec);
     if (graph == NULL)
         return NULL;
-    leat_value contents = leat_read_file(leat_graph_argument(graph, 0));
+    leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0));
     return leat_graph_finish(graph, &contents, 1, NULL, err);
 }
 

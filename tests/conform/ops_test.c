@@ -211,7 +211,7 @@ static void lay_out(row_set *rows, const op_case *c, int index, row_layout layou
     size_t stride = layout == DENSE ? bytes : (bytes + 79) / 16 * 16;
     leati_operand *operand = &rows->operands[index];
     *operand = (leati_operand){.dtype = first->dtype, .row_stride = constant ? 0 : (int64_t)stride};
-    leati_operand_set_shape(operand, first->rank, first->dims);
+    leati_kernel_operand_set_shape(operand, first->rank, first->dims);
     if (first->dtype == LEAT_STRING) {
         lay_out_strings(rows, index, operand);
         return;
@@ -289,9 +289,9 @@ static void check_rows(const op_case *c) {
     rows_init(&rows, c, function);
     run_rows(c, function, &rows, (row_layout[]){STRIDED, STRIDED}, "strided rows");
     run_rows(c, function, &rows, (row_layout[]){DENSE, DENSE}, "dense rows");
-    if (!leati_function_has(function, LEATI_RANDOM)) /* rows draw numbers of their own */
+    if (!leati_graph_function_has(function, LEATI_RANDOM)) /* rows draw numbers of their own */
         run_rows(c, function, &rows, (row_layout[]){CONSTANT, CONSTANT}, "one row for all");
-    if (c->num_inputs > 1 && !leati_function_has(function, LEATI_RANDOM)) {
+    if (c->num_inputs > 1 && !leati_graph_function_has(function, LEATI_RANDOM)) {
         check_mixed_rows(c, function, &rows, (row_layout[]){CONSTANT, DENSE},
                          "one first row for all");
         check_mixed_rows(c, function, &rows, (row_layout[]){STRIDED, CONSTANT},
@@ -360,7 +360,7 @@ static void check_second_gradients(const op_case *wide, const leat_function *fun
                                    const leat_function *reverse) {
     leat_error err = {0};
     leat_tensor arguments[2 * MAX_VALUES], outputs[MAX_VALUES];
-    leat_function *second = leati_function_gradient(reverse, &err);
+    leat_function *second = leati_graph_function_gradient(reverse, &err);
     if (second == NULL && err.code == LEAT_UNIMPLEMENTED)
         return;
     if (second == NULL || leati_interpret(function, wide->inputs, NULL, outputs, &err) != LEAT_OK)
@@ -393,7 +393,7 @@ static void check_gradients(const op_case *c) {
         leat_function *function = case_build(&wide, (case_shapes)shapes, c->gradient_outputs, &err);
         if (function == NULL)
             fail_msg("%s %s in float64: %s", c->op, c->name, err.text);
-        leat_function *reverse = leati_function_gradient(function, &err);
+        leat_function *reverse = leati_graph_function_gradient(function, &err);
         if (reverse != NULL)
             test_check_gradient(function, wide.inputs, wide.num_inputs, NULL);
         if (reverse != NULL && shapes == SHAPES_STATIC && !c->single)
@@ -416,7 +416,7 @@ static void check_no_gradient(const op_case *c) {
     leat_error err = {0};
     leat_function *function = case_build(&wide, SHAPES_STATIC, c->gradient_outputs, &err);
     assert_non_null(function);
-    leat_function *reverse = leati_function_gradient(function, &err);
+    leat_function *reverse = leati_graph_function_gradient(function, &err);
     if (reverse != NULL || err.code != LEAT_UNIMPLEMENTED || !strstr(err.text, c->no_gradient))
         fail_msg("%s %s: the gradient is %s: %s; expected \"%s\"", c->op, c->name,
                  leat_status_name(err.code), err.text, c->no_gradient);
@@ -492,7 +492,7 @@ static void check_computed(const op_case *original, const leati_tensor_op *op,
 }
 
 static void check_all_computed(const op_case *c) {
-    const leati_tensor_op *op = leati_tensor_op_find(c->op);
+    const leati_tensor_op *op = leati_graph_op_find(c->op);
     if (c->attributes == NULL || strstr(c->attributes, "\"input\"") != NULL)
         return;
     for (const leati_row *row = op->rows; row->type != LEATI_ROW_END; row++)
@@ -677,7 +677,7 @@ static void test_no_stray_file(void **state) {
 static void test_documented(void **state) {
     (void)state;
     for (int i = 0; i < NUM_OPS; i++) {
-        const leati_tensor_op *op = leati_tensor_op_find(ops[i]);
+        const leati_tensor_op *op = leati_graph_op_find(ops[i]);
         assert_non_null(op);
         assert_string_equal(op->name, ops[i]);
         if (op->version < 1 || op->doc == NULL || op->infer == NULL || op->kernel == NULL)

@@ -141,7 +141,7 @@ static bool may_be_left_out(const leati_tensor_op *op, const char *input, size_t
 static void test_numbers_of_inputs(void **state) {
     (void)state;
     size_t count, checked = 0;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     for (size_t i = 0; i < count; i++) {
         const leati_tensor_op *op = ops[i];
         int least = 0, most = 0;
@@ -168,7 +168,7 @@ static void test_numbers_of_inputs(void **state) {
 static void test_defaults_are_json(void **state) {
     (void)state;
     size_t count;
-    const leati_tensor_op *const *ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *ops = leati_graph_ops(&count);
     for (size_t i = 0; i < count; i++) {
         const char *at = ops[i]->signature;
         while (at != NULL && (at = strchr(at, '=')) != NULL) {

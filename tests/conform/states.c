@@ -147,7 +147,7 @@ static void test_damaged_states(void **state) {
     (void)state;
     golden_run run = {.modes = UINT32_MAX, .seed = 1};
     size_t count = 0, dealt = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     limited_memory((size_t)64 << 20);
     assert_int_equal(chdir(RECORDED), 0);
     run.reasons = json_object();
@@ -157,9 +157,9 @@ static void test_damaged_states(void **state) {
         check_operator(&run, ops[i]->name, &dealt);
     json_decref(run.reasons);
     json_decref(run.exclusions);
-    leat_clear_seed();
+    leat_seed_clear();
     assert_int_equal(golden_generators_end(), 0);
-    leat_set_allocator(NULL);
+    leat_allocator_set(NULL);
     assert_int_equal(chdir(LEATI_SOURCE_DIR), 0);
 }
 

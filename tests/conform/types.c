@@ -72,7 +72,7 @@ static leat_function *trace_with(const json_t *line, const json_t *inputs, bool 
     for (int i = 0; i < trial.num_inputs; i++)
         children[i] = read_type(json_array_get(inputs, (size_t)i), ranks, err);
     leat_spec *spec = leat_spec_tuple(children, trial.num_inputs, err);
-    leat_function *function = leat_trace(trace, &trial, spec, err);
+    leat_function *function = LEAT_TRACE(trace, &trial, spec, err);
     leat_spec_unref(spec);
     free(trial.attributes);
     return function;

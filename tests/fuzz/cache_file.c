@@ -90,7 +90,7 @@ static void seeds(void) {
     leati_column_strided(&block.columns[0], LEAT_INT64, &scalar, values, 8, NULL);
     block.n = 2;
     leati_put_raw(&payload, "\0\1", 2);
-    if (leati_put_block(&payload, &block, 0, 2, &err) != LEAT_OK)
+    if (leati_values_put_block(&payload, &block, 0, 2, &err) != LEAT_OK)
         fuzz_broken("%s", err.text);
     fuzz_seed(payload.data, payload.size);
     leati_put_raw(&file, "\1\1", 2);

@@ -51,16 +51,17 @@ static leat_status append(void *context, const void *data, size_t size, leat_err
 }
 
 /* The bytes packed; at one of the levels up to 9. False without memory. */
-static bool pack(const leati_codec *codec, size_t level, const uint8_t *data, size_t size,
+static bool pack(const leati_compress_codec *codec, size_t level, const uint8_t *data, size_t size,
                  leati_writer *packed) {
     leat_error err = {0};
     size_t levels = codec->max_level < 9 ? (size_t)codec->max_level : 9;
-    leati_packer *packer = leati_packer_new(
+    leati_packer *packer = leati_compress_packer_new(
         codec->compression, levels == 0 ? 0 : 1 + (int)(level % levels), append, packed, &err);
-    leat_status status = packer == NULL ? err.code : leati_packer_write(packer, data, size, &err);
+    leat_status status =
+        packer == NULL ? err.code : leati_compress_packer_write(packer, data, size, &err);
     if (status == LEAT_OK)
-        status = leati_packer_finish(packer, &err);
-    leati_packer_free(packer);
+        status = leati_compress_packer_finish(packer, &err);
+    leati_compress_packer_free(packer);
     if (status == LEAT_RESOURCE_EXHAUSTED)
         return false;
     if (status != LEAT_OK || packed->failed)
@@ -68,7 +69,8 @@ static bool pack(const leati_codec *codec, size_t level, const uint8_t *data, si
     return true;
 }
 
-static void check_pack(const leati_codec *codec, const uint8_t *data, size_t size, unpacked *out) {
+static void check_pack(const leati_compress_codec *codec, const uint8_t *data, size_t size,
+                       unpacked *out) {
     leati_writer packed = {0};
     if (!pack(codec, size, data, size, &packed)) {
         leati_writer_fini(&packed);
@@ -81,7 +83,7 @@ static void check_pack(const leati_codec *codec, const uint8_t *data, size_t siz
 }
 
 void fuzz_compressed_seeds(leat_compression compression) {
-    const leati_codec *codec = leati_codec_of(compression);
+    const leati_compress_codec *codec = leati_compress_codec_of(compression);
     uint8_t text[300];
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (uint8_t)(i < 100 ? 'a' : i * 37 % 251);
@@ -95,7 +97,7 @@ void fuzz_compressed_seeds(leat_compression compression) {
 
 void fuzz_compressed(leat_compression compression, const uint8_t *data, size_t size) {
     static unpacked whole, other;
-    const leati_codec *codec = leati_codec_of(compression);
+    const leati_compress_codec *codec = leati_compress_codec_of(compression);
     if (codec->run == NULL)
         return; /* left out of this build */
     if (whole.data == NULL) {

@@ -20,7 +20,7 @@ static void run(const uint8_t *data, size_t size) {
     for (size_t i = 1; i < paths.count && status == LEAT_OK; i++)
         if (strcmp(paths.values[i - 1], paths.values[i]) > 0)
             fuzz_broken("\"%s\" comes before \"%s\"", paths.values[i - 1], paths.values[i]);
-    leati_paths_fini(&paths);
+    leati_fs_paths_fini(&paths);
 }
 
 static void seeds(void) {

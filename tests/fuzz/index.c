@@ -34,7 +34,7 @@ static void good_index(uint8_t bytes[HEAD + BODY + 4 + TAIL]) {
     leat_error err = {0};
     int64_t records = 0;
     write_good_file();
-    if (leat_index_file(NAME, &records, &err) != LEAT_OK || records != GOOD)
+    if (leat_index_write(NAME, &records, &err) != LEAT_OK || records != GOOD)
         fuzz_broken("a good file has no index: %s", err.text);
     FILE *file = fopen(NAME LEATI_INDEX_ENDING, "rb");
     size_t size = HEAD + BODY + 4 + TAIL;
@@ -47,7 +47,7 @@ static void write_numbers(const uint8_t *data, size_t size) {
     uint8_t bytes[HEAD + BODY + 4 + TAIL];
     good_index(bytes);
     memcpy(bytes + HEAD, data, size < BODY ? size : BODY);
-    leati_store32(bytes + HEAD + BODY, leati_crc_mask(leati_crc32c(bytes + HEAD, BODY)));
+    leati_wire_store32(bytes + HEAD + BODY, leati_crc_mask(leati_crc_crc32c(bytes + HEAD, BODY)));
     write_file(NAME LEATI_INDEX_ENDING, bytes, sizeof bytes);
 }
 
@@ -77,7 +77,7 @@ static void index_records(const uint8_t *data, size_t size) {
     leat_error err = {0}, reading = {0};
     int64_t records = 0, passed = 0, begin = 0, end = 0;
     write_file(NAME, data, size);
-    leat_status status = leat_index_file(NAME, &records, &err);
+    leat_status status = leat_index_write(NAME, &records, &err);
     fuzz_check_error("indexing", status, &err);
     if (status != LEAT_OK)
         return;

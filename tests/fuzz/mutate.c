@@ -71,13 +71,13 @@ static json_t *any_number(places *p) {
 
 static const char *any_word(places *p) {
     size_t count = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     const leati_tensor_op *const *tensor_ops = NULL;
     switch (draw(p, 3)) {
     case 0: return ops[draw(p, (uint32_t)count)]->name;
     case 1: return leat_dtype_name((leat_dtype)(1 + draw(p, LEAT_NUM_DTYPES - 1)));
     default:
-        tensor_ops = leati_tensor_ops(&count);
+        tensor_ops = leati_graph_ops(&count);
         return tensor_ops[draw(p, (uint32_t)count)]->name;
     }
 }
@@ -109,7 +109,7 @@ static json_t *any_argument(places *p, const leati_row *row) {
 
 static const leati_dataset_op *operator_of(const json_t *node) {
     const char *name = json_string_value(json_object_get(node, "op"));
-    return name == NULL ? NULL : leati_dataset_op_find(name);
+    return name == NULL ? NULL : leati_op_find(name);
 }
 
 /* Gives a node an argument of its operator, or of an operation. */
@@ -133,7 +133,7 @@ static void set_argument(places *p, json_t *node) {
 /* The node becomes the input of a new one. */
 static json_t *wrapped(places *p, json_t *node) {
     size_t count = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     const leati_dataset_op *op = ops[draw(p, (uint32_t)count)];
     json_t *args = json_object(), *inputs = json_array();
     for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++)
@@ -229,14 +229,14 @@ void fuzz_print_dictionary(void) {
                                         "dtype", "shape", "data",     "tuple",   "dict",    "hex",
                                         "nan",   "-inf",  "AUTOTUNE", "dataset", "callback"};
     size_t count = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         print_word(words[i]);
     for (size_t i = 0; i < count; i++) {
         print_word(ops[i]->name);
         print_rows(ops[i]->rows);
     }
-    const leati_tensor_op *const *tensor_ops = leati_tensor_ops(&count);
+    const leati_tensor_op *const *tensor_ops = leati_graph_ops(&count);
     for (size_t i = 0; i < count; i++) {
         print_word(tensor_ops[i]->name);
         print_rows(tensor_ops[i]->rows);

@@ -35,7 +35,7 @@ static void run(const uint8_t *data, size_t size) {
     bool read = size > 0 && read_piecewise(data, size, &header);
     const char *path = fuzz_file(data, size);
     leat_error err = {0};
-    fuzz_run(leat_numpy_dataset(&path, 1, NULL, &err), false, &whole);
+    fuzz_run(leat_dataset_numpy(&path, 1, NULL, &err), false, &whole);
     if (read && header.shape.rank == 1 && whole.count > 0 && whole.count < FUZZ_OUTCOMES &&
         !whole.limited) {
         size_t rows = (size - header.size) / leat_dtype_size(header.dtype);
@@ -44,8 +44,8 @@ static void run(const uint8_t *data, size_t size) {
             fuzz_broken("%zu outcomes of %llu rows", whole.count, (unsigned long long)expected);
     }
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        leat_numpy_options options = {.buffer_size = reads[i]};
-        fuzz_run(leat_numpy_dataset(&path, 1, &options, &err), i == 1, &other);
+        leat_dataset_numpy_options options = {.buffer_size = reads[i]};
+        fuzz_run(leat_dataset_numpy(&path, 1, &options, &err), i == 1, &other);
         fuzz_compare("rows", &whole, &other);
     }
 }

@@ -28,12 +28,12 @@ static void check_integer(leat_string text, const char *trim) {
     errno = 0;
     long long expected = strtoll(trim, &end, 10);
     bool good = *end == '\0' && end != trim && errno == 0;
-    if (leati_parse_number(text, LEAT_INT64, &found) != good || (good && found != expected))
+    if (leati_number_parse(text, LEAT_INT64, &found) != good || (good && found != expected))
         fuzz_broken("\"%s\" as int64: expected %d %lld, found %lld", trim, good, expected,
                     (long long)found);
     int32_t small = 0;
     good = good && expected >= INT32_MIN && expected <= INT32_MAX;
-    if (leati_parse_number(text, LEAT_INT32, &small) != good || (good && small != expected))
+    if (leati_number_parse(text, LEAT_INT32, &small) != good || (good && small != expected))
         fuzz_broken("\"%s\" as int32: expected %d %lld, found %d", trim, good, expected, small);
 }
 
@@ -44,10 +44,10 @@ static void check_float(leat_string text, const char *trim) {
     double expected = strtod(trim, &end);
     bool good = *end == '\0' && end != trim;
     float expected_small = strtof(trim, NULL);
-    if (leati_parse_number(text, LEAT_FLOAT64, &found) != good ||
+    if (leati_number_parse(text, LEAT_FLOAT64, &found) != good ||
         (good && memcmp(&found, &expected, sizeof found) != 0))
         fuzz_broken("\"%s\" as float64: expected %d %a, found %a", trim, good, expected, found);
-    if (leati_parse_number(text, LEAT_FLOAT32, &small) != good ||
+    if (leati_number_parse(text, LEAT_FLOAT32, &small) != good ||
         (good && memcmp(&small, &expected_small, sizeof small) != 0))
         fuzz_broken("\"%s\" as float32: expected %d %a, found %a", trim, good,
                     (double)expected_small, (double)small);
@@ -57,9 +57,9 @@ static void run(const uint8_t *data, size_t size) {
     char trim[256];
     double value;
     leat_string text = {(const char *)data, size};
-    (void)leati_parse_number(text, LEAT_FLOAT64, &value);
-    (void)leati_parse_number(text, LEAT_FLOAT32, &value);
-    (void)leati_parse_number(text, LEAT_INT64, &value);
+    (void)leati_number_parse(text, LEAT_FLOAT64, &value);
+    (void)leati_number_parse(text, LEAT_FLOAT32, &value);
+    (void)leati_number_parse(text, LEAT_INT64, &value);
     if (trimmed(data, size, trim, sizeof trim)) {
         check_integer(text, trim);
         check_float(text, trim);

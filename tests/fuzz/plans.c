@@ -43,9 +43,9 @@ leat_dataset *fuzz_plan_of(const uint8_t *data, size_t size) {
     char *text = strndup((const char *)data, size);
     if (text == NULL)
         fuzz_broken("no memory");
-    leat_set_seed(7);
+    leat_seed_set(7);
     leat_dataset *dataset = leat_dataset_from_json(text, &err);
-    leat_clear_seed();
+    leat_seed_clear();
     if (dataset == NULL)
         fuzz_check_error("leat_dataset_from_json", err.code, &err);
     free(text);
@@ -69,7 +69,7 @@ static void use_cases(const char *name, void (*use)(const char *text)) {
         golden_pipeline_fini(&pipeline);
     }
     json_decref(cases);
-    leat_clear_seed();
+    leat_seed_clear();
 }
 
 /* Plans over files that only exist where a case is run. */
@@ -84,7 +84,7 @@ static const char *const of_files[] = {
 
 void fuzz_each_case(void (*use)(const char *text)) {
     size_t count = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     for (size_t i = 0; i < count; i++)
         use_cases(ops[i]->name, use);
     use_cases("compositions", use);

@@ -27,7 +27,7 @@ static void write_file(const char *path, const void *data, size_t size) {
 
 static leat_spec *read_spec(const uint8_t *data, size_t size) {
     leat_error err = {0};
-    leat_spec *spec = leati_spec_of_proto((leati_wire){data, data + size}, &err);
+    leat_spec *spec = leati_tensor_proto_spec((leati_wire){data, data + size}, &err);
     if (spec == NULL)
         fuzz_check_error("reading a spec", err.code, &err);
     return spec;
@@ -39,9 +39,9 @@ static void check_spec(const uint8_t *data, size_t size) {
     leat_error err = {0};
     if (spec == NULL)
         return;
-    if (leati_put_spec_proto(&out, spec, &err) != LEAT_OK || out.failed)
+    if (leati_tensor_proto_put_spec(&out, spec, &err) != LEAT_OK || out.failed)
         fuzz_broken("a spec that was read cannot be written: %s", err.text);
-    leat_spec *again = leati_spec_of_proto(
+    leat_spec *again = leati_tensor_proto_spec(
         (leati_wire){(const uint8_t *)out.data, (const uint8_t *)out.data + out.size}, &err);
     if (again == NULL || !leat_spec_equal(spec, again))
         fuzz_broken("a spec, written and read again: %s", again == NULL ? err.text : "another one");
@@ -106,9 +106,9 @@ static void check_records(const uint8_t *data, size_t size) {
     if (spec == NULL)
         return;
     leat_error err = {0};
-    leat_load_options options = {.element_spec = spec};
+    leat_dataset_load_options options = {.element_spec = spec};
     write_folder(spec, data + 2 + length, size - 2 - length);
-    leat_dataset *dataset = leat_load(FOLDER, &options, &err);
+    leat_dataset *dataset = leat_dataset_load(FOLDER, &options, &err);
     if (dataset == NULL) {
         fuzz_check_error("loading", err.code, &err);
     } else {

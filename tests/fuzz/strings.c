@@ -120,7 +120,7 @@ static void as_pattern(const uint8_t *data, size_t size) {
 
 static void run(const uint8_t *data, size_t size) {
     leat_error err = {0};
-    if (size == 0 || leat_set_decode_limits(MOST_UNFOLDED, MOST_UNFOLDED, &err) != LEAT_OK)
+    if (size == 0 || leat_limits_set_decoding(MOST_UNFOLDED, MOST_UNFOLDED, &err) != LEAT_OK)
         return;
     if (data[0] < 128 && data[0] % (READERS + 1) == READERS) {
         as_pattern(data + 1, size - 1);

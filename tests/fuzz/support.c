@@ -95,7 +95,7 @@ static void copy_recorded(void) {
 
 void fuzz_begin(void) {
     limited_memory((size_t)256 << 20);
-    leat_set_log(quiet, NULL);
+    leat_log_set(quiet, NULL);
     if (getcwd(came_from, sizeof came_from) == NULL || !golden_folder_make(scratch, sizeof scratch))
         fuzz_broken("no scratch folder");
     copy_recorded();

@@ -37,10 +37,10 @@ static void check_again(const leati_block *block, const leat_spec *spec) {
     leati_writer out = {0};
     leati_block again = {0};
     leat_error err = {0};
-    if (leati_put_block(&out, block, 0, block->n, &err) != LEAT_OK || out.failed)
+    if (leati_values_put_block(&out, block, 0, block->n, &err) != LEAT_OK || out.failed)
         fuzz_broken("a block that was read cannot be written: %s", err.text);
     leati_reader in = {.data = out.data, .size = out.size};
-    if (leati_get_block(&in, spec, &again, &err) != LEAT_OK || in.at != in.size)
+    if (leati_values_get_block(&in, spec, &again, &err) != LEAT_OK || in.at != in.size)
         fuzz_broken("a block that was written cannot be read: %s", err.text);
     if (again.n != block->n || (leat_spec_get_kind(spec) != LEAT_SPEC_DATASET &&
                                 leati_block_checksum(&again) != leati_block_checksum(block)))
@@ -58,19 +58,19 @@ static void run(const uint8_t *data, size_t size) {
         return;
     leat_spec *spec = spec_of(data[0]);
     leati_reader in = {.data = data + 1, .size = size - 1};
-    leat_status status = leati_get_block(&in, spec, &block, &err);
-    fuzz_check_error("leati_get_block", status, &err);
+    leat_status status = leati_values_get_block(&in, spec, &block, &err);
+    fuzz_check_error("leati_values_get_block", status, &err);
     if (status == LEAT_OK) {
         if (leati_block_check(&block, spec, &err) != LEAT_OK)
             fuzz_broken("%s", err.text);
         check_again(&block, spec);
     }
     in.at = 0;
-    status = leati_get_tensor(&in, &tensor, &err);
+    status = leati_values_get_tensor(&in, &tensor, &err);
     if (status == LEAT_OK)
         leat_tensor_unref(&tensor);
     in.at = 0;
-    status = leati_get_error(&in, &found, &err);
+    status = leati_values_get_error(&in, &found, &err);
     leati_block_fini(&block);
     leat_spec_unref(spec);
 }
@@ -95,7 +95,7 @@ static void seeds(void) {
         leati_put_raw(&out, &choice, 1);
         if (json == NULL || leati_json_to_element(json, &element, &err) != LEAT_OK ||
             leati_block_of_element(&element, &block, &err) != LEAT_OK ||
-            leati_put_block(&out, &block, 0, block.n, &err) != LEAT_OK)
+            leati_values_put_block(&out, &block, 0, block.n, &err) != LEAT_OK)
             fuzz_broken("%s: %s", values[i], err.text);
         fuzz_seed(out.data, out.size);
         leati_writer_fini(&out);

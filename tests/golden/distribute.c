@@ -15,9 +15,9 @@ leat_strategy *golden_mirrored(golden_case *c, int replicas) {
         snprintf(texts[i], sizeof texts[i], "CPU:%d", i);
         names[i] = texts[i];
     }
-    leat_mirrored_options options = {.devices = names, .num_devices = replicas};
+    leat_strategy_mirrored_options options = {.devices = names, .num_devices = replicas};
     leat_strategy *strategy =
-        replicas > MOST_DEVICES ? NULL : leat_mirrored_strategy(&options, &err);
+        replicas > MOST_DEVICES ? NULL : leat_strategy_mirrored(&options, &err);
     if (strategy == NULL)
         golden_fail(c, "a mirrored strategy over %d devices: %s", replicas, err.text);
     return strategy;
@@ -103,7 +103,7 @@ static void check_steps(golden_case *c, const json_t *json, leat_distributed_dat
 static void check_batch_size(golden_case *c, const json_t *expected, const leat_dataset *dataset) {
     int64_t found = 0;
     leat_error err = {0};
-    leat_status status = leati_compute_batch_size(dataset, &found, &err);
+    leat_status status = leati_planner_batch_size(dataset, &found, &err);
     if (json_is_object(expected))
         golden_check_class(c, expected, &err);
     else if (status != LEAT_OK || (long long)found != (long long)json_integer_value(expected))
@@ -124,11 +124,11 @@ static void rebatch_case(golden_case *c, const json_t *json, const char *folder)
         return;
     }
     check_batch_size(c, json_object_get(json, "computed_batch_size"), dataset);
-    leat_distribute_options options = {.auto_shard_policy =
-                                           golden_policy(c, golden_text(json, "policy"))};
+    leat_strategy_distribute_options options = {.auto_shard_policy =
+                                                    golden_policy(c, golden_text(json, "policy"))};
     leat_strategy *strategy = golden_mirrored(c, (int)golden_int(json, "replicas", 1));
     leat_distributed_dataset *distributed =
-        leat_distribute_dataset(strategy, dataset, &options, &err);
+        leat_strategy_distribute_dataset(strategy, dataset, &options, &err);
     if (error != NULL) {
         golden_check_class(c, error, &err);
     } else if (distributed == NULL) {
@@ -214,7 +214,7 @@ static void batch_sizes_case(golden_case *c, const json_t *json, const char *fol
     json_t *found = json_array();
     for (int w = 0; w < workers; w++) {
         json_t *list = json_array();
-        leati_batch_sizes(golden_int(json, "global_batch", 0), workers, replicas, w, sizes);
+        leati_planner_batch_sizes(golden_int(json, "global_batch", 0), workers, replicas, w, sizes);
         for (int i = 0; i < workers * replicas; i++)
             json_array_append_new(list, json_integer((json_int_t)sizes[i]));
         json_array_append_new(found, list);
@@ -254,10 +254,10 @@ static void from_function_case(golden_case *c, const json_t *json, const char *f
     struct made made = {.dataset = golden_plan_dataset(plan, &err)};
     json_decref(plan);
     leat_strategy *strategy = golden_mirrored(c, (int)golden_int(json, "replicas", 1));
-    leat_distributed_dataset *distributed =
-        made.dataset == NULL
-            ? NULL
-            : leat_distribute_datasets_from_function(strategy, hand_out, &made, NULL, NULL, &err);
+    leat_distributed_dataset *distributed = made.dataset == NULL
+                                                ? NULL
+                                                : leat_strategy_distribute_datasets_from_function(
+                                                      strategy, hand_out, &made, NULL, NULL, &err);
     if (distributed == NULL) {
         golden_fail(c, "distributing: %s", err.text);
     } else {
@@ -319,10 +319,10 @@ static void run_file(golden_run *run, const void *line) {
 
 void golden_distribute(golden_run *run) {
     leat_error err = {0};
-    if (leat_num_logical_devices("CPU") < MOST_DEVICES &&
-        leat_set_logical_cpu_devices(MOST_DEVICES, &err) != LEAT_OK)
+    if (leat_device_num_logical("CPU") < MOST_DEVICES &&
+        leat_device_set_logical_cpus(MOST_DEVICES, &err) != LEAT_OK)
         golden_broken(run, "distribute: %s", err.text);
-    leat_clear_seed();
+    leat_seed_clear();
     golden_generators_begin();
     golden_run_files(run, "distribute", files, sizeof files / sizeof files[0], sizeof files[0],
                      run_file);

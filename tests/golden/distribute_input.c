@@ -30,19 +30,19 @@ static leat_dataset *hundreds(void *context, const leat_input_context *input, le
                           json_pack("[i,i,i]", input->num_input_pipelines, input->input_pipeline_id,
                                     input->num_replicas_in_sync));
     int64_t first = 100 * (int64_t)input->input_pipeline_id;
-    return leat_batch(leat_range(first, first + 6, 1, NULL, err), 2, NULL, err);
+    return leat_dataset_batch(leat_dataset_range(first, first + 6, 1, NULL, err), 2, NULL, err);
 }
 
 /* What a dataset function under these options gives on two replicas. */
 static void check_function(golden_case *c, const json_t *json,
-                           const leat_distribute_options *options) {
+                           const leat_strategy_distribute_options *options) {
     const json_t *error = json_object_get(json, "error");
     json_t *contexts = json_array(), *steps = json_array();
     leat_error err = {0};
     leat_per_replica value = {0};
     leat_strategy *strategy = golden_mirrored(c, 2);
-    leat_distributed_dataset *d =
-        leat_distribute_datasets_from_function(strategy, hundreds, contexts, NULL, options, &err);
+    leat_distributed_dataset *d = leat_strategy_distribute_datasets_from_function(
+        strategy, hundreds, contexts, NULL, options, &err);
     leat_distributed_iterator *it = leat_distributed_iterator_new(d, &err);
     leat_status status = it == NULL ? err.code : LEAT_OK;
     while (status == LEAT_OK) {
@@ -65,7 +65,7 @@ static void check_function(golden_case *c, const json_t *json,
 
 bool golden_input_question(golden_case *c, const json_t *json, const char *what) {
     int replicas = 0, batch = 0;
-    leat_distribute_options options = {.replication = LEAT_INPUT_PER_REPLICA};
+    leat_strategy_distribute_options options = {.replication = LEAT_INPUT_PER_REPLICA};
     if (sscanf(what, "R=%d get_per_replica_batch_size(%d)", &replicas, &batch) == 2) {
         batch_size_of_context(c, json, replicas, batch);
     } else if (strcmp(what, "place dataset on device with fetch to device") == 0) {
@@ -76,8 +76,9 @@ bool golden_input_question(golden_case *c, const json_t *json, const char *what)
     } else if (strcmp(what, "iterate a distributed dataset in PER_REPLICA mode") == 0) {
         leat_error err = {0};
         leat_strategy *strategy = golden_mirrored(c, 2);
-        leat_distributed_dataset *d = leat_distribute_dataset(
-            strategy, leat_batch(leat_range(0, 4, 1, NULL, &err), 2, NULL, &err), &options, &err);
+        leat_distributed_dataset *d = leat_strategy_distribute_dataset(
+            strategy, leat_dataset_batch(leat_dataset_range(0, 4, 1, NULL, &err), 2, NULL, &err),
+            &options, &err);
         golden_check_class(c, json_object_get(json, "error"), &err);
         leat_distributed_dataset_free(d);
         leat_strategy_unref(strategy);
@@ -148,12 +149,12 @@ static void *values_main(void *context) {
     leat_element elements[2] = {{0}};
     leat_per_replica vector = {&elements[0], 1}, scalar = {&elements[1], 1};
     leat_cluster *cluster = leat_cluster_new(w->config, &w->error);
-    leat_multi_worker_options options = {.cluster = cluster,
-                                         .timeout_ms = LIMIT_MS,
-                                         .start_timeout_ms = LIMIT_MS,
-                                         .heartbeat_timeout_ms = LIMIT_MS};
+    leat_strategy_multi_worker_mirrored_options options = {.cluster = cluster,
+                                                           .timeout_ms = LIMIT_MS,
+                                                           .start_timeout_ms = LIMIT_MS,
+                                                           .heartbeat_timeout_ms = LIMIT_MS};
     leat_strategy *strategy =
-        cluster == NULL ? NULL : leat_multi_worker_mirrored_strategy(&options, &w->error);
+        cluster == NULL ? NULL : leat_strategy_multi_worker_mirrored(&options, &w->error);
     leat_status status = strategy == NULL ? w->error.code : LEAT_OK;
     for (int i = 0; i < 2 && status == LEAT_OK; i++)
         status = value_of(w->number, i == 0, &elements[i], &w->error);

@@ -17,41 +17,41 @@ static int trace(void *context, leat_graph *graph, leat_value *out) {
     const struct parameters *p = context;
     leat_value x = golden_arg(graph, 0);
     if (strcmp(p->name, "to_int64") == 0) {
-        out[0] = leat_string_to_number(x, LEAT_INT64);
+        out[0] = leat_op_string_to_number(x, LEAT_INT64);
     } else if (strcmp(p->name, "add") == 0) {
-        out[0] = leat_add(x, golden_like(x, p->number));
+        out[0] = leat_op_add(x, golden_like(x, p->number));
     } else if (strcmp(p->name, "copies") == 0) {
-        leat_value count = leat_add(leat_floormod(x, golden_like(x, 3)), golden_like(x, 1));
-        out[0] = leat_fill(leat_reshape(count, (const int64_t[]){1}, 1), x);
+        leat_value count = leat_op_add(leat_op_floormod(x, golden_like(x, 3)), golden_like(x, 1));
+        out[0] = leat_op_fill(leat_op_reshape(count, (const int64_t[]){1}, 1), x);
     } else if (strcmp(p->name, "to_batch") == 0) {
-        leat_value begin = leat_multiply(x, golden_like(x, p->number));
-        leat_value end = leat_add(begin, golden_like(x, p->number));
-        out[0] = leat_range_tensor(begin, end, golden_like(x, 1));
+        leat_value begin = leat_op_multiply(x, golden_like(x, p->number));
+        leat_value end = leat_op_add(begin, golden_like(x, p->number));
+        out[0] = leat_op_range(begin, end, golden_like(x, 1));
         if (p->is_static)
-            out[0] = leat_ensure_shape(out[0], LEAT_SHAPE(p->number));
+            out[0] = leat_op_ensure_shape(out[0], LEAT_SHAPE(p->number));
     } else if (strcmp(p->name, "records") == 0) {
-        out[0] = leat_dataset_value(graph, "tf_record_dataset", NULL, NULL, 0,
-                                    (const char *const[]){"filenames"}, &x, 1);
+        out[0] = leat_graph_dataset_op(graph, "tf_record_dataset", NULL, NULL, 0,
+                                       (const char *const[]){"filenames"}, &x, 1);
     } else if (strcmp(p->name, "itself") == 0) {
-        out[0] = leat_dataset_value(graph, "from_tensors", NULL, NULL, 0,
-                                    (const char *const[]){"tensors"}, &x, 1);
+        out[0] = leat_graph_dataset_op(graph, "from_tensors", NULL, NULL, 0,
+                                       (const char *const[]){"tensors"}, &x, 1);
     } else if (strcmp(p->name, "batch_of") == 0) {
         char args[64];
         snprintf(args, sizeof args, "{\"batch_size\": %lld}", (long long)p->number);
-        out[0] = leat_dataset_value(graph, "batch", args, &x, 1, NULL, NULL, 0);
+        out[0] = leat_graph_dataset_op(graph, "batch", args, &x, 1, NULL, NULL, 0);
     } else if (strcmp(p->name, "counted") == 0) {
-        out[0] = leat_add(x, golden_like(x, 1));
+        out[0] = leat_op_add(x, golden_like(x, 1));
         out[1] = golden_arg(graph, 1);
         return 2;
     } else if (strcmp(p->name, "pair") == 0) {
-        leat_value both[2] = {x, leat_add(x, golden_like(x, 100))};
+        leat_value both[2] = {x, leat_op_add(x, golden_like(x, 100))};
         out[0] = x;
-        out[1] = leat_concat(both, 2, 0);
+        out[1] = leat_op_concat(both, 2, 0);
         return 2;
     } else { /* even_first */
-        leat_value first = leat_slice(x, (const int64_t[]){0}, (const int64_t[]){1}, 1);
-        leat_value rest = leat_floormod(leat_squeeze(first, NULL, 0), golden_like(x, 2));
-        out[0] = leat_equal(rest, golden_like(x, 0));
+        leat_value first = leat_op_slice(x, (const int64_t[]){0}, (const int64_t[]){1}, 1);
+        leat_value rest = leat_op_floormod(leat_op_squeeze(first, NULL, 0), golden_like(x, 2));
+        out[0] = leat_op_equal(rest, golden_like(x, 0));
     }
     return 1;
 }
@@ -67,14 +67,14 @@ static leat_function *read_function(void *context, const json_t *json, const cha
         leat_spec *both[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
                               leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err)};
         leat_spec *tuple = leat_spec_tuple(both, 2, err);
-        return tuple == NULL ? NULL : leat_trace_structured(trace, &p, input, tuple, err);
+        return tuple == NULL ? NULL : LEAT_TRACE_STRUCTURED(trace, &p, input, tuple, err);
     }
     if (strcmp(p.name, "pair") != 0)
-        return leat_trace(trace, &p, input, err);
+        return LEAT_TRACE(trace, &p, input, err);
     leat_spec *children[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
                               leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err)};
     leat_spec *dict = leat_spec_dict((const char *const[]){"a", "b"}, children, 2, err);
-    return dict == NULL ? NULL : leat_trace_structured(trace, &p, input, dict, err);
+    return dict == NULL ? NULL : LEAT_TRACE_STRUCTURED(trace, &p, input, dict, err);
 }
 
 leat_dataset *golden_plan_dataset(const json_t *plan, leat_error *err) {

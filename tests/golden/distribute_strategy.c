@@ -90,19 +90,19 @@ struct question {
 
 static leat_value scalar(leat_graph *graph, leat_dtype dtype, int64_t number) {
     leat_tensor tensor = leat_scalar_int64(number);
-    leat_value value = leat_cast(leat_graph_tensor(graph, &tensor), dtype);
+    leat_value value = leat_op_cast(leat_graph_tensor(graph, &tensor), dtype);
     leat_tensor_unref(&tensor);
     return value;
 }
 
 static int trace(void *context, leat_graph *graph, leat_value *out) {
     const struct question *q = context;
-    leat_value id = leat_cast(leat_replica_id(graph), q->dtype);
-    leat_value value = leat_add(leat_multiply(id, scalar(graph, q->dtype, q->scale)),
-                                scalar(graph, q->dtype, q->offset));
+    leat_value id = leat_op_cast(leat_op_replica_id(graph), q->dtype);
+    leat_value value = leat_op_add(leat_op_multiply(id, scalar(graph, q->dtype, q->scale)),
+                                   scalar(graph, q->dtype, q->offset));
     out[0] = value;
     if (q->reduce != LEAT_AGGREGATION_NONE)
-        leat_all_reduce(&value, 1, q->reduce, out);
+        leat_op_all_reduce(&value, 1, q->reduce, out);
     if (q->variable != NULL && !q->read_only)
         leat_graph_assign_add(graph, q->variable, value);
     if (q->variable != NULL)

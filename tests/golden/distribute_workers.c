@@ -10,11 +10,12 @@ enum { MOST_WORKERS = 8 };
 
 /* All elements of worker `member->worker`, in the order of its replicas; an error ends them. */
 static json_t *stream_of(leati_membership *member, leat_dataset *dataset,
-                         const leat_distribute_options *options, size_t most, leat_error *err) {
+                         const leat_strategy_distribute_options *options, size_t most,
+                         leat_error *err) {
     json_t *found = json_array();
     leat_element element = {0};
     leati_feed *feed = NULL;
-    leat_distributed_dataset *d = leati_distribute_dataset(member, dataset, options, err);
+    leat_distributed_dataset *d = leati_distributed_from_dataset(member, dataset, options, err);
     if (d != NULL) {
         leati_feed_options how = {.plan = &d->plan, .make = leati_distributed_share, .context = d};
         feed = leati_feed_new(&how, err);
@@ -36,8 +37,8 @@ static json_t *stream_of(leati_membership *member, leat_dataset *dataset,
 void golden_autoshard_case(golden_case *c, const json_t *json, const char *folder) {
     const json_t *streams = json_object_get(json, "streams");
     json_t *plan = golden_plan_of(c, json_object_get(json, "pipeline"), folder);
-    leat_distribute_options options = {.auto_shard_policy =
-                                           golden_policy(c, golden_text(json, "policy"))};
+    leat_strategy_distribute_options options = {.auto_shard_policy =
+                                                    golden_policy(c, golden_text(json, "policy"))};
     int workers = (int)golden_int(json, "workers", 1);
     if ((size_t)workers != json_array_size(streams))
         golden_fail(c, "%zu streams of %d workers", json_array_size(streams), workers);
@@ -88,24 +89,25 @@ static leat_dataset *made_by_function(void *context, const leat_input_context *i
     batch = golden_int(w->json, "local_batch", batch);
     if (json_is_array(n))
         n = json_array_get(n, (size_t)input->input_pipeline_id);
-    leat_dataset *ds = leat_range(0, json_integer_value(n), 1, NULL, err);
+    leat_dataset *ds = leat_dataset_range(0, json_integer_value(n), 1, NULL, err);
     if (golden_bool(w->json, "shard", false))
-        ds = leat_shard(ds, input->num_input_pipelines, input->input_pipeline_id, err);
-    return leat_batch(ds, batch,
-                      &(leat_batch_options){.drop_remainder = golden_bool(w->json, "drop", false)},
-                      err);
+        ds = leat_dataset_shard(ds, input->num_input_pipelines, input->input_pipeline_id, err);
+    return leat_dataset_batch(
+        ds, batch,
+        &(leat_dataset_batch_options){.drop_remainder = golden_bool(w->json, "drop", false)}, err);
 }
 
 static void *worker_main(void *context) {
     struct worker *w = context;
     leati_membership member = lockstep_membership(&w->member, 1);
     const char *policy = json_string_value(json_object_get(w->json, "policy"));
-    leat_distribute_options options = {.auto_shard_policy =
-                                           golden_policy(NULL, policy == NULL ? "AUTO" : policy)};
+    leat_strategy_distribute_options options = {
+        .auto_shard_policy = golden_policy(NULL, policy == NULL ? "AUTO" : policy)};
     leat_distributed_dataset *d =
-        w->dataset != NULL ? leati_distribute_dataset(&member, w->dataset, &options, &w->error)
-                           : leati_distribute_function(&member, NULL, made_by_function, w, NULL,
-                                                       &options, &w->error);
+        w->dataset != NULL
+            ? leati_distributed_from_dataset(&member, w->dataset, &options, &w->error)
+            : leati_distributed_from_function(&member, NULL, made_by_function, w, NULL, &options,
+                                              &w->error);
     leat_distributed_iterator *iterator = leat_distributed_iterator_new(d, &w->error);
     leat_per_replica value = {0};
     leat_status status = iterator == NULL ? w->error.code : LEAT_OK;

@@ -27,10 +27,10 @@ static leat_status read_contents(const char *file, leat_tensor *out, leat_error 
     char path[1024];
     snprintf(path, sizeof path, "image/%s", file);
     leat_tensor name = leat_scalar_string(path);
-    leat_graph *graph = leat_eager_new(err);
+    leat_graph *graph = leat_graph_new_eager(err);
     leat_status status = err->code;
     if (graph != NULL)
-        status = leat_value_tensor(leat_read_file(leat_graph_tensor(graph, &name)), out, err);
+        status = leat_value_tensor(leat_op_read_file(leat_graph_tensor(graph, &name)), out, err);
     leat_graph_free(graph);
     leat_tensor_unref(&name);
     return status;
@@ -39,13 +39,13 @@ static leat_status read_contents(const char *file, leat_tensor *out, leat_error 
 /* "uint8 // 2 as int16": an input, halved, as another dtype. */
 static leat_status halved(const leat_tensor *input, const char *dtype, leat_tensor *out,
                           leat_error *err) {
-    leat_graph *graph = leat_eager_new(err);
+    leat_graph *graph = leat_graph_new_eager(err);
     if (graph == NULL)
         return err->code;
     leat_tensor two = leat_scalar_int64(2);
     leat_value x = leat_graph_tensor(graph, input);
-    leat_value divisor = leat_cast(leat_graph_tensor(graph, &two), leat_value_dtype(x));
-    leat_value half = leat_cast(leat_floordiv(x, divisor), leat_dtype_from_name(dtype));
+    leat_value divisor = leat_op_cast(leat_graph_tensor(graph, &two), leat_value_dtype(x));
+    leat_value half = leat_op_cast(leat_op_floordiv(x, divisor), leat_dtype_from_name(dtype));
     leat_status status = leat_value_tensor(half, out, err);
     leat_tensor_unref(&two);
     leat_graph_free(graph);
@@ -64,10 +64,10 @@ static leat_status copies(const json_t *inputs, const char *name, leat_tensor *o
     leat_status status = named_input(inputs, one, &x, err);
     if (status != LEAT_OK)
         return status;
-    leat_graph *graph = leat_eager_new(err);
+    leat_graph *graph = leat_graph_new_eager(err);
     leat_value value = graph == NULL ? (leat_value){.id = -1} : leat_graph_tensor(graph, &x);
     leat_value values[3] = {value, value, value};
-    status = graph == NULL ? err->code : leat_value_tensor(leat_stack(values, 3, 0), out, err);
+    status = graph == NULL ? err->code : leat_value_tensor(leat_op_stack(values, 3, 0), out, err);
     leat_tensor_unref(&x);
     leat_graph_free(graph);
     return status;
@@ -143,14 +143,14 @@ static leat_value first_channels(leat_value value, int channels) {
     int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK];
     for (int32_t i = 0; i < shape.rank; i++)
         size[i] = i + 1 == shape.rank ? channels : -1;
-    return leat_slice(value, begin, size, shape.rank);
+    return leat_op_slice(value, begin, size, shape.rank);
 }
 
 /* Sets *count to the number of results that are there, also when it fails. */
 static leat_status run_call(const struct call *call, leat_tensor *out, int *count,
                             leat_error *err) {
     char *text = leati_json_print(call->attributes, 0, false, err);
-    leat_graph *graph = text == NULL ? NULL : leat_eager_new(err);
+    leat_graph *graph = text == NULL ? NULL : leat_graph_new_eager(err);
     leat_value outputs[LEAT_MAX_OUTPUTS], inputs[MAX_INPUTS];
     leat_status status = err->code;
     *count = 0;
@@ -312,7 +312,7 @@ static leat_status decode_call(const json_t *json, const json_t *inputs, struct 
 /* Positional arguments take the names of the operation's rows, in their order. */
 static void name_arguments(const json_t *json, struct call *call) {
     const json_t *args = json_object_get(json, "args");
-    const leati_row *row = leati_tensor_op_find(call->op)->rows;
+    const leati_row *row = leati_graph_op_find(call->op)->rows;
     if (call->attributes == NULL)
         call->attributes = json_object();
     for (size_t i = 0; i < json_array_size(args) && row != NULL; i++, row++) {
@@ -435,7 +435,7 @@ static leat_status encode_call(const json_t *json, const json_t *inputs, struct 
     call->attributes = json_copy(json_object_get(json, "args"));
     call->value = "an argument";
     leat_status status = named_input(inputs, name, &whole, err);
-    leat_graph *graph = status == LEAT_OK ? leat_eager_new(err) : NULL;
+    leat_graph *graph = status == LEAT_OK ? leat_graph_new_eager(err) : NULL;
     if (graph != NULL) {
         leat_value value = leat_graph_tensor(graph, &whole);
         status = leat_value_tensor(first ? first_channels(value, 1) : value, &call->inputs[0], err);
@@ -553,9 +553,9 @@ static const struct file {
 /* A format whose own decoder is missing is missing in decode_image too. */
 static void check_format(golden_case *c, const char *file) {
     const char *dot = strrchr(file, '.');
-    if (dot != NULL && strcmp(dot, ".bmp") == 0 && leati_tensor_op_find("decode_bmp") == NULL)
+    if (dot != NULL && strcmp(dot, ".bmp") == 0 && leati_graph_op_find("decode_bmp") == NULL)
         golden_missing(c, "operation decode_bmp, for decode_image");
-    if (dot != NULL && strcmp(dot, ".gif") == 0 && leati_tensor_op_find("decode_gif") == NULL)
+    if (dot != NULL && strcmp(dot, ".gif") == 0 && leati_graph_op_find("decode_gif") == NULL)
         golden_missing(c, "operation decode_gif, for decode_image");
 }
 
@@ -573,7 +573,7 @@ static void run_case(golden_case *c, const struct file *file, const json_t *json
         call.op = "seed_split";
     if (file->make == random_call && strcmp(call.op, "fold_in") == 0)
         call.op = "seed_fold_in";
-    op = leati_tensor_op_find(call.op);
+    op = leati_graph_op_find(call.op);
     if (op == NULL) {
         golden_missing(c, "operation %s", call.op);
         return;

@@ -24,7 +24,7 @@ static void check_value(golden_case *c, const char *argument, const json_t *valu
     leat_error err = {0};
     if (text == NULL)
         return;
-    if (strcmp(argument, "activation") == 0 && leati_check_activation(text, &err) != LEAT_OK)
+    if (strcmp(argument, "activation") == 0 && leati_activation_check(text, &err) != LEAT_OK)
         golden_missing(c, "activation %s", text);
     if (ends_in(argument, "_initializer") && leati_initializer_find(text, &err) == NULL)
         golden_missing(c, "initializer %s", text);
@@ -161,7 +161,7 @@ static void check_gradients(golden_case *c, const json_t *json, leat_layer *laye
         const json_t *recorded = json_array_get(json_object_get(json, "input_grads"), (size_t)i);
         if (recorded == NULL || json_is_null(recorded))
             continue;
-        leat_gradients(loss, &inputs[i], 1, &gradient);
+        leat_value_gradients(loss, &inputs[i], 1, &gradient);
         golden_value_close(c, "gradient of an input", recorded, gradient, tolerance);
     }
     if (layer->num_weights > 0)
@@ -176,7 +176,7 @@ static void check_gradients(golden_case *c, const json_t *json, leat_layer *laye
 
 static void check_layer(golden_case *c, const json_t *json, leat_layer *layer) {
     leat_error err = {0};
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     const json_t *recorded = json_object_get(json, "inputs"), *after;
     const char *name = NULL;
     json_t *value = NULL;
@@ -193,8 +193,8 @@ static void check_layer(golden_case *c, const json_t *json, leat_layer *layer) {
             leati_layer_call(layer, inputs, count, golden_bool(json, "training", false), NULL);
         golden_value_close(c, "output", json_object_get(json, "output"), y, 1e-5);
         leat_value upstream = golden_eager(c, graph, json_object_get(json, "upstream"));
-        leat_value floats = leat_cast(y, LEAT_FLOAT32);
-        leat_value loss = leat_reduce_sum(leat_multiply(floats, upstream), NULL, 0, false);
+        leat_value floats = leat_op_cast(y, LEAT_FLOAT32);
+        leat_value loss = leat_op_reduce_sum(leat_op_multiply(floats, upstream), NULL, 0, false);
         check_gradients(c, json, layer, inputs, count, loss);
         after = json_object_get(json, "state_after");
         json_object_foreach((json_t *)after, name, value)
@@ -208,7 +208,7 @@ static void layer_case(golden_case *c, const json_t *json) {
     const char *name = golden_text(json, "layer");
     leat_error err = {0};
     size_t count = 0;
-    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_layer(&count);
     golden_kind(c, "layer", kinds, count, name, config);
     if (json_array_size(json_object_get(json, "inputs")) > MOST_INPUTS)
         golden_fail(c, "more than %d inputs", MOST_INPUTS);
@@ -229,12 +229,12 @@ static void loss_case(golden_case *c, const json_t *json) {
     const json_t *weights = json_object_get(json, "sample_weight");
     leat_error err = {0};
     size_t count = 0;
-    const leati_kind *const *kinds = leati_loss_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_loss(&count);
     golden_kind(c, "loss", kinds, count, golden_text(json, "loss"), config);
     if (stopped(c))
         return;
     leati_loss *loss = leati_loss_from_json(golden_text(json, "loss"), config, &err);
-    leat_graph *graph = loss == NULL ? NULL : leat_eager_new(&err);
+    leat_graph *graph = loss == NULL ? NULL : leat_graph_new_eager(&err);
     if (graph == NULL) {
         golden_refused(c, "the loss", &err);
         leati_loss_free(loss);
@@ -246,7 +246,7 @@ static void loss_case(golden_case *c, const json_t *json) {
     leat_value weight = weighted ? golden_eager(c, graph, weights) : (leat_value){0};
     leat_value value = leati_loss_call(loss, labels, predictions, weighted ? &weight : NULL);
     golden_value_close(c, "loss", json_object_get(json, "value"), value, 1e-5);
-    leat_gradients(value, &predictions, 1, &gradient);
+    leat_value_gradients(value, &predictions, 1, &gradient);
     golden_value_close(c, "gradient", json_object_get(json, "grad"), gradient, 1e-5);
     leat_graph_free(graph);
     leati_loss_free(loss);
@@ -256,25 +256,26 @@ static void loss_case(golden_case *c, const json_t *json) {
 static void softmax_case(golden_case *c, const json_t *json) {
     leat_error err = {0};
     size_t count = 0;
-    const leati_kind *const *kinds = leati_loss_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_loss(&count);
     const json_t *list = json_object_get(json, "labels");
     golden_kind(c, "loss", kinds, count, "SparseCategoricalCrossentropy", NULL);
-    leat_graph *graph = stopped(c) ? NULL : leat_eager_new(&err);
+    leat_graph *graph = stopped(c) ? NULL : leat_graph_new_eager(&err);
     if (graph == NULL)
         return;
     json_t *literal = json_pack("{s:s,s:[I],s:O}", "dtype", "int32", "shape",
                                 (json_int_t)json_array_size(list), "data", list);
     leat_value logits = golden_eager(c, graph, json_object_get(json, "logits")), gradient = {0};
     leat_value labels = golden_eager(c, graph, literal);
-    leat_value rows = leat_sparse_categorical_crossentropy(labels, leat_softmax(logits), false);
-    leat_value loss = leat_reduce_mean(rows, NULL, 0, false);
+    leat_value rows =
+        leat_loss_sparse_categorical_crossentropy(labels, leat_op_softmax(logits), false);
+    leat_value loss = leat_op_reduce_mean(rows, NULL, 0, false);
     json_t *expected = json_pack("{s:s,s:[],s:[O]}", "dtype", "float32", "shape", "data",
                                  json_object_get(json, "loss"));
     golden_value_close(c, "loss", expected, loss, 1e-5);
-    leat_gradients(loss, &logits, 1, &gradient);
+    leat_value_gradients(loss, &logits, 1, &gradient);
     const json_t *recorded = json_object_get(json, "grad");
     if (recorded == NULL) { /* that of a bias added to the logits: summed over rows */
-        gradient = leat_reduce_sum(gradient, (const int64_t[]){0}, 1, false);
+        gradient = leat_op_reduce_sum(gradient, (const int64_t[]){0}, 1, false);
         recorded = json_object_get(json, "bias_gradient");
     }
     golden_value_close(c, "gradient", recorded, gradient, 1e-5);
@@ -300,7 +301,7 @@ static void schedule_case(golden_case *c, const json_t *json) {
     int count = (int)json_array_size(steps);
     leat_part *part =
         schedule_of(golden_text(json, "schedule"), json_object_get(json, "config"), &err);
-    leat_graph *graph = part == NULL || count > 64 ? NULL : leat_eager_new(&err);
+    leat_graph *graph = part == NULL || count > 64 ? NULL : leat_graph_new_eager(&err);
     if (graph == NULL) {
         golden_refused(c, golden_text(json, "schedule"), &err);
         leat_part_free(part);
@@ -312,7 +313,7 @@ static void schedule_case(golden_case *c, const json_t *json) {
         leat_value value = leat_graph_tensor(graph, &step);
         rates[i] = leat_part_call(part, &value, 1, NULL, 0, false, NULL);
     }
-    golden_value_close(c, "rates", json_object_get(json, "values"), leat_stack(rates, count, 0),
+    golden_value_close(c, "rates", json_object_get(json, "values"), leat_op_stack(rates, count, 0),
                        1e-5);
     leat_graph_free(graph);
     leat_part_free(part);
@@ -345,7 +346,7 @@ static void take_step(golden_case *c, leat_optimizer *optimizer, leat_variable *
                       int count, const json_t *gradients) {
     leat_error err = {0};
     leat_value values[MOST_VARIABLES];
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     for (int i = 0; graph != NULL && i < count; i++)
         values[i] = golden_eager(c, graph, json_array_get(gradients, (size_t)i));
     if (graph != NULL)
@@ -396,7 +397,7 @@ static void optimizer_case(golden_case *c, const json_t *json) {
     const char *name = golden_text(json, "optimizer");
     leat_error err = {0};
     size_t count = 0;
-    const leati_kind *const *kinds = leati_optimizer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_optimizer(&count);
     golden_kind(c, "optimizer", kinds, count, name, config);
     if (json_array_size(json_object_get(json, "variables")) > MOST_VARIABLES)
         golden_fail(c, "more than %d variables", MOST_VARIABLES);
@@ -446,7 +447,7 @@ static void check_metric(golden_case *c, const json_t *json, leat_metric *metric
         leat_value values[4];
         char what[40];
         int count = (int)json_array_size(arguments);
-        leat_graph *graph = count > 4 ? NULL : leat_eager_new(&err);
+        leat_graph *graph = count > 4 ? NULL : leat_graph_new_eager(&err);
         for (int i = 0; graph != NULL && i < count; i++)
             values[i] = golden_eager(c, graph, json_array_get(arguments, (size_t)i));
         if (graph != NULL)
@@ -469,7 +470,7 @@ static void metric_case(golden_case *c, const json_t *json) {
     const char *name = golden_text(json, "metric");
     leat_error err = {0};
     size_t count = 0;
-    const leati_kind *const *kinds = leati_metric_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_metric(&count);
     golden_kind(c, "metric", kinds, count, name, config);
     if (stopped(c))
         return;
@@ -519,7 +520,7 @@ static void default_case(golden_case *c, const json_t *json) {
     json_t *value = NULL;
     leat_error err = {0};
     size_t count = 0;
-    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_layer(&count);
     const leati_kind *kind =
         golden_kind(c, "layer", kinds, count, golden_text(json, "default_of"), NULL);
     json_object_foreach((json_t *)json, argument, value) {
@@ -546,7 +547,7 @@ static void initializer_case(golden_case *c, const json_t *json) {
     leat_tensor found = {0};
     void *args = NULL;
     size_t count = 0;
-    const leati_kind *const *kinds = leati_initializer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_initializer(&count);
     const json_t *config = json_object_get(json, "config");
     const json_t *given = json_object_get(config, "seed");
     int64_t seed = given != NULL ? json_integer_value(given) : 7;
@@ -558,8 +559,8 @@ static void initializer_case(golden_case *c, const json_t *json) {
     if (status == LEAT_OK)
         status = leati_kind_args_read(kind, config, &args, &err);
     if (status == LEAT_OK)
-        status = leati_initialize(leati_initializer_find(kind->name, &err), args, seed, &shape,
-                                  &found, &err);
+        status = leati_initializer_run(leati_initializer_find(kind->name, &err), args, seed, &shape,
+                                       &found, &err);
     if (status == LEAT_OK && json_object_get(json, "value") != NULL)
         tensor_close(c, "value", json_object_get(json, "value"), &found, 1e-5);
     else if (status == LEAT_OK && json_object_get(json, "std") != NULL)
@@ -577,12 +578,12 @@ static void initializer_case(golden_case *c, const json_t *json) {
 /* The part of ones that a call keeps, and the value of those; -1 where they differ. */
 static double kept_of(leat_layer *layer, leat_tensor *out, double *value) {
     leat_error err = {0};
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     double kept = 0;
     *value = 0;
     if (graph == NULL)
         return -1;
-    leat_value ones = leat_ones(graph, LEAT_SHAPE(400, 500), LEAT_FLOAT32);
+    leat_value ones = leat_op_ones(graph, LEAT_SHAPE(400, 500), LEAT_FLOAT32);
     leat_value output = leati_layer_call(layer, &ones, 1, true, NULL);
     if (leat_value_tensor(output, out, &err) == LEAT_OK)
         for (int64_t i = 0; i < leat_tensor_count(out); i++) {

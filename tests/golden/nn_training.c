@@ -27,13 +27,13 @@ struct trainer {
 /* The loss of each row of one-hot labels, times the weight of its class if that is asked. */
 static leat_value onehot_losses(const struct trainer *t, leat_value labels, leat_value logits) {
     static const float of_class[10] = {1, 0.5f, 2, 1, 1.5f, 0.25f, 1, 3, 1, 0.75f};
-    leat_value vectors = leat_one_hot(labels, 10, LEAT_FLOAT32);
+    leat_value vectors = leat_op_one_hot(labels, 10, LEAT_FLOAT32);
     leat_value rows = leati_loss_call(t->loss, vectors, logits, NULL);
     if (!t->weighted)
         return rows;
     leat_tensor weights = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(10), of_class);
-    leat_value all = leat_multiply(vectors, leat_graph_tensor(labels.graph, &weights));
-    return leat_multiply(rows, leat_reduce_sum(all, (const int64_t[]){1}, 1, false));
+    leat_value all = leat_op_multiply(vectors, leat_graph_tensor(labels.graph, &weights));
+    return leat_op_multiply(rows, leat_op_reduce_sum(all, (const int64_t[]){1}, 1, false));
 }
 
 static int trace_step(void *context, leat_graph *graph, leat_value *out) {
@@ -42,9 +42,10 @@ static int trace_step(void *context, leat_graph *graph, leat_value *out) {
     leat_variable *const *variables = leat_model_trainable_variables(t->model, &count);
     leat_value logits = leat_model_call(t->model, leat_graph_argument(graph, 0), true);
     leat_value labels = leat_graph_argument(graph, 1);
-    leat_value rows = t->loss != NULL ? onehot_losses(t, labels, logits)
-                                      : leat_sparse_categorical_crossentropy(labels, logits, true);
-    out[0] = leat_average_loss(rows, t->global_batch);
+    leat_value rows = t->loss != NULL
+                          ? onehot_losses(t, labels, logits)
+                          : leat_loss_sparse_categorical_crossentropy(labels, logits, true);
+    out[0] = leat_loss_average(rows, t->global_batch);
     leat_optimizer_minimize(t->optimizer, out[0], variables, count);
     return 1;
 }
@@ -54,7 +55,7 @@ static int trace_evaluation(void *context, leat_graph *graph, leat_value *out) {
     leat_value values[2] = {leat_graph_argument(graph, 1), {0}};
     values[1] = leat_model_call(t->model, leat_graph_argument(graph, 0), false);
     leat_metric_update(t->accuracy, values, 2);
-    out[0] = leat_reduce_sum(values[1], NULL, 0, false);
+    out[0] = leat_op_reduce_sum(values[1], NULL, 0, false);
     return 1;
 }
 
@@ -82,7 +83,8 @@ static leat_dataset *make_dataset(int64_t global_batch, leat_error *err) {
             leat_spec_tensor(both[1].dtype, leat_tensor_shape(&both[1]), err)};
         leat_spec *spec = leat_spec_tuple(children, 2, err);
         if (spec != NULL && leat_element_set(&rows, spec, both, err) == LEAT_OK)
-            dataset = leat_batch(leat_from_tensor_slices(&rows, err), global_batch, NULL, err);
+            dataset = leat_dataset_batch(leat_dataset_from_tensor_slices(&rows, err), global_batch,
+                                         NULL, err);
         leat_spec_unref(spec);
     }
     leat_element_fini(&rows);
@@ -94,12 +96,12 @@ static leat_dataset *make_dataset(int64_t global_batch, leat_error *err) {
 }
 
 static leat_model *make_model(leat_error *err) {
-    const leat_conv2d_layer_options conv = {.name = "conv", .activation = LEAT_RELU};
-    const leat_dense_layer_options hidden = {.name = "hidden", .activation = LEAT_RELU};
-    leat_layer *layers[] = {leat_conv2d_layer(32, 3, 3, &conv, err),
-                            leat_max_pooling2d_layer(NULL, err), leat_flatten_layer(NULL, err),
-                            leat_dense_layer(64, &hidden, err), leat_dense_layer(10, NULL, err)};
-    leat_model *model = leat_sequential(layers, 5, err);
+    const leat_layer_conv2d_options conv = {.name = "conv", .activation = LEAT_RELU};
+    const leat_layer_dense_options hidden = {.name = "hidden", .activation = LEAT_RELU};
+    leat_layer *layers[] = {leat_layer_conv2d(32, 3, 3, &conv, err),
+                            leat_layer_max_pooling2d(NULL, err), leat_layer_flatten(NULL, err),
+                            leat_layer_dense(64, &hidden, err), leat_layer_dense(10, NULL, err)};
+    leat_model *model = leat_model_sequential(layers, 5, err);
     if (model != NULL && leat_model_build(model, LEAT_SHAPE(8, 8, 1), err) == LEAT_OK)
         return model;
     leat_model_free(model);
@@ -136,22 +138,22 @@ static bool make(golden_case *c, const json_t *json, int replicas, struct traine
     const json_t *optimizer = json_object_get(json, "optimizer");
     leat_error err = {0};
     t->global_batch = golden_int(json, "global_batch", 64);
-    if (leat_num_logical_devices("CPU") < 2)
-        (void)!leat_set_logical_cpu_devices(2, &err);
-    t->strategy = leat_mirrored_strategy(
-        &(leat_mirrored_options){.devices = names, .num_devices = replicas}, &err);
+    if (leat_device_num_logical("CPU") < 2)
+        (void)!leat_device_set_logical_cpus(2, &err);
+    t->strategy = leat_strategy_mirrored(
+        &(leat_strategy_mirrored_options){.devices = names, .num_devices = replicas}, &err);
     if (t->strategy != NULL && leat_strategy_enter(t->strategy, &err) == LEAT_OK) {
         t->model = make_model(&err);
         t->optimizer = leati_optimizer_from_json(json_string_value(json_array_get(optimizer, 0)),
                                                  json_array_get(optimizer, 1), &err);
-        t->accuracy = leat_sparse_categorical_accuracy(NULL, &err);
+        t->accuracy = leat_metric_sparse_categorical_accuracy(NULL, &err);
         leat_strategy_exit(t->strategy);
     }
     t->step = leat_step_new(trace_step, t, &err);
     t->evaluation = leat_step_new(trace_evaluation, t, &err);
     if (t->model != NULL)
-        t->dataset =
-            leat_distribute_dataset(t->strategy, make_dataset(t->global_batch, &err), NULL, &err);
+        t->dataset = leat_strategy_distribute_dataset(
+            t->strategy, make_dataset(t->global_batch, &err), NULL, &err);
     if (t->dataset == NULL || t->optimizer == NULL || t->accuracy == NULL || t->step == NULL ||
         t->evaluation == NULL) {
         golden_refused(c, "making the trainer", &err);
@@ -222,12 +224,12 @@ static void check_names(golden_case *c, const json_t *json, const char *loss) {
     static const char *const layers[] = {"Conv2D", "MaxPooling2D", "Flatten", "Dense"};
     const json_t *optimizer = json_object_get(json, "optimizer");
     size_t count = 0;
-    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_layer(&count);
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++)
         golden_kind(c, "layer", kinds, count, layers[i], NULL);
-    kinds = leati_loss_kinds(&count);
+    kinds = leati_kinds_loss(&count);
     golden_kind(c, "loss", kinds, count, loss, NULL);
-    kinds = leati_optimizer_kinds(&count);
+    kinds = leati_kinds_optimizer(&count);
     golden_kind(c, "optimizer", kinds, count, json_string_value(json_array_get(optimizer, 0)),
                 json_array_get(optimizer, 1));
 }

@@ -5,7 +5,7 @@
  * maker, which builds it anew each time (with seeds of its own, so that all are equal):
  *
  *     static leat_dataset *make(void *context, leat_error *err) {
- *         return leat_take(leat_range(0, 9, 1, NULL, err), 2, err);
+ *         return leat_dataset_take(leat_dataset_range(0, 9, 1, NULL, err), 2, err);
  *     }
  *     dataset_check(make, NULL, "0 1");
  *

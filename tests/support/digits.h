@@ -86,13 +86,13 @@ struct trainer {
 
 /* Conv2D(32, 3, relu), MaxPooling2D, Flatten, Dense(64, relu), Dense(10). */
 DIGITS_UNUSED static leat_model *trainer_model(leat_error *err) {
-    const leat_conv2d_layer_options conv = {.name = "conv", .activation = LEAT_RELU};
-    const leat_dense_layer_options hidden = {.name = "hidden", .activation = LEAT_RELU};
-    const leat_dense_layer_options logits = {.name = "logits"};
-    leat_layer *layers[] = {leat_conv2d_layer(32, 3, 3, &conv, err),
-                            leat_max_pooling2d_layer(NULL, err), leat_flatten_layer(NULL, err),
-                            leat_dense_layer(64, &hidden, err), leat_dense_layer(10, &logits, err)};
-    return leat_sequential(layers, 5, err);
+    const leat_layer_conv2d_options conv = {.name = "conv", .activation = LEAT_RELU};
+    const leat_layer_dense_options hidden = {.name = "hidden", .activation = LEAT_RELU};
+    const leat_layer_dense_options logits = {.name = "logits"};
+    leat_layer *layers[] = {leat_layer_conv2d(32, 3, 3, &conv, err),
+                            leat_layer_max_pooling2d(NULL, err), leat_layer_flatten(NULL, err),
+                            leat_layer_dense(64, &hidden, err), leat_layer_dense(10, &logits, err)};
+    return leat_model_sequential(layers, 5, err);
 }
 
 /* Gives the model the recorded initial weights, by name. */
@@ -139,8 +139,8 @@ DIGITS_UNUSED static int trainer_step(void *context, leat_graph *graph, leat_val
     int count;
     leat_value logits = leat_model_call(trainer->model, leat_graph_argument(graph, 0), true);
     leat_value rows =
-        leat_sparse_categorical_crossentropy(leat_graph_argument(graph, 1), logits, true);
-    outputs[0] = leat_average_loss(rows, trainer->global_batch);
+        leat_loss_sparse_categorical_crossentropy(leat_graph_argument(graph, 1), logits, true);
+    outputs[0] = leat_loss_average(rows, trainer->global_batch);
     leat_variable *const *variables = leat_model_trainable_variables(trainer->model, &count);
     leat_optimizer_minimize(trainer->optimizer, outputs[0], variables, count);
     return 1;

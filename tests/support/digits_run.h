@@ -34,7 +34,7 @@ DIGITS_UNUSED static void digits_run_init(struct digits_run *run, const json_t *
     run->strategy = strategy;
     train_ok(leat_strategy_enter(strategy, &train_error));
     trainer_init(&run->trainer, c);
-    run->accuracy = leat_sparse_categorical_accuracy(NULL, &err);
+    run->accuracy = leat_metric_sparse_categorical_accuracy(NULL, &err);
     leat_strategy_exit(strategy);
     run->train = leat_step_new(trainer_step, &run->trainer, &err);
     run->evaluate = leat_step_new(digits_run_evaluate, run, &err);

@@ -126,7 +126,7 @@ static leat_status find_variables(fake_step *step, const leat_function *function
             void *value = *(void **)(void *)((char *)node->args + row->offset);
             if (row->type == LEATI_ROW_FUNCTION && value && find_variables(step, value, err))
                 return LEAT_UNIMPLEMENTED;
-            if (row->type != LEATI_ROW_OBJECT || !leati_object_is_variable(value))
+            if (row->type != LEATI_ROW_OBJECT || !leati_variable_is_object(value))
                 continue;
             int at = 0;
             while (at < step->num_variables && step->variables[at] != value)

@@ -15,46 +15,47 @@ leat_value golden_int64(leat_graph *graph, int64_t number) {
 leat_value golden_like(leat_value value, int64_t number) {
     leat_value constant = golden_int64(value.graph, number);
     return leat_value_dtype(value) == LEAT_INT64 ? constant
-                                                 : leat_cast(constant, leat_value_dtype(value));
+                                                 : leat_op_cast(constant, leat_value_dtype(value));
 }
 
-ONE(add_one, leat_add(x, LIKE(1)))
-ONE(add_ten, leat_add(x, LIKE(10)))
-ONE(twice, leat_multiply(LIKE(2), x))
-ONE(square, leat_multiply(x, x))
-ONE(negate, leat_negate(x))
-ONE(half, leat_floordiv(x, LIKE(2)))
-ONE(mod_2, leat_floormod(x, LIKE(2)))
-ONE(mod_3, leat_floormod(x, LIKE(3)))
-ONE(minus_mod_3, leat_negate(leat_floormod(x, LIKE(3))))
+ONE(add_one, leat_op_add(x, LIKE(1)))
+ONE(add_ten, leat_op_add(x, LIKE(10)))
+ONE(twice, leat_op_multiply(LIKE(2), x))
+ONE(square, leat_op_multiply(x, x))
+ONE(negate, leat_op_negate(x))
+ONE(half, leat_op_floordiv(x, LIKE(2)))
+ONE(mod_2, leat_op_floormod(x, LIKE(2)))
+ONE(mod_3, leat_op_floormod(x, LIKE(3)))
+ONE(minus_mod_3, leat_op_negate(leat_op_floormod(x, LIKE(3))))
 ONE(zero, golden_int64(x.graph, 0))
-ONE(mod_2_int32, leat_cast(leat_floormod(x, LIKE(2)), LEAT_INT32))
-ONE(to_int32, leat_cast(x, LEAT_INT32))
-ONE(to_int64, leat_cast(x, LEAT_INT64))
-ONE(to_uint8, leat_cast(x, LEAT_UINT8))
-ONE(to_float32, leat_cast(x, LEAT_FLOAT32))
-ONE(to_float64, leat_cast(x, LEAT_FLOAT64))
-ONE(to_bool, leat_not_equal(x, LIKE(0)))
-ONE(to_string, leat_as_string(x))
-ONE(upper, leat_string_upper(x))
-ONE(string_length, leat_string_length(x))
-ONE(vec_sum, leat_reduce_sum(x, NULL, 0, false))
-ONE(size_of, leat_size_of(x, LEAT_INT64))
-ONE(vec_size_int32, leat_size_of(x, LEAT_INT32))
+ONE(mod_2_int32, leat_op_cast(leat_op_floormod(x, LIKE(2)), LEAT_INT32))
+ONE(to_int32, leat_op_cast(x, LEAT_INT32))
+ONE(to_int64, leat_op_cast(x, LEAT_INT64))
+ONE(to_uint8, leat_op_cast(x, LEAT_UINT8))
+ONE(to_float32, leat_op_cast(x, LEAT_FLOAT32))
+ONE(to_float64, leat_op_cast(x, LEAT_FLOAT64))
+ONE(to_bool, leat_op_not_equal(x, LIKE(0)))
+ONE(to_string, leat_op_as_string(x))
+ONE(upper, leat_op_string_upper(x))
+ONE(string_length, leat_op_string_length(x))
+ONE(vec_sum, leat_op_reduce_sum(x, NULL, 0, false))
+ONE(size_of, leat_op_size(x, LEAT_INT64))
+ONE(vec_size_int32, leat_op_size(x, LEAT_INT32))
 
 /* x where the condition holds, else a failure. */
-#define CHECKED(CONDITION, CODE) leat_assert(CONDITION, x, CODE, "the function failed by order")
-ONE(fail_on_3, CHECKED(leat_not_equal(x, LIKE(3)), LEAT_INVALID_ARGUMENT))
-ONE(fail_on_odd, CHECKED(leat_equal(leat_floormod(x, LIKE(2)), LIKE(0)), LEAT_INVALID_ARGUMENT))
+#define CHECKED(CONDITION, CODE) leat_op_assert(CONDITION, x, CODE, "the function failed by order")
+ONE(fail_on_3, CHECKED(leat_op_not_equal(x, LIKE(3)), LEAT_INVALID_ARGUMENT))
+ONE(fail_on_odd,
+    CHECKED(leat_op_equal(leat_op_floormod(x, LIKE(2)), LIKE(0)), LEAT_INVALID_ARGUMENT))
 ONE(fail_on_mod_4_is_3,
-    CHECKED(leat_not_equal(leat_floormod(x, LIKE(4)), LIKE(3)), LEAT_INVALID_ARGUMENT))
-ONE(fail_always, CHECKED(leat_not_equal(x, x), LEAT_INVALID_ARGUMENT))
-ONE(stop_on_3, CHECKED(leat_not_equal(x, LIKE(3)), LEAT_OUT_OF_RANGE))
+    CHECKED(leat_op_not_equal(leat_op_floormod(x, LIKE(4)), LIKE(3)), LEAT_INVALID_ARGUMENT))
+ONE(fail_always, CHECKED(leat_op_not_equal(x, x), LEAT_INVALID_ARGUMENT))
+ONE(stop_on_3, CHECKED(leat_op_not_equal(x, LIKE(3)), LEAT_OUT_OF_RANGE))
 
 /* ---- predicates ---- */
 
 static leat_value is_zero(leat_value x) {
-    return leat_equal(x, golden_like(x, 0));
+    return leat_op_equal(x, golden_like(x, 0));
 }
 
 static leat_value constant_bool(leat_graph *graph, bool value) {
@@ -62,12 +63,13 @@ static leat_value constant_bool(leat_graph *graph, bool value) {
     return leat_graph_tensor(graph, &scalar);
 }
 
-ONE(is_even, is_zero(leat_floormod(x, LIKE(2))))
-ONE(is_odd, leat_equal(leat_floormod(x, LIKE(2)), LIKE(1)))
-ONE(less_than_5, leat_less(x, LIKE(5)))
-ONE(not_multiple_of_3, leat_logical_not(is_zero(leat_floormod(x, LIKE(3)))))
-ONE(not_empty, leat_greater(leat_size_of(x, LEAT_INT64), golden_int64(x.graph, 0)))
-ONE(string_not_empty, leat_greater(leat_string_length(x), golden_like(leat_string_length(x), 0)))
+ONE(is_even, is_zero(leat_op_floormod(x, LIKE(2))))
+ONE(is_odd, leat_op_equal(leat_op_floormod(x, LIKE(2)), LIKE(1)))
+ONE(less_than_5, leat_op_less(x, LIKE(5)))
+ONE(not_multiple_of_3, leat_op_logical_not(is_zero(leat_op_floormod(x, LIKE(3)))))
+ONE(not_empty, leat_op_greater(leat_op_size(x, LEAT_INT64), golden_int64(x.graph, 0)))
+ONE(string_not_empty,
+    leat_op_greater(leat_op_string_length(x), golden_like(leat_op_string_length(x), 0)))
 
 static int always_true(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
@@ -82,13 +84,15 @@ static int always_false(leat_graph *graph, const leat_spec *input, leat_value *o
 }
 
 ONE(even_fail_on_3,
-    is_zero(leat_floormod(CHECKED(leat_not_equal(x, LIKE(3)), LEAT_INVALID_ARGUMENT), LIKE(2))))
-ONE(small_fail_on_3, leat_less(CHECKED(leat_not_equal(x, LIKE(3)), LEAT_INVALID_ARGUMENT), LIKE(5)))
+    is_zero(leat_op_floormod(CHECKED(leat_op_not_equal(x, LIKE(3)), LEAT_INVALID_ARGUMENT),
+                             LIKE(2))))
+ONE(small_fail_on_3,
+    leat_op_less(CHECKED(leat_op_not_equal(x, LIKE(3)), LEAT_INVALID_ARGUMENT), LIKE(5)))
 
 static int not_scalar(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
     leat_value both[2] = {constant_bool(graph, true), constant_bool(graph, true)};
-    out[0] = leat_stack(both, 2, 0);
+    out[0] = leat_op_stack(both, 2, 0);
     return 1;
 }
 
@@ -109,14 +113,14 @@ static leat_spec *like_input(const leat_spec *input, leat_error *err) {
 static int pair_with_square(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
     out[0] = golden_arg(graph, 0);
-    out[1] = leat_multiply(out[0], out[0]);
+    out[1] = leat_op_multiply(out[0], out[0]);
     return 2;
 }
 
 static int to_dict(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
     out[0] = golden_arg(graph, 0);
-    out[1] = leat_multiply(golden_like(out[0], 10), out[0]);
+    out[1] = leat_op_multiply(golden_like(out[0], 10), out[0]);
     return 2;
 }
 
@@ -135,9 +139,9 @@ static int to_nested(leat_graph *graph, const leat_spec *input, leat_value *out)
     (void)input;
     leat_value x = golden_arg(graph, 0);
     out[0] = x;
-    out[1] = leat_add(x, LIKE(1));
-    out[2] = leat_multiply(LIKE(2), x);
-    out[3] = leat_multiply(LIKE(3), x);
+    out[1] = leat_op_add(x, LIKE(1));
+    out[2] = leat_op_multiply(LIKE(2), x);
+    out[3] = leat_op_multiply(LIKE(3), x);
     return 4;
 }
 
@@ -204,25 +208,25 @@ static leat_spec *second_structure(const leat_spec *input, leat_error *err) {
     return leat_spec_ref((leat_spec *)leat_spec_child(input, 1));
 }
 
-ONE(add_pair, leat_add(x, golden_arg(graph, 1)))
+ONE(add_pair, leat_op_add(x, golden_arg(graph, 1)))
 
 /* ---- shapes that depend on data ---- */
 
 static leat_value iota_of(leat_value x) {
-    return leat_range_tensor(golden_like(x, 0), x, golden_like(x, 1));
+    return leat_op_range(golden_like(x, 0), x, golden_like(x, 1));
 }
 
 static leat_value filled(leat_value x, leat_value rows, leat_value columns) {
     leat_value dims[2] = {rows, columns};
-    return leat_fill(leat_stack(dims, 2, 0), x);
+    return leat_op_fill(leat_op_stack(dims, 2, 0), x);
 }
 
 ONE(iota, iota_of(x))
-ONE(iota_mod_4, iota_of(leat_floormod(x, LIKE(4))))
-ONE(iota_string, leat_as_string(iota_of(x)))
-ONE(fill_self, leat_fill(leat_reshape(x, (const int64_t[]){1}, 1), x))
-ONE(fill_rows, leat_ensure_shape(filled(x, x, LIKE(2)), LEAT_SHAPE(-1, 2)))
-ONE(fill_cols, leat_ensure_shape(filled(x, LIKE(2), x), LEAT_SHAPE(2, -1)))
+ONE(iota_mod_4, iota_of(leat_op_floormod(x, LIKE(4))))
+ONE(iota_string, leat_op_as_string(iota_of(x)))
+ONE(fill_self, leat_op_fill(leat_op_reshape(x, (const int64_t[]){1}, 1), x))
+ONE(fill_rows, leat_op_ensure_shape(filled(x, x, LIKE(2)), LEAT_SHAPE(-1, 2)))
+ONE(fill_cols, leat_op_ensure_shape(filled(x, LIKE(2), x), LEAT_SHAPE(2, -1)))
 
 static int iota_pair(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
@@ -234,8 +238,8 @@ static int iota_pair(leat_graph *graph, const leat_spec *input, leat_value *out)
 static int vec3(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
     leat_value x = golden_arg(graph, 0);
-    leat_value values[3] = {x, leat_add(x, LIKE(1)), leat_add(x, LIKE(2))};
-    out[0] = leat_stack(values, 3, 0);
+    leat_value values[3] = {x, leat_op_add(x, LIKE(1)), leat_op_add(x, LIKE(2))};
+    out[0] = leat_op_stack(values, 3, 0);
     return 1;
 }
 
@@ -244,7 +248,7 @@ static int exclaim(leat_graph *graph, const leat_spec *input, leat_value *out) {
     leat_string text = {.data = "!", .size = 1};
     leat_tensor mark = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &text);
     leat_value both[2] = {golden_arg(graph, 0), leat_graph_tensor(graph, &mark)};
-    out[0] = leat_string_join(both, 2, NULL);
+    out[0] = leat_op_string_join(both, 2, NULL);
     return 1;
 }
 
@@ -332,8 +336,7 @@ bool golden_function_known(const char *name, const char **lacks) {
     const golden_named *named = find(name);
     *lacks = NULL;
     for (int i = 0; named != NULL && i < 3 && named->needs[i] != NULL; i++) {
-        if (leati_tensor_op_find(named->needs[i]) == NULL &&
-            leati_dataset_op_find(named->needs[i]) == NULL)
+        if (leati_graph_op_find(named->needs[i]) == NULL && leati_op_find(named->needs[i]) == NULL)
             *lacks = named->needs[i];
     }
     return named != NULL;
@@ -356,7 +359,7 @@ leat_function *golden_function(const char *name, const leat_spec *input, leat_er
         return NULL;
     }
     if (tracing.named->structure == NULL)
-        return leat_trace(trace, &tracing, input, err);
+        return LEAT_TRACE(trace, &tracing, input, err);
     leat_spec *structure = tracing.named->structure(input, err);
-    return structure == NULL ? NULL : leat_trace_structured(trace, &tracing, input, structure, err);
+    return structure == NULL ? NULL : LEAT_TRACE_STRUCTURED(trace, &tracing, input, structure, err);
 }

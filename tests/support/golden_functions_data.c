@@ -74,14 +74,14 @@ static leat_value range(leat_value begin, leat_value end) {
 }
 
 static leat_value not_3(leat_value x) {
-    return leat_assert(leat_not_equal(x, LIKE(3)), x, LEAT_INVALID_ARGUMENT,
-                       "the function failed by order");
+    return leat_op_assert(leat_op_not_equal(x, LIKE(3)), x, LEAT_INVALID_ARGUMENT,
+                          "the function failed by order");
 }
 
 /* 0 where x is odd, else -1. */
 static leat_value count_if_even(leat_value x) {
-    leat_value odd = leat_equal(leat_floormod(x, LIKE(2)), LIKE(1));
-    return leat_select(odd, LIKE(0), LIKE(-1));
+    leat_value odd = leat_op_equal(leat_op_floormod(x, LIKE(2)), LIKE(1));
+    return leat_op_select(odd, LIKE(0), LIKE(-1));
 }
 
 static leat_value once(leat_value x) {
@@ -94,7 +94,7 @@ static leat_value bound_on(leat_value input, const char *op, const char *name, l
 
 ONE(range_of, from("range", "stop", x))
 ONE(range_from_ten,
-    range(leat_multiply(x, LIKE(10)), leat_add(leat_multiply(x, LIKE(10)), LIKE(3))))
+    range(leat_op_multiply(x, LIKE(10)), leat_op_add(leat_op_multiply(x, LIKE(10)), LIKE(3))))
 ONE(repeat_3, on(once(x), "repeat", "{\"count\": 3}"))
 ONE(repeat_self, bound_on(once(x), "repeat", "count", x))
 ONE(repeat_forever, on(once(x), "repeat", "{}"))
@@ -105,7 +105,7 @@ ONE(slices_of, from("from_tensor_slices", "tensors", x))
 ONE(slices_of_pair,
     over(graph, "from_tensor_slices", "{}", NULL, 0, "tensors", x, "tensors", golden_arg(graph, 1)))
 ONE(range_fail_on_3, from("range", "stop", not_3(x)))
-ONE(range_map_fail_on_3, mapped(range(x, leat_add(x, LIKE(3))), "fail_on_3"))
+ONE(range_map_fail_on_3, mapped(range(x, leat_op_add(x, LIKE(3))), "fail_on_3"))
 ONE(shuffled_range, on(from("range", "stop", x), "shuffle", "{\"buffer_size\": 4, \"seed\": 7}"))
 ONE(pair_range, mapped(from("range", "stop", x), "pair_with_square"))
 ONE(lines_of, from("text_line_dataset", "filenames", x))

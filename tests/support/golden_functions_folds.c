@@ -25,46 +25,46 @@
     }
 
 static leat_value not_3(leat_value x) {
-    return leat_assert(leat_not_equal(x, golden_like(x, 3)), x, LEAT_INVALID_ARGUMENT,
-                       "the function failed by order");
+    return leat_op_assert(leat_op_not_equal(x, golden_like(x, 3)), x, LEAT_INVALID_ARGUMENT,
+                          "the function failed by order");
 }
 
 static leat_value appended(leat_value s, leat_value x) {
-    leat_value both[2] = {s, leat_reshape(x, (const int64_t[]){1}, 1)};
-    return leat_concat(both, 2, 0);
+    leat_value both[2] = {s, leat_op_reshape(x, (const int64_t[]){1}, 1)};
+    return leat_op_concat(both, 2, 0);
 }
 
 static leat_value joined(leat_value s, leat_value x) {
     leat_value both[2] = {s, x};
-    return leat_string_join(both, 2, NULL);
+    return leat_op_string_join(both, 2, NULL);
 }
 
-FOLD(sum, leat_add(s, x))
-FOLD(max, leat_maximum(s, x))
-FOLD(count, leat_add(s, golden_like(s, 1)))
+FOLD(sum, leat_op_add(s, x))
+FOLD(max, leat_op_maximum(s, x))
+FOLD(count, leat_op_add(s, golden_like(s, 1)))
 FOLD(last, x)
-FOLD(sum_pair, leat_add(s, leat_multiply(x, golden_arg(graph, 2))))
+FOLD(sum_pair, leat_op_add(s, leat_op_multiply(x, golden_arg(graph, 2))))
 FOLD(append, appended(s, x))
 FOLD(join, joined(s, x))
-FOLD(sum_fail_on_3, leat_add(s, not_3(x)))
-FOLD(change_dtype, leat_cast(s, LEAT_FLOAT32))
+FOLD(sum_fail_on_3, leat_op_add(s, not_3(x)))
+FOLD(change_dtype, leat_op_cast(s, LEAT_FLOAT32))
 
 static int sum_and_count(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
     leat_value count = golden_arg(graph, 1);
-    out[0] = leat_add(golden_arg(graph, 0), golden_arg(graph, 2));
-    out[1] = leat_add(count, golden_like(count, 1));
+    out[0] = leat_op_add(golden_arg(graph, 0), golden_arg(graph, 2));
+    out[1] = leat_op_add(count, golden_like(count, 1));
     return 2;
 }
 
 SCAN(change_structure, s, x)
-SCAN(running_sum, leat_add(s, x), leat_add(s, x))
-SCAN(running_count, leat_add(s, golden_like(s, 1)), s)
-SCAN(running_max, leat_maximum(s, x), leat_maximum(s, x))
+SCAN(running_sum, leat_op_add(s, x), leat_op_add(s, x))
+SCAN(running_count, leat_op_add(s, golden_like(s, 1)), s)
+SCAN(running_max, leat_op_maximum(s, x), leat_op_maximum(s, x))
 SCAN(previous, x, s)
 SCAN(growing, appended(s, x), appended(s, x))
-SCAN(running_sum_fail_on_3, leat_add(s, not_3(x)), leat_add(s, not_3(x)))
-SCAN(scan_change_dtype, leat_cast(s, LEAT_FLOAT32), x)
+SCAN(running_sum_fail_on_3, leat_op_add(s, not_3(x)), leat_op_add(s, not_3(x)))
+SCAN(scan_change_dtype, leat_op_cast(s, LEAT_FLOAT32), x)
 
 static leat_spec *leaf(leat_error *err) {
     return leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
@@ -74,7 +74,7 @@ static int pair_output(leat_graph *graph, const leat_spec *input, leat_value *ou
     (void)input;
     out[1] = golden_arg(graph, 0);
     out[2] = golden_arg(graph, 1);
-    out[0] = leat_add(out[1], out[2]);
+    out[0] = leat_op_add(out[1], out[2]);
     return 3;
 }
 
@@ -89,7 +89,7 @@ static int pair_state(leat_graph *graph, const leat_spec *input, leat_value *out
     (void)input;
     leat_value a = golden_arg(graph, 0);
     out[0] = golden_arg(graph, 1);
-    out[1] = leat_add(a, golden_arg(graph, 2));
+    out[1] = leat_op_add(a, golden_arg(graph, 2));
     out[2] = a;
     return 3;
 }
@@ -111,10 +111,10 @@ static leat_spec *pair_then_leaf(const leat_spec *input, leat_error *err) {
         return 1;                                                                                  \
     }
 
-KEY(key_plus_1, leat_add(key, golden_int64(graph, 1)))
-KEY(key_minus_1, leat_subtract(key, golden_int64(graph, 1)))
+KEY(key_plus_1, leat_op_add(key, golden_int64(graph, 1)))
+KEY(key_minus_1, leat_op_subtract(key, golden_int64(graph, 1)))
 KEY(key_times_2_plus_2,
-    leat_add(leat_multiply(key, golden_int64(graph, 2)), golden_int64(graph, 2)))
+    leat_op_add(leat_op_multiply(key, golden_int64(graph, 2)), golden_int64(graph, 2)))
 
 /* ---- reducers ---- */
 
@@ -134,7 +134,7 @@ static int key_and_zero(leat_graph *graph, const leat_spec *input, leat_value *o
 static int count_behind_key(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
     out[0] = golden_arg(graph, 0);
-    out[1] = leat_add(golden_arg(graph, 1), golden_int64(graph, 1));
+    out[1] = leat_op_add(golden_arg(graph, 1), golden_int64(graph, 1));
     return 2;
 }
 
@@ -142,16 +142,16 @@ static int count_behind_key(leat_graph *graph, const leat_spec *input, leat_valu
 static int key_not_2(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
     leat_value key = golden_arg(graph, 0), two = golden_int64(graph, 2);
-    out[0] = leat_assert(leat_not_equal(key, two), golden_int64(graph, 0), LEAT_INVALID_ARGUMENT,
-                         "the function failed by order");
+    out[0] = leat_op_assert(leat_op_not_equal(key, two), golden_int64(graph, 0),
+                            LEAT_INVALID_ARGUMENT, "the function failed by order");
     return 1;
 }
 
 static int sum_not_9(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
     leat_value sum = golden_arg(graph, 0);
-    out[0] = leat_assert(leat_not_equal(sum, golden_int64(graph, 9)), sum, LEAT_INVALID_ARGUMENT,
-                         "the function failed by order");
+    out[0] = leat_op_assert(leat_op_not_equal(sum, golden_int64(graph, 9)), sum,
+                            LEAT_INVALID_ARGUMENT, "the function failed by order");
     return 1;
 }
 

@@ -97,8 +97,8 @@ static void name_twice(const char *name, const leat_generator *functions, void *
     char pure[100];
     leat_error err = {0};
     snprintf(pure, sizeof pure, "%s.pure", name);
-    if (leat_register_generator(name, functions, context, 0, &err) != LEAT_OK ||
-        leat_register_generator(pure, functions, context, LEAT_PURE, &err) != LEAT_OK) {
+    if (leat_generator_register(name, functions, context, 0, &err) != LEAT_OK ||
+        leat_generator_register(pure, functions, context, LEAT_PURE, &err) != LEAT_OK) {
         fprintf(stderr, "generator %s: %s\n", name, err.text);
         abort();
     }

@@ -9,15 +9,15 @@
 static leat_dataset *square_and_keep_even(void *context, leat_dataset *input, leat_error *err) {
     (void)context;
     leat_function *square = golden_function("square", leat_dataset_spec(input), err);
-    leat_dataset *squares = leat_map(input, square, NULL, err);
+    leat_dataset *squares = leat_dataset_map(input, square, NULL, err);
     leat_function *even =
         squares == NULL ? NULL : golden_function("is_even", leat_dataset_spec(squares), err);
-    return leat_filter(squares, even, err);
+    return leat_dataset_filter(squares, even, err);
 }
 
 static leat_dataset *take_2(void *context, leat_dataset *input, leat_error *err) {
     (void)context;
-    return leat_take(input, 2, err);
+    return leat_dataset_take(input, 2, err);
 }
 
 static leat_dataset *return_none(void *context, leat_dataset *input, leat_error *err) {
@@ -87,7 +87,7 @@ void golden_check_names(golden_case *c, const json_t *node) {
             golden_fail(c, "transformation %s is of an unknown kind",
                         golden_text(json_object_get(node, "args"), "transformation_func"));
     } else if (name != NULL) {
-        const leati_dataset_op *op = leati_dataset_op_find(name);
+        const leati_dataset_op *op = leati_op_find(name);
         if (op == NULL)
             golden_missing(c, "operator %s", name);
         else
@@ -140,8 +140,8 @@ static leat_dataset *read_ref(void *context, const char *name, leat_error *err) 
 static leat_dataset *read_plan(golden_pipeline *pipeline, const json_t *node, leat_error *err) {
     leati_plan_reader reader = {.context = pipeline, .function = read_function, .ref = read_ref};
     if (is_apply(node)) /* at the root of a plan alone */
-        return leat_apply(read_plan(pipeline, json_object_get(node, "input"), err),
-                          transformation_of(node), NULL, err);
+        return leat_dataset_apply(read_plan(pipeline, json_object_get(node, "input"), err),
+                                  transformation_of(node), NULL, err);
     return leati_plan_read(node, &reader, err);
 }
 
@@ -166,12 +166,12 @@ static leat_status save(leat_dataset *dataset, const json_t *action, leat_error 
     const char *shard = json_string_value(json_object_get(args, "shard_func"));
     leat_function *function =
         shard == NULL ? NULL : golden_function(shard, leat_dataset_spec(dataset), err);
-    leat_save_options options = {.compression =
-                                     json_string_value(json_object_get(args, "compression")),
-                                 .shard_func = function};
+    leat_dataset_save_options options = {
+        .compression = json_string_value(json_object_get(args, "compression")),
+        .shard_func = function};
     if (shard != NULL && function == NULL)
         return err->code;
-    leat_status status = leat_save(dataset, golden_text(action, "path"), &options, err);
+    leat_status status = leat_dataset_save(dataset, golden_text(action, "path"), &options, err);
     leat_function_unref(function);
     return status;
 }
@@ -212,9 +212,9 @@ leat_status golden_build(const json_t *json, golden_pipeline *out, leat_error *e
     const json_t *seed = json_object_get(json, "global_seed");
     *out = (golden_pipeline){0};
     if (seed != NULL)
-        leat_set_seed(json_integer_value(seed));
+        leat_seed_set(json_integer_value(seed));
     else
-        leat_clear_seed();
+        leat_seed_clear();
     leat_status status = build(out, json, err);
     if (status != LEAT_OK)
         golden_pipeline_fini(out);

@@ -28,7 +28,8 @@ static leat_status reduce(leat_dataset *dataset, const json_t *args, leat_elemen
         return status;
     leat_function *function = fold_function(golden_text(args, "reduce_func"), state.spec,
                                             leat_dataset_spec(dataset), err);
-    status = function == NULL ? err->code : leat_reduce(dataset, &state, function, out, err);
+    status =
+        function == NULL ? err->code : leat_dataset_reduce(dataset, &state, function, out, err);
     leat_function_unref(function);
     leat_element_fini(&state);
     return status;
@@ -41,9 +42,9 @@ leat_status golden_terminal(leat_dataset *dataset, const json_t *terminal, leat_
     if (strcmp(op, "reduce") == 0)
         return reduce(dataset, args, out, err);
     if (strcmp(op, "get_single_element") == 0)
-        return leat_get_single_element(dataset, out, err);
+        return leat_dataset_get_single_element(dataset, out, err);
     if (strcmp(op, "at") == 0)
-        return leat_at(dataset, golden_int(args, "index", 0), out, err);
+        return leat_dataset_at(dataset, golden_int(args, "index", 0), out, err);
     return leati_fail(err, LEAT_UNIMPLEMENTED, "no terminal operation is named %s", op);
 }
 

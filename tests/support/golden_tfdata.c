@@ -313,7 +313,7 @@ void golden_tfdata(golden_run *run) {
             golden_tfdata_case(run, path, json_array_get(cases, k));
         json_decref(cases);
     }
-    leat_clear_seed();
+    leat_seed_clear();
     json_decref(files);
     int running = golden_generators_end();
     if (running != 0)

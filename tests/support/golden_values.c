@@ -379,7 +379,7 @@ leat_status golden_code_of_class(const char *type) {
 
 json_t *golden_dataset_value(void *context, leat_object *object, leat_error *err) {
     (void)context;
-    if (!leati_is_dataset(object)) {
+    if (!leati_dataset_of_object_check(object)) {
         leati_fail(err, LEAT_UNIMPLEMENTED, "a value that is no dataset");
         return NULL;
     }

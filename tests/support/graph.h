@@ -45,7 +45,7 @@ TEST_UNUSED static leat_function *test_trace_float64(leat_tracer tracer, void *c
         dtypes[i] = LEAT_FLOAT64;
     leat_spec *spec = test_spec(count, dtypes, shapes);
     leat_error err = {0};
-    leat_function *function = leat_trace(tracer, context, spec, &err);
+    leat_function *function = LEAT_TRACE(tracer, context, spec, &err);
     leat_spec_unref(spec);
     if (!function)
         fail_msg("%s", err.text);
@@ -117,14 +117,14 @@ static void test_compare_gradient(double tolerance, const leat_function *functio
     }
 }
 
-/* Runs leati_function_gradient(function) with the seeds above and compares every derivative by
- * every input of float64, or coarsely of float32, with the central difference. `context` may be
+/* Runs leati_graph_function_gradient(function) with the seeds above and compares every derivative
+ * by every input of float64, or coarsely of float32, with the central difference. `context` may be
  * NULL. */
 TEST_UNUSED static void test_check_gradient_within(double tolerance, const leat_function *function,
                                                    leat_tensor *inputs, int num_inputs,
                                                    const leati_call_context *context) {
     leat_error err = {0};
-    leat_function *reverse = leati_function_gradient(function, &err);
+    leat_function *reverse = leati_graph_function_gradient(function, &err);
     if (!reverse)
         fail_msg("%s", err.text);
     leat_tensor outputs[8], arguments[16], gradients[8];

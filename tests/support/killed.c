@@ -99,7 +99,7 @@ static leat_status write_progress(const struct work *work, leat_iterator *iterat
     if (status == LEAT_OK) {
         leati_put_bytes(&out, text, strlen(text));
         leati_put_bytes(&out, state, size);
-        status = leati_write_file(work->progress, out.data, out.size, err);
+        status = leati_atomic_write_file(work->progress, out.data, out.size, err);
     }
     leat_text_free(state);
     leati_free(text);

@@ -45,5 +45,5 @@ static void limited_release(void *context, void *memory) {
 void limited_memory(size_t most) {
     const leat_allocator limited = {NULL, limited_alloc, limited_resize, limited_release};
     limit = most;
-    leat_set_allocator(&limited);
+    leat_allocator_set(&limited);
 }

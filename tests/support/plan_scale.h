@@ -22,7 +22,7 @@ SIMULATED_UNUSED static void scale_sizes(uint64_t first, int count) {
         int64_t *step = calloc((size_t)workers, sizeof *step);
         for (int w = 0; w < workers; w++) {
             int64_t sum = 0;
-            leati_batch_sizes(batch, workers, replicas, w, sizes);
+            leati_planner_batch_sizes(batch, workers, replicas, w, sizes);
             for (int64_t i = 0; i < n; i++) {
                 if (sizes[i] != batch / n && sizes[i] != batch / n + 1)
                     fail_msg("seed %llu: a size of %lld", (unsigned long long)seed,
@@ -63,12 +63,13 @@ SIMULATED_UNUSED static void scale_files(uint64_t first, int count) {
             snprintf(texts[f], sizeof texts[f], "none/%d", f);
             names[f] = texts[f];
         }
-        leat_dataset *dataset = leat_tf_record_dataset(names, files, NULL, &err);
-        dataset = leat_batch(leat_shuffle(dataset, 100, NULL, &err),
-                             simulated_between(&draws, 1, 5000), NULL, &err);
+        leat_dataset *dataset = leat_dataset_tf_record(names, files, NULL, &err);
+        dataset = leat_dataset_batch(leat_dataset_shuffle(dataset, 100, NULL, &err),
+                                     simulated_between(&draws, 1, 5000), NULL, &err);
         for (int w = 0; w < workers; w++) {
             char text[200];
-            leat_dataset *share = leati_shard_files(dataset, workers, w, text, sizeof text, &err);
+            leat_dataset *share =
+                leati_sharding_by_files(dataset, workers, w, text, sizeof text, &err);
             assert_string_equal(err.text, "");
             const leati_strings *mine = scale_names(share);
             assert_in_range(mine->count, files / workers, files / workers + 1);

@@ -75,7 +75,7 @@ REPLICAS_UNUSED static leat_function *replicas_trace(leat_tracer tracer, void *c
     for (int i = 0; i < num_inputs; i++)
         children[i] = leat_spec_tensor(inputs[i].dtype, leat_tensor_shape(&inputs[i]), &err);
     leat_spec *spec = leat_spec_tuple(children, num_inputs, &err);
-    leat_function *function = leat_trace(tracer, context, spec, &err);
+    leat_function *function = LEAT_TRACE(tracer, context, spec, &err);
     leat_spec_unref(spec);
     if (!function)
         fail_msg("%s", err.text);

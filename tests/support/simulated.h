@@ -68,20 +68,20 @@ SIMULATED_UNUSED static void simulated_write(const simulated_data *data) {
 
 static int simulated_trace_number(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
-    out[0] = leat_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
+    out[0] = leat_op_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
     return 1;
 }
 
 static int simulated_trace_zero(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    out[0] = leat_add(x, leat_subtract(x, x));
+    out[0] = leat_op_add(x, leat_op_subtract(x, x));
     return 1;
 }
 
 static leat_dataset *simulated_mapped(leat_dataset *dataset, leat_tracer tracer, leat_error *err) {
-    leat_function *function = leat_trace(tracer, NULL, leat_dataset_spec(dataset), err);
-    return leat_map(dataset, function, NULL, err);
+    leat_function *function = LEAT_TRACE(tracer, NULL, leat_dataset_spec(dataset), err);
+    return leat_dataset_map(dataset, function, NULL, err);
 }
 
 /* Owned; NULL where an allocation failed. */
@@ -89,7 +89,7 @@ SIMULATED_UNUSED static leat_dataset *simulated_dataset(const simulated_data *da
                                                         leat_error *err) {
     leat_dataset *dataset = NULL;
     if (data->files == 0) {
-        dataset = leat_range(0, data->rows, 1, NULL, err);
+        dataset = leat_dataset_range(0, data->rows, 1, NULL, err);
     } else {
         char(*names)[1024] = calloc((size_t)data->files, sizeof *names);
         const char **list = calloc((size_t)data->files, sizeof *list);
@@ -99,31 +99,31 @@ SIMULATED_UNUSED static leat_dataset *simulated_dataset(const simulated_data *da
             snprintf(names[f], sizeof names[f], "%s", scratch_path(name));
             list[f] = names[f];
         }
-        dataset = leat_text_line_dataset(list, data->files, NULL, err);
+        dataset = leat_dataset_text_line(list, data->files, NULL, err);
         dataset = simulated_mapped(dataset, simulated_trace_number, err);
         free(list);
         free(names);
     }
     if (data->shuffled)
-        dataset = leat_shuffle(dataset, data->rows / 2 + 1,
-                               &(leat_shuffle_options){.seed = LEAT_SEED(7)}, err);
-    dataset = leat_batch(dataset, data->batch, NULL, err);
+        dataset = leat_dataset_shuffle(dataset, data->rows / 2 + 1,
+                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
+    dataset = leat_dataset_batch(dataset, data->batch, NULL, err);
     if (data->unknown)
         dataset = simulated_mapped(dataset, simulated_trace_zero, err);
-    return data->epochs == 1 ? dataset : leat_repeat(dataset, data->epochs, err);
+    return data->epochs == 1 ? dataset : leat_dataset_repeat(dataset, data->epochs, err);
 }
 
 /* One worker's iterator; NULL where an allocation failed. `*made` is owned, too. */
 SIMULATED_UNUSED static leat_distributed_iterator *
 simulated_iterator(const simulated_data *data, const leati_membership *member,
                    leat_distributed_dataset **made, leat_error *err) {
-    leat_distribute_options options = {
+    leat_strategy_distribute_options options = {
         .auto_shard_policy = data->policy,
         .count_rows = true,
         .iterator = {.no_rewrites = data->many, .no_autotune = data->many},
         .per_replica_buffer_size = data->many ? LEAT_NO_BUFFER : 0};
     leat_dataset *dataset = simulated_dataset(data, err);
-    *made = dataset == NULL ? NULL : leati_distribute_dataset(member, dataset, &options, err);
+    *made = dataset == NULL ? NULL : leati_distributed_from_dataset(member, dataset, &options, err);
     return *made == NULL ? NULL : leat_distributed_iterator_new(*made, err);
 }
 
@@ -216,7 +216,7 @@ SIMULATED_UNUSED static char *simulated_save(simulated_cluster *c, size_t *size)
     char *data = NULL;
     leat_error err = {0};
     for (int w = 0; w < c->num_workers; w++) {
-        leat_save_report report = {0};
+        leat_iterator_save_report report = {0};
         assert_int_equal(
             leati_distributed_save_part(c->iterators[w], NULL, &writers[w], &report, &err),
             LEAT_OK);

@@ -35,12 +35,12 @@ STRATEGY_UNUSED static float strategy_value_of(leat_variable *variable) {
 /* A leat_tracer: assign_add(10 * id + 1) to the variable `context`; the result is the replica's own
  * copy. */
 STRATEGY_UNUSED static int strategy_add_id(void *context, leat_graph *graph, leat_value *outputs) {
-    leat_value id = leat_cast(leat_replica_id(graph), LEAT_FLOAT32);
+    leat_value id = leat_op_cast(leat_op_replica_id(graph), LEAT_FLOAT32);
     float ten = 10, one = 1;
     leat_tensor scale = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &ten);
     leat_tensor offset = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &one);
-    leat_value delta = leat_add(leat_multiply(id, leat_graph_tensor(graph, &scale)),
-                                leat_graph_tensor(graph, &offset));
+    leat_value delta = leat_op_add(leat_op_multiply(id, leat_graph_tensor(graph, &scale)),
+                                   leat_graph_tensor(graph, &offset));
     leat_graph_assign_add(graph, context, delta);
     outputs[0] = leat_graph_read(graph, context);
     return 1;

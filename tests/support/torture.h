@@ -189,14 +189,14 @@ TORTURE_UNUSED static long torture_count(void) {
 
 TORTURE_UNUSED static void torture_begin(void) {
     const leat_allocator allocator = {NULL, torture_alloc, torture_resize, torture_release};
-    leat_set_allocator(&allocator);
+    leat_allocator_set(&allocator);
     atomic_store(&torture_alive, 0);
     torture_fail_at(0);
 }
 
 TORTURE_UNUSED static void torture_end(void) {
     long live = torture_live();
-    leat_set_allocator(NULL);
+    leat_allocator_set(NULL);
     assert_int_equal(live, 0);
 }
 

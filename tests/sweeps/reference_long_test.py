@@ -29,7 +29,7 @@ class Reference(unittest.TestCase):
                                   env={**os.environ, "PYTHONPATH": str(BUILD / "python")})
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             for page, words in {"leat.data": ("Dataset", "global_shuffle", "Elements of a batch."), "leat.torch": ("DataLoader",),
-                                "leat.math": ("reduce_sum",), "c-data_ops": ("leat_shuffle_options",)}.items():
+                                "leat.math": ("reduce_sum",), "c-data_ops": ("leat_dataset_shuffle_options",)}.items():
                 text = pathlib.Path(folder, "html", page + ".html").read_text(encoding="utf-8")
                 for word in words:
                     self.assertIn(word, text)

@@ -69,6 +69,45 @@ class Strings(Check):
         self.complains("check_strings", "tests compare the wording of errors 419 times; at most 418")
 
 
+class Names(Check):
+    def test_once(self):
+        self.write("src/core/a.h", "typedef struct leati_a {\n    int leati_b;\n} leati_a;\nenum { LEATI_X = 1, LEATI_Y };\n")
+        self.write("src/run/b.c", "struct leati_b {\n    leati_a a;\n};\ntypedef int (*leati_call)(leati_a *);\nstruct local { int x; };\n")
+        self.write("src/run/c.c", "struct leati_b;\nstruct local { int x; };\n/* struct leati_a { */\n")
+        self.accepts("check_names")
+
+    def test_type_twice(self):
+        self.write("src/core/a.h", "typedef struct leati_a {\n    int x;\n} leati_a;\n")
+        self.write("src/run/b.h", "\ntypedef enum leati_a { LEATI_B } leati_a;\n")
+        self.complains("check_names", "src/run/b.h:2: leati_a is defined at src/core/a.h:1 too")
+
+    def test_enumerator_twice(self):
+        self.write("src/core/a.h", "enum { LEATI_A = 1,\n LEATI_B };\n")
+        self.write("src/run/b.h", "typedef enum leati_e { LEATI_C, LEATI_B } leati_e;\n")
+        self.complains("check_names", "src/run/b.h:1: LEATI_B is defined at src/core/a.h:2 too")
+
+    def test_callback_twice(self):
+        self.write("src/core/a.h", "typedef void (*leati_f)(int x);\n")
+        self.write("src/run/b.h", "typedef int leati_f;\n")
+        self.complains("check_names", "leati_f is defined at")
+
+
+class Prefixes(Check):
+    def test_places(self):
+        self.write("src/run/pools.h", "int leati_pool_size(void);\nvoid leati_run_all(void);\n")
+        self.write("src/core/any.h", "int leati_whatever(void);\n")
+        self.accepts("check_prefixes")
+
+    def test_another_word(self):
+        self.write("src/run/pools.h", "\nint leati_size(void);\n")
+        self.complains("check_prefixes", "src/run/pools.h:2: leati_size begins with no place of its header")
+
+    def test_a_word_of_the_vocabulary(self):
+        self.write("src/run/pools.h", "int leati_pool_size(void);\n")
+        self.write("src/core/any.h", "int leati_pool(void);\n")
+        self.complains("check_prefixes", "src/core/any.h:1: leati_pool begins with a word of run")
+
+
 class Layers(Check):
     def test_down_and_own_room(self):
         self.write("src/file/a.c", '#include "file/a.h"\n#include "run/b.h"\n#include <leat/base.h>\n#include <zlib.h>\n')

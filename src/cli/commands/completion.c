@@ -12,7 +12,7 @@ static leati_exit run_completion(void *options, char **arguments, int count) {
         leati_say_error("completion: there is no script for %s; expected bash", arguments[0]);
         return LEATI_EXIT_USAGE;
     }
-    leati_completion_print_bash();
+    leati_manual_print_bash_completion();
     return LEATI_EXIT_OK;
 }
 

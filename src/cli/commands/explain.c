@@ -61,7 +61,7 @@ static leat_status write_files(const struct explain_options *o, const char *metr
     if (o->trace)
         status = leat_trace_write(o->trace, err);
     if (status == LEAT_OK && o->metrics)
-        status = leati_write_file(o->metrics, metrics, strlen(metrics), err);
+        status = leati_atomic_write_file(o->metrics, metrics, strlen(metrics), err);
     return status;
 }
 

@@ -20,14 +20,14 @@ static leati_exit run_help(void *options, char **arguments, int count) {
         return LEATI_EXIT_OK;
     }
     if (count == 0) {
-        leati_help_overview();
+        leati_command_help_overview();
         return LEATI_EXIT_OK;
     }
     const leati_command *command = leati_command_find(arguments[0]);
     if (!command) {
         return LEATI_EXIT_USAGE;
     }
-    leati_help_command(command);
+    leati_command_print_help(command);
     return LEATI_EXIT_OK;
 }
 

@@ -15,7 +15,7 @@ static leati_exit run_index(void *options, char **arguments, int count) {
         leat_error err = {0};
         int64_t records = 0;
         char text[32];
-        if (leat_index_file(arguments[i], &records, &err) == LEAT_OK) {
+        if (leat_index_write(arguments[i], &records, &err) == LEAT_OK) {
             printf("%s: %s records\n", arguments[i], leati_say_count(records, text));
             continue;
         }

@@ -142,11 +142,11 @@ static leat_status inspect_file(const char *path, struct inspect_options *option
             strcmp(options->compression, "NONE") == 0 ? "" : options->compression, &compression,
             err);
     else
-        status = leat_guess_compression(path, &compression, err);
+        status = leat_compression_guess(path, &compression, err);
     if (status)
         return status;
     leat_record_summary summary;
-    status = leat_inspect_records(path, compression, show_record, options, &summary, err);
+    status = leat_records_inspect(path, compression, show_record, options, &summary, err);
     if (status == LEAT_OK)
         print_summary(path, compression, &summary);
     return status;

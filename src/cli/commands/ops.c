@@ -65,7 +65,7 @@ static void print_arguments(const leati_row *rows) {
         printf("  %s: %s%s%s%s\n", row->name, leati_row_type_name(row->type),
                row->flags & LEATI_AUTOTUNE ? " or AUTOTUNE" : "",
                row->flags & LEATI_REQUIRED ? ", required" : "",
-               leati_row_default_text(row, value, sizeof value));
+               leati_table_row_default_text(row, value, sizeof value));
         print_wrapped(row->doc, "      ");
     }
 }

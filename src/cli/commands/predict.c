@@ -50,7 +50,7 @@ struct predicting {
 static int trace_predict(void *context, leat_graph *graph, leat_value *outputs) {
     struct predicting *p = context;
     leat_value images = leat_graph_argument(graph, 0);
-    outputs[0] = leat_softmax(leat_model_call(p->trainer.model, images, false));
+    outputs[0] = leat_op_softmax(leat_model_call(p->trainer.model, images, false));
     return 1;
 }
 
@@ -95,7 +95,7 @@ static leat_status predict_batch(struct predicting *p, leat_element *batch, leat
 }
 
 static leat_status predict_all(struct predicting *p, leat_error *err) {
-    leat_dataset *dataset = leati_pictures_open(&p->pictures, p->corpus.image, BATCH, err);
+    leat_dataset *dataset = leati_train_pictures_open(&p->pictures, p->corpus.image, BATCH, err);
     leat_iterator *iterator = dataset ? leat_iterator_new(dataset, NULL, err) : NULL;
     leat_element batch = {0};
     leat_status status = iterator ? LEAT_OK : err->code;
@@ -119,14 +119,14 @@ static leat_status open_network(struct predicting *p, const char *path, leat_err
     const leati_train_options options = {
         .replicas = 1, .batch = BATCH, .learning_rate = 1, .seed = LEAT_SEED(1)};
     leati_safetensors *file = NULL;
-    leat_status status = leati_trained_open(path, &p->corpus, &p->names, &file, err);
+    leat_status status = leati_train_weights_open(path, &p->corpus, &p->names, &file, err);
     if (status)
         return status;
-    status = leati_trainer_new(&options, &p->corpus, &p->trainer, err);
+    status = leati_train_trainer_new(&options, &p->corpus, &p->trainer, err);
     if (status == LEAT_OK) {
-        status = leati_trained_load(file, path, &p->trainer, err);
+        status = leati_train_weights_load(file, path, &p->trainer, err);
         if (status)
-            leati_trainer_fini(&p->trainer);
+            leati_train_trainer_fini(&p->trainer);
     }
     leati_safetensors_free(file);
     return status;
@@ -137,15 +137,15 @@ static leat_status predict(const struct predict_options *options, char **argumen
     struct predicting p = {.top = options->top};
     leat_status status = LEAT_OK;
     for (int i = 1; i < count && status == LEAT_OK; i++)
-        status = leati_paths_add(&p.pictures, arguments[i], strlen(arguments[i]), err);
+        status = leati_fs_paths_add(&p.pictures, arguments[i], strlen(arguments[i]), err);
     if (status == LEAT_OK)
         status = open_network(&p, arguments[0], err);
     if (status == LEAT_OK) {
         status = predict_all(&p, err);
-        leati_trainer_fini(&p.trainer);
+        leati_train_trainer_fini(&p.trainer);
     }
-    leati_paths_fini(&p.names);
-    leati_paths_fini(&p.pictures);
+    leati_fs_paths_fini(&p.names);
+    leati_fs_paths_fini(&p.pictures);
     return status;
 }
 

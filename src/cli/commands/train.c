@@ -106,7 +106,7 @@ static void train_defaults(void *options) {
 
 static void print_plan(const leati_train_options *options, const leati_corpus *corpus,
                        const leati_trainer *trainer) {
-    if (!leati_trainer_speaks(trainer))
+    if (!leati_train_trainer_speaks(trainer))
         return;
     int workers = leat_strategy_num_workers(trainer->strategy);
     char processes[48] = "";
@@ -124,31 +124,31 @@ static void print_plan(const leati_train_options *options, const leati_corpus *c
 static leat_status train_on(const leati_train_options *options, leati_corpus *corpus,
                             leat_error *err) {
     leati_trainer trainer;
-    leat_status status = leati_trainer_new(options, corpus, &trainer, err);
+    leat_status status = leati_train_trainer_new(options, corpus, &trainer, err);
     if (status)
         return status;
     print_plan(options, corpus, &trainer);
     if (options->resume)
-        status = leati_trainer_resume(options, corpus, &trainer, err);
+        status = leati_train_trainer_resume(options, corpus, &trainer, err);
     if (status == LEAT_OK)
         status = leati_train_loop(options, corpus, &trainer, err);
-    leati_trainer_fini(&trainer);
+    leati_train_trainer_fini(&trainer);
     return status;
 }
 
 static leat_status train(const leati_train_options *options, char **arguments, int count,
                          leat_error *err) {
     leati_corpus_files files;
-    leat_status status = leati_corpus_find(arguments, count, &files, err);
+    leat_status status = leati_train_corpus_find(arguments, count, &files, err);
     if (status)
         return status;
     leati_corpus corpus;
-    status = leati_corpus_open(&files, options, &corpus, err);
+    status = leati_train_corpus_open(&files, options, &corpus, err);
     if (status == LEAT_OK) {
         status = train_on(options, &corpus, err);
-        leati_corpus_fini(&corpus);
+        leati_train_corpus_fini(&corpus);
     }
-    leati_corpus_files_fini(&files);
+    leati_train_corpus_files_fini(&files);
     return status;
 }
 

@@ -31,7 +31,7 @@ leati_access *leati_access_open(const leat_dataset *dataset, leati_iteration *it
     access->state = state;
     access->inputs = inputs;
     access->for_iteration = for_iteration;
-    leati_node_init(&access->node, dataset, iteration, parent);
+    leati_state_node_init(&access->node, dataset, iteration, parent);
     if (op->access_open != NULL && op->access_open(access, err) != LEAT_OK) {
         leati_access_close(access);
         return NULL;
@@ -50,7 +50,7 @@ void leati_access_close(leati_access *access) {
     if (dataset->op->access_close != NULL) {
         dataset->op->access_close(access);
     }
-    leati_node_fini(&access->node);
+    leati_state_node_fini(&access->node);
     leati_block_fini(&access->spare);
     leati_free(access->indices);
     leati_free(access->inputs);
@@ -86,16 +86,16 @@ leat_status leati_access_get(leati_access *access, const int64_t *indices, int64
             ? dataset->op->at(access, indices, n, out, e)
             : leati_fail(e, LEAT_UNIMPLEMENTED, "random access is not implemented for %s",
                          dataset->op->name);
-    leati_count(&access->node.counters.pulls, 1);
+    leati_counter_add(&access->node.counters.pulls, 1);
     if (status == LEAT_OK) {
-        leati_count(&access->node.counters.elements, out->n);
+        leati_counter_add(&access->node.counters.elements, out->n);
         if (access->node.iteration->verify) {
             reencode(access, out);
         }
         return LEAT_OK;
     }
     leati_block_clear(out);
-    leati_count(&access->node.counters.errors, 1);
+    leati_counter_add(&access->node.counters.errors, 1);
     leati_error_at_operator(e, access->node.name, indices[0]);
     return status;
 }
@@ -143,12 +143,12 @@ int64_t leati_access_checked(const leati_access *access, const int64_t *indices,
     return good;
 }
 
-leat_status leati_indexable(const leat_dataset *dataset, leat_error *err) {
+leat_status leati_access_check(const leat_dataset *dataset, leat_error *err) {
     const leati_dataset_op *op = dataset->op;
     leat_status status = LEAT_OK;
     if (op->expand != NULL) {
         leat_dataset *plan = op->expand(dataset, err);
-        status = plan == NULL ? err->code : leati_indexable(plan, err);
+        status = plan == NULL ? err->code : leati_access_check(plan, err);
         leat_dataset_unref(plan);
         return status;
     }
@@ -161,7 +161,7 @@ leat_status leati_indexable(const leat_dataset *dataset, leat_error *err) {
                             op->name, op->name);
     }
     for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
-        status = leati_indexable(dataset->inputs[i], err);
+        status = leati_access_check(dataset->inputs[i], err);
     }
     return status;
 }

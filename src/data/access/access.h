@@ -54,6 +54,6 @@ leat_status leati_access_outside(int64_t index, int64_t count, leat_error *err);
 
 /* May global_shuffle stand over the plan? FAILED_PRECONDITION naming the operator that is in the
  * way. */
-LEAT_WARN_UNUSED leat_status leati_indexable(const leat_dataset *dataset, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_access_check(const leat_dataset *dataset, leat_error *err);
 
 #endif

@@ -40,14 +40,14 @@ static leat_status call_counted(void *context, const leat_element *in, leat_elem
 }
 
 static leat_dataset *counted(leat_dataset *input, struct calls *calls, leat_error *err) {
-    leat_function *function = leat_callback_function(call_counted, calls, NULL, NULL, 0,
-                                                     leat_spec_ref(leat_dataset_spec(input)),
-                                                     leat_spec_ref(leat_dataset_spec(input)), err);
-    return leat_label(leat_map(input, function, NULL, err), "mine", err);
+    leat_function *function =
+        LEAT_CALLBACK(call_counted, calls, NULL, NULL, 0, leat_spec_ref(leat_dataset_spec(input)),
+                      leat_spec_ref(leat_dataset_spec(input)), err);
+    return leat_dataset_label(leat_dataset_map(input, function, NULL, err), "mine", err);
 }
 
 static leat_dataset *range_of(int64_t n, leat_error *err) {
-    return leat_range(0, n, 1, NULL, err);
+    return leat_dataset_range(0, n, 1, NULL, err);
 }
 
 /* Element `index` as a number; fails the test on an error. */
@@ -86,7 +86,7 @@ static void test_only_what_is_asked(void **state) {
     leat_error err = {0};
     struct calls calls = {.fails = true};
     leat_dataset *dataset = counted(range_of(10, &err), &calls, &err);
-    dataset = leat_take(leat_skip(dataset, 2, &err), 6, &err);
+    dataset = leat_dataset_take(leat_dataset_skip(dataset, 2, &err), 6, &err);
     leat_accessor *accessor = opened(dataset);
     assert_int_equal(calls.count, 0);
     assert_int_equal(number_at(accessor, 5), 7001);
@@ -108,7 +108,7 @@ static void test_cache_reads_once(void **state) {
     (void)state;
     leat_error err = {0};
     struct calls calls = {.fails = true};
-    leat_dataset *dataset = leat_cache(counted(range_of(6, &err), &calls, &err), &err);
+    leat_dataset *dataset = leat_dataset_cache(counted(range_of(6, &err), &calls, &err), &err);
     leat_accessor *first = opened(dataset), *second = opened(dataset);
     assert_int_equal(number_at(first, 1), 1002);
     assert_int_equal(calls.count, 2);
@@ -123,7 +123,7 @@ static void test_cache_reads_once(void **state) {
     assert_int_equal(number_at(second, 0), 1);
     leat_accessor_close(second);
     leat_element element = {0};
-    assert_int_equal(leat_at(dataset, 2, &element, &err), LEAT_OK);
+    assert_int_equal(leat_dataset_at(dataset, 2, &element, &err), LEAT_OK);
     assert_int_equal(*(const int64_t *)element.tensors[0].data, 2003);
     leat_element_fini(&element);
     assert_int_equal(calls.count, 6);
@@ -135,7 +135,7 @@ static void test_cache_of_an_iteration(void **state) {
     (void)state;
     leat_error err = {0};
     struct calls calls = {0};
-    leat_dataset *dataset = leat_cache(counted(range_of(4, &err), &calls, &err), &err);
+    leat_dataset *dataset = leat_dataset_cache(counted(range_of(4, &err), &calls, &err), &err);
     char *text = dataset_text(dataset, NULL, -1);
     assert_string_equal(text, "1 1002 2003 3004");
     free(text);
@@ -179,7 +179,7 @@ static void test_threads(void **state) {
     (void)state;
     leat_error err = {0};
     struct calls calls = {0};
-    leat_dataset *dataset = leat_cache(counted(range_of(MANY, &err), &calls, &err), &err);
+    leat_dataset *dataset = leat_dataset_cache(counted(range_of(MANY, &err), &calls, &err), &err);
     struct reader readers[READERS];
     pthread_t threads[READERS];
     for (int i = 0; i < READERS; i++) {
@@ -227,13 +227,16 @@ static void test_lists(void **state) {
     const int64_t expected[] = {9, 5, 5, 0, 1, 8, 2};
     for (int verify = 0; verify < 2; verify++) {
         /* 5 6 7 8 9 10 11 12 13 0 1 2 */
-        leat_dataset *dataset = leat_concatenate(leat_range(5, 14, 1, NULL, &err),
-                                                 leat_cache(range_of(3, &err), &err), &err);
+        leat_dataset *dataset =
+            leat_dataset_concatenate(leat_dataset_range(5, 14, 1, NULL, &err),
+                                     leat_dataset_cache(range_of(3, &err), &err), &err);
         check_rows(dataset, indices, 7, verify, expected);
-        dataset = leat_unbatch(
-            leat_batch(dataset, 4, &(leat_batch_options){.drop_remainder = true}, &err), &err);
+        dataset = leat_dataset_unbatch(
+            leat_dataset_batch(dataset, 4, &(leat_dataset_batch_options){.drop_remainder = true},
+                               &err),
+            &err);
         check_rows(dataset, indices, 7, verify, expected);
-        dataset = leat_zip(&dataset, 1, &err);
+        dataset = leat_dataset_zip(&dataset, 1, &err);
         check_rows(dataset, indices, 7, verify, expected);
         leat_dataset_unref(dataset);
     }
@@ -275,8 +278,8 @@ static void test_random_functions(void **state) {
     (void)state;
     leat_error err = {0};
     leat_dataset *dataset = range_of(6, &err);
-    leat_function *function = leat_trace(trace_noise, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_map(dataset, function, NULL, &err);
+    leat_function *function = LEAT_TRACE(trace_noise, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_map(dataset, function, NULL, &err);
     char *expected = dataset_text(dataset, NULL, -1), *found = NULL;
     dataset_append(&found, "");
     leat_accessor *accessor = opened(dataset);
@@ -300,7 +303,7 @@ static void test_random_functions(void **state) {
 static void test_unseeded_shuffle(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_shuffle(range_of(50, &err), 3, NULL, &err);
+    leat_dataset *dataset = leat_dataset_shuffle(range_of(50, &err), 3, NULL, &err);
     leat_accessor *first = opened(dataset), *second = opened(dataset);
     uint64_t seen = 0;
     for (int64_t i = 0; i < 50; i++) {
@@ -323,7 +326,7 @@ static void test_arguments(void **state) {
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     /* The first error of a chain of builders stays. */
     err = (leat_error){0};
-    assert_int_equal(leat_at(leat_range(0, 3, 0, NULL, &err), 0, &element, &err),
+    assert_int_equal(leat_dataset_at(leat_dataset_range(0, 3, 0, NULL, &err), 0, &element, &err),
                      LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "step"));
     assert_int_equal(leat_accessor_get(NULL, 0, &element, &err), LEAT_INVALID_ARGUMENT);
@@ -331,7 +334,7 @@ static void test_arguments(void **state) {
     leat_accessor *accessor = opened(dataset);
     assert_int_equal(leat_accessor_get(accessor, 0, NULL, NULL), LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_accessor_get(accessor, 3, &element, NULL), LEAT_OUT_OF_RANGE);
-    assert_int_equal(leat_at(dataset, 2, &element, NULL), LEAT_OK);
+    assert_int_equal(leat_dataset_at(dataset, 2, &element, NULL), LEAT_OK);
     leat_dataset_unref(dataset);
     assert_int_equal(number_at(accessor, 1), 1);
     leat_accessor_close(accessor);

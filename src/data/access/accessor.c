@@ -88,7 +88,8 @@ leat_status leat_accessor_get(leat_accessor *accessor, int64_t index, leat_eleme
     return status;
 }
 
-leat_status leat_at(leat_dataset *dataset, int64_t index, leat_element *out, leat_error *err) {
+leat_status leat_dataset_at(leat_dataset *dataset, int64_t index, leat_element *out,
+                            leat_error *err) {
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
     leat_accessor *accessor = leat_accessor_open(dataset, e);

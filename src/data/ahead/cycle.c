@@ -14,23 +14,23 @@ typedef enum visit_mode { VISIT_PULL, VISIT_ADVANCE, VISIT_SKIP } visit_mode;
 
 static void lock(leati_cycle *cycle) {
     if (cycle->crew != NULL) {
-        leati_gate_lock(cycle->crew->gate);
+        leati_queue_gate_lock(cycle->crew->gate);
     }
 }
 
 static void unlock(leati_cycle *cycle) {
     if (cycle->crew != NULL) {
-        leati_gate_unlock(cycle->crew->gate);
+        leati_queue_gate_unlock(cycle->crew->gate);
     }
 }
 
 static void drop(leati_cycle *cycle, leati_slot *slot) {
     if (cycle->crew != NULL) {
         lock(cycle);
-        leati_crew_forget(cycle->crew, slot);
+        leati_cycle_crew_forget(cycle->crew, slot);
         unlock(cycle);
     }
-    leati_slot_free(slot);
+    leati_cycle_slot_free(slot);
 }
 
 static void clear_place(leati_cycle *cycle, int64_t at) {
@@ -85,7 +85,7 @@ void leati_cycle_empty(leati_cycle *cycle) {
 /* ---- opening and closing ---- */
 
 int64_t leati_cycle_of_cores(int64_t num_parallel_calls) {
-    int64_t cores = leati_num_cores();
+    int64_t cores = leati_pool_num_cores();
     if (num_parallel_calls == LEATI_NOT_PARALLEL) {
         return cores;
     }
@@ -118,7 +118,7 @@ leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *
         cycle->input.ends_at_error = true;
     }
     if (status == LEAT_OK && options->parallel && !node->iteration->inline_only) {
-        cycle->crew = leati_crew_new(cycle, err);
+        cycle->crew = leati_cycle_crew_new(cycle, err);
         status = cycle->crew == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
     return status;
@@ -128,11 +128,11 @@ void leati_cycle_close(leati_node_state *node, void *state) {
     leati_cycle *cycle = state;
     (void)node;
     if (cycle->crew != NULL) {
-        leati_crew_stop(cycle->crew);
+        leati_cycle_crew_stop(cycle->crew);
     }
     leati_cycle_empty(cycle);
     if (cycle->crew != NULL) {
-        leati_crew_free(cycle->crew);
+        leati_cycle_crew_free(cycle->crew);
         cycle->crew = NULL;
     }
     leati_free((void *)cycle->slots);
@@ -145,11 +145,11 @@ leat_status leati_cycle_reset(leati_node_state *node, void *state, leat_error *e
     leati_cycle *cycle = state;
     (void)node;
     if (cycle->crew != NULL) {
-        leati_crew_hold(cycle->crew);
+        leati_cycle_crew_hold(cycle->crew);
     }
     leati_cycle_empty(cycle);
     if (cycle->crew != NULL) {
-        leati_crew_release(cycle->crew);
+        leati_cycle_crew_release(cycle->crew);
     }
     cycle->at = cycle->block = 0;
     return leati_input_reset(&cycle->input, err);
@@ -192,7 +192,7 @@ static leati_tail read_input(leati_cycle *cycle, int64_t want, leat_error *err) 
     }
     int64_t outcomes = available < 1 ? 1 : available < want ? available : want;
     for (int64_t i = 0; i < outcomes; i++) {
-        leati_slot *slot = leati_slot_new(err);
+        leati_slot *slot = leati_cycle_slot_new(err);
         if (slot == NULL) {
             return LEATI_ERROR;
         }
@@ -202,7 +202,7 @@ static leati_tail read_input(leati_cycle *cycle, int64_t want, leat_error *err) 
             slot->fault = LEATI_FAULT_DATASET;
             slot->error = failure;
         } else if (keep_element(cycle, leati_input_begin(&cycle->input), slot, err) != LEAT_OK) {
-            leati_slot_free(slot);
+            leati_cycle_slot_free(slot);
             return LEATI_ERROR;
         }
         cycle->call++;
@@ -241,7 +241,7 @@ static void pass_empty(leati_cycle *cycle) {
  * memory. */
 static leati_tail fill_place(leati_cycle *cycle, leat_error *err) {
     leati_crew *crew = cycle->crew;
-    int64_t lacks = crew == NULL || cycle->input.ended ? 0 : leati_crew_lacks(crew);
+    int64_t lacks = crew == NULL || cycle->input.ended ? 0 : leati_cycle_crew_lacks(crew);
     if (cycle->queue == NULL || lacks > 0) {
         leat_error local = {0};
         leati_tail tail =
@@ -255,9 +255,9 @@ static leati_tail fill_place(leati_cycle *cycle, leat_error *err) {
     }
     leati_cycle_place(cycle, cycle->at, dequeue(cycle));
     if (crew != NULL && lacks > 0) {
-        leati_gate_lock(crew->gate);
-        leati_crew_rouse(crew);
-        leati_gate_unlock(crew->gate);
+        leati_queue_gate_lock(crew->gate);
+        leati_cycle_crew_wake(crew);
+        leati_queue_gate_unlock(crew->gate);
     }
     return LEATI_MORE;
 }
@@ -322,21 +322,21 @@ static leati_tail read_plain(leati_cycle *cycle, leati_slot *slot, visit_request
 
 /* Makes sure that the slot has rows or a tail in front. MORE; ERROR without an outcome. */
 static leati_tail load(leati_cycle *cycle, leati_slot *slot, visit_request *r, leat_error *err) {
-    if (slot->kind == LEATI_KIND_STAGED && !leati_slot_drained(slot)) {
+    if (slot->kind == LEATI_KIND_STAGED && !leati_cycle_slot_drained(slot)) {
         return LEATI_MORE;
     }
     if (slot->kind == LEATI_KIND_STAGED && r->mode == VISIT_ADVANCE &&
-        leati_crew_claim(cycle->crew, slot)) {
+        leati_cycle_crew_claim(cycle->crew, slot)) {
         leati_tail tail = leati_input_advance(&slot->input, r->most, &r->n, err);
         slot->made += r->n;
         slot->taken += r->n;
-        leati_crew_unclaim(cycle->crew, slot);
+        leati_cycle_crew_unclaim(cycle->crew, slot);
         if (r->n > 0 || tail == LEATI_ERROR) {
             return tail == LEATI_END ? LEATI_MORE : tail;
         }
     }
     bool patient = r->mode != VISIT_PULL || r->out->n == 0;
-    leati_load loaded = leati_crew_load(cycle->crew, slot, patient, err);
+    leati_load loaded = leati_cycle_crew_load(cycle->crew, slot, patient, err);
     r->later = loaded == LEATI_NOT_YET;
     return loaded == LEATI_NOT_LOADED ? LEATI_ERROR : LEATI_MORE;
 }
@@ -370,7 +370,7 @@ static bool open_plain(leati_cycle *cycle, leati_slot *slot) {
         return false;
     }
     slot->error = (leat_error){0};
-    if (leati_slot_open(cycle, slot, &cycle->inner, true) == LEATI_PHASE_OPEN) {
+    if (leati_cycle_slot_open(cycle, slot, &cycle->inner, true) == LEATI_PHASE_OPEN) {
         slot->kind = LEATI_KIND_PLAIN;
         return true;
     }
@@ -416,10 +416,10 @@ static leati_tail read_slot(leati_cycle *cycle, visit_request *r, leat_error *er
 /* In any order: gives the turn to a slot that is ready. */
 static void choose_turn(leati_cycle *cycle) {
     const leati_slot *slot = cycle->slots[cycle->at];
-    if (slot != NULL && (slot->kind >= LEATI_KIND_PLAIN || !leati_slot_drained(slot))) {
+    if (slot != NULL && (slot->kind >= LEATI_KIND_PLAIN || !leati_cycle_slot_drained(slot))) {
         return;
     }
-    int64_t at = leati_crew_ready(cycle->crew, cycle->at);
+    int64_t at = leati_cycle_crew_ready(cycle->crew, cycle->at);
     if (at != cycle->at) {
         cycle->at = at;
         cycle->block = 0;

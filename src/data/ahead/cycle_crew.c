@@ -89,19 +89,19 @@ static leati_slot *choose(const leati_crew *crew) {
     return slot;
 }
 
-void leati_crew_rouse(leati_crew *crew) {
+void leati_cycle_crew_wake(leati_crew *crew) {
     if (crew->resting > 0 && choose(crew) != NULL) {
-        leati_gate_wake(crew->gate);
+        leati_queue_gate_wake(crew->gate);
     }
 }
 
 static void account(leati_crew *crew) {
     leati_node_state *node = crew->cycle->node;
-    leati_count_set(&node->counters.depth, crew->rows);
-    leati_count_set(&node->counters.bytes_held, crew->held);
-    leati_count_set(&node->counters.parallelism, crew->worth ? crew->most : 1);
+    leati_counter_set(&node->counters.depth, crew->rows);
+    leati_counter_set(&node->counters.bytes_held, crew->held);
+    leati_counter_set(&node->counters.parallelism, crew->worth ? crew->most : 1);
     /* Over the limit less is read ahead; it is no failure. */
-    if (leati_holder_set(&node->holder, crew->held, NULL) != LEAT_OK) {
+    if (leati_budget_holder_set(&node->holder, crew->held, NULL) != LEAT_OK) {
         return;
     }
 }
@@ -110,7 +110,7 @@ static void account(leati_crew *crew) {
 
 /* What a worker found, to be published. */
 typedef struct found {
-    leati_phase phase;
+    leati_cycle_phase phase;
     leati_fault fault;
     leati_portion *portion; /* NULL: none */
     int64_t ask, spent, mark_ns;
@@ -148,7 +148,7 @@ static void work(leati_crew *crew, leati_slot *slot, leati_inner *inner, found *
     int64_t start = leati_now_ns();
     memset(&slot->error, 0, sizeof(slot->error));
     if (f->phase == LEATI_PHASE_CALL) {
-        f->phase = leati_slot_open(cycle, slot, inner, false);
+        f->phase = leati_cycle_slot_open(cycle, slot, inner, false);
         f->fault = f->phase == LEATI_PHASE_ENDED ? LEATI_FAULT_DATASET : LEATI_FAULT_NONE;
         f->opened = true;
     } else if (f->due) {
@@ -214,15 +214,15 @@ static void publish(leati_crew *crew, leati_slot *slot, const found *f) {
 static void drive(void *context) {
     leati_crew_worker *worker = context;
     leati_crew *crew = worker->crew;
-    leati_pool *pool = crew->below.pool;
-    leati_token_acquire(pool);
-    leati_gate_lock(crew->gate);
+    leati_pooling_pool *pool = crew->below.pool;
+    leati_pool_token_acquire(pool);
+    leati_queue_gate_lock(crew->gate);
     while (!crew->stop) {
         leati_slot *slot = choose(crew);
         if (slot == NULL) {
             crew->resting++;
-            leat_status status =
-                leati_gate_wait(crew->gate, LEATI_WAIT_CONSUMER, LEATI_NO_DEADLINE, NULL, NULL);
+            leat_status status = leati_queue_gate_wait(crew->gate, LEATI_WAIT_CONSUMER,
+                                                       LEATI_NO_DEADLINE, NULL, NULL);
             crew->resting--;
             if (status != LEAT_OK) {
                 break;
@@ -232,22 +232,22 @@ static void drive(void *context) {
         found f = begin(crew, slot);
         int64_t least = (block_rows(crew) + 1) / 2;
         f.ask = f.ask > least ? f.ask : least;
-        leati_gate_unlock(crew->gate);
+        leati_queue_gate_unlock(crew->gate);
         work(crew, slot, &worker->inner, &f);
-        leati_gate_lock(crew->gate);
+        leati_queue_gate_lock(crew->gate);
         publish(crew, slot, &f);
         bool awaited =
             crew->awaited == slot || (crew->awaited != NULL && crew->cycle->options.any_order);
         if (awaited || crew->hold) {
-            leati_gate_wake(crew->gate);
+            leati_queue_gate_wake(crew->gate);
         }
     }
-    leati_gate_unlock(crew->gate);
-    leati_token_release(pool);
-    leati_gate_lock(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
+    leati_pool_token_release(pool);
+    leati_queue_gate_lock(crew->gate);
     crew->running--;
-    leati_gate_wake(crew->gate);
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_wake(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
 }
 
 /* ---- the consumer ---- */
@@ -258,9 +258,9 @@ static void hire(leati_crew *crew) {
     leati_crew_worker *worker = &crew->workers[crew->hired];
     worker->crew = crew;
     if (leati_inner_init(&worker->inner, crew->cycle->node, NULL) == LEAT_OK) {
-        leati_gate_lock(crew->gate);
+        leati_queue_gate_lock(crew->gate);
         crew->running++;
-        leati_gate_unlock(crew->gate);
+        leati_queue_gate_unlock(crew->gate);
         worker->driver =
             leati_driver_start(crew->cycle->node->dataset->op->name, drive, worker, NULL);
     }
@@ -270,10 +270,10 @@ static void hire(leati_crew *crew) {
                    crew->cycle->node->name, crew->hired);
         return;
     }
-    leati_gate_lock(crew->gate);
+    leati_queue_gate_lock(crew->gate);
     crew->running -= worker->inner.scratch != NULL;
     crew->most = crew->hired;
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
     leati_inner_fini(&worker->inner);
 }
 
@@ -286,12 +286,12 @@ static bool needs_driver(const leati_crew *crew) {
 static void help(leati_crew *crew, leati_slot *slot) {
     found f = begin(crew, slot);
     bool need = needs_driver(crew);
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
     if (need) {
         hire(crew);
     }
     work(crew, slot, &crew->cycle->inner, &f);
-    leati_gate_lock(crew->gate);
+    leati_queue_gate_lock(crew->gate);
     publish(crew, slot, &f);
 }
 
@@ -318,17 +318,18 @@ static void take(leati_crew *crew, leati_slot *slot) {
     }
     crew->turn = crew->cycle->at;
     account(crew);
-    leati_crew_rouse(crew);
+    leati_cycle_crew_wake(crew);
 }
 
-leati_load leati_crew_load(leati_crew *crew, leati_slot *slot, bool patient, leat_error *err) {
+leati_load leati_cycle_crew_load(leati_crew *crew, leati_slot *slot, bool patient,
+                                 leat_error *err) {
     const leati_cycle *cycle = crew->cycle;
     const leati_iteration *iteration = cycle->node->iteration;
     int64_t waited = 0;
     leati_load load = LEATI_LOADED;
     leati_block_clear(&slot->front.rows); /* drops references without the gate */
     slot->at = 0;
-    leati_gate_lock(crew->gate);
+    leati_queue_gate_lock(crew->gate);
     crew->turn = cycle->at;
     while (slot->count == 0) {
         if (leati_cancel_fired(crew->cancel)) {
@@ -349,15 +350,15 @@ leati_load leati_crew_load(leati_crew *crew, leati_slot *slot, bool patient, lea
             continue;
         }
         if (needs_driver(crew)) {
-            leati_gate_unlock(crew->gate);
+            leati_queue_gate_unlock(crew->gate);
             hire(crew);
-            leati_gate_lock(crew->gate);
+            leati_queue_gate_lock(crew->gate);
             continue;
         }
-        leati_crew_rouse(crew);
+        leati_cycle_crew_wake(crew);
         crew->awaited = slot;
-        leat_status status =
-            leati_gate_wait(crew->gate, LEATI_WAIT_INPUT, iteration->deadline_ns, &waited, err);
+        leat_status status = leati_queue_gate_wait(crew->gate, LEATI_WAIT_INPUT,
+                                                   iteration->deadline_ns, &waited, err);
         crew->awaited = NULL;
         if (status != LEAT_OK || (cycle->options.any_order && slot->count == 0)) {
             load = status != LEAT_OK ? LEATI_NOT_LOADED : LEATI_NOT_YET;
@@ -367,8 +368,8 @@ leati_load leati_crew_load(leati_crew *crew, leati_slot *slot, bool patient, lea
     if (load == LEATI_LOADED && slot->count > 0) {
         take(crew, slot);
     }
-    leati_gate_unlock(crew->gate);
-    leati_count(&cycle->node->counters.waiting_ns, waited);
+    leati_queue_gate_unlock(crew->gate);
+    leati_counter_add(&cycle->node->counters.waiting_ns, waited);
     return load;
 }
 
@@ -377,17 +378,17 @@ static int welcome(const leati_cycle *cycle, const leati_slot *slot) {
     if (slot == NULL) {
         return cycle->queue != NULL || !cycle->input.ended;
     }
-    if (slot->kind >= LEATI_KIND_PLAIN || slot->count > 0 || !leati_slot_drained(slot)) {
+    if (slot->kind >= LEATI_KIND_PLAIN || slot->count > 0 || !leati_cycle_slot_drained(slot)) {
         return 2;
     }
     return !slot->busy;
 }
 
-int64_t leati_crew_ready(leati_crew *crew, int64_t at) {
+int64_t leati_cycle_crew_ready(leati_crew *crew, int64_t at) {
     const leati_cycle *cycle = crew->cycle;
     int64_t length = cycle->options.cycle_length, found_at = at;
     int best = 0;
-    leati_gate_lock(crew->gate);
+    leati_queue_gate_lock(crew->gate);
     for (int64_t i = 0; i < length && i < MOST_SCANNED && best < 2 && crew->worth; i++) {
         int64_t place = at < length - i ? at + i : at - (length - i);
         int how = welcome(cycle, cycle->slots[place]);
@@ -398,34 +399,34 @@ int64_t leati_crew_ready(leati_crew *crew, int64_t at) {
             found_at = place;
         }
     }
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
     return found_at;
 }
 
-int64_t leati_crew_lacks(leati_crew *crew) {
+int64_t leati_cycle_crew_lacks(leati_crew *crew) {
     int64_t target = 2 * (int64_t)crew->most + 2, queued = crew->cycle->queued;
-    leati_gate_lock(crew->gate);
+    leati_queue_gate_lock(crew->gate);
     bool grow = crew->ahead && crew->worth && queued <= target / 2 && !tight(crew);
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
     return grow ? target - queued : 0;
 }
 
-bool leati_crew_claim(leati_crew *crew, leati_slot *slot) {
-    leati_gate_lock(crew->gate);
-    bool idle = slot->kind == LEATI_KIND_STAGED && leati_slot_drained(slot) && slot->count == 0 &&
-                !slot->busy && slot->phase == LEATI_PHASE_OPEN;
+bool leati_cycle_crew_claim(leati_crew *crew, leati_slot *slot) {
+    leati_queue_gate_lock(crew->gate);
+    bool idle = slot->kind == LEATI_KIND_STAGED && leati_cycle_slot_drained(slot) &&
+                slot->count == 0 && !slot->busy && slot->phase == LEATI_PHASE_OPEN;
     slot->busy = slot->busy || idle;
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
     return idle;
 }
 
-void leati_crew_unclaim(leati_crew *crew, leati_slot *slot) {
-    leati_gate_lock(crew->gate);
+void leati_cycle_crew_unclaim(leati_crew *crew, leati_slot *slot) {
+    leati_queue_gate_lock(crew->gate);
     slot->busy = false;
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
 }
 
-void leati_crew_forget(leati_crew *crew, const leati_slot *slot) {
+void leati_cycle_crew_forget(leati_crew *crew, const leati_slot *slot) {
     crew->held -= slot->front.bytes;
     for (int i = 0; i < slot->count; i++) {
         const leati_portion *portion = &slot->ready[(slot->first + i) % LEATI_PORTIONS];
@@ -436,30 +437,30 @@ void leati_crew_forget(leati_crew *crew, const leati_slot *slot) {
     account(crew);
 }
 
-void leati_crew_hold(leati_crew *crew) {
+void leati_cycle_crew_hold(leati_crew *crew) {
     leat_status status = LEAT_OK;
-    leati_gate_lock(crew->gate);
+    leati_queue_gate_lock(crew->gate);
     crew->hold = true;
     while (crew->busy > 0 && status == LEAT_OK) {
-        status = leati_gate_wait(crew->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
+        status = leati_queue_gate_wait(crew->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
     }
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
 }
 
-void leati_crew_release(leati_crew *crew) {
-    leati_gate_lock(crew->gate);
+void leati_cycle_crew_release(leati_crew *crew) {
+    leati_queue_gate_lock(crew->gate);
     crew->hold = false;
-    leati_crew_rouse(crew);
-    leati_gate_unlock(crew->gate);
+    leati_cycle_crew_wake(crew);
+    leati_queue_gate_unlock(crew->gate);
 }
 
 /* ---- opening and closing ---- */
 
 static void wake_cancelled(leati_cancel_watch *watch) {
     leati_crew *crew = (leati_crew *)((char *)watch - offsetof(leati_crew, watch));
-    leati_gate_lock(crew->gate);
-    leati_gate_wake(crew->gate);
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_lock(crew->gate);
+    leati_queue_gate_wake(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
 }
 
 /* More drivers than threads of the pool would only wait for its tokens, and those that find nothing
@@ -477,7 +478,7 @@ static leat_status open_crew(leati_crew *crew, leat_error *err) {
     if (crew->cancel == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    crew->gate = leati_gate_new(node->name, NULL, err);
+    crew->gate = leati_queue_gate_new(node->name, NULL, err);
     if (crew->gate == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -488,7 +489,7 @@ static leat_status open_crew(leati_crew *crew, leat_error *err) {
     return crew->workers == NULL ? leati_no_memory(err) : LEAT_OK;
 }
 
-leati_crew *leati_crew_new(leati_cycle *cycle, leat_error *err) {
+leati_crew *leati_cycle_crew_new(leati_cycle *cycle, leat_error *err) {
     leati_crew *crew = leati_alloc_zero(1, sizeof(*crew));
     if (crew == NULL) {
         leati_no_memory(err);
@@ -503,30 +504,30 @@ leati_crew *leati_crew_new(leati_cycle *cycle, leat_error *err) {
     crew->worth = crew->below.verify;
     crew->most = most_drivers(crew);
     if (open_crew(crew, err) != LEAT_OK) {
-        leati_crew_free(crew);
+        leati_cycle_crew_free(crew);
         return NULL;
     }
     return crew;
 }
 
-void leati_crew_stop(leati_crew *crew) {
+void leati_cycle_crew_stop(leati_crew *crew) {
     leat_status status = LEAT_OK;
     leati_cancel_fire(crew->cancel);
-    leati_gate_lock(crew->gate);
+    leati_queue_gate_lock(crew->gate);
     crew->stop = true;
-    leati_gate_wake(crew->gate);
+    leati_queue_gate_wake(crew->gate);
     /* Waiting here gives up a CPU token, which joining would keep. */
     while (crew->running > 0 && status == LEAT_OK) {
-        status = leati_gate_wait(crew->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
+        status = leati_queue_gate_wait(crew->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
     }
-    leati_gate_unlock(crew->gate);
+    leati_queue_gate_unlock(crew->gate);
     for (int i = 0; i < crew->hired; i++) {
         leati_driver_join(crew->workers[i].driver);
         crew->workers[i].driver = NULL;
     }
 }
 
-void leati_crew_free(leati_crew *crew) {
+void leati_cycle_crew_free(leati_crew *crew) {
     if (crew->gate != NULL) {
         leati_cancel_watch_remove(crew->cancel, &crew->watch);
     }
@@ -534,7 +535,7 @@ void leati_crew_free(leati_crew *crew) {
         leati_inner_fini(&crew->workers[i].inner);
     }
     leati_free(crew->workers);
-    leati_gate_free(crew->gate);
+    leati_queue_gate_free(crew->gate);
     leati_cancel_unref(crew->cancel);
     leati_free(crew);
 }

@@ -22,20 +22,20 @@ typedef struct leati_portion {
 } leati_portion;
 
 /* What the workers know of a slot. */
-typedef enum leati_phase {
+typedef enum leati_cycle_phase {
     LEATI_PHASE_CALL = 0, /* the function has not been called */
     LEATI_PHASE_MADE,     /* the dataset is impure and has not been opened */
     LEATI_PHASE_OPEN,
     LEATI_PHASE_ENDED, /* the last portion is made, or there was an error instead of a dataset */
-} leati_phase;
+} leati_cycle_phase;
 
 /* What the consumer knows. */
-typedef enum leati_kind {
+typedef enum leati_cycle_kind {
     LEATI_KIND_NEW = 0,
     LEATI_KIND_STAGED,
     LEATI_KIND_PLAIN,
     LEATI_KIND_SPENT /* no dataset: its error was delivered, and its turn is still to pass */
-} leati_kind;
+} leati_cycle_kind;
 
 /* What an error of a slot stands for. */
 typedef enum leati_fault {
@@ -51,7 +51,7 @@ struct leati_slot {
     leati_iteration iteration;
 
     /* The consumer's. */
-    leati_kind kind;
+    leati_cycle_kind kind;
     leati_portion front; /* the one that is being consumed */
     int64_t at;          /* rows of it that were */
     int64_t taken;       /* outcomes of the dataset, ever */
@@ -65,7 +65,7 @@ struct leati_slot {
 
     /* The gate's, or the consumer's where there is no crew. */
     bool busy;
-    leati_phase phase;
+    leati_cycle_phase phase;
     leati_fault fault; /* `error` is to be delivered behind the last portion, and none is made */
     leat_error error;
     leati_portion ready[LEATI_PORTIONS];
@@ -85,7 +85,7 @@ typedef struct leati_crew_worker {
 struct leati_crew {
     leati_cycle *cycle;
     leati_iteration below; /* what datasets that are read ahead run in: without a deadline */
-    leati_cancel *cancel;  /* of those */
+    leat_cancel *cancel;   /* of those */
     leati_cancel_watch watch;
     leati_gate *gate; /* without a cancel object: closing waits after a cancel, too */
     bool ahead;       /* input and function are pure: the queue may grow, drivers may call */
@@ -110,48 +110,49 @@ struct leati_crew {
 
 /* ---- cycle_slots.c: one slot; none takes the gate ---- */
 
-leati_slot *leati_slot_new(leat_error *err);
+leati_slot *leati_cycle_slot_new(leat_error *err);
 /* Nobody works on it. */
-void leati_slot_free(leati_slot *slot);
+void leati_cycle_slot_free(leati_slot *slot);
 /* Calls the function, with `inner`, unless that was done, and opens the dataset; one that is
  * impure only as a `plain` one. Returns the slot's new phase; on a failure, which is the slot's
  * error, ENDED. */
-leati_phase leati_slot_open(leati_cycle *cycle, leati_slot *slot, leati_inner *inner, bool plain);
+leati_cycle_phase leati_cycle_slot_open(leati_cycle *cycle, leati_slot *slot, leati_inner *inner,
+                                        bool plain);
 /* Is everything consumed that was read from a staged slot? */
-static inline bool leati_slot_drained(const leati_slot *slot) {
+static inline bool leati_cycle_slot_drained(const leati_slot *slot) {
     return slot->at == slot->front.rows.n && slot->front.tail == LEATI_MORE;
 }
 
 /* ---- cycle_crew.c ---- */
 
 /* Owned; NULL on failure. */
-leati_crew *leati_crew_new(leati_cycle *cycle, leat_error *err);
+leati_crew *leati_cycle_crew_new(leati_cycle *cycle, leat_error *err);
 /* Stops the drivers and waits for them; slots are still there. */
-void leati_crew_stop(leati_crew *crew);
-void leati_crew_free(leati_crew *crew);
+void leati_cycle_crew_stop(leati_crew *crew);
+void leati_cycle_crew_free(leati_crew *crew);
 /* Lets no driver begin anything, and waits until none works. */
-void leati_crew_hold(leati_crew *crew);
-void leati_crew_release(leati_crew *crew);
+void leati_cycle_crew_hold(leati_crew *crew);
+void leati_cycle_crew_release(leati_crew *crew);
 
 /* How many slots the queue lacks so that the drivers have enough to do; 0: they have. */
-int64_t leati_crew_lacks(leati_crew *crew);
+int64_t leati_cycle_crew_lacks(leati_crew *crew);
 typedef enum leati_load { LEATI_LOADED = 0, LEATI_NOT_YET, LEATI_NOT_LOADED } leati_load;
 /* Makes the slot's next portion its front; then it is staged. A new slot that stays new has a fault
  * or an impure dataset. Where nobody works on the slot, the consumer does. NOT_YET: the turn should
  * be looked at again, or, unless `patient`, it would take time. NOT_LOADED: `err` says why, nothing
  * was lost. */
-leati_load leati_crew_load(leati_crew *crew, leati_slot *slot, bool patient, leat_error *err);
+leati_load leati_cycle_crew_load(leati_crew *crew, leati_slot *slot, bool patient, leat_error *err);
 /* The slot whose turn it should be in any order. */
-int64_t leati_crew_ready(leati_crew *crew, int64_t at);
+int64_t leati_cycle_crew_ready(leati_crew *crew, int64_t at);
 
 /* With the gate locked: the slot is about to be dropped. */
-void leati_crew_forget(leati_crew *crew, const leati_slot *slot);
+void leati_cycle_crew_forget(leati_crew *crew, const leati_slot *slot);
 /* With the gate locked: wakes drivers that rest although there is something to do. */
-void leati_crew_rouse(leati_crew *crew);
+void leati_cycle_crew_wake(leati_crew *crew);
 /* The consumer takes a slot that nobody works on and of which nothing was read ahead, and gives it
  * back. */
-bool leati_crew_claim(leati_crew *crew, leati_slot *slot);
-void leati_crew_unclaim(leati_crew *crew, leati_slot *slot);
+bool leati_cycle_crew_claim(leati_crew *crew, leati_slot *slot);
+void leati_cycle_crew_unclaim(leati_crew *crew, leati_slot *slot);
 
 /* ---- cycle.c ---- */
 

@@ -2,7 +2,7 @@
  * cycle_parts.h. No locks. */
 #include "data/ahead/cycle_parts.h"
 
-leati_slot *leati_slot_new(leat_error *err) {
+leati_slot *leati_cycle_slot_new(leat_error *err) {
     leati_slot *slot = leati_alloc_zero(1, sizeof(*slot));
     if (slot == NULL) {
         leati_no_memory(err);
@@ -10,7 +10,7 @@ leati_slot *leati_slot_new(leat_error *err) {
     return slot;
 }
 
-void leati_slot_free(leati_slot *slot) {
+void leati_cycle_slot_free(leati_slot *slot) {
     leati_input_close(&slot->input);
     leat_dataset_unref(slot->dataset);
     for (int i = 0; i < LEATI_PORTIONS; i++) {
@@ -26,7 +26,7 @@ void leati_slot_free(leati_slot *slot) {
 /* Impure datasets keep the consumer's deadline. */
 static leat_status open_dataset(leati_cycle *cycle, leati_slot *slot, bool plain) {
     const leati_iteration *from = plain ? cycle->node->iteration : &cycle->crew->below;
-    leati_iteration_derive(from, (uint64_t)slot->call, &slot->iteration);
+    leati_state_iteration_derive(from, (uint64_t)slot->call, &slot->iteration);
     leat_status status = leati_input_open_dataset(&slot->input, cycle->node, slot->dataset,
                                                   &slot->iteration, &slot->error);
     leat_dataset_unref(slot->dataset);
@@ -38,7 +38,8 @@ static leat_status open_dataset(leati_cycle *cycle, leati_slot *slot, bool plain
     return status;
 }
 
-leati_phase leati_slot_open(leati_cycle *cycle, leati_slot *slot, leati_inner *inner, bool plain) {
+leati_cycle_phase leati_cycle_slot_open(leati_cycle *cycle, leati_slot *slot, leati_inner *inner,
+                                        bool plain) {
     leat_status status = LEAT_OK;
     if (slot->dataset == NULL) {
         status = leati_inner_call(inner, cycle->node, &slot->element, 0, slot->call, &slot->dataset,

@@ -19,11 +19,11 @@ static leat_status save_staged(leati_cycle *cycle, leati_slot *slot, leati_write
                                leati_save_cost *cost, leat_error *err) {
     leati_writer now = {0};
     bool saved = false;
-    if (leati_crew_claim(cycle->crew, slot)) {
+    if (leati_cycle_crew_claim(cycle->crew, slot)) {
         leati_save_cost own = {0};
         leat_error ignored = {0};
         saved = leati_input_save(&slot->input, &now, &own, &ignored) == LEAT_OK;
-        leati_crew_unclaim(cycle->crew, slot);
+        leati_cycle_crew_unclaim(cycle->crew, slot);
         cost->replay_elements += saved ? own.replay_elements : 0;
     }
     int64_t since = saved ? 0 : slot->taken - slot->base_at;
@@ -45,10 +45,10 @@ static leat_status save_slot(leati_cycle *cycle, leati_slot *slot, leati_writer 
     leati_put_uint(out, failed ? SAVED_FAILED : plain ? SAVED_OPEN : SAVED_AHEAD);
     leati_put_int(out, slot->call);
     if (failed) {
-        leati_put_error(out, &slot->error);
+        leati_values_put_error(out, &slot->error);
         return LEAT_OK;
     }
-    leat_status status = leati_put_block(out, &slot->element, 0, 1, err);
+    leat_status status = leati_values_put_block(out, &slot->element, 0, 1, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -94,10 +94,10 @@ leat_status leati_cycle_save(leati_node_state *node, void *state, leati_writer *
 /* Opens the dataset again; one of which something was read ahead may be so again. */
 static leat_status open_again(leati_cycle *cycle, leati_slot *slot, bool staged, leat_error *err) {
     staged = staged && cycle->crew != NULL;
-    slot->phase = leati_slot_open(cycle, slot, &cycle->inner, !staged);
+    slot->phase = leati_cycle_slot_open(cycle, slot, &cycle->inner, !staged);
     slot->kind = LEATI_KIND_STAGED;
     if (slot->phase == LEATI_PHASE_MADE) {
-        slot->phase = leati_slot_open(cycle, slot, &cycle->inner, true);
+        slot->phase = leati_cycle_slot_open(cycle, slot, &cycle->inner, true);
         staged = false;
     }
     if (slot->phase == LEATI_PHASE_ENDED) {
@@ -168,10 +168,10 @@ static leat_status restore_slot(leati_cycle *cycle, leati_slot *slot, leati_read
     if (status == LEAT_OK && how == SAVED_FAILED) {
         slot->phase = LEATI_PHASE_ENDED;
         slot->fault = LEATI_FAULT_DATASET;
-        return leati_get_error(in, &slot->error, err);
+        return leati_values_get_error(in, &slot->error, err);
     }
     if (status == LEAT_OK) {
-        status = leati_get_block(in, node->dataset->inputs[0]->spec, &slot->element, err);
+        status = leati_values_get_block(in, node->dataset->inputs[0]->spec, &slot->element, err);
     }
     if (status == LEAT_OK && slot->element.n != 1) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot of %lld elements; expected 1",
@@ -188,7 +188,7 @@ static leat_status restore_slot(leati_cycle *cycle, leati_slot *slot, leati_read
  * freed with the others. */
 static leat_status restore_place(leati_cycle *cycle, int64_t at, leati_reader *in,
                                  leat_error *err) {
-    leati_slot *slot = leati_slot_new(err);
+    leati_slot *slot = leati_cycle_slot_new(err);
     if (slot == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -251,12 +251,12 @@ leat_status leati_cycle_restore(leati_node_state *node, void *state, leati_reade
     leati_cycle *cycle = state;
     (void)node;
     if (cycle->crew != NULL) {
-        leati_crew_hold(cycle->crew);
+        leati_cycle_crew_hold(cycle->crew);
     }
     leati_cycle_empty(cycle);
     leat_status status = restore_all(cycle, in, err);
     if (cycle->crew != NULL) {
-        leati_crew_release(cycle->crew);
+        leati_cycle_crew_release(cycle->crew);
     }
     return status;
 }

@@ -93,39 +93,40 @@ static leat_value number(leat_graph *graph, int64_t value) {
 static int trace_inner(void *context, leat_graph *graph, leat_value *outputs) {
     const struct interleaved *s = context;
     leat_value x = leat_graph_argument(graph, 0);
-    leat_value begin = leat_multiply(x, number(graph, 10));
-    leat_value length = leat_add(leat_floormod(x, number(graph, s->length)), number(graph, 1));
-    leat_value bounds[2] = {begin, leat_add(begin, length)};
-    leat_value range = leat_dataset_value(graph, "range", NULL, NULL, 0,
-                                          (const char *[]){"start", "stop"}, bounds, 2);
+    leat_value begin = leat_op_multiply(x, number(graph, 10));
+    leat_value length =
+        leat_op_add(leat_op_floormod(x, number(graph, s->length)), number(graph, 1));
+    leat_value bounds[2] = {begin, leat_op_add(begin, length)};
+    leat_value range = leat_graph_dataset_op(graph, "range", NULL, NULL, 0,
+                                             (const char *[]){"start", "stop"}, bounds, 2);
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     leat_function *function =
-        leat_callback_function(look, NULL, NULL, s->impure ? "cycle_look_impure" : "cycle_look",
-                               s->impure ? 0 : LEAT_PURE, leat_spec_ref(spec), spec, &err);
+        LEAT_CALLBACK(look, NULL, NULL, s->impure ? "cycle_look_impure" : "cycle_look",
+                      s->impure ? 0 : LEAT_PURE, leat_spec_ref(spec), spec, &err);
     char *json = function == NULL ? NULL : leat_function_to_json(function, &err);
     char args[1024];
     snprintf(args, sizeof(args), "{\"map_func\": %s}", json == NULL ? "null" : json);
     leat_function_unref(function);
     leat_text_free(json);
-    outputs[0] = leat_dataset_value(graph, "map", args, &range, 1, NULL, NULL, 0);
+    outputs[0] = leat_graph_dataset_op(graph, "map", args, &range, 1, NULL, NULL, 0);
     return 1;
 }
 
 static leat_dataset *interleave_some(void *context, leat_error *err) {
     struct interleaved *s = context;
-    leat_dataset *dataset = leat_range(0, s->inputs, 1, NULL, err);
-    leat_function *function = leat_trace(trace_inner, s, leat_dataset_spec(dataset), err);
+    leat_dataset *dataset = leat_dataset_range(0, s->inputs, 1, NULL, err);
+    leat_function *function = LEAT_TRACE(trace_inner, s, leat_dataset_spec(dataset), err);
     if (s->legacy) {
-        leat_parallel_interleave_options options = {
+        leat_dataset_parallel_interleave_options options = {
             .block_length = s->block, .sloppy = s->any_order, .num_parallel_calls = s->calls};
-        return leat_parallel_interleave(dataset, function, s->cycle, &options, err);
+        return leat_dataset_parallel_interleave(dataset, function, s->cycle, &options, err);
     }
-    leat_interleave_options options = {.cycle_length = s->cycle,
-                                       .block_length = s->block,
-                                       .num_parallel_calls = s->calls,
-                                       .not_deterministic = s->any_order};
-    return leat_interleave(dataset, function, &options, err);
+    leat_dataset_interleave_options options = {.cycle_length = s->cycle,
+                                               .block_length = s->block,
+                                               .num_parallel_calls = s->calls,
+                                               .not_deterministic = s->any_order};
+    return leat_dataset_interleave(dataset, function, &options, err);
 }
 
 static const int threads[] = {1, 2, 8};
@@ -164,14 +165,15 @@ static void test_order(void **state) {
 static int trace_nested(void *context, leat_graph *graph, leat_value *outputs) {
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
-    leat_function *function = leat_trace(trace_inner, context, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_inner, context, spec, &err);
     char *json = function == NULL ? NULL : leat_function_to_json(function, &err);
-    leat_value range = leat_dataset_value(graph, "range", "{\"stop\": 4}", NULL, 0, NULL, NULL, 0);
+    leat_value range =
+        leat_graph_dataset_op(graph, "range", "{\"stop\": 4}", NULL, 0, NULL, NULL, 0);
     size_t size = json == NULL ? 256 : strlen(json) + 256;
     char *args = malloc(size);
     snprintf(args, size, "{\"map_func\": %s, \"cycle_length\": 2, \"num_parallel_calls\": 2}",
              json == NULL ? "null" : json);
-    outputs[0] = leat_dataset_value(graph, "interleave", args, &range, 1, NULL, NULL, 0);
+    outputs[0] = leat_graph_dataset_op(graph, "interleave", args, &range, 1, NULL, NULL, 0);
     free(args);
     leat_text_free(json);
     leat_function_unref(function);
@@ -185,9 +187,9 @@ static void test_nested(void **state) {
     struct interleaved s = {4, 3, 2, 1, 2, false, false, false};
     leat_error err = {0};
     forget(50000, -1);
-    leat_dataset *dataset = leat_range(0, 3, 1, NULL, &err);
-    leat_function *function = leat_trace(trace_nested, &s, leat_dataset_spec(dataset), &err);
-    dataset = leat_flat_map(dataset, function, &err);
+    leat_dataset *dataset = leat_dataset_range(0, 3, 1, NULL, &err);
+    leat_function *function = LEAT_TRACE(trace_nested, &s, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_flat_map(dataset, function, &err);
     leat_iterator_options options = {.num_threads = 2, .no_rewrites = true};
     char *text = dataset_text(dataset, &options, -1);
     assert_string_equal(text, "0 10 11 20 21 30 22 0 10 11 20 21 30 22 0 10 11 20 21 30 22");
@@ -374,15 +376,15 @@ static void test_cancel(void **state) {
 static int register_callbacks(void **state) {
     (void)state;
     leat_error err = {0};
-    return leat_register_callback("cycle_look", look, NULL, LEAT_PURE, &err) != LEAT_OK ||
-           leat_register_callback("cycle_look_impure", look, NULL, 0, &err) != LEAT_OK;
+    return leat_callback_register("cycle_look", look, NULL, LEAT_PURE, &err) != LEAT_OK ||
+           leat_callback_register("cycle_look_impure", look, NULL, 0, &err) != LEAT_OK;
 }
 
 static int forget_callbacks(void **state) {
     (void)state;
     leat_error err = {0};
-    return leat_register_callback("cycle_look", NULL, NULL, 0, &err) != LEAT_OK ||
-           leat_register_callback("cycle_look_impure", NULL, NULL, 0, &err) != LEAT_OK;
+    return leat_callback_register("cycle_look", NULL, NULL, 0, &err) != LEAT_OK ||
+           leat_callback_register("cycle_look_impure", NULL, NULL, 0, &err) != LEAT_OK;
 }
 
 int main(void) {

@@ -51,7 +51,7 @@ static bool fits(const leati_ring *ring, double bytes) {
 
 /* How many elements the buffer of a prefetch may hold. */
 static int64_t most_elements(const leati_ring *ring) {
-    int64_t limit = leati_knob_get(&ring->knob);
+    int64_t limit = leati_autotune_knob_get(&ring->knob);
     if (ring->options.limit == LEAT_AUTOTUNE && ring->fetch_ns > 0) {
         double quick = QUICK_NS / ring->fetch_ns;
         double light = QUICK_BYTES / (ring->in_bytes + 1);
@@ -76,7 +76,7 @@ static int64_t room_for_elements(const leati_ring *ring, bool waited_long) {
 
 /* Rows and errors that are in no piece yet: an input that only fails is not read without end. */
 static int64_t uncut_outcomes(const leati_ring *ring) {
-    const leati_stage *stage = ring->uncut;
+    const leati_ring_stage *stage = ring->uncut;
     return stage == NULL ? 0 : ring->next_index - stage->index - stage->cut;
 }
 
@@ -105,38 +105,38 @@ static int64_t room(const leati_ring *ring, bool waited_long) {
 
 void leati_ring_wake_driver(leati_ring *ring) {
     if (ring->driver_waits && (ring->park || room(ring, !ring->driver_lingers) > 0)) {
-        leati_gate_wake(ring->gate);
+        leati_queue_gate_wake(ring->gate);
     }
 }
 
 void leati_ring_account(leati_ring *ring) {
     leati_counters *counters = &ring->node->counters;
-    leati_count_set(&counters->depth, ring->undelivered);
-    leati_count_set(&counters->bytes_held, ring->held);
+    leati_counter_set(&counters->depth, ring->undelivered);
+    leati_counter_set(&counters->bytes_held, ring->held);
     if (ring->options.program == NULL) {
-        leati_count_set(&counters->depth_limit, leati_knob_get(&ring->knob));
+        leati_counter_set(&counters->depth_limit, leati_autotune_knob_get(&ring->knob));
     } else {
-        leati_count_set(&counters->parallelism, leati_ring_parallelism(ring));
+        leati_counter_set(&counters->parallelism, leati_ring_parallelism(ring));
     }
     /* A ring over the limit only takes in less; it does not fail. */
-    if (leati_holder_set(&ring->node->holder, ring->held, NULL) != LEAT_OK) {
+    if (leati_budget_holder_set(&ring->node->holder, ring->held, NULL) != LEAT_OK) {
         return;
     }
 }
 
 /* ---- stages ---- */
 
-leati_stage *leati_ring_take_stage(leati_ring *ring) {
-    leati_gate_lock(ring->gate);
-    leati_stage *stage = ring->free_stages;
+leati_ring_stage *leati_ring_take_stage(leati_ring *ring) {
+    leati_queue_gate_lock(ring->gate);
+    leati_ring_stage *stage = ring->free_stages;
     if (stage != NULL) {
         ring->free_stages = stage->next;
     }
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     return stage != NULL ? stage : leati_alloc_zero(1, sizeof(*stage));
 }
 
-void leati_ring_add_stage(leati_ring *ring, leati_stage *stage) {
+void leati_ring_add_stage(leati_ring *ring, leati_ring_stage *stage) {
     stage->next = NULL;
     *ring->stages_end = stage;
     ring->stages_end = &stage->next;
@@ -154,8 +154,8 @@ void leati_ring_add_stage(leati_ring *ring, leati_stage *stage) {
     leati_ring_account(ring);
 }
 
-void leati_ring_drop_stage(leati_ring *ring, leati_stage *stage) {
-    leati_stage **at = &ring->stages;
+void leati_ring_drop_stage(leati_ring *ring, leati_ring_stage *stage) {
+    leati_ring_stage **at = &ring->stages;
     while (*at != stage) {
         at = &(*at)->next;
     }
@@ -164,26 +164,26 @@ void leati_ring_drop_stage(leati_ring *ring, leati_stage *stage) {
         ring->stages_end = at;
     }
     ring->held -= stage->bytes;
-    leati_mark_unref(ring, stage->mark);
+    leati_ring_snapshot_unref(ring, stage->mark);
     stage->mark = NULL;
     stage->next = ring->dead;
     ring->dead = stage;
 }
 
 /* Drops the references of stages that are done with, and keeps their memory. */
-static void reap(leati_ring *ring, leati_stage *dead) {
+static void reap(leati_ring *ring, leati_ring_stage *dead) {
     if (dead == NULL) {
         return;
     }
-    leati_stage *last = NULL;
-    for (leati_stage *stage = dead; stage != NULL; stage = stage->next) {
+    leati_ring_stage *last = NULL;
+    for (leati_ring_stage *stage = dead; stage != NULL; stage = stage->next) {
         leati_block_clear(&stage->rows);
         last = stage;
     }
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     last->next = ring->free_stages;
     ring->free_stages = dead;
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
 }
 
 /* ---- the driver ---- */
@@ -201,9 +201,9 @@ static leat_status mark_input(leati_ring *ring, leat_error *err) {
         return LEAT_OK;
     }
     int64_t start = leati_now_ns();
-    leati_gate_lock(ring->gate);
-    leati_mark *mark = leati_ring_take_mark(ring);
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
+    leati_ring_snapshot *mark = leati_ring_take_mark(ring);
+    leati_queue_gate_unlock(ring->gate);
     if (mark == NULL) {
         return leati_no_memory(err);
     }
@@ -211,16 +211,16 @@ static leat_status mark_input(leati_ring *ring, leat_error *err) {
     leat_error local = {0};
     leat_status status = leati_input_save(&ring->input, &mark->state, &cost, &local);
     mark->cost = cost;
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     mark->index = ring->next_index;
     if (status == LEAT_OK) {
-        leati_mark_unref(ring, ring->mark);
+        leati_ring_snapshot_unref(ring, ring->mark);
         ring->mark = mark;
     } else {
-        leati_mark_unref(ring, mark);
+        leati_ring_snapshot_unref(ring, mark);
         ring->unsavable = local;
     }
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     ring->mark_ns += leati_now_ns() - start;
     if (status != LEAT_OK && status != LEAT_FAILED_PRECONDITION) {
         if (err != NULL) {
@@ -232,7 +232,7 @@ static leat_status mark_input(leati_ring *ring, leat_error *err) {
 }
 
 /* Pulls one block into `stage`. False: the driver must stop. */
-static bool fetch(leati_ring *ring, leati_stage *stage, int64_t want, leat_error *err) {
+static bool fetch(leati_ring *ring, leati_ring_stage *stage, int64_t want, leat_error *err) {
     if (mark_input(ring, err) != LEAT_OK) {
         return false;
     }
@@ -252,7 +252,7 @@ static bool fetch(leati_ring *ring, leati_stage *stage, int64_t want, leat_error
     stage->cut = 0;
     stage->pieces = 0;
     stage->closed = false;
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     int64_t outcomes = stage->rows.n + (stage->tail == LEATI_ERROR);
     if (outcomes > 0) {
         ring->fetch_ns = leati_ring_blend(ring->fetch_ns, (double)spent / (double)outcomes + 1);
@@ -268,7 +268,7 @@ static bool fetch(leati_ring *ring, leati_stage *stage, int64_t want, leat_error
             stage->mark->error = ring->next_index + stage->rows.n;
         }
     }
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     return true;
 }
 
@@ -279,7 +279,7 @@ static void wake_consumer(leati_ring *ring, bool even_for_little) {
                 (double)ring->undelivered * ring->fetch_ns >= NAP_NS;
     if (ring->consumer_waits && (!ring->consumer_naps || even_for_little || much) &&
         leati_ring_choose(ring) != NULL) {
-        leati_gate_wake(ring->gate);
+        leati_queue_gate_wake(ring->gate);
     }
 }
 
@@ -287,7 +287,7 @@ static void wake_consumer(leati_ring *ring, bool even_for_little) {
 static int64_t wait_for_room(leati_ring *ring) {
     int64_t want = 0, waited = 0;
     bool waited_long = false;
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     while (!ring->stop && !leati_cancel_fired(ring->cancel)) {
         want = ring->park ? 0 : room(ring, waited_long);
         if (want > 0) {
@@ -295,13 +295,14 @@ static int64_t wait_for_room(leati_ring *ring) {
         }
         if (ring->park && !ring->parked) {
             ring->parked = true;
-            leati_gate_wake(ring->gate);
+            leati_queue_gate_wake(ring->gate);
         }
         wake_consumer(ring, true);
         ring->driver_waits = true;
         ring->driver_lingers = !ring->park && room(ring, true) > 0;
         int64_t end = ring->driver_lingers ? leati_now_ns() + LINGER_NS : LEATI_NO_DEADLINE;
-        leat_status status = leati_gate_wait(ring->gate, LEATI_WAIT_CONSUMER, end, &waited, NULL);
+        leat_status status =
+            leati_queue_gate_wait(ring->gate, LEATI_WAIT_CONSUMER, end, &waited, NULL);
         waited_long = status == LEAT_DEADLINE_EXCEEDED;
         ring->driver_waits = false;
         ring->parked = ring->parked && ring->park;
@@ -310,28 +311,28 @@ static int64_t wait_for_room(leati_ring *ring) {
         }
     }
     want = ring->stop || leati_cancel_fired(ring->cancel) ? 0 : want;
-    leati_stage *dead = ring->dead;
+    leati_ring_stage *dead = ring->dead;
     ring->dead = NULL;
-    leati_gate_unlock(ring->gate);
-    leati_count(&ring->node->counters.full_ns, waited);
+    leati_queue_gate_unlock(ring->gate);
+    leati_counter_add(&ring->node->counters.full_ns, waited);
     reap(ring, dead);
     return want;
 }
 
 static void drive(void *context) {
     leati_ring *ring = context;
-    leati_pool *pool = ring->node->iteration->pool;
+    leati_pooling_pool *pool = ring->node->iteration->pool;
     leat_error trouble = {0};
-    leati_token_acquire(pool);
+    leati_pool_token_acquire(pool);
     for (int64_t want = 0; (want = wait_for_room(ring)) > 0;) {
-        leati_stage *stage = leati_ring_take_stage(ring);
+        leati_ring_stage *stage = leati_ring_take_stage(ring);
         if (stage == NULL) {
             leati_no_memory(&trouble);
             break;
         }
         bool fetched = fetch(ring, stage, want, &trouble);
         leati_tail tail = stage->tail;
-        leati_gate_lock(ring->gate);
+        leati_queue_gate_lock(ring->gate);
         if (fetched) {
             leati_ring_add_stage(ring, stage);
         } else {
@@ -339,19 +340,19 @@ static void drive(void *context) {
             ring->dead = stage;
         }
         wake_consumer(ring, false);
-        leati_gate_unlock(ring->gate);
+        leati_queue_gate_unlock(ring->gate);
         if (!fetched || tail == LEATI_END) {
             break;
         }
     }
-    leati_token_release(pool);
-    leati_gate_lock(ring->gate);
+    leati_pool_token_release(pool);
+    leati_queue_gate_lock(ring->gate);
     if (trouble.code != LEAT_OK) {
         ring->trouble = trouble;
     }
     ring->driver_done = true;
-    leati_gate_wake(ring->gate);
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_wake(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
 }
 
 static leat_status start(leati_ring *ring, leat_error *err) {
@@ -373,17 +374,17 @@ static leat_status start(leati_ring *ring, leat_error *err) {
 }
 
 void leati_ring_stop(leati_ring *ring) {
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     ring->stop = true;
-    leati_gate_wake(ring->gate);
+    leati_queue_gate_wake(ring->gate);
     /* Waiting here gives up a CPU token, which joining would keep. */
     leat_status status = LEAT_OK;
     while (status == LEAT_OK &&
            ((ring->driver != NULL && !ring->driver_done) || ring->running > 0)) {
-        status = leati_gate_wait(ring->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
+        status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
     }
     ring->stop = false;
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     leati_driver_join(ring->driver);
     ring->driver = NULL;
 }
@@ -399,20 +400,20 @@ static leat_status wait_for_driver(leati_ring *ring, bool may_nap, int64_t *wait
     bool naps = may_nap && ring->options.program == NULL && quick && end < deadline;
     ring->consumer_waits = true;
     ring->consumer_naps = naps;
-    leat_status status = leati_gate_wait(ring->gate, LEATI_WAIT_INPUT, naps ? end : deadline,
-                                         waited, naps ? NULL : err);
+    leat_status status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_INPUT, naps ? end : deadline,
+                                               waited, naps ? NULL : err);
     ring->consumer_waits = ring->consumer_naps = false;
     return naps && status == LEAT_DEADLINE_EXCEEDED ? LEAT_OK : status;
 }
 
 /* Waits for a piece; *first says whether it is the oldest. NULL: *err says why, and *given_up
  * whether the driver has. */
-static leati_piece *await(leati_ring *ring, bool *first, bool *given_up, leat_error *err) {
+static leati_ring_piece *await(leati_ring *ring, bool *first, bool *given_up, leat_error *err) {
     int64_t waited = 0;
-    leati_piece *piece = NULL;
+    leati_ring_piece *piece = NULL;
     bool waits = false;
     leat_status status = LEAT_OK;
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     leati_ring_cut(ring);
     while (status == LEAT_OK && (piece = leati_ring_choose(ring)) == NULL) {
         if (leati_cancel_fired(ring->cancel)) {
@@ -431,17 +432,17 @@ static leati_piece *await(leati_ring *ring, bool *first, bool *given_up, leat_er
         }
     }
     *first = piece == ring->pieces;
-    leati_gate_unlock(ring->gate);
-    leati_count(&ring->node->counters.waiting_ns, waited);
+    leati_queue_gate_unlock(ring->gate);
+    leati_counter_add(&ring->node->counters.waiting_ns, waited);
     return piece;
 }
 
 /* Hands on up to `want` rows of a finished piece, and what follows them directly; *outcomes counts
  * both. The tail of a stage that ends the input waits until the piece is the `first`. ERROR without
  * an outcome: there was no memory, and nothing was taken. */
-static leati_tail deliver(leati_piece *piece, int64_t want, bool first, leati_block *out,
+static leati_tail deliver(leati_ring_piece *piece, int64_t want, bool first, leati_block *out,
                           int64_t *outcomes, leat_error *err) {
-    leati_stage *stage = piece->stage;
+    leati_ring_stage *stage = piece->stage;
     int64_t n = piece->good < want ? piece->good : want;
     *outcomes = 0;
     if (n > 0 && piece->at == 0 && n == piece->from->n) {
@@ -487,8 +488,8 @@ static leati_tail deliver(leati_piece *piece, int64_t want, bool first, leati_bl
     return stage->tail;
 }
 
-static void remove_piece(leati_ring *ring, leati_piece *piece) {
-    leati_piece **at = &ring->pieces;
+static void remove_piece(leati_ring *ring, leati_ring_piece *piece) {
+    leati_ring_piece **at = &ring->pieces;
     while (*at != piece) {
         at = &(*at)->next;
     }
@@ -498,7 +499,7 @@ static void remove_piece(leati_ring *ring, leati_piece *piece) {
     }
     ring->num_pieces--;
     ring->held -= piece->bytes;
-    leati_stage *stage = piece->stage;
+    leati_ring_stage *stage = piece->stage;
     stage->pieces--;
     if (piece != &stage->whole) {
         piece->next = ring->free_pieces;
@@ -510,8 +511,8 @@ static void remove_piece(leati_ring *ring, leati_piece *piece) {
 }
 
 /* After `outcomes` of the piece were delivered: lets it go, or has the rest computed. */
-static leati_stage *settle(leati_ring *ring, leati_piece *piece, int64_t outcomes) {
-    leati_gate_lock(ring->gate);
+static leati_ring_stage *settle(leati_ring *ring, leati_ring_piece *piece, int64_t outcomes) {
+    leati_queue_gate_lock(ring->gate);
     ring->undelivered -= outcomes;
     ring->delivered += outcomes;
     if (piece->rows == 0 && !piece->last) {
@@ -523,9 +524,9 @@ static leati_stage *settle(leati_ring *ring, leati_piece *piece, int64_t outcome
     leati_ring_cut(ring);
     leati_ring_account(ring);
     leati_ring_wake_driver(ring);
-    leati_stage *dead = ring->dead;
+    leati_ring_stage *dead = ring->dead;
     ring->dead = NULL;
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     return dead;
 }
 
@@ -538,7 +539,7 @@ leati_tail leati_ring_pull(leati_ring *ring, int64_t want, leati_block *out, lea
     }
     for (;;) {
         bool first = false, given_up = false;
-        leati_piece *piece = await(ring, &first, &given_up, err);
+        leati_ring_piece *piece = await(ring, &first, &given_up, err);
         if (piece == NULL && given_up) {
             leati_ring_stop(ring);
         }
@@ -564,9 +565,9 @@ leati_tail leati_ring_pull(leati_ring *ring, int64_t want, leati_block *out, lea
 
 static void wake_cancelled(leati_cancel_watch *watch) {
     leati_ring *ring = (leati_ring *)((char *)watch - offsetof(leati_ring, watch));
-    leati_gate_lock(ring->gate);
-    leati_gate_wake(ring->gate);
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
+    leati_queue_gate_wake(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
 }
 
 /* The pieces of a ring with a program exist from the start, so that reading on needs no memory. */
@@ -610,7 +611,8 @@ static void add_knob(leati_ring *ring) {
     } else if (options->program != NULL && most > 4 * threads) {
         start_value = least = most = 4 * threads;
     }
-    leati_knob_add(&ring->knob, ring->node, options->program == NULL, start_value, least, most);
+    leati_autotune_knob_add(&ring->knob, ring->node, options->program == NULL, start_value, least,
+                            most);
 }
 
 static leat_status open_ring(leati_ring *ring, leat_error *err) {
@@ -619,7 +621,7 @@ static leat_status open_ring(leati_ring *ring, leat_error *err) {
     if (ring->cancel == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    ring->gate = leati_gate_new(node->name, NULL, err);
+    ring->gate = leati_queue_gate_new(node->name, NULL, err);
     if (ring->gate == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -663,7 +665,7 @@ leati_ring *leati_ring_new(leati_node_state *node, const leati_ring_options *opt
 
 void leati_ring_discard(leati_ring *ring) {
     while (ring->pieces != NULL) {
-        leati_piece *piece = ring->pieces;
+        leati_ring_piece *piece = ring->pieces;
         leati_block_clear(&piece->out);
         remove_piece(ring, piece);
     }
@@ -672,12 +674,12 @@ void leati_ring_discard(leati_ring *ring) {
     }
     ring->uncut = NULL;
     leati_ring_forget_batch(ring);
-    leati_stage *dead = ring->dead;
+    leati_ring_stage *dead = ring->dead;
     ring->dead = NULL;
     reap(ring, dead);
     ring->undelivered = ring->uncut_bytes = ring->held = 0;
     ring->input_ended = false;
-    leati_mark_unref(ring, ring->mark);
+    leati_ring_snapshot_unref(ring, ring->mark);
     ring->mark = NULL;
     memset(&ring->trouble, 0, sizeof(ring->trouble));
     leati_free(ring->wanted);
@@ -687,8 +689,8 @@ void leati_ring_discard(leati_ring *ring) {
 }
 
 static void free_memory(leati_ring *ring) {
-    for (leati_stage *stage = ring->free_stages; stage != NULL;) {
-        leati_stage *next = stage->next;
+    for (leati_ring_stage *stage = ring->free_stages; stage != NULL;) {
+        leati_ring_stage *next = stage->next;
         leati_block_fini(&stage->rows);
         leati_free(stage);
         stage = next;
@@ -697,10 +699,10 @@ static void free_memory(leati_ring *ring) {
         leati_block_fini(&ring->all_pieces[i].out);
     }
     for (int i = 0; ring->scratches != NULL && i < ring->workers; i++) {
-        leati_scratch_free(ring->scratches[i]);
+        leati_program_scratch_free(ring->scratches[i]);
     }
     while (ring->free_marks != NULL) {
-        leati_mark *next = ring->free_marks->next;
+        leati_ring_snapshot *next = ring->free_marks->next;
         leati_writer_fini(&ring->free_marks->state);
         leati_free(ring->free_marks);
         ring->free_marks = next;
@@ -722,9 +724,9 @@ void leati_ring_free(leati_ring *ring) {
         leati_cancel_watch_remove(ring->cancel, &ring->watch);
     }
     leati_input_close(&ring->input);
-    leati_knob_remove(&ring->knob);
+    leati_autotune_knob_remove(&ring->knob);
     free_memory(ring);
-    leati_gate_free(ring->gate);
+    leati_queue_gate_free(ring->gate);
     leati_cancel_unref(ring->cancel);
     leati_free(ring);
 }

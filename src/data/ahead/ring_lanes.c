@@ -65,13 +65,13 @@ leat_status leati_ring_note(leati_ring *ring, int64_t want, const leati_destinat
     if (ring->options.program == NULL || ring->options.any_order || offered == NULL) {
         return LEAT_OK;
     }
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     leat_status status = lanes->asked ? LEAT_OK : learn(ring, want, offered, num_columns, err);
     if (want > lanes->rows) {
         lanes->rows = 0; /* batches of another size than at first */
     }
     lanes->border = leati_ring_first_left(ring) + want;
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     return status;
 }
 
@@ -115,7 +115,7 @@ static bool take_buffers(leati_lanes *lanes, int64_t first) {
     return true;
 }
 
-void leati_ring_place(leati_ring *ring, leati_piece *piece) {
+void leati_ring_place(leati_ring *ring, leati_ring_piece *piece) {
     leati_lanes *lanes = &ring->lanes;
     piece->placed = false;
     if (lanes->rows == 0 || piece->rows == 0) {
@@ -134,7 +134,7 @@ void leati_ring_place(leati_ring *ring, leati_piece *piece) {
     piece->placed = true;
 }
 
-void leati_ring_unplace(leati_piece *piece) {
+void leati_ring_unplace(leati_ring_piece *piece) {
     piece->out.destinations = NULL;
     if (!piece->placed) {
         return;

@@ -63,14 +63,15 @@ static int trace_row(void *context, leat_graph *graph, leat_value *outputs) {
         values[i] = i;
     assert_int_equal(leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(VALUES), values, &steps, NULL),
                      LEAT_OK);
-    leat_value row = leat_add(leat_graph_tensor(graph, &steps), x);
+    leat_value row = leat_op_add(leat_graph_tensor(graph, &steps), x);
     leat_tensor_unref(&steps);
     free(values);
     if (s->faults > 0) {
         leat_value one = whole(graph, 1);
-        leat_value bad = leat_add(leat_floormod(x, whole(graph, s->faults)), whole(graph, 0));
-        leat_value nothing = leat_subtract(leat_floordiv(one, bad), leat_floordiv(one, bad));
-        row = leat_add(row, nothing);
+        leat_value bad = leat_op_add(leat_op_floormod(x, whole(graph, s->faults)), whole(graph, 0));
+        leat_value nothing =
+            leat_op_subtract(leat_op_floordiv(one, bad), leat_op_floordiv(one, bad));
+        row = leat_op_add(row, nothing);
     }
     outputs[0] = row;
     outputs[1] = x;
@@ -79,13 +80,13 @@ static int trace_row(void *context, leat_graph *graph, leat_value *outputs) {
 
 static leat_iterator *open_iterator(const struct setting *s) {
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(0, s->n, 1, NULL, &err);
-    leat_map_options options = {.num_parallel_calls = s->parallel,
-                                .not_deterministic = s->any_order};
+    leat_dataset *dataset = leat_dataset_range(0, s->n, 1, NULL, &err);
+    leat_dataset_map_options options = {.num_parallel_calls = s->parallel,
+                                        .not_deterministic = s->any_order};
     leat_function *function =
-        leat_trace(trace_row, (void *)(uintptr_t)s, leat_dataset_spec(dataset), &err);
-    dataset = leat_map(dataset, function, &options, &err);
-    dataset = leat_batch(dataset, BATCH, NULL, &err);
+        LEAT_TRACE(trace_row, (void *)(uintptr_t)s, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_map(dataset, function, &options, &err);
+    dataset = leat_dataset_batch(dataset, BATCH, NULL, &err);
     leat_iterator_options threads = {.num_threads = 4};
     leat_iterator *iterator = leat_iterator_new(dataset, &threads, &err);
     if (iterator == NULL)
@@ -149,7 +150,7 @@ static void test_no_memory_for_rows(void **state) {
     (void)state;
     const leat_allocator counting = {
         .alloc = count_alloc, .resize = count_resize, .release = count_release};
-    leat_set_allocator(&counting);
+    leat_allocator_set(&counting);
     struct setting s = {.n = 40 * BATCH + 3, .parallel = 2};
     leat_iterator *iterator = open_iterator(&s);
     leat_element element = {0};
@@ -161,7 +162,7 @@ static void test_no_memory_for_rows(void **state) {
     assert_int_equal(atomic_load(&row_allocations), before);
     leat_element_fini(&element);
     leat_iterator_free(iterator);
-    leat_set_allocator(NULL);
+    leat_allocator_set(NULL);
 }
 
 int main(void) {

@@ -14,22 +14,22 @@
 #include "run/queue.h"
 
 /* A state of the input from which it can be replayed. */
-typedef struct leati_mark {
-    struct leati_mark *next; /* gate; in the ring's list of free ones */
-    int32_t refs;            /* gate */
-    int64_t index;           /* the outcome that the input stands before */
-    int64_t error;           /* gate; the first error read after it; INT64_MAX: none yet */
+typedef struct leati_ring_snapshot {
+    struct leati_ring_snapshot *next; /* gate; in the ring's list of free ones */
+    int32_t refs;                     /* gate */
+    int64_t index;                    /* the outcome that the input stands before */
+    int64_t error;                    /* gate; the first error read after it; INT64_MAX: none yet */
     leati_writer state;
     leati_save_cost cost; /* of restoring it */
-} leati_mark;
+} leati_ring_snapshot;
 
-typedef struct leati_stage leati_stage;
+typedef struct leati_ring_stage leati_ring_stage;
 
-typedef struct leati_piece {
+typedef struct leati_ring_piece {
     leati_task task; /* first */
     leati_ring *ring;
-    struct leati_piece *next; /* gate; in the ring's list or the free one */
-    leati_stage *stage;
+    struct leati_ring_piece *next; /* gate; in the ring's list or the free one */
+    leati_ring_stage *stage;
     /* The rest is the task's until `done`, then the consumer's. */
     int64_t begin, rows; /* of the stage's rows: not delivered yet */
     bool last;           /* the stage's tail follows the rows, and is not delivered yet */
@@ -42,26 +42,26 @@ typedef struct leati_piece {
     bool done;        /* gate */
     bool placed;      /* `places` say where the rows shall be written; they own references */
     leati_destination *places; /* of the ring's lanes; one per column */
-} leati_piece;
+} leati_ring_piece;
 
-struct leati_stage {
-    leati_stage *next; /* gate */
-    leati_block rows;  /* immutable once in the ring */
+struct leati_ring_stage {
+    leati_ring_stage *next; /* gate */
+    leati_block rows;       /* immutable once in the ring */
     leati_tail tail;
     leat_error error;
-    int64_t index;    /* number of the first outcome */
-    int64_t cut;      /* gate: rows given to pieces */
-    int32_t pieces;   /* gate: alive */
-    bool closed;      /* gate: everything was cut */
-    int64_t bytes;    /* of the rows */
-    int64_t per_row;  /* bytes */
-    leati_mark *mark; /* gate; NULL: the input cannot be replayed */
-    leati_piece whole;
+    int64_t index;             /* number of the first outcome */
+    int64_t cut;               /* gate: rows given to pieces */
+    int32_t pieces;            /* gate: alive */
+    bool closed;               /* gate: everything was cut */
+    int64_t bytes;             /* of the rows */
+    int64_t per_row;           /* bytes */
+    leati_ring_snapshot *mark; /* gate; NULL: the input cannot be replayed */
+    leati_ring_piece whole;
 };
 
-typedef struct leati_range {
+typedef struct leati_ring_range {
     int64_t begin, end;
-} leati_range;
+} leati_ring_range;
 
 /* Where results of a map go that will be rows of batches; ring_lanes.c. Gate. */
 typedef struct leati_lanes {
@@ -79,16 +79,16 @@ struct leati_ring {
     leati_node_state *node;
     leati_ring_options options;
     leati_iteration below; /* what the input runs in: the consumer's deadline is not its own */
-    leati_cancel *cancel;  /* of the input's side */
+    leat_cancel *cancel;   /* of the input's side */
     leati_cancel_watch watch;
     leati_gate *gate; /* without a cancel object: closing waits after a cancel, too */
     leati_knob knob;
     bool replayable;
 
     /* The consumer's. */
-    leati_driver *driver; /* NULL: not running, and the input is the consumer's */
-    leati_range *wanted;  /* restored: outcomes below `frontier` that are still to come; gate while
-                             a driver runs */
+    leati_driver *driver;     /* NULL: not running, and the input is the consumer's */
+    leati_ring_range *wanted; /* restored: outcomes below `frontier` that are still to come; gate
+                            while a driver runs */
     size_t num_wanted, wanted_at;
     int64_t frontier;
 
@@ -109,21 +109,21 @@ struct leati_ring {
     bool input_ended;     /* the END stage is in the ring, or was */
     leat_error trouble;   /* why the driver gave up, if it did */
     leat_error unsavable; /* why the input has no snapshot, if it has none */
-    leati_stage *stages, **stages_end, *uncut;
-    leati_stage *dead, *free_stages;
-    leati_piece *pieces, **pieces_end, *free_pieces, *all_pieces;
+    leati_ring_stage *stages, **stages_end, *uncut;
+    leati_ring_stage *dead, *free_stages;
+    leati_ring_piece *pieces, **pieces_end, *free_pieces, *all_pieces;
     int64_t num_pieces, running;
     int64_t next_index;  /* of the outcome after the last stage */
     int64_t undelivered; /* outcomes in the ring */
     int64_t delivered;   /* outcomes ever */
     int64_t uncut_bytes;
-    int64_t held;               /* bytes of stages and results */
-    leati_mark *mark;           /* the last one taken */
-    leati_mark *free_marks;     /* with the memory of their states */
-    leati_writer ranges;        /* of the state that was written last: its memory */
-    double row_ns;              /* of the program; 0: not measured */
-    double fetch_ns;            /* of the input, per outcome; 0: not measured */
-    double in_bytes, out_bytes; /* per row */
+    int64_t held;                    /* bytes of stages and results */
+    leati_ring_snapshot *mark;       /* the last one taken */
+    leati_ring_snapshot *free_marks; /* with the memory of their states */
+    leati_writer ranges;             /* of the state that was written last: its memory */
+    double row_ns;                   /* of the program; 0: not measured */
+    double fetch_ns;                 /* of the input, per outcome; 0: not measured */
+    double in_bytes, out_bytes;      /* per row */
     int64_t last_rows, last_fetch;
     int64_t max_pieces;
     leati_lanes lanes;
@@ -136,24 +136,24 @@ int64_t leati_ring_parallelism(const leati_ring *ring);
 /* Cuts pieces while there is room for them, and submits them. */
 void leati_ring_cut(leati_ring *ring);
 /* Submits a piece for the rows that it still lacks. */
-void leati_ring_submit(leati_ring *ring, leati_piece *piece);
-void leati_ring_add_stage(leati_ring *ring, leati_stage *stage);
-void leati_ring_drop_stage(leati_ring *ring, leati_stage *stage);
+void leati_ring_submit(leati_ring *ring, leati_ring_piece *piece);
+void leati_ring_add_stage(leati_ring *ring, leati_ring_stage *stage);
+void leati_ring_drop_stage(leati_ring *ring, leati_ring_stage *stage);
 /* Publishes depth and bytes. */
 void leati_ring_account(leati_ring *ring);
 /* Wakes the driver if it waits and may go on. */
 void leati_ring_wake_driver(leati_ring *ring);
 /* The piece that the consumer may take now, or NULL. */
-leati_piece *leati_ring_choose(const leati_ring *ring);
-void leati_mark_unref(leati_ring *ring, leati_mark *mark);
+leati_ring_piece *leati_ring_choose(const leati_ring *ring);
+void leati_ring_snapshot_unref(leati_ring *ring, leati_ring_snapshot *mark);
 /* A mark of one reference; NULL without memory. */
-leati_mark *leati_ring_take_mark(leati_ring *ring);
+leati_ring_snapshot *leati_ring_take_mark(leati_ring *ring);
 /* The number of the first outcome that is still to come. */
 int64_t leati_ring_first_left(const leati_ring *ring);
 /* Of `rows` from an outcome on, those before the batch's end. */
 int64_t leati_ring_rows_to_border(const leati_ring *ring, int64_t outcome, int64_t rows);
 /* Says where a new piece shall write its rows. */
-void leati_ring_place(leati_ring *ring, leati_piece *piece);
+void leati_ring_place(leati_ring *ring, leati_ring_piece *piece);
 
 /* All without it. */
 
@@ -162,13 +162,13 @@ LEAT_WARN_UNUSED leat_status leati_ring_note(leati_ring *ring, int64_t want,
                                              const leati_destination *offered, int num_columns,
                                              leat_error *err);
 /* The piece was computed: drops what `places` own. */
-void leati_ring_unplace(leati_piece *piece);
+void leati_ring_unplace(leati_ring_piece *piece);
 /* Of a stopped ring: lets go of the batch under way, and of everything. */
 void leati_ring_forget_batch(leati_ring *ring);
 void leati_ring_lanes_free(leati_ring *ring);
 
 /* A stage with nothing in it; NULL without memory. */
-leati_stage *leati_ring_take_stage(leati_ring *ring);
+leati_ring_stage *leati_ring_take_stage(leati_ring *ring);
 /* Stops and joins the driver; waits for the tasks. What is in the ring stays. */
 void leati_ring_stop(leati_ring *ring);
 /* Empties a stopped ring. */

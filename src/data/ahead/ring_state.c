@@ -13,15 +13,15 @@
 
 enum { SAVED_MARK = 0, SAVED_ROWS };
 
-void leati_mark_unref(leati_ring *ring, leati_mark *mark) {
+void leati_ring_snapshot_unref(leati_ring *ring, leati_ring_snapshot *mark) {
     if (mark != NULL && --mark->refs == 0) {
         mark->next = ring->free_marks;
         ring->free_marks = mark;
     }
 }
 
-leati_mark *leati_ring_take_mark(leati_ring *ring) {
-    leati_mark *mark = ring->free_marks;
+leati_ring_snapshot *leati_ring_take_mark(leati_ring *ring) {
+    leati_ring_snapshot *mark = ring->free_marks;
     if (mark == NULL) {
         mark = leati_alloc_zero(1, sizeof(*mark));
     } else {
@@ -41,7 +41,7 @@ static bool idle(const leati_ring *ring) {
 }
 
 /* The one from which the first outcome in the ring can be read again; NULL: there is none. */
-static const leati_mark *first_mark(const leati_ring *ring) {
+static const leati_ring_snapshot *first_mark(const leati_ring *ring) {
     return ring->stages != NULL ? ring->stages->mark : ring->mark;
 }
 
@@ -51,7 +51,7 @@ static const leati_mark *first_mark(const leati_ring *ring) {
 typedef struct range_list {
     leati_writer bytes;
     uint64_t count;
-    leati_range open; /* not written yet */
+    leati_ring_range open; /* not written yet */
 } range_list;
 
 static void close_range(range_list *list) {
@@ -83,14 +83,14 @@ static void put_ranges(leati_ring *ring, leati_writer *out) {
     range_list list = {.bytes = ring->ranges, .open = {-1, -1}};
     list.bytes.size = 0;
     list.bytes.failed = false;
-    for (const leati_piece *piece = ring->pieces; piece != NULL; piece = piece->next) {
+    for (const leati_ring_piece *piece = ring->pieces; piece != NULL; piece = piece->next) {
         int64_t begin = piece->stage->index + piece->begin;
         bool error = piece->last && piece->stage->tail == LEATI_ERROR;
         add_range(&list, begin, begin + piece->rows + error);
     }
     int64_t from = first_uncut(ring);
     for (size_t i = ring->wanted_at; i < ring->num_wanted; i++) {
-        const leati_range *range = &ring->wanted[i];
+        const leati_ring_range *range = &ring->wanted[i];
         add_range(&list, range->begin > from ? range->begin : from, range->end);
     }
     close_range(&list);
@@ -102,7 +102,7 @@ static void put_ranges(leati_ring *ring, leati_writer *out) {
 }
 
 int64_t leati_ring_first_left(const leati_ring *ring) {
-    const leati_piece *piece = ring->pieces;
+    const leati_ring_piece *piece = ring->pieces;
     return piece != NULL ? piece->stage->index + piece->begin : first_uncut(ring);
 }
 
@@ -117,17 +117,17 @@ static leat_status save_idle(leati_ring *ring, leati_writer *out, leati_save_cos
     leati_writer_fini(&state);
     leati_put_int(out, ring->next_index);
     leati_put_uint(out, false);
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     put_ranges(ring, out);
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     return status;
 }
 
 static leat_status save_mark(leati_ring *ring, leati_writer *out, leati_save_cost *cost,
                              leat_error *err) {
     leat_status status = LEAT_OK;
-    leati_gate_lock(ring->gate);
-    const leati_mark *mark = first_mark(ring);
+    leati_queue_gate_lock(ring->gate);
+    const leati_ring_snapshot *mark = first_mark(ring);
     if (mark == NULL) {
         status = leati_fail(
             err, ring->unsavable.code != LEAT_OK ? ring->unsavable.code : LEAT_FAILED_PRECONDITION,
@@ -140,9 +140,9 @@ static leat_status save_mark(leati_ring *ring, leati_writer *out, leati_save_cos
         leati_put_uint(out, mark->error < first);
         put_ranges(ring, out);
         cost->replay_elements += first > mark->index ? first - mark->index : 0;
-        leati_save_cost_add(cost, &mark->cost);
+        leati_op_save_cost_add(cost, &mark->cost);
     }
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     return status;
 }
 
@@ -166,7 +166,7 @@ static leat_status get_ranges(leati_ring *ring, int64_t index, leati_reader *in,
     }
     int64_t last = index;
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
-        leati_range *range = &ring->wanted[i];
+        leati_ring_range *range = &ring->wanted[i];
         status = leati_get_int(in, &range->begin, err);
         if (status == LEAT_OK) {
             status = leati_get_int(in, &range->end, err);
@@ -251,31 +251,31 @@ static bool draws_seeds(const leat_dataset *dataset) {
 
 static void pause_driver(leati_ring *ring) {
     leat_status status = LEAT_OK;
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     ring->park = true;
-    leati_gate_wake(ring->gate);
+    leati_queue_gate_wake(ring->gate);
     while (status == LEAT_OK &&
            ((ring->driver != NULL && !ring->parked && !ring->driver_done) || ring->running > 0)) {
-        status = leati_gate_wait(ring->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL);
+        status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL);
     }
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
 }
 
 static void resume_driver(leati_ring *ring) {
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     ring->park = false;
-    leati_gate_wake(ring->gate);
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_wake(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
 }
 
 /* Rows of a stage that are still to come, and its tail if that is, too. */
-static leat_status put_rows(const leati_stage *stage, int64_t begin, int64_t n, bool tail,
+static leat_status put_rows(const leati_ring_stage *stage, int64_t begin, int64_t n, bool tail,
                             leati_writer *out, leat_error *err) {
     leati_put_int(out, stage->index + begin);
-    leat_status status = leati_put_block(out, &stage->rows, begin, n, err);
+    leat_status status = leati_values_put_block(out, &stage->rows, begin, n, err);
     leati_put_uint(out, tail ? (uint64_t)stage->tail : LEATI_MORE);
     if (tail && stage->tail == LEATI_ERROR) {
-        leati_put_error(out, &stage->error);
+        leati_values_put_error(out, &stage->error);
     }
     return status;
 }
@@ -283,7 +283,7 @@ static leat_status put_rows(const leati_stage *stage, int64_t begin, int64_t n, 
 /* The mark before the rows, where a reset needs it: to take back the seeds that were drawn for them
  * and later ones. With the driver paused. */
 static void put_origin(const leati_ring *ring, leati_writer *out) {
-    const leati_mark *mark = first_mark(ring);
+    const leati_ring_snapshot *mark = first_mark(ring);
     bool kept = mark != NULL && draws_seeds(ring->node->dataset->inputs[0]);
     leati_put_uint(out, kept);
     if (kept) {
@@ -304,9 +304,9 @@ static leat_status get_origin(leati_ring *ring, int64_t next_index, leati_reader
     if (status != LEAT_OK || kept == 0) {
         return status;
     }
-    leati_gate_lock(ring->gate);
-    leati_mark *mark = ring->mark = leati_ring_take_mark(ring);
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
+    leati_ring_snapshot *mark = ring->mark = leati_ring_take_mark(ring);
+    leati_queue_gate_unlock(ring->gate);
     if (mark == NULL) {
         return leati_no_memory(err);
     }
@@ -328,21 +328,21 @@ static leat_status save_rows(leati_ring *ring, leati_writer *out, leati_save_cos
                              leat_error *err) {
     leat_status status = LEAT_OK;
     uint64_t count = 0;
-    for (const leati_piece *piece = ring->pieces; piece != NULL; piece = piece->next) {
+    for (const leati_ring_piece *piece = ring->pieces; piece != NULL; piece = piece->next) {
         count++;
     }
-    for (const leati_stage *stage = ring->uncut; stage != NULL; stage = stage->next) {
+    for (const leati_ring_stage *stage = ring->uncut; stage != NULL; stage = stage->next) {
         count++;
     }
     leati_put_int(out, ring->next_index);
     leati_put_uint(out, count);
     put_origin(ring, out);
     cost->data_elements += ring->undelivered;
-    for (const leati_piece *piece = ring->pieces; piece != NULL && status == LEAT_OK;
+    for (const leati_ring_piece *piece = ring->pieces; piece != NULL && status == LEAT_OK;
          piece = piece->next) {
         status = put_rows(piece->stage, piece->begin, piece->rows, piece->last, out, err);
     }
-    for (const leati_stage *stage = ring->uncut; stage != NULL && status == LEAT_OK;
+    for (const leati_ring_stage *stage = ring->uncut; stage != NULL && status == LEAT_OK;
          stage = stage->next) {
         status = put_rows(stage, stage->cut, stage->rows.n - stage->cut, true, out, err);
     }
@@ -354,13 +354,13 @@ static leat_status save_rows(leati_ring *ring, leati_writer *out, leati_save_cos
 
 /* `least`: the number that its first outcome has at least; `last`: no stage follows, and only the
  * last one ends the input. Every stage has an outcome or is the end. */
-static leat_status restore_stage(leati_ring *ring, leati_stage *stage, int64_t least, bool last,
-                                 leati_reader *in, leat_error *err) {
+static leat_status restore_stage(leati_ring *ring, leati_ring_stage *stage, int64_t least,
+                                 bool last, leati_reader *in, leat_error *err) {
     uint64_t tail = 0;
     int64_t index = 0;
     leat_status status = leati_get_int(in, &index, err);
     if (status == LEAT_OK) {
-        status = leati_get_block(in, ring->input.child->dataset->spec, &stage->rows, err);
+        status = leati_values_get_block(in, ring->input.child->dataset->spec, &stage->rows, err);
     }
     if (status == LEAT_OK) {
         status = leati_get_uint(in, &tail, err);
@@ -372,7 +372,7 @@ static leat_status restore_stage(leati_ring *ring, leati_stage *stage, int64_t l
                             ring->node->name, (long long)index, (unsigned long long)tail);
     }
     if (status == LEAT_OK && tail == LEATI_ERROR) {
-        status = leati_get_error(in, &stage->error, err);
+        status = leati_values_get_error(in, &stage->error, err);
     }
     if (status != LEAT_OK) {
         return status;
@@ -383,14 +383,14 @@ static leat_status restore_stage(leati_ring *ring, leati_stage *stage, int64_t l
     stage->closed = false;
     stage->bytes = (int64_t)leati_block_bytes(&stage->rows);
     stage->per_row = stage->rows.n > 0 ? stage->bytes / stage->rows.n : 0;
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     stage->mark = ring->mark;
     if (stage->mark != NULL) {
         stage->mark->refs++;
     }
     ring->next_index = index;
     leati_ring_add_stage(ring, stage);
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     return LEAT_OK;
 }
 
@@ -403,21 +403,21 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
     }
     status = status == LEAT_OK ? get_origin(ring, next_index, in, err) : status;
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
-        leati_stage *stage = leati_ring_take_stage(ring);
+        leati_ring_stage *stage = leati_ring_take_stage(ring);
         if (stage == NULL) {
             return leati_no_memory(err);
         }
         status = restore_stage(ring, stage, i == 0 ? 0 : ring->next_index, i + 1 == count, in, err);
         if (status != LEAT_OK) {
-            leati_gate_lock(ring->gate);
+            leati_queue_gate_lock(ring->gate);
             stage->next = ring->dead;
             ring->dead = stage;
-            leati_gate_unlock(ring->gate);
+            leati_queue_gate_unlock(ring->gate);
         }
     }
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     ring->next_index = next_index;
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     return status == LEAT_OK ? leati_input_restore(&ring->input, in, err) : status;
 }
 
@@ -426,8 +426,8 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
 /* Must, or should, the state hold the outcomes in the ring? Those of a state that was data may have
  * no mark before them; where outcomes of a replay are still to come there is one. With the gate
  * locked. */
-static bool holds_rows(const leati_ring *ring, leat_save_mode mode) {
-    const leati_mark *mark = first_mark(ring);
+static bool holds_rows(const leati_ring *ring, leat_iterator_save_mode mode) {
+    const leati_ring_snapshot *mark = first_mark(ring);
     if (!ring->replayable) {
         return true;
     }
@@ -439,10 +439,10 @@ static bool holds_rows(const leati_ring *ring, leat_save_mode mode) {
 
 leat_status leati_ring_save(leati_ring *ring, leati_writer *out, leati_save_cost *cost,
                             leat_error *err) {
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     leati_put_int(out, ring->delivered);
     bool rows = holds_rows(ring, cost->mode);
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     if (!rows) {
         leati_put_uint(out, SAVED_MARK);
         return idle(ring) ? save_idle(ring, out, cost, err) : save_mark(ring, out, cost, err);
@@ -471,16 +471,16 @@ leat_status leati_ring_restore(leati_ring *ring, leati_reader *in, leat_error *e
         return status;
     }
     status = how == SAVED_MARK ? restore_mark(ring, in, err) : restore_rows(ring, in, err);
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     ring->delivered = delivered;
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     return status;
 }
 
 /* The driver may have drawn seeds for epochs that the consumer has not seen. Takes that back, so
  * that the next epoch's seeds do not depend on how far the driver came. */
 static leat_status rewind_seeds(leati_ring *ring, leat_error *err) {
-    const leati_mark *mark = first_mark(ring);
+    const leati_ring_snapshot *mark = first_mark(ring);
     if (mark == NULL || !draws_seeds(ring->node->dataset->inputs[0])) {
         return LEAT_OK;
     }

@@ -18,11 +18,11 @@ enum {
 };
 
 int64_t leati_ring_parallelism(const leati_ring *ring) {
-    return leati_knob_get(&ring->knob);
+    return leati_autotune_knob_get(&ring->knob);
 }
 
-leati_piece *leati_ring_choose(const leati_ring *ring) {
-    leati_piece *piece = ring->pieces;
+leati_ring_piece *leati_ring_choose(const leati_ring *ring) {
+    leati_ring_piece *piece = ring->pieces;
     if (piece == NULL || piece->done || !ring->options.any_order) {
         return piece != NULL && piece->done ? piece : NULL;
     }
@@ -39,14 +39,14 @@ leati_piece *leati_ring_choose(const leati_ring *ring) {
 
 static leati_scratch *scratch_of(leati_ring *ring, int worker, leat_error *err) {
     if (ring->scratches[worker] == NULL) {
-        ring->scratches[worker] = leati_scratch_new(ring->options.program, err);
+        ring->scratches[worker] = leati_program_scratch_new(ring->options.program, err);
     }
     return ring->scratches[worker];
 }
 
-static void compute(leati_piece *piece, int worker) {
+static void compute(leati_ring_piece *piece, int worker) {
     leati_ring *ring = piece->ring;
-    leati_stage *stage = piece->stage;
+    leati_ring_stage *stage = piece->stage;
     leati_scratch *scratch = scratch_of(ring, worker, &piece->error);
     piece->out.destinations = piece->placed ? piece->places : NULL;
     if (scratch == NULL) {
@@ -63,26 +63,26 @@ static void compute(leati_piece *piece, int worker) {
 }
 
 static void run_task(leati_task *task, int worker) {
-    leati_piece *piece = (leati_piece *)task;
+    leati_ring_piece *piece = (leati_ring_piece *)task;
     leati_ring *ring = piece->ring;
     int64_t before = piece->bytes;
-    leati_gate_lock(ring->gate);
+    leati_queue_gate_lock(ring->gate);
     bool stopped = ring->stop;
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
     int64_t start = leati_now_ns();
     leati_span span = leati_trace_begin();
-    leati_count(&ring->node->counters.tasks_ns, start);
-    leati_count(&ring->node->counters.tasks, 1);
+    leati_counter_add(&ring->node->counters.tasks_ns, start);
+    leati_counter_add(&ring->node->counters.tasks, 1);
     if (!stopped) {
         compute(piece, worker);
     }
     leati_ring_unplace(piece);
-    leati_count(&ring->node->counters.tasks, -1);
-    leati_count(&ring->node->counters.tasks_ns, -start);
+    leati_counter_add(&ring->node->counters.tasks, -1);
+    leati_counter_add(&ring->node->counters.tasks_ns, -start);
     leati_trace_end(span, ring->node->dataset->op->name, ring->node->name);
     int64_t spent = leati_now_ns() - start;
-    leati_count(&ring->node->counters.busy_ns, spent);
-    leati_gate_lock(ring->gate);
+    leati_counter_add(&ring->node->counters.busy_ns, spent);
+    leati_queue_gate_lock(ring->gate);
     if (!stopped) {
         ring->row_ns = leati_ring_blend(ring->row_ns, (double)spent / (double)piece->rows + 1);
         if (piece->good > 0) {
@@ -96,14 +96,14 @@ static void run_task(leati_task *task, int worker) {
     leati_ring_cut(ring);
     leati_ring_account(ring);
     if (ring->stop || ring->park || (ring->consumer_waits && leati_ring_choose(ring) != NULL)) {
-        leati_gate_wake(ring->gate);
+        leati_queue_gate_wake(ring->gate);
     } else {
         leati_ring_wake_driver(ring);
     }
-    leati_gate_unlock(ring->gate);
+    leati_queue_gate_unlock(ring->gate);
 }
 
-void leati_ring_submit(leati_ring *ring, leati_piece *piece) {
+void leati_ring_submit(leati_ring *ring, leati_ring_piece *piece) {
     piece->task.run = run_task;
     ring->running++;
     leati_pool_submit(ring->node->iteration->pool, &piece->task, piece == ring->pieces);
@@ -134,7 +134,7 @@ static bool is_wanted(const leati_ring *ring, int64_t number) {
 
 /* After a restore: passes outcomes of the stage that were delivered before. Returns how many rows
  * may be cut in one piece: in a ring that keeps the order, all that follow. */
-static int64_t pass_unwanted(leati_ring *ring, leati_stage *stage) {
+static int64_t pass_unwanted(leati_ring *ring, leati_ring_stage *stage) {
     if (stage->cut == 0 && stage->tail == LEATI_ERROR &&
         !is_wanted(ring, stage->index + stage->rows.n)) {
         stage->tail = LEATI_MORE;
@@ -149,7 +149,7 @@ static int64_t pass_unwanted(leati_ring *ring, leati_stage *stage) {
             ring->wanted_at++;
         }
         bool more = ring->wanted_at < ring->num_wanted;
-        const leati_range *next = more ? &ring->wanted[ring->wanted_at] : NULL;
+        const leati_ring_range *next = more ? &ring->wanted[ring->wanted_at] : NULL;
         if (more && next->begin <= at) {
             bool to_frontier = next->end == ring->frontier;
             return to_frontier || next->end - at > left ? left : next->end - at;
@@ -162,7 +162,7 @@ static int64_t pass_unwanted(leati_ring *ring, leati_stage *stage) {
     }
 }
 
-static void close_stage(leati_ring *ring, leati_stage *stage) {
+static void close_stage(leati_ring *ring, leati_ring_stage *stage) {
     stage->closed = true;
     ring->uncut = stage->next;
     if (stage->pieces == 0) {
@@ -186,7 +186,8 @@ static bool has_room(const leati_ring *ring, int64_t rows) {
             leati_budget_fits(ring->node->iteration->budget, (int64_t)bytes));
 }
 
-static void add_piece(leati_ring *ring, leati_stage *stage, leati_piece *piece, int64_t rows) {
+static void add_piece(leati_ring *ring, leati_ring_stage *stage, leati_ring_piece *piece,
+                      int64_t rows) {
     piece->next = NULL;
     piece->ring = ring;
     piece->stage = stage;
@@ -219,9 +220,9 @@ static void add_piece(leati_ring *ring, leati_stage *stage, leati_piece *piece, 
 
 void leati_ring_cut(leati_ring *ring) {
     while (ring->uncut != NULL && !ring->stop) {
-        leati_stage *stage = ring->uncut;
+        leati_ring_stage *stage = ring->uncut;
         int64_t most = pass_unwanted(ring, stage);
-        leati_piece *piece = &stage->whole;
+        leati_ring_piece *piece = &stage->whole;
         int64_t rows = most;
         if (rows == 0 && stage->tail == LEATI_MORE) {
             close_stage(ring, stage);

@@ -26,8 +26,8 @@ static const leati_row stand_in_rows[] = {
 static leat_status stand_in_infer(leati_infer_call *call, leat_error *err) {
     const struct stand_in_args *args = call->args;
     leat_shape shape = leat_spec_component_shape(args->spec, 0);
-    return leati_infer_output(call, leat_spec_component_dtype(args->spec, 0), &shape,
-                              leati_spec_component_element(args->spec, 0), err);
+    return leati_op_infer_output(call, leat_spec_component_dtype(args->spec, 0), &shape,
+                                 leati_spec_component_element(args->spec, 0), err);
 }
 
 static leat_status stand_in_kernel(leati_kernel_call *call, leat_error *err) {
@@ -106,7 +106,7 @@ leat_function *leati_captures_stand_in(const leat_object *object, const leati_ty
         c.bindings[i] = (leati_binding){.op = &stand_in_op, .args = &stand_ins[i]};
     }
     if (status == LEAT_OK) {
-        function = leati_function_bind((const leat_function *)object, c.bindings, count, err);
+        function = leati_graph_function_bind((const leat_function *)object, c.bindings, count, err);
     }
     captures_fini(&c);
     leati_free(stand_ins);
@@ -150,7 +150,7 @@ leat_function *leati_captures_bind(const leat_object *object, const leati_operan
     leat_function *bound = NULL;
     leat_status status = captures_init(&c, count, err);
     for (int i = 0; i < count && status == LEAT_OK; i++) {
-        leat_tensor value = leati_operand_tensor(&operands[i], row);
+        leat_tensor value = leati_kernel_operand_tensor(&operands[i], row);
         if (value.dtype != LEAT_OBJECT) {
             status = set_value(&c, i, &value, err);
         } else if (i >= LEAT_MAX_OUTPUTS || value.rank != 0) {
@@ -162,11 +162,11 @@ leat_function *leati_captures_bind(const leat_object *object, const leati_operan
         }
     }
     if (status == LEAT_OK) {
-        bound = leati_function_bind(function, c.bindings, count, err);
+        bound = leati_graph_function_bind(function, c.bindings, count, err);
         if (bound == NULL && err->code == LEAT_INVALID_ARGUMENT &&
             loosen(&c, function, err) == LEAT_OK) {
             *err = (leat_error){0};
-            bound = leati_function_bind(function, c.bindings, count, err);
+            bound = leati_graph_function_bind(function, c.bindings, count, err);
         }
     }
     captures_fini(&c);

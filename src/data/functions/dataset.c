@@ -116,7 +116,8 @@ static leat_status check_node(const leati_infer_call *call, int *num_datasets, l
     }
     for (int i = 0; i < args->functions.count; i++) {
         int64_t count = args->captures.values[i];
-        if (!leati_object_is_function(args->function[i]) || count < 0 || count > call->num_inputs) {
+        if (!leati_graph_object_is_function(args->function[i]) || count < 0 ||
+            count > call->num_inputs) {
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "dataset: function %d is none, or its number of captures is wrong",
                               i);
@@ -142,10 +143,10 @@ static leat_status check_node(const leati_infer_call *call, int *num_datasets, l
 /* How many tensors from bound name `first` on belong to one argument. */
 static int count_bound(const struct leati_dataset_args *args, const leati_dataset_op *op,
                        int first) {
-    const leati_row *row = leati_bound_row(args, op, first);
+    const leati_row *row = leati_template_bound_row(args, op, first);
     int count = 1;
     while (row->type == LEATI_ROW_ELEMENT && first + count < args->bound.count &&
-           count < LEAT_MAX_OUTPUTS && leati_bound_row(args, op, first + count) == row) {
+           count < LEAT_MAX_OUTPUTS && leati_template_bound_row(args, op, first + count) == row) {
         count++;
     }
     return count;
@@ -225,7 +226,7 @@ static leat_status fill_stand_ins(const leati_infer_call *call, const leati_data
     const leati_type *types = call->inputs + num_datasets;
     leat_status status = LEAT_OK;
     for (int i = 0; i < args->bound.count && status == LEAT_OK;) {
-        const leati_row *row = leati_bound_row(args, t->op, i);
+        const leati_row *row = leati_template_bound_row(args, t->op, i);
         int count = count_bound(args, t->op, i);
         char *at = (char *)filled + row->offset;
         if (row->type == LEATI_ROW_INT) {
@@ -244,7 +245,7 @@ static leat_status fill_stand_ins(const leati_infer_call *call, const leati_data
     for (int i = 0; i < args->functions.count && status == LEAT_OK; i++) {
         int count = (int)args->captures.values[i];
         leat_function *function = leati_captures_stand_in(args->function[i], types, count, err);
-        const leati_row *row = leati_called_row(args, t->op, i);
+        const leati_row *row = leati_template_called_row(args, t->op, i);
         *(leat_object **)(void *)((char *)filled + row->offset) = (leat_object *)function;
         status = function == NULL ? LEAT_INVALID_ARGUMENT : LEAT_OK;
         if (status != LEAT_OK) {
@@ -318,7 +319,7 @@ static leat_spec *infer_spec(const leati_infer_call *call, const leati_dataset_t
                      args->bound.count, LEAT_MAX_OUTPUTS);
         return NULL;
     }
-    leat_spec *bound = bound_spec(args, leati_bound_row(args, t->op, 0),
+    leat_spec *bound = bound_spec(args, leati_template_bound_row(args, t->op, 0),
                                   call->inputs + num_datasets, args->bound.count, err);
     leat_spec *spec = bound == NULL ? NULL : t->op->spec_of_elements(bound, err);
     leat_spec_unref(bound);
@@ -334,7 +335,7 @@ static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
         t = leati_template_of(call->args, &local);
     }
     if (t != NULL) {
-        element = leati_infer_keep(call, infer_spec(call, t, num_datasets, &local), &local);
+        element = leati_op_infer_keep(call, infer_spec(call, t, num_datasets, &local), &local);
         leati_template_release(t);
     }
     if (element == NULL) {
@@ -344,7 +345,7 @@ static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
         return local.code;
     }
     leat_shape scalar = LEAT_SCALAR;
-    return leati_infer_output(call, LEAT_OBJECT, &scalar, element, err);
+    return leati_op_infer_output(call, LEAT_OBJECT, &scalar, element, err);
 }
 
 /* ---- kernel ---- */
@@ -357,7 +358,7 @@ static leat_status bind_structure(const leati_kernel_call *call, const leati_row
     leati_type types[LEAT_MAX_OUTPUTS];
     leat_status status = LEAT_OK;
     for (int k = 0; k < count && status == LEAT_OK; k++) {
-        leat_tensor borrowed = leati_operand_tensor(&call->inputs[first + k], row);
+        leat_tensor borrowed = leati_kernel_operand_tensor(&call->inputs[first + k], row);
         types[k] = (leati_type){.dtype = borrowed.dtype, .shape = leat_tensor_shape(&borrowed)};
         status =
             leat_tensor_copy_of(borrowed.dtype, types[k].shape, borrowed.data, &tensors[k], err);
@@ -380,13 +381,13 @@ static leat_status bind_row(const leati_kernel_call *call, const leati_dataset_t
                             int first, int64_t row, void *bound, leat_error *err) {
     const struct leati_dataset_args *args = call->args;
     for (int i = 0; i < args->bound.count;) {
-        const leati_row *to = leati_bound_row(args, t->op, i);
+        const leati_row *to = leati_template_bound_row(args, t->op, i);
         int count = count_bound(args, t->op, i);
         leat_status status = LEAT_OK;
         if (to->type == LEATI_ROW_ELEMENT) {
             status = bind_structure(call, to, first + i, count, row, bound, err);
         } else {
-            leat_tensor value = leati_operand_tensor(&call->inputs[first + i], row);
+            leat_tensor value = leati_kernel_operand_tensor(&call->inputs[first + i], row);
             status = leati_rows_bind(t->op->rows, bound, to->name, &value, err);
         }
         if (status != LEAT_OK) {
@@ -400,7 +401,7 @@ static leat_status bind_row(const leati_kernel_call *call, const leati_dataset_t
         leat_error local = {0};
         leat_function *function =
             leati_captures_bind(args->function[i], call->inputs + first, count, row, &local);
-        const leati_row *to = leati_called_row(args, t->op, i);
+        const leati_row *to = leati_template_called_row(args, t->op, i);
         *(leat_object **)(void *)((char *)bound + to->offset) = (leat_object *)function;
         if (function == NULL) {
             return leati_fail(err, local.code, "%s: %s: %s", t->op->name, to->name, local.text);
@@ -423,8 +424,8 @@ static leat_status make_row(leati_kernel_call *call, const leati_dataset_templat
         status = bind_row(call, t, num_datasets, row, bound, err);
         if (status == LEAT_OK) {
             for (int i = 0; i < num_datasets; i++) {
-                inputs[i] =
-                    leat_dataset_ref(*(leat_dataset **)(void *)leati_row_of(&call->inputs[i], row));
+                inputs[i] = leat_dataset_ref(
+                    *(leat_dataset **)(void *)leati_support_row_of(&call->inputs[i], row));
             }
             leat_error local = {0};
             dataset = leati_dataset_new(t->op, bound, inputs, num_datasets, &local);
@@ -437,7 +438,7 @@ static leat_status make_row(leati_kernel_call *call, const leati_dataset_templat
     }
     leati_free(bound);
     if (status == LEAT_OK) {
-        *(leat_object **)(void *)leati_row_of(&call->outputs[0], row) = &dataset->object;
+        *(leat_object **)(void *)leati_support_row_of(&call->outputs[0], row) = &dataset->object;
     }
     return status;
 }
@@ -445,7 +446,7 @@ static leat_status make_row(leati_kernel_call *call, const leati_dataset_templat
 static leat_status dataset_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_dataset_args *args = call->args;
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     leat_error local = {0};
     leati_dataset_template *t = leati_template_of(args, &local);
     if (t == NULL) {
@@ -473,7 +474,7 @@ static uint32_t dataset_flags(const void *node_args) {
     }
     uint32_t flags = t->op->flags & LEATI_OP_IMPURE ? LEATI_IMPURE : 0;
     flags |= t->op->flags & LEATI_OP_READS_FILES ? LEATI_COSTLY : 0;
-    flags |= leati_functions_flags(t->op->rows, t->args) &
+    flags |= leati_dataset_functions_flags(t->op->rows, t->args) &
              (LEATI_IMPURE | LEATI_STATEFUL | LEATI_COSTLY);
     leati_template_release(t);
     return flags;
@@ -542,12 +543,12 @@ static leat_spec *gather_structures(const leat_dataset_call *call, leat_error *e
     return count == 0 ? NULL : leat_spec_dict(keys, specs, count, err);
 }
 
-leat_value leat_dataset_call_value(leat_graph *graph, const leat_dataset_call *call) {
+leat_value leat_graph_dataset_call(leat_graph *graph, const leat_dataset_call *call) {
     gathered g = {.num_inputs = 0};
     leat_error err = {0};
     if (call == NULL || !gather(&g, call)) {
-        return leati_build_error(graph, LEAT_INVALID_ARGUMENT,
-                                 "a dataset value: op is NULL, or too many inputs");
+        return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT,
+                                         "a dataset value: op is NULL, or too many inputs");
     }
     struct leati_dataset_args args = {
         .op = (char *)(uintptr_t)call->op,
@@ -566,9 +567,9 @@ leat_value leat_dataset_call_value(leat_graph *graph, const leat_dataset_call *c
     return value;
 }
 
-leat_value leat_dataset_value(leat_graph *graph, const char *op, const char *args_json,
-                              const leat_value *inputs, int num_inputs, const char *const *names,
-                              const leat_value *values, int num_values) {
+leat_value leat_graph_dataset_op(leat_graph *graph, const char *op, const char *args_json,
+                                 const leat_value *inputs, int num_inputs, const char *const *names,
+                                 const leat_value *values, int num_values) {
     leat_bound_argument bound[LEAT_MAX_OUTPUTS];
     leat_dataset_call call = {.op = op,
                               .args = args_json,
@@ -579,7 +580,7 @@ leat_value leat_dataset_value(leat_graph *graph, const char *op, const char *arg
     for (int i = 0; i < num_values && i < LEAT_MAX_OUTPUTS; i++) {
         bound[i] = (leat_bound_argument){.name = names[i], .values = &values[i], .num_values = 1};
     }
-    return leat_dataset_call_value(graph, num_values > LEAT_MAX_OUTPUTS ? NULL : &call);
+    return leat_graph_dataset_call(graph, num_values > LEAT_MAX_OUTPUTS ? NULL : &call);
 }
 
 const leati_tensor_op leati_tensor_op_dataset = {

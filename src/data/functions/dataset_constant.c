@@ -19,20 +19,20 @@ static const leati_row dataset_constant_rows[] = {
 
 static leat_status dataset_constant_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_dataset_constant_args *args = call->args;
-    if (!leati_is_dataset(args->dataset)) {
+    if (!leati_dataset_of_object_check(args->dataset)) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the constant is no dataset");
     }
     leat_shape scalar = LEAT_SCALAR;
-    return leati_infer_output(call, LEAT_OBJECT, &scalar,
-                              ((const leat_dataset *)args->dataset)->spec, err);
+    return leati_op_infer_output(call, LEAT_OBJECT, &scalar,
+                                 ((const leat_dataset *)args->dataset)->spec, err);
 }
 
 static leat_status dataset_constant_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_dataset_constant_args *args = call->args;
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
-        *(leat_object **)(void *)leati_row_of(&call->outputs[0], row) =
+        *(leat_object **)(void *)leati_support_row_of(&call->outputs[0], row) =
             leati_object_ref(args->dataset);
     }
     return LEAT_OK;
@@ -48,7 +48,7 @@ static bool reads_files(const leat_dataset *dataset) {
 
 static uint32_t dataset_constant_flags(const void *node_args) {
     const struct leati_dataset_constant_args *args = node_args;
-    if (!leati_is_dataset(args->dataset)) {
+    if (!leati_dataset_of_object_check(args->dataset)) {
         return 0;
     }
     const leat_dataset *dataset = (const leat_dataset *)args->dataset;
@@ -94,8 +94,8 @@ const leati_tensor_op leati_tensor_op_dataset_constant = {
 
 leat_value leat_graph_dataset(leat_graph *graph, leat_dataset *dataset) {
     if (dataset == NULL) {
-        return leati_build_error(graph, LEAT_INVALID_ARGUMENT,
-                                 "leat_graph_dataset: dataset is NULL; pass one");
+        return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT,
+                                         "leat_graph_dataset: dataset is NULL; pass one");
     }
     struct leati_dataset_constant_args args = {.dataset = &dataset->object};
     return leati_graph_node(graph, &leati_tensor_op_dataset_constant, &args, NULL, 0);

@@ -97,10 +97,10 @@ static leat_status infer_types(leati_infer_call *call, leati_type *types, int nu
                              .types = types,
                              .num_types = num_types,
                              .num_variables = (int)args->num_variables};
-    leat_status status = leati_loop_join(call, &loop, err);
+    leat_status status = leati_while_join(call, &loop, err);
     if (!status && args->can_stop)
         status = check_stop(args->body, err);
-    return status ? status : leati_loop_outputs(call, &loop, err);
+    return status ? status : leati_while_outputs(call, &loop, err);
 }
 
 static leat_status dataset_reduce_infer(leati_infer_call *call, leat_error *err) {
@@ -187,8 +187,8 @@ static leat_status run_through(reduction *r, leat_iterator *iterator, leat_error
 }
 
 static leat_status reduce_row(leati_kernel_call *call, int64_t row, reduction *r, leat_error *err) {
-    leat_object *object = *(leat_object **)(void *)leati_row_of(&call->inputs[0], row);
-    if (!leati_is_dataset(object))
+    leat_object *object = *(leat_object **)(void *)leati_support_row_of(&call->inputs[0], row);
+    if (!leati_dataset_of_object_check(object))
         return leati_fail(err, LEAT_INTERNAL, "input 0 is no dataset");
     leat_iterator *iterator = NULL;
     r->context = leati_branch_context(call, row, -1, 0);
@@ -197,7 +197,7 @@ static leat_status reduce_row(leati_kernel_call *call, int64_t row, reduction *r
         return status;
     int captures = r->num_variables + r->num_components;
     for (int i = 1; i < call->num_inputs; i++) {
-        leat_tensor tensor = leati_operand_tensor(&call->inputs[i], row);
+        leat_tensor tensor = leati_kernel_operand_tensor(&call->inputs[i], row);
         if (i <= r->num_variables)
             r->values[i - 1] = leat_tensor_ref(&tensor);
         else
@@ -263,21 +263,22 @@ static bool is_shared(const leat_graph *graph, int32_t id) {
     if (body->values[id].node < 0)
         return false;
     const leati_node *node = &body->nodes[body->values[id].node];
-    bool shared = (leati_node_flags(node) & (LEATI_IMPURE | LEATI_STATEFUL)) != 0;
+    bool shared = (leati_body_node_flags(node) & (LEATI_IMPURE | LEATI_STATEFUL)) != 0;
     for (int32_t i = 0; i < node->num_inputs && !shared; i++)
         shared = body->values[node->inputs[i]].type.dtype == LEAT_OBJECT &&
                  is_shared(graph, node->inputs[i]);
     return shared;
 }
 
-int leat_dataset_reduce(leat_value dataset, leat_function *body, const leat_value *variables,
-                        int num_variables, const leat_value *captures, int num_captures,
-                        const leat_dataset_reduce_options *options, leat_value *outputs) {
-    static const leat_dataset_reduce_options none = {0};
-    const leat_dataset_reduce_options *o = options ? options : &none;
+int leat_graph_dataset_reduce(leat_value dataset, leat_function *body, const leat_value *variables,
+                              int num_variables, const leat_value *captures, int num_captures,
+                              const leat_graph_dataset_reduce_options *options,
+                              leat_value *outputs) {
+    static const leat_graph_dataset_reduce_options none = {0};
+    const leat_graph_dataset_reduce_options *o = options ? options : &none;
     leat_graph *graph = dataset.graph;
     if (!graph || graph->error.code || dataset.id < 0 ||
-        !leati_branches_given(graph, "dataset_reduce", (leat_function *[]){body}, 1))
+        !leati_branch_given(graph, "dataset_reduce", (leat_function *[]){body}, 1))
         return -1;
     size_t count = 1 + (size_t)num_variables + (size_t)num_captures;
     leat_value *all = leati_alloc(count, sizeof *all);

@@ -29,7 +29,7 @@ static leat_function *function_of(leat_graph *graph, leat_tracer tracer, int cou
         children[i] = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     }
     leat_spec *spec = leat_spec_tuple(children, count, &err);
-    leat_function *function = leat_trace(tracer, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(tracer, NULL, spec, &err);
     leat_spec_unref(spec);
     if (function == NULL) {
         leat_graph_fail(graph, err.code, err.text);
@@ -38,14 +38,15 @@ static leat_function *function_of(leat_graph *graph, leat_tracer tracer, int cou
 }
 
 static leat_value range_to(leat_graph *graph, leat_value stop) {
-    return leat_dataset_value(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &stop, 1);
+    return leat_graph_dataset_op(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &stop, 1);
 }
 
 /* A loop whose body is traced for (state, element, x); its result is outputs[0]. */
 static int loop(leat_graph *graph, leat_value dataset, leat_tracer tracer, leat_value start,
-                leat_value x, const leat_dataset_reduce_options *options, leat_value *outputs) {
+                leat_value x, const leat_graph_dataset_reduce_options *options,
+                leat_value *outputs) {
     leat_function *body = function_of(graph, tracer, 3);
-    int made = leat_dataset_reduce(dataset, body, &start, 1, &x, 1, options, outputs);
+    int made = leat_graph_dataset_reduce(dataset, body, &start, 1, &x, 1, options, outputs);
     leat_function_unref(body);
     return made < 0 ? -1 : 1;
 }
@@ -54,7 +55,7 @@ static int loop(leat_graph *graph, leat_value dataset, leat_tracer tracer, leat_
 static int trace_product(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] =
-        leat_add(argument(graph, 0), leat_multiply(argument(graph, 1), argument(graph, 2)));
+        leat_op_add(argument(graph, 0), leat_op_multiply(argument(graph, 1), argument(graph, 2)));
     return 1;
 }
 
@@ -69,15 +70,15 @@ static int trace_sum(void *context, leat_graph *graph, leat_value *outputs) {
 static int trace_until(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value y = argument(graph, 1);
-    outputs[0] = leat_less(y, argument(graph, 2));
-    outputs[1] = leat_add(leat_multiply(argument(graph, 0), number(graph, 10)), y);
+    outputs[0] = leat_op_less(y, argument(graph, 2));
+    outputs[1] = leat_op_add(leat_op_multiply(argument(graph, 0), number(graph, 10)), y);
     return 2;
 }
 
 /* s = 0; for y in range(9): s = s * 10 + y; if y >= x: break */
 static int trace_break(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_dataset_reduce_options options = {.can_stop = true};
+    leat_graph_dataset_reduce_options options = {.can_stop = true};
     return loop(graph, range_to(graph, number(graph, 9)), trace_until, number(graph, 0),
                 argument(graph, 0), &options, outputs);
 }
@@ -85,8 +86,8 @@ static int trace_break(void *context, leat_graph *graph, leat_value *outputs) {
 /* s + y // (x - 2): fails for x = 2 */
 static int trace_quotient(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value by = leat_subtract(argument(graph, 2), number(graph, 2));
-    outputs[0] = leat_add(argument(graph, 0), leat_floordiv(argument(graph, 1), by));
+    leat_value by = leat_op_subtract(argument(graph, 2), number(graph, 2));
+    outputs[0] = leat_op_add(argument(graph, 0), leat_op_floordiv(argument(graph, 1), by));
     return 1;
 }
 
@@ -103,9 +104,9 @@ struct program {
 
 static leat_dataset *build(void *context, leat_error *err) {
     const struct program *p = context;
-    leat_dataset *dataset = leat_range(0, p->end, 1, NULL, err);
-    leat_function *function = leat_trace(p->tracer, NULL, leat_dataset_spec(dataset), err);
-    return leat_map(dataset, function, NULL, err);
+    leat_dataset *dataset = leat_dataset_range(0, p->end, 1, NULL, err);
+    leat_function *function = LEAT_TRACE(p->tracer, NULL, leat_dataset_spec(dataset), err);
+    return leat_dataset_map(dataset, function, NULL, err);
 }
 
 static void check(leat_tracer tracer, int64_t end, const char *expected) {
@@ -124,7 +125,7 @@ static void test_in_pipelines(void **state) {
 
 static leat_function *call_of(leat_tracer tracer, leat_error *err) {
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
-    leat_function *function = leat_trace(tracer, NULL, spec, err);
+    leat_function *function = LEAT_TRACE(tracer, NULL, spec, err);
     leat_spec_unref(spec);
     return function;
 }
@@ -165,7 +166,7 @@ static void test_in_calls(void **state) {
 static int trace_forever(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value range = range_to(graph, number(graph, 2));
-    leat_value forever = leat_dataset_value(graph, "repeat", NULL, &range, 1, NULL, NULL, 0);
+    leat_value forever = leat_graph_dataset_op(graph, "repeat", NULL, &range, 1, NULL, NULL, 0);
     leat_value x = argument(graph, 0);
     return loop(graph, forever, trace_product, number(graph, 0), x, NULL, outputs);
 }
@@ -181,13 +182,13 @@ static leat_cancel *to_fire;
 static int trace_firing(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_error err = {0};
-    leat_function *callback = leat_callback_function(
-        fire, &to_fire, NULL, NULL, 0, leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
-        leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
+    leat_function *callback = LEAT_CALLBACK(fire, &to_fire, NULL, NULL, 0,
+                                            leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
+                                            leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
     leat_value range = range_to(graph, number(graph, 2));
-    leat_value forever = leat_dataset_value(graph, "repeat", NULL, &range, 1, NULL, NULL, 0);
+    leat_value forever = leat_graph_dataset_op(graph, "repeat", NULL, &range, 1, NULL, NULL, 0);
     leat_function_argument f = {"map_func", callback, NULL, 0};
-    leat_value mapped = leat_dataset_call_value(
+    leat_value mapped = leat_graph_dataset_call(
         graph,
         &(leat_dataset_call){
             .op = "map", .inputs = &forever, .num_inputs = 1, .functions = &f, .num_functions = 1});
@@ -228,12 +229,13 @@ static int trace_constant(void *context, leat_graph *graph, leat_value *outputs)
 static void test_state(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_shuffle_options shuffle = {.seed = LEAT_SEED(7)};
-    leat_dataset *plain = leat_range(0, 4, 1, NULL, &err);
-    leat_dataset *datasets[] = {plain, leat_shuffle(leat_dataset_ref(plain), 4, &shuffle, &err)};
+    leat_dataset_shuffle_options shuffle = {.seed = LEAT_SEED(7)};
+    leat_dataset *plain = leat_dataset_range(0, 4, 1, NULL, &err);
+    leat_dataset *datasets[] = {plain,
+                                leat_dataset_shuffle(leat_dataset_ref(plain), 4, &shuffle, &err)};
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     for (int i = 0; i < 2; i++) {
-        leat_function *function = leat_trace(trace_constant, &datasets[i], spec, &err);
+        leat_function *function = LEAT_TRACE(trace_constant, &datasets[i], spec, &err);
         int64_t result = 0;
         assert_non_null(function);
         assert_int_equal((function->flags & LEATI_STATEFUL) != 0, i == 1);
@@ -248,14 +250,14 @@ static void test_state(void **state) {
 /* ---- failures ---- */
 
 static void fails(leat_function *body, bool over_dataset, int num_variables,
-                  const leat_dataset_reduce_options *options, const char *part) {
+                  const leat_graph_dataset_reduce_options *options, const char *part) {
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_value x = argument(graph, 0), outputs[2];
     leat_value over = over_dataset ? range_to(graph, x) : x;
-    assert_int_equal(leat_dataset_reduce(over, body, &x, num_variables, &x, 1, options, outputs),
-                     -1);
+    assert_int_equal(
+        leat_graph_dataset_reduce(over, body, &x, num_variables, &x, 1, options, outputs), -1);
     assert_null(leat_graph_finish(graph, &x, 1, NULL, &err));
     if (strstr(err.text, part) == NULL) {
         fail_msg("found \"%s\", expected \"%s\" in it", err.text, part);
@@ -269,7 +271,7 @@ static void test_failures(void **state) {
     leat_graph *graph = leat_graph_new(NULL, &err);
     leat_function *sum = function_of(graph, trace_product, 3);
     leat_function *until = function_of(graph, trace_until, 3);
-    leat_dataset_reduce_options stops = {.can_stop = true};
+    leat_graph_dataset_reduce_options stops = {.can_stop = true};
     fails(sum, false, 1, NULL, "input 0 is no dataset");
     fails(sum, true, 0, NULL, "0 of 2 inputs are loop variables");
     fails(until, true, 1, NULL, "body has 2 outputs for 1 loop variables; expected 1");

@@ -37,7 +37,7 @@ static leat_function *function_of(leat_graph *graph, leat_tracer tracer, void *c
         children[i] = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     }
     leat_spec *spec = leat_spec_tuple(children, count, &err);
-    leat_function *function = leat_trace(tracer, context, spec, &err);
+    leat_function *function = LEAT_TRACE(tracer, context, spec, &err);
     leat_spec_unref(spec);
     keep_error(graph, function, &err);
     return function;
@@ -51,7 +51,7 @@ static leat_value call_function(leat_graph *graph, const char *op, const char *a
     leat_function_argument given = {name, function, captures, num_captures};
     leat_value value = {.graph = graph, .id = -1};
     if (function != NULL) {
-        value = leat_dataset_call_value(graph, &(leat_dataset_call){.op = op,
+        value = leat_graph_dataset_call(graph, &(leat_dataset_call){.op = op,
                                                                     .args = args,
                                                                     .inputs = &input,
                                                                     .num_inputs = 1,
@@ -63,7 +63,7 @@ static leat_value call_function(leat_graph *graph, const char *op, const char *a
 }
 
 static leat_dataset *range_of(int64_t begin, int64_t end, leat_error *err) {
-    return leat_range(begin, end, 1, NULL, err);
+    return leat_dataset_range(begin, end, 1, NULL, err);
 }
 
 static leat_value constant_range(leat_graph *graph, int64_t end) {
@@ -76,7 +76,7 @@ static leat_value constant_range(leat_graph *graph, int64_t end) {
 }
 
 static leat_value range_to(leat_graph *graph, leat_value stop) {
-    return leat_dataset_value(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &stop, 1);
+    return leat_graph_dataset_op(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &stop, 1);
 }
 
 /* range(begin, end).flat_map(tracer), or interleave */
@@ -90,12 +90,12 @@ struct program {
 static leat_dataset *build(void *context, leat_error *err) {
     const struct program *p = context;
     leat_dataset *dataset = range_of(p->begin, p->end, err);
-    leat_function *function = leat_trace(p->tracer, context, leat_dataset_spec(dataset), err);
+    leat_function *function = LEAT_TRACE(p->tracer, context, leat_dataset_spec(dataset), err);
     if (!p->interleave) {
-        return leat_flat_map(dataset, function, err);
+        return leat_dataset_flat_map(dataset, function, err);
     }
-    leat_interleave_options options = {.cycle_length = 2, .block_length = 2};
-    return leat_interleave(dataset, function, &options, err);
+    leat_dataset_interleave_options options = {.cycle_length = 2, .block_length = 2};
+    return leat_dataset_interleave(dataset, function, &options, err);
 }
 
 static void check(struct program p, const char *expected) {
@@ -107,7 +107,8 @@ static void check(struct program p, const char *expected) {
 /* (y, x): 10 * x + y */
 static int trace_digits(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_add(leat_multiply(argument(graph, 1), number(graph, 10)), argument(graph, 0));
+    outputs[0] =
+        leat_op_add(leat_op_multiply(argument(graph, 1), number(graph, 10)), argument(graph, 0));
     return 1;
 }
 
@@ -122,9 +123,9 @@ static int trace_map(void *context, leat_graph *graph, leat_value *outputs) {
 /* (z, y, x): x * 100 + y * 10 + z */
 static int trace_three(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value x = leat_multiply(argument(graph, 2), number(graph, 100));
-    leat_value y = leat_multiply(argument(graph, 1), number(graph, 10));
-    outputs[0] = leat_add(leat_add(x, y), argument(graph, 0));
+    leat_value x = leat_op_multiply(argument(graph, 2), number(graph, 100));
+    leat_value y = leat_op_multiply(argument(graph, 1), number(graph, 10));
+    outputs[0] = leat_op_add(leat_op_add(x, y), argument(graph, 0));
     return 1;
 }
 
@@ -146,7 +147,7 @@ static int trace_nested(void *context, leat_graph *graph, leat_value *outputs) {
 /* (y, x): y < x */
 static int trace_less(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_less(argument(graph, 0), argument(graph, 1));
+    outputs[0] = leat_op_less(argument(graph, 0), argument(graph, 1));
     return 1;
 }
 
@@ -161,8 +162,9 @@ static int trace_filter(void *context, leat_graph *graph, leat_value *outputs) {
 static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value s = argument(graph, 0), y = argument(graph, 1), x = argument(graph, 2);
-    outputs[0] = leat_add(s, y);
-    outputs[1] = leat_add(leat_add(leat_multiply(s, number(graph, 10)), y), leat_subtract(x, x));
+    outputs[0] = leat_op_add(s, y);
+    outputs[1] =
+        leat_op_add(leat_op_add(leat_op_multiply(s, number(graph, 10)), y), leat_op_subtract(x, x));
     return 2;
 }
 
@@ -172,7 +174,7 @@ static int trace_scan(void *context, leat_graph *graph, leat_value *outputs) {
     leat_function *function = function_of(graph, trace_step, context, 3);
     leat_bound_argument state = {.name = "initial_state", .values = &x, .num_values = 1};
     leat_function_argument step = {"scan_func", function, &x, 1};
-    outputs[0] = leat_dataset_call_value(graph, &(leat_dataset_call){.op = "scan",
+    outputs[0] = leat_graph_dataset_call(graph, &(leat_dataset_call){.op = "scan",
                                                                      .inputs = &input,
                                                                      .num_inputs = 1,
                                                                      .bound = &state,
@@ -197,7 +199,8 @@ static void test_captures(void **state) {
 /* (z, y): z + 10 * y */
 static int trace_tens(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_add(argument(graph, 0), leat_multiply(argument(graph, 1), number(graph, 10)));
+    outputs[0] =
+        leat_op_add(argument(graph, 0), leat_op_multiply(argument(graph, 1), number(graph, 10)));
     return 1;
 }
 
@@ -217,7 +220,7 @@ static int trace_captured_dataset(void *context, leat_graph *graph, leat_value *
         leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
         leat_spec_dataset(leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err)};
     leat_spec *spec = leat_spec_tuple(children, 2, &err);
-    leat_function *function = leat_trace(trace_over_capture, context, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_over_capture, context, spec, &err);
     leat_spec_unref(spec);
     keep_error(graph, function, &err);
     outputs[0] = call_function(graph, "flat_map", NULL, constant_range(graph, 3), "map_func",
@@ -234,8 +237,8 @@ static void test_captured_dataset(void **state) {
 static int trace_add_vector(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value two = number(graph, 2);
-    leat_value dims = leat_expand_dims(two, 0);
-    outputs[0] = leat_add(argument(graph, 1), leat_fill(dims, argument(graph, 0)));
+    leat_value dims = leat_op_expand_dims(two, 0);
+    outputs[0] = leat_op_add(argument(graph, 1), leat_op_fill(dims, argument(graph, 0)));
     return 1;
 }
 
@@ -244,12 +247,12 @@ static int trace_add_vector(void *context, leat_graph *graph, leat_value *output
 static int trace_shapes(void *context, leat_graph *graph, leat_value *outputs) {
     leat_error err = {0};
     leat_value x = argument(graph, 0);
-    leat_value dims = leat_expand_dims(leat_add(x, number(graph, 1)), 0);
-    leat_value v = leat_fill(dims, x);
+    leat_value dims = leat_op_expand_dims(leat_op_add(x, number(graph, 1)), 0);
+    leat_value v = leat_op_fill(dims, x);
     leat_spec *children[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
                               leat_spec_tensor(LEAT_INT64, leat_value_shape(v), &err)};
     leat_spec *spec = leat_spec_tuple(children, 2, &err);
-    leat_function *function = leat_trace(trace_add_vector, context, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_add_vector, context, spec, &err);
     leat_spec_unref(spec);
     keep_error(graph, function, &err);
     outputs[0] =
@@ -288,9 +291,9 @@ static int trace_callback(void *context, leat_graph *graph, leat_value *outputs)
     leat_error err = {0};
     leat_spec *children[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
                               leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err)};
-    leat_function *function = leat_callback_function(
-        add_callback, &calls, NULL, NULL, 0, leat_spec_tuple(children, 2, &err),
-        leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
+    leat_function *function =
+        LEAT_CALLBACK(add_callback, &calls, NULL, NULL, 0, leat_spec_tuple(children, 2, &err),
+                      leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
     leat_value x = argument(graph, 0);
     outputs[0] =
         call_function(graph, "map", NULL, constant_range(graph, 3), "map_func", function, &x, 1);
@@ -326,9 +329,9 @@ static int trace_constant(void *context, leat_graph *graph, leat_value *outputs)
 static void test_shared_generator(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_shuffle_options options = {.seed = LEAT_SEED(7)};
+    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(7)};
     struct program p = {.tracer = trace_constant, .end = 3};
-    p.dataset = leat_shuffle(range_of(0, 4, &err), 4, &options, &err);
+    p.dataset = leat_dataset_shuffle(range_of(0, 4, &err), 4, &options, &err);
     leat_dataset *dataset = build(&p, &err);
     assert_non_null(dataset);
     assert_false(dataset->pure);
@@ -343,9 +346,9 @@ static void test_shared_generator(void **state) {
 }
 
 static leat_dataset *build_repeated(void *context, leat_error *err) {
-    leat_shuffle_options options = {.seed = LEAT_SEED(7)};
+    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(7)};
     struct program p = {.tracer = context, .end = 3};
-    p.dataset = leat_shuffle(range_of(0, 4, err), 4, &options, err);
+    p.dataset = leat_dataset_shuffle(range_of(0, 4, err), 4, &options, err);
     leat_dataset *dataset = p.dataset == NULL ? NULL : build(&p, err);
     leat_dataset_unref(p.dataset);
     return dataset;
@@ -355,7 +358,8 @@ static leat_dataset *build_repeated(void *context, leat_error *err) {
 static int trace_take(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value ds = leat_graph_dataset(graph, ((struct program *)context)->dataset);
     leat_value x = argument(graph, 0);
-    outputs[0] = leat_dataset_value(graph, "take", NULL, &ds, 1, (const char *[]){"count"}, &x, 1);
+    outputs[0] =
+        leat_graph_dataset_op(graph, "take", NULL, &ds, 1, (const char *[]){"count"}, &x, 1);
     return 1;
 }
 
@@ -372,7 +376,8 @@ static int trace_structure(void *context, leat_graph *graph, leat_value *outputs
     (void)context;
     leat_error err = {0};
     leat_value x = argument(graph, 0);
-    leat_value values[3] = {x, leat_add(x, number(graph, 1)), leat_fill(leat_expand_dims(x, 0), x)};
+    leat_value values[3] = {x, leat_op_add(x, number(graph, 1)),
+                            leat_op_fill(leat_op_expand_dims(x, 0), x)};
     leat_spec *pair[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
                           leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err)};
     leat_spec *children[2] = {
@@ -381,7 +386,7 @@ static int trace_structure(void *context, leat_graph *graph, leat_value *outputs
     leat_spec *structure = leat_spec_dict((const char *[]){"a", "b"}, children, 2, &err);
     keep_error(graph, structure, &err);
     leat_bound_argument bound = {"tensors", values, 3, structure};
-    outputs[0] = leat_dataset_call_value(
+    outputs[0] = leat_graph_dataset_call(
         graph, &(leat_dataset_call){.op = "from_tensors", .bound = &bound, .num_bound = 1});
     leat_spec_unref(structure);
     return 1;
@@ -398,27 +403,27 @@ static void test_structures(void **state) {
 static int trace_bool(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value input = constant_range(graph, 5),
-               less = leat_less(argument(graph, 0), number(graph, 1));
-    outputs[0] = leat_dataset_value(graph, "batch", "{\"batch_size\": 2}", &input, 1,
-                                    (const char *[]){"drop_remainder"}, &less, 1);
+               less = leat_op_less(argument(graph, 0), number(graph, 1));
+    outputs[0] = leat_graph_dataset_op(graph, "batch", "{\"batch_size\": 2}", &input, 1,
+                                       (const char *[]){"drop_remainder"}, &less, 1);
     return 1;
 }
 
 static int trace_text(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value input = constant_range(graph, 2), text = leat_as_string(argument(graph, 0));
-    outputs[0] = leat_dataset_value(graph, "with_options", NULL, &input, 1,
-                                    (const char *[]){"dataset_name"}, &text, 1);
+    leat_value input = constant_range(graph, 2), text = leat_op_as_string(argument(graph, 0));
+    outputs[0] = leat_graph_dataset_op(graph, "with_options", NULL, &input, 1,
+                                       (const char *[]){"dataset_name"}, &text, 1);
     return 1;
 }
 
 static int trace_real(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value start = leat_cast(argument(graph, 0), LEAT_FLOAT64), two = number(graph, 2);
-    leat_value numbers =
-        leat_dataset_value(graph, "counter", NULL, NULL, 0, (const char *[]){"start"}, &start, 1);
+    leat_value start = leat_op_cast(argument(graph, 0), LEAT_FLOAT64), two = number(graph, 2);
+    leat_value numbers = leat_graph_dataset_op(graph, "counter", NULL, NULL, 0,
+                                               (const char *[]){"start"}, &start, 1);
     outputs[0] =
-        leat_dataset_value(graph, "take", NULL, &numbers, 1, (const char *[]){"count"}, &two, 1);
+        leat_graph_dataset_op(graph, "take", NULL, &numbers, 1, (const char *[]){"count"}, &two, 1);
     return 1;
 }
 
@@ -431,7 +436,7 @@ static void test_bound_kinds(void **state) {
 
 static int trace_fill(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_fill(leat_expand_dims(argument(graph, 0), 0), argument(graph, 0));
+    outputs[0] = leat_op_fill(leat_op_expand_dims(argument(graph, 0), 0), argument(graph, 0));
     return 1;
 }
 
@@ -444,11 +449,11 @@ static int trace_padded(void *context, leat_graph *graph, leat_value *outputs) {
     leat_dataset_unref(range);
     ds = call_function(graph, "map", NULL, ds, "map_func",
                        function_of(graph, trace_fill, context, 1), NULL, 0);
-    leat_value shape = leat_expand_dims(leat_add(x, number(graph, 2)), 0);
-    leat_value value = leat_subtract(number(graph, 0), x);
+    leat_value shape = leat_op_expand_dims(leat_op_add(x, number(graph, 2)), 0);
+    leat_value value = leat_op_subtract(number(graph, 0), x);
     leat_bound_argument bound[2] = {{"padded_shapes", &shape, 1, NULL},
                                     {"padding_values", &value, 1, NULL}};
-    outputs[0] = leat_dataset_call_value(graph, &(leat_dataset_call){.op = "padded_batch",
+    outputs[0] = leat_graph_dataset_call(graph, &(leat_dataset_call){.op = "padded_batch",
                                                                      .args = "{\"batch_size\": 3}",
                                                                      .inputs = &ds,
                                                                      .num_inputs = 1,
@@ -466,7 +471,7 @@ static void test_padded_batch(void **state) {
 /* cond(x < 2, range(x + 1), a constant of pairs of numbers): the branches' datasets are joined */
 static int trace_then(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = range_to(graph, leat_add(argument(graph, 0), number(graph, 1)));
+    outputs[0] = range_to(graph, leat_op_add(argument(graph, 0), number(graph, 1)));
     return 1;
 }
 
@@ -482,7 +487,8 @@ static int trace_cond(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = argument(graph, 0);
     int count = -1;
     if (branches[0] != NULL && branches[1] != NULL) {
-        count = leat_cond(leat_less(x, number(graph, 2)), branches[0], branches[1], &x, 1, outputs);
+        count = leat_op_cond(leat_op_less(x, number(graph, 2)), branches[0], branches[1], &x, 1,
+                             outputs);
     }
     leat_function_unref(branches[0]);
     leat_function_unref(branches[1]);
@@ -520,7 +526,7 @@ static const char *failure_of(const leat_dataset_call *call) {
         bound[0].values = &x;
         copy.bound = bound;
     }
-    leat_value value = leat_dataset_call_value(graph, &copy);
+    leat_value value = leat_graph_dataset_call(graph, &copy);
     err = (leat_error){0};
     assert_null(leat_graph_finish(graph, &value, 1, NULL, &err));
     return err.text;
@@ -538,7 +544,7 @@ static void test_failures(void **state) {
     leat_spec *children[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
                               leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, &err)};
     leat_spec *spec = leat_spec_tuple(children, 2, &err);
-    leat_function *function = leat_trace(trace_fill, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_fill, NULL, spec, &err);
     leat_spec_unref(spec);
     leat_function_argument f = {"map_func", function, NULL, 1};
     leat_dataset_call call = {.op = "map", .functions = &f, .num_functions = 1};

@@ -66,13 +66,13 @@ static const leati_row *find_row(const leati_dataset_op *op, const leat_string *
     return leati_rows_find(op->rows, name);
 }
 
-const leati_row *leati_bound_row(const struct leati_dataset_args *args, const leati_dataset_op *op,
-                                 int index) {
+const leati_row *leati_template_bound_row(const struct leati_dataset_args *args,
+                                          const leati_dataset_op *op, int index) {
     return find_row(op, &args->bound.values[index]);
 }
 
-const leati_row *leati_called_row(const struct leati_dataset_args *args, const leati_dataset_op *op,
-                                  int index) {
+const leati_row *leati_template_called_row(const struct leati_dataset_args *args,
+                                           const leati_dataset_op *op, int index) {
     return find_row(op, &args->functions.values[index]);
 }
 
@@ -86,7 +86,7 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
             return leati_object_ref(args->function[i]);
         }
     }
-    return (leat_object *)leati_function_read_json(json, err);
+    return (leat_object *)leati_json_read_function(json, err);
 }
 
 static leat_status fail_name(const leati_dataset_op *op, const leat_string *name, const char *what,
@@ -100,7 +100,7 @@ static leat_status fail_name(const leati_dataset_op *op, const leat_string *name
 static leat_status add_placeholders(const struct leati_dataset_args *args,
                                     const leati_dataset_op *op, json_t *json, leat_error *err) {
     for (int i = 0; i < args->bound.count; i++) {
-        const leati_row *row = leati_bound_row(args, op, i);
+        const leati_row *row = leati_template_bound_row(args, op, i);
         if (row == NULL) {
             return fail_name(op, &args->bound.values[i], "argument", err);
         }
@@ -109,7 +109,7 @@ static leat_status add_placeholders(const struct leati_dataset_args *args,
         }
     }
     for (int i = 0; i < args->functions.count; i++) {
-        const leati_row *row = leati_called_row(args, op, i);
+        const leati_row *row = leati_template_called_row(args, op, i);
         if (row == NULL || row->type != LEATI_ROW_FUNCTION) {
             return fail_name(op, &args->functions.values[i], "function argument", err);
         }
@@ -142,7 +142,7 @@ static leat_status parse(const struct leati_dataset_args *args, leati_dataset_te
     }
     /* The template serves other nodes, too, whose functions are others. */
     for (int i = 0; i < args->functions.count && status == LEAT_OK; i++) {
-        const leati_row *row = leati_called_row(args, t->op, i);
+        const leati_row *row = leati_template_called_row(args, t->op, i);
         leat_object **function = (leat_object **)(void *)((char *)t->args + row->offset);
         leati_object_unref(*function);
         *function = NULL;
@@ -212,7 +212,7 @@ leati_dataset_template *leati_template_of(const struct leati_dataset_args *args,
     t->key = key;
     t->key_size = size;
     t->users = 1;
-    t->op = leati_dataset_op_find(args->op);
+    t->op = leati_op_find(args->op);
     if (t->op == NULL) {
         leati_fail(err, LEAT_UNIMPLEMENTED,
                    "operator \"%s\" is not in the table; `leat ops` lists what is", args->op);

@@ -35,9 +35,9 @@ leati_dataset_template *leati_template_of(const struct leati_dataset_args *args,
 void leati_template_release(leati_dataset_template *t);
 
 /* The row of bound argument, or function, `index`; NULL if the operator has none of that name. */
-const leati_row *leati_bound_row(const struct leati_dataset_args *args, const leati_dataset_op *op,
-                                 int index);
-const leati_row *leati_called_row(const struct leati_dataset_args *args, const leati_dataset_op *op,
-                                  int index);
+const leati_row *leati_template_bound_row(const struct leati_dataset_args *args,
+                                          const leati_dataset_op *op, int index);
+const leati_row *leati_template_called_row(const struct leati_dataset_args *args,
+                                           const leati_dataset_op *op, int index);
 
 #endif

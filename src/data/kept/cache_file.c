@@ -1,12 +1,12 @@
 /* Reading and writing a cache in files: see cache_file.h.
  *
  * PREFIX.data is a sequence of records: number of rows, bytes of the payload, its hash (8 bytes
- * each, little-endian), and the payload as leati_put_block writes it. PREFIX.index is a line of
- * text, then the number of rows, the bytes of PREFIX.data and a hash of both. The data file appears
- * whole and before the index, so an index is never without its data; a process that dies leaves
- * the lock file, which the next one reports.
- * Failures: those of the file system, naming the path; every length is held against the file's
- * size before memory is taken for it. No locks but the lock file. */
+ * each, little-endian), and the payload as leati_values_put_block writes it. PREFIX.index is a line
+ * of text, then the number of rows, the bytes of PREFIX.data and a hash of both. The data file
+ * appears whole and before the index, so an index is never without its data; a process that dies
+ * leaves the lock file, which the next one reports. Failures: those of the file system, naming the
+ * path; every length is held against the file's size before memory is taken for it. No locks but
+ * the lock file. */
 #include "data/kept/cache_file.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -48,7 +48,7 @@ leat_status leati_cache_file_complete(const char *prefix, bool *out, leat_error 
     }
     leati_stat stat;
     leat_error local = {0};
-    leat_status status = leati_path_stat(path, &stat, &local);
+    leat_status status = leati_fs_stat(path, &stat, &local);
     leati_free(path);
     *out = status == LEAT_OK;
     if (status == LEAT_OK || status == LEAT_NOT_FOUND) {
@@ -76,7 +76,7 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
                                "running.\n";
     const leati_fs *fs = NULL;
     const char *rest = NULL;
-    leati_sink *sink = NULL;
+    leati_file_sink *sink = NULL;
     leat_error local = {0};
     char *path = path_of(writer->prefix, "_0.lockfile", err);
     if (path == NULL) {
@@ -117,7 +117,7 @@ leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out
     if (status == LEAT_OK) {
         char *path = path_of(prefix, ".data", err);
         status = path == NULL ? LEAT_RESOURCE_EXHAUSTED
-                              : leati_output_open(path, false, &writer->data, err);
+                              : leati_atomic_open(path, false, &writer->data, err);
         leati_free(path);
     }
     if (status == LEAT_OK) {
@@ -130,7 +130,8 @@ leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out
 
 static leat_status flush(leati_cache_writer *writer, leat_error *err) {
     leati_writer payload = {0}, header = {0};
-    leat_status status = leati_put_block(&payload, &writer->pending, 0, writer->pending.n, err);
+    leat_status status =
+        leati_values_put_block(&payload, &writer->pending, 0, writer->pending.n, err);
     if (status == LEAT_OK) {
         leati_put_fixed64(&header, (uint64_t)writer->pending.n);
         leati_put_fixed64(&header, payload.size);
@@ -138,10 +139,10 @@ static leat_status flush(leati_cache_writer *writer, leat_error *err) {
         status = header.failed ? leati_no_memory(err) : LEAT_OK;
     }
     if (status == LEAT_OK) {
-        status = leati_output_write(writer->data, header.data, header.size, err);
+        status = leati_atomic_write(writer->data, header.data, header.size, err);
     }
     if (status == LEAT_OK) {
-        status = leati_output_write(writer->data, payload.data, payload.size, err);
+        status = leati_atomic_write(writer->data, payload.data, payload.size, err);
     }
     if (status == LEAT_OK) {
         writer->rows += writer->pending.n;
@@ -177,7 +178,7 @@ static leat_status write_index(leati_cache_writer *writer, leat_error *err) {
     if (path == NULL || index.failed) {
         status = leati_no_memory(err);
     } else {
-        status = leati_write_file(path, index.data, index.size, err);
+        status = leati_atomic_write_file(path, index.data, index.size, err);
     }
     leati_free(path);
     leati_writer_fini(&index);
@@ -189,7 +190,7 @@ leat_status leati_cache_writer_finish(leati_cache_writer *writer, leat_error *er
     if (status == LEAT_OK) {
         leati_output *data = writer->data;
         writer->data = NULL;
-        status = leati_output_commit(data, err);
+        status = leati_atomic_commit(data, err);
     }
     if (status == LEAT_OK) {
         status = write_index(writer, err);
@@ -202,10 +203,10 @@ void leati_cache_writer_discard(leati_cache_writer *writer) {
     if (writer == NULL) {
         return;
     }
-    leati_output_discard(writer->data);
+    leati_atomic_discard(writer->data);
     if (writer->lock != NULL) {
         leat_error ignored = {0};
-        leat_status status = leati_path_remove(writer->lock, &ignored);
+        leat_status status = leati_fs_remove(writer->lock, &ignored);
         (void)status; /* the next writer will report it */
     }
     leati_block_fini(&writer->pending);
@@ -350,7 +351,7 @@ static leat_status read_block(leati_cache_reader *reader, const leat_spec *spec,
         status = damaged(reader, err);
     }
     if (status == LEAT_OK) {
-        status = leati_get_block(&in, spec, &reader->block, err);
+        status = leati_values_get_block(&in, spec, &reader->block, err);
     }
     if (status == LEAT_OK && reader->block.n != record.rows) {
         leati_block_clear(&reader->block);

@@ -24,7 +24,7 @@ leati_cache_fill *leati_cache_fill_new(leat_error *err) {
         leati_no_memory(err);
         return NULL;
     }
-    fill->gate = leati_gate_new("cache", NULL, err);
+    fill->gate = leati_queue_gate_new("cache", NULL, err);
     fill->rows = fill->gate == NULL ? NULL : leati_cache_rows_new(err);
     if (fill->rows == NULL) {
         leati_cache_fill_free(fill);
@@ -40,7 +40,7 @@ void leati_cache_fill_free(leati_cache_fill *fill) {
     leat_iterator_free(fill->iterator);
     leati_cache_rows_unref(fill->rows);
     if (fill->gate != NULL) {
-        leati_gate_free(fill->gate);
+        leati_queue_gate_free(fill->gate);
     }
     leati_free(fill);
 }
@@ -78,19 +78,19 @@ static leat_status keep(leati_cache_fill *fill, int64_t available, leat_error *e
 /* With the gate locked, and locked again on return: one block more, or what another reader does. */
 static leat_status extend(leati_cache_fill *fill, leat_dataset *input, leat_error *err) {
     if (fill->reading) {
-        return leati_gate_wait(fill->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, err);
+        return leati_queue_gate_wait(fill->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, err);
     }
     int64_t available = 0;
     fill->reading = true;
-    leati_gate_unlock(fill->gate);
+    leati_queue_gate_unlock(fill->gate);
     leat_status status = read_on(fill, input, &available, err);
-    leati_gate_lock(fill->gate);
+    leati_queue_gate_lock(fill->gate);
     if (available > 0) {
         status = keep(fill, available, err);
     }
     fill->ended = status == LEAT_OK && available == 0;
     fill->reading = false;
-    leati_gate_wake(fill->gate);
+    leati_queue_gate_wake(fill->gate);
     return status;
 }
 
@@ -98,7 +98,7 @@ leat_status leati_cache_fill_row(leati_cache_fill *fill, leat_dataset *input,
                                  leati_cache_cursor *cursor, int64_t index, leati_block *out,
                                  int64_t *bytes, leat_error *err) {
     leat_status status = LEAT_OK;
-    leati_gate_lock(fill->gate);
+    leati_queue_gate_lock(fill->gate);
     while (status == LEAT_OK && index >= fill->rows->rows && !fill->ended) {
         status = extend(fill, input, err);
     }
@@ -108,6 +108,6 @@ leat_status leati_cache_fill_row(leati_cache_fill *fill, leat_dataset *input,
                      : leati_access_outside(index, fill->rows->rows, err);
     }
     *bytes = fill->rows->bytes;
-    leati_gate_unlock(fill->gate);
+    leati_queue_gate_unlock(fill->gate);
     return status;
 }

@@ -105,7 +105,7 @@ leat_status leati_cache_rows_save(const leati_cache_rows *rows, leati_writer *ou
     leat_status status = LEAT_OK;
     leati_put_uint(out, rows->count);
     for (size_t i = 0; i < rows->count && status == LEAT_OK; i++) {
-        status = leati_put_block(out, &rows->chunks[i], 0, rows->chunks[i].n, err);
+        status = leati_values_put_block(out, &rows->chunks[i], 0, rows->chunks[i].n, err);
     }
     return status;
 }
@@ -116,7 +116,7 @@ leat_status leati_cache_rows_load(leati_cache_rows *rows, const leat_spec *spec,
     leati_block block = {0};
     leat_status status = leati_get_uint(in, &count, err);
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
-        status = leati_get_block(in, spec, &block, err);
+        status = leati_values_get_block(in, spec, &block, err);
         if (status == LEAT_OK && block.n > 0) {
             status = leati_cache_rows_add(rows, &block, 0, block.n, err);
         }

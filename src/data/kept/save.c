@@ -42,7 +42,7 @@ static leat_status write_checkpoint(struct saving *s, leat_error *err) {
     char *state = NULL;
     size_t size = 0;
     leati_writer out = {0};
-    leat_status status = leati_run_writer_commit(s->writer, err);
+    leat_status status = leati_saved_writer_commit(s->writer, err);
     if (status == LEAT_OK) {
         status = leat_iterator_save(s->iterator, &state, &size, NULL, err);
     }
@@ -54,11 +54,11 @@ static leat_status write_checkpoint(struct saving *s, leat_error *err) {
         leati_saved_put_run(&out, s->info.run);
         leati_put_int(&out, s->info.created_us);
         leati_put_int(&out, s->info.num_elements);
-        leati_run_writer_save(s->writer, &out);
+        leati_saved_writer_save(s->writer, &out);
         leati_put_bytes(&out, state, size);
         leati_put_fixed64(&out, leati_hash(out.data, out.size, CHECKSUM_SEED));
         status = out.failed ? leati_no_memory(err)
-                            : leati_write_file(s->checkpoint, out.data, out.size, err);
+                            : leati_atomic_write_file(s->checkpoint, out.data, out.size, err);
     }
     leati_writer_fini(&out);
     leat_text_free(state);
@@ -118,10 +118,10 @@ static leat_status resume(struct saving *s, leati_reader *in, leat_error *err) {
         status = leati_get_int(in, &s->info.num_elements, err);
     }
     if (status == LEAT_OK) {
-        status = leati_run_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
+        status = leati_saved_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
     }
     if (status == LEAT_OK) {
-        status = leati_run_writer_restore(s->writer, in, err);
+        status = leati_saved_writer_restore(s->writer, in, err);
     }
     if (status == LEAT_OK) {
         status = leati_get_bytes(in, &state, &size, err);
@@ -159,7 +159,8 @@ static leat_status look_for_checkpoint(struct saving *s, leat_error *err) {
 
 /* ---- the run ---- */
 
-static leat_status prepare(struct saving *s, const leat_save_options *options, leat_error *err) {
+static leat_status prepare(struct saving *s, const leat_dataset_save_options *options,
+                           leat_error *err) {
     const leat_spec *spec = leat_dataset_spec(s->dataset);
     leat_status status = leati_saved_check("save", spec, err);
     if (status == LEAT_OK) {
@@ -175,7 +176,7 @@ static leat_status prepare(struct saving *s, const leat_save_options *options, l
     }
     if (status == LEAT_OK && options->shard_func != NULL) {
         s->shard = leati_program_new(options->shard_func, err);
-        s->scratch = s->shard == NULL ? NULL : leati_scratch_new(s->shard, err);
+        s->scratch = s->shard == NULL ? NULL : leati_program_scratch_new(s->shard, err);
         status = s->scratch == NULL ? err->code : LEAT_OK;
     }
     if (status == LEAT_OK) {
@@ -201,8 +202,8 @@ static leat_status write_rows(struct saving *s, int64_t *n, leat_error *err) {
     for (int64_t i = 0; i < *n && status == LEAT_OK; i++) {
         int64_t shard =
             s->shard == NULL ? 0 : *(const int64_t *)leati_column_row(&s->shards.columns[0], i);
-        status = leati_run_writer_add(s->writer, shard, NULL, leat_dataset_spec(s->dataset), block,
-                                      begin + i, err);
+        status = leati_saved_writer_add(s->writer, shard, NULL, leat_dataset_spec(s->dataset),
+                                        block, begin + i, err);
     }
     return status;
 }
@@ -257,15 +258,15 @@ static leat_status finish(struct saving *s, leat_error *err) {
     leati_writer spec = {0};
     char *path = leati_saved_path(s->path, "dataset_spec.pb", err);
     leat_status status =
-        path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_run_writer_finish(s->writer, err);
+        path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_saved_writer_finish(s->writer, err);
     if (status == LEAT_OK) {
-        status = leati_put_spec_proto(&spec, leat_dataset_spec(s->dataset), err);
+        status = leati_tensor_proto_put_spec(&spec, leat_dataset_spec(s->dataset), err);
     }
     if (status == LEAT_OK) {
         status = retire(s, path, &spec, err);
     }
     if (status == LEAT_OK) {
-        status = leati_write_file(path, spec.data, spec.size, err);
+        status = leati_atomic_write_file(path, spec.data, spec.size, err);
     }
     if (status == LEAT_OK) {
         s->info.finalized = true;
@@ -280,7 +281,7 @@ static leat_status run(struct saving *s, leat_error *err) {
     s->info = leati_saved_info_new();
     leat_status status = look_for_checkpoint(s, err);
     if (status == LEAT_OK && !s->done && s->writer == NULL) {
-        status = leati_run_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
+        status = leati_saved_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
     }
     if (status == LEAT_OK && !s->done) {
         status = write_all(s, err);
@@ -290,21 +291,21 @@ static leat_status run(struct saving *s, leat_error *err) {
     }
     if (status == LEAT_OK && s->checkpoint != NULL) {
         leat_error local = {0};
-        leat_status removed = leati_path_remove(s->checkpoint, &local);
+        leat_status removed = leati_fs_remove(s->checkpoint, &local);
         status = removed == LEAT_OK || removed == LEAT_NOT_FOUND
                      ? LEAT_OK
                      : leati_fail(err, removed, "save: %s", local.text);
     } else if (status != LEAT_OK && s->checkpoint == NULL) {
-        leati_run_writer_discard(s->writer);
+        leati_saved_writer_discard(s->writer);
         s->writer = NULL;
     }
     return status;
 }
 
-leat_status leat_save(leat_dataset *dataset, const char *path, const leat_save_options *options,
-                      leat_error *err) {
-    static const leat_save_options none = {0};
-    const leat_save_options *o = options != NULL ? options : &none;
+leat_status leat_dataset_save(leat_dataset *dataset, const char *path,
+                              const leat_dataset_save_options *options, leat_error *err) {
+    static const leat_dataset_save_options none = {0};
+    const leat_dataset_save_options *o = options != NULL ? options : &none;
     leat_error local = {0}, fresh = {0};
     leat_error *e = err != NULL ? err : &local;
     if (dataset == NULL || path == NULL) {
@@ -320,10 +321,10 @@ leat_status leat_save(leat_dataset *dataset, const char *path, const leat_save_o
     if (status == LEAT_OK) {
         status = run(&s, &fresh);
     }
-    leati_run_writer_close(s.writer);
+    leati_saved_writer_close(s.writer);
     leat_iterator_free(s.iterator);
     leati_block_fini(&s.shards);
-    leati_scratch_free(s.scratch);
+    leati_program_scratch_free(s.scratch);
     leati_program_free(s.shard);
     if (status != LEAT_OK) {
         *e = fresh;

@@ -22,7 +22,7 @@
 
 static leat_dataset *load(const char *path) {
     leat_error err = {0};
-    leat_dataset *dataset = leat_load(path, NULL, &err);
+    leat_dataset *dataset = leat_dataset_load(path, NULL, &err);
     if (dataset == NULL)
         fail_msg("%s", err.text);
     return dataset;
@@ -42,10 +42,10 @@ static void check_loaded(const char *path, const char *expected) {
     free(text);
 }
 
-static void save_range(int64_t stop, const char *path, const leat_save_options *options) {
+static void save_range(int64_t stop, const char *path, const leat_dataset_save_options *options) {
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(0, stop, 1, NULL, &err);
-    if (leat_save(dataset, path, options, &err) != LEAT_OK)
+    leat_dataset *dataset = leat_dataset_range(0, stop, 1, NULL, &err);
+    if (leat_dataset_save(dataset, path, options, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     leat_dataset_unref(dataset);
 }
@@ -94,7 +94,7 @@ static void test_bytes(void **state) {
         snprintf(recorded, sizeof recorded, RECORDED "%s", names[i]);
         const char *own = scratch_path(names[i]);
         leat_dataset *dataset = load(recorded);
-        if (leat_save(dataset, own, NULL, &err) != LEAT_OK)
+        if (leat_dataset_save(dataset, own, NULL, &err) != LEAT_OK)
             fail_msg("%s", err.text);
         leat_dataset_unref(dataset);
         snprintf(spec[0], sizeof spec[0], "%s/dataset_spec.pb", recorded);
@@ -117,7 +117,7 @@ static void test_ragged(void **state) {
         leat_error err = {0};
         snprintf(recorded, sizeof recorded, RECORDED "%s", names[i]);
         leat_dataset *dataset = load(recorded);
-        assert_int_equal(leat_save(dataset, scratch_path(names[i]), NULL, &err), LEAT_OK);
+        assert_int_equal(leat_dataset_save(dataset, scratch_path(names[i]), NULL, &err), LEAT_OK);
         leat_dataset *again = load(scratch_path(names[i]));
         assert_true(leat_spec_equal(leat_dataset_spec(again), leat_dataset_spec(dataset)));
         leat_iterator *theirs = dataset_iterate(dataset, NULL);
@@ -153,11 +153,11 @@ static leat_status fail_at(void *context, const leat_element *in, leat_element *
 
 static leat_dataset *failing(int64_t stop, int64_t *bad) {
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(0, stop, 1, NULL, &err);
+    leat_dataset *dataset = leat_dataset_range(0, stop, 1, NULL, &err);
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
-    leat_function *function = leat_callback_function(fail_at, bad, NULL, "fail_at", LEAT_PURE,
-                                                     leat_spec_ref(spec), spec, &err);
-    dataset = leat_map(dataset, function, NULL, &err);
+    leat_function *function =
+        LEAT_CALLBACK(fail_at, bad, NULL, "fail_at", LEAT_PURE, leat_spec_ref(spec), spec, &err);
+    dataset = leat_dataset_map(dataset, function, NULL, &err);
     assert_non_null(dataset);
     return dataset;
 }
@@ -168,15 +168,15 @@ static void test_failing_dataset(void **state) {
     int64_t bad = 5;
     const char *path = scratch_path("failing");
     leat_dataset *dataset = failing(9, &bad);
-    assert_int_equal(leat_save(dataset, path, NULL, &err), LEAT_ABORTED);
+    assert_int_equal(leat_dataset_save(dataset, path, NULL, &err), LEAT_ABORTED);
     assert_non_null(strstr(err.text, "told to fail"));
     assert_int_equal(count_names(path), 0);
     err = (leat_error){0};
-    assert_null(leat_load(path, NULL, &err));
+    assert_null(leat_dataset_load(path, NULL, &err));
     assert_int_equal(err.code, LEAT_NOT_FOUND);
     /* What was saved before stays. */
     save_range(3, path, NULL);
-    assert_int_equal(leat_save(dataset, path, NULL, &err), LEAT_ABORTED);
+    assert_int_equal(leat_dataset_save(dataset, path, NULL, &err), LEAT_ABORTED);
     check_loaded(path, "0 1 2");
     leat_dataset_unref(dataset);
 }
@@ -187,8 +187,9 @@ static void test_replaced(void **state) {
     leat_error err = {0};
     const char *path = scratch_path("replaced");
     save_range(3, path, NULL);
-    leat_dataset *dataset = leat_batch(leat_range(0, 4, 1, NULL, &err), 3, NULL, &err);
-    assert_int_equal(leat_save(dataset, path, NULL, &err), LEAT_OK);
+    leat_dataset *dataset =
+        leat_dataset_batch(leat_dataset_range(0, 4, 1, NULL, &err), 3, NULL, &err);
+    assert_int_equal(leat_dataset_save(dataset, path, NULL, &err), LEAT_OK);
     leat_dataset_unref(dataset);
     check_loaded(path, "[0,1,2] [3]");
 }
@@ -205,7 +206,7 @@ static void test_unfinished(void **state) {
     info.finalized = false;
     assert_int_equal(leati_saved_info_write(path, &info, leat_dataset_spec(dataset), &err),
                      LEAT_OK);
-    assert_null(leat_load(path, NULL, &err));
+    assert_null(leat_dataset_load(path, NULL, &err));
     assert_int_equal(err.code, LEAT_NOT_FOUND);
     assert_non_null(strstr(err.text, "not finished"));
     /* Files that are gone are not an empty dataset, which TensorFlow makes of them. */
@@ -221,7 +222,7 @@ static void test_unfinished(void **state) {
     assert_int_equal(leati_saved_info_write(path, &info, leat_dataset_spec(dataset), &err),
                      LEAT_OK);
     err = (leat_error){0};
-    assert_null(leat_load(path, NULL, &err));
+    assert_null(leat_dataset_load(path, NULL, &err));
     assert_int_equal(err.code, LEAT_DATA_LOSS);
     leat_dataset_unref(dataset);
 }
@@ -233,27 +234,29 @@ static void test_windows(void **state) {
     leat_error err = {0};
     bool found = true;
     leati_saved_info info;
-    leat_dataset *window = leat_window(leat_range(0, 4, 1, NULL, &err), 2, NULL, &err);
-    assert_int_equal(leat_save(window, scratch_path("w"), NULL, &err), LEAT_UNIMPLEMENTED);
+    leat_dataset *window =
+        leat_dataset_window(leat_dataset_range(0, 4, 1, NULL, &err), 2, NULL, &err);
+    assert_int_equal(leat_dataset_save(window, scratch_path("w"), NULL, &err), LEAT_UNIMPLEMENTED);
     assert_non_null(strstr(err.text, "dataset"));
     err = (leat_error){0};
     assert_int_equal(leati_saved_info_read(scratch_path("w"), &info, &found, &err), LEAT_OK);
     assert_false(found);
-    assert_null(leat_snapshot(window, scratch_path("s"), NULL, &err));
+    assert_null(leat_dataset_snapshot(window, scratch_path("s"), NULL, &err));
     assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
 }
 
 static void test_arguments(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *range = leat_range(0, 4, 1, NULL, &err);
-    leat_save_options options = {.checkpoint_interval = -1};
-    assert_int_equal(leat_save(range, scratch_path("w"), &options, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_save(range, NULL, NULL, &(leat_error){0}), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_save(NULL, "w", NULL, &(leat_error){0}), LEAT_INVALID_ARGUMENT);
+    leat_dataset *range = leat_dataset_range(0, 4, 1, NULL, &err);
+    leat_dataset_save_options options = {.checkpoint_interval = -1};
+    assert_int_equal(leat_dataset_save(range, scratch_path("w"), &options, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_dataset_save(range, NULL, NULL, &(leat_error){0}), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_dataset_save(NULL, "w", NULL, &(leat_error){0}), LEAT_INVALID_ARGUMENT);
     leat_dataset_unref(range);
     err = (leat_error){0};
-    assert_null(leat_load(NULL, NULL, &err));
+    assert_null(leat_dataset_load(NULL, NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 
@@ -267,15 +270,15 @@ static void test_wait(void **state) {
     (void)state;
     leat_error err = {0};
     int asked = 0;
-    leat_load_options options = {.wait = true, .wait_deadline_ms = 1};
-    assert_null(leat_load(scratch_path("later"), &options, &err));
+    leat_dataset_load_options options = {.wait = true, .wait_deadline_ms = 1};
+    assert_null(leat_dataset_load(scratch_path("later"), &options, &err));
     assert_int_equal(err.code, LEAT_DEADLINE_EXCEEDED);
-    options = (leat_load_options){.wait = true, .cancelled = third_time, .context = &asked};
-    assert_null(leat_load(scratch_path("later"), &options, &err));
+    options = (leat_dataset_load_options){.wait = true, .cancelled = third_time, .context = &asked};
+    assert_null(leat_dataset_load(scratch_path("later"), &options, &err));
     assert_int_equal(err.code, LEAT_CANCELLED);
     assert_int_equal(asked, 3);
     save_range(2, scratch_path("later"), NULL);
-    leat_dataset *dataset = leat_load(scratch_path("later"), &options, &err);
+    leat_dataset *dataset = leat_dataset_load(scratch_path("later"), &options, &err);
     assert_int_equal(leat_dataset_cardinality(dataset), 2);
     leat_dataset_unref(dataset);
 }
@@ -285,7 +288,7 @@ static void test_wait(void **state) {
 static int mod_3(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_tensor three = leat_scalar_int64(3);
-    outputs[0] = leat_floormod(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &three));
+    outputs[0] = leat_op_floormod(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &three));
     leat_tensor_unref(&three);
     return 1;
 }
@@ -297,7 +300,7 @@ static int one_after_the_other(void *context, leat_graph *graph, leat_value *out
     assert_non_null(json);
     snprintf(args, sizeof args, "{\"map_func\": %s}", json);
     leat_text_free(json);
-    outputs[0] = leat_dataset_value(graph, "flat_map", args, &shards, 1, NULL, NULL, 0);
+    outputs[0] = leat_graph_dataset_op(graph, "flat_map", args, &shards, 1, NULL, NULL, 0);
     return 1;
 }
 
@@ -312,8 +315,8 @@ static leat_function *in_order(const leat_spec *element) {
     leat_error err = {0};
     leat_spec *inner = leat_spec_dataset(leat_spec_ref(element), &err);
     leat_spec *outer = leat_spec_dataset(leat_spec_ref(inner), &err);
-    leat_function *identity = leat_trace(same, NULL, inner, &err);
-    leat_function *function = leat_trace(one_after_the_other, identity, outer, &err);
+    leat_function *identity = LEAT_TRACE(same, NULL, inner, &err);
+    leat_function *function = LEAT_TRACE(one_after_the_other, identity, outer, &err);
     if (function == NULL)
         fail_msg("%s", err.text);
     leat_function_unref(identity);
@@ -324,9 +327,9 @@ static leat_function *in_order(const leat_spec *element) {
 
 static leat_dataset *load_in_order(void *context, leat_error *err) {
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
-    leat_load_options options = {.reader_func = in_order(spec)};
+    leat_dataset_load_options options = {.reader_func = in_order(spec)};
     leat_spec_unref(spec);
-    return leat_load(context, &options, err);
+    return leat_dataset_load(context, &options, err);
 }
 
 static void test_shards(void **state) {
@@ -335,19 +338,19 @@ static void test_shards(void **state) {
     char path[1024];
     snprintf(path, sizeof path, "%s", scratch_path("shards"));
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
-    leat_function *function = leat_trace(mod_3, NULL, spec, &err);
-    save_range(8, path, &(leat_save_options){.shard_func = function});
+    leat_function *function = LEAT_TRACE(mod_3, NULL, spec, &err);
+    save_range(8, path, &(leat_dataset_save_options){.shard_func = function});
     leat_function_unref(function);
     leat_spec_unref(spec);
     dataset_check(load_in_order, path, "0 3 6 1 4 7 2 5");
 }
 
 static leat_dataset *snapshot_in_order(void *context, leat_error *err) {
-    leat_dataset *input = leat_range(0, 8, 1, NULL, err);
-    leat_snapshot_options options = {.shard_func =
-                                         leat_trace(mod_3, NULL, leat_dataset_spec(input), err),
-                                     .reader_func = in_order(leat_dataset_spec(input))};
-    return leat_snapshot(input, context, &options, err);
+    leat_dataset *input = leat_dataset_range(0, 8, 1, NULL, err);
+    leat_dataset_snapshot_options options = {
+        .shard_func = LEAT_TRACE(mod_3, NULL, leat_dataset_spec(input), err),
+        .reader_func = in_order(leat_dataset_spec(input))};
+    return leat_dataset_snapshot(input, context, &options, err);
 }
 
 static void test_snapshot_functions(void **state) {
@@ -380,7 +383,8 @@ static void test_plans_keep_their_cycle(void **state) {
     leat_dataset *dataset = load(scratch_path("cycle"));
     plan_says(dataset, "cycle_length");
     leat_dataset_unref(dataset);
-    dataset = leat_snapshot(leat_range(0, 8, 1, NULL, &err), scratch_path("cycles"), NULL, &err);
+    dataset = leat_dataset_snapshot(leat_dataset_range(0, 8, 1, NULL, &err), scratch_path("cycles"),
+                                    NULL, &err);
     plan_says(dataset, "cycle_length");
     plan_says(dataset, "num_shards");
     leat_dataset_unref(dataset);
@@ -407,25 +411,25 @@ static void test_checkpoint(void **state) {
     char path[1024], progress[1024];
     snprintf(path, sizeof path, "%s", scratch_path("long"));
     snprintf(progress, sizeof progress, "%s", scratch_path("progress"));
-    leat_save_options options = {.checkpoint = progress, .checkpoint_interval = 10};
+    leat_dataset_save_options options = {.checkpoint = progress, .checkpoint_interval = 10};
     leat_dataset *dataset = failing(30, &bad), *other = failing(31, &bad);
-    assert_int_equal(leat_save(dataset, path, &options, &err), LEAT_ABORTED);
-    assert_null(leat_load(path, NULL, &err));
+    assert_int_equal(leat_dataset_save(dataset, path, &options, &err), LEAT_ABORTED);
+    assert_null(leat_dataset_load(path, NULL, &err));
     assert_int_equal(access(progress, F_OK), 0);
     /* A checkpoint belongs to one plan, path and compression. */
-    assert_int_equal(leat_save(other, path, &options, &err), LEAT_FAILED_PRECONDITION);
-    assert_int_equal(leat_save(dataset, scratch_path("other"), &options, &err),
+    assert_int_equal(leat_dataset_save(other, path, &options, &err), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leat_dataset_save(dataset, scratch_path("other"), &options, &err),
                      LEAT_FAILED_PRECONDITION);
     options.compression = "GZIP";
-    assert_int_equal(leat_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leat_dataset_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
     options.compression = NULL;
     set_version(progress, 2);
-    assert_int_equal(leat_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leat_dataset_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
     assert_non_null(strstr(err.text, "of another version of leat"));
     set_version(progress, 1);
     /* It goes on behind element 20: what comes before is not asked for. */
     bad = 19;
-    if (leat_save(dataset, path, &options, &err) != LEAT_OK)
+    if (leat_dataset_save(dataset, path, &options, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     assert_int_equal(access(progress, F_OK), -1);
     check_loaded(path, "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 "
@@ -434,14 +438,14 @@ static void test_checkpoint(void **state) {
     assert_int_equal(count_names(shard), 3);
     free(shard);
     (void)scratch_write("progress", "what", 4);
-    assert_int_equal(leat_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leat_dataset_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
     leat_dataset_unref(dataset);
     leat_dataset_unref(other);
 }
 
 static leat_dataset *snapshot_of(int64_t stop, const char *path) {
     leat_error err = {0};
-    return leat_snapshot(leat_range(0, stop, 1, NULL, &err), path, NULL, &err);
+    return leat_dataset_snapshot(leat_dataset_range(0, stop, 1, NULL, &err), path, NULL, &err);
 }
 
 /* An iterator that was saved in the middle of writing writes the rest when it is restored. */
@@ -509,8 +513,8 @@ static void test_snapshot_beside_others(void **state) {
     char *saved = NULL, *text = NULL;
     size_t size = 0;
     leat_dataset *inputs[] = {snapshot_of(5, scratch_path("beside")),
-                              leat_range(10, 15, 1, NULL, &err)};
-    leat_dataset *dataset = leat_zip(inputs, 2, &err);
+                              leat_dataset_range(10, 15, 1, NULL, &err)};
+    leat_dataset *dataset = leat_dataset_zip(inputs, 2, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
     dataset_take(iterator, 3, &text);
     assert_int_equal(leat_iterator_save(iterator, &saved, &size, NULL, &err), LEAT_OK);

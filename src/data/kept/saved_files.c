@@ -49,7 +49,7 @@ leati_saved_info leati_saved_info_new(void) {
     leati_saved_info info = {.version = 2};
     int64_t words[2] = {0};
     struct timespec now = {0};
-    leati_fresh_seed_if_zero(&words[0], &words[1]);
+    leati_random_fresh_seed_if_zero(&words[0], &words[1]);
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(info.run, sizeof(info.run), "%llu", (unsigned long long)words[0]);
     info.created_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
@@ -137,10 +137,10 @@ leat_status leati_saved_info_read(const char *folder, leati_saved_info *out, boo
 static void put_dtypes(leati_writer *out, const leat_spec *spec) {
     leati_writer list = {0};
     for (int c = 0; c < leat_spec_num_components(spec); c++) {
-        leati_put_uint(&list, leati_proto_of_dtype(leat_spec_component_dtype(spec, c)));
+        leati_put_uint(&list, leati_tensor_proto_of_dtype(leat_spec_component_dtype(spec, c)));
     }
     out->failed = out->failed || list.failed;
-    leati_put_field(out, INFO_DTYPES, list.data, list.size);
+    leati_tensor_proto_put_field(out, INFO_DTYPES, list.data, list.size);
     leati_writer_fini(&list);
 }
 
@@ -152,20 +152,20 @@ leat_status leati_saved_info_write(const char *folder, const leati_saved_info *i
         return LEAT_RESOURCE_EXHAUSTED;
     }
     if (info->hash[0] != '\0') {
-        leati_put_field(&out, INFO_HASH, info->hash, strlen(info->hash));
+        leati_tensor_proto_put_field(&out, INFO_HASH, info->hash, strlen(info->hash));
     }
-    leati_put_field(&out, INFO_RUN, info->run, strlen(info->run));
-    leati_put_number_field(&out, INFO_CREATED, (uint64_t)info->created_us);
-    leati_put_number_field(&out, INFO_VERSION, (uint64_t)info->version);
+    leati_tensor_proto_put_field(&out, INFO_RUN, info->run, strlen(info->run));
+    leati_tensor_proto_put_number_field(&out, INFO_CREATED, (uint64_t)info->created_us);
+    leati_tensor_proto_put_number_field(&out, INFO_VERSION, (uint64_t)info->version);
     put_dtypes(&out, spec);
     if (info->num_elements > 0) {
-        leati_put_number_field(&out, INFO_NUM_ELEMENTS, (uint64_t)info->num_elements);
+        leati_tensor_proto_put_number_field(&out, INFO_NUM_ELEMENTS, (uint64_t)info->num_elements);
     }
     if (info->finalized) {
-        leati_put_number_field(&out, INFO_FINALIZED, 1);
+        leati_tensor_proto_put_number_field(&out, INFO_FINALIZED, 1);
     }
     leat_status status =
-        out.failed ? leati_no_memory(err) : leati_write_file(path, out.data, out.size, err);
+        out.failed ? leati_no_memory(err) : leati_atomic_write_file(path, out.data, out.size, err);
     leati_writer_fini(&out);
     leati_free(path);
     return status;
@@ -218,8 +218,9 @@ static void free_writer(leati_run_writer *writer) {
     leati_free(writer);
 }
 
-leat_status leati_run_writer_open(const char *folder, const char *run, leat_compression compression,
-                                  leati_run_writer **out, leat_error *err) {
+leat_status leati_saved_writer_open(const char *folder, const char *run,
+                                    leat_compression compression, leati_run_writer **out,
+                                    leat_error *err) {
     leati_run_writer *writer = leati_alloc_zero(1, sizeof(*writer));
     if (writer == NULL) {
         return leati_no_memory(err);
@@ -227,7 +228,7 @@ leat_status leati_run_writer_open(const char *folder, const char *run, leat_comp
     writer->compression = compression;
     writer->path = leati_saved_path(folder, run, err);
     leat_status status =
-        writer->path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_path_mkdirs(writer->path, err);
+        writer->path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_fs_mkdirs(writer->path, err);
     if (status == LEAT_OK) {
         *out = writer;
     } else {
@@ -275,7 +276,7 @@ static leat_status shard_of(leati_run_writer *writer, uint64_t number, struct sh
             return leati_no_memory(err);
         }
         char *path = shard_path(writer, number, -1, err);
-        leat_status status = path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_path_mkdir(path, err);
+        leat_status status = path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_fs_mkdir(path, err);
         leati_free(path);
         if (status != LEAT_OK) {
             return status;
@@ -305,9 +306,9 @@ static leat_status put_record(void *context, const void *data, size_t size, leat
     return leat_tfrecord_writer_write(context, data, size, err);
 }
 
-leat_status leati_run_writer_add(leati_run_writer *writer, int64_t shard, const int64_t *number,
-                                 const leat_spec *spec, const leati_block *block, int64_t row,
-                                 leat_error *err) {
+leat_status leati_saved_writer_add(leati_run_writer *writer, int64_t shard, const int64_t *number,
+                                   const leat_spec *spec, const leati_block *block, int64_t row,
+                                   leat_error *err) {
     static const leat_shape scalar = {.rank = 0};
     struct shard *to = NULL;
     leat_status status = shard_of(writer, (uint64_t)shard, &to, err);
@@ -316,7 +317,7 @@ leat_status leati_run_writer_add(leati_run_writer *writer, int64_t shard, const 
     }
     if (status == LEAT_OK && number != NULL) {
         writer->scratch.size = 0;
-        status = leati_put_tensor_proto(&writer->scratch, LEAT_INT64, &scalar, number, err);
+        status = leati_tensor_proto_put(&writer->scratch, LEAT_INT64, &scalar, number, err);
         if (status == LEAT_OK) {
             status = put_record(to->file, writer->scratch.data, writer->scratch.size, err);
         }
@@ -326,7 +327,7 @@ leat_status leati_run_writer_add(leati_run_writer *writer, int64_t shard, const 
                : status;
 }
 
-leat_status leati_run_writer_commit(leati_run_writer *writer, leat_error *err) {
+leat_status leati_saved_writer_commit(leati_run_writer *writer, leat_error *err) {
     leat_status status = LEAT_OK;
     for (size_t i = 0; i < writer->num_shards && status == LEAT_OK; i++) {
         struct shard *shard = &writer->shards[i];
@@ -340,13 +341,13 @@ leat_status leati_run_writer_commit(leati_run_writer *writer, leat_error *err) {
     return status;
 }
 
-leat_status leati_run_writer_finish(leati_run_writer *writer, leat_error *err) {
-    leat_status status = leati_run_writer_commit(writer, err);
+leat_status leati_saved_writer_finish(leati_run_writer *writer, leat_error *err) {
+    leat_status status = leati_saved_writer_commit(writer, err);
     writer->finished = status == LEAT_OK;
     return status;
 }
 
-void leati_run_writer_save(const leati_run_writer *writer, leati_writer *out) {
+void leati_saved_writer_save(const leati_run_writer *writer, leati_writer *out) {
     leati_put_uint(out, writer->num_shards);
     for (size_t i = 0; i < writer->num_shards; i++) {
         leati_put_uint(out, writer->shards[i].number);
@@ -364,7 +365,7 @@ static leat_status remove_files(leati_run_writer *writer, uint64_t shard, int64_
         if (path == NULL) {
             return LEAT_RESOURCE_EXHAUSTED;
         }
-        status = leati_path_remove(path, &local);
+        status = leati_fs_remove(path, &local);
         leati_free(path);
         if (status != LEAT_OK && status != LEAT_NOT_FOUND && err != NULL) {
             *err = local;
@@ -378,20 +379,20 @@ static leat_status note_shard(void *context, const char *name, leati_path_kind k
     size_t size = strlen(name), end = sizeof(".shard") - 1;
     (void)kind;
     return size > end && strcmp(name + size - end, ".shard") == 0
-               ? leati_paths_add(context, name, size, err)
+               ? leati_fs_paths_add(context, name, size, err)
                : LEAT_OK;
 }
 
-leat_status leati_run_shards(const char *run, leati_paths *out, leat_error *err) {
-    leat_status status = leati_path_list(run, note_shard, out, err);
-    leati_paths_sort(out);
+leat_status leati_saved_run_shards(const char *run, leati_paths *out, leat_error *err) {
+    leat_status status = leati_fs_list(run, note_shard, out, err);
+    leati_fs_paths_sort(out);
     return status;
 }
 
 /* Shards that were begun after the state was saved go too. */
 static leat_status remove_beyond(leati_run_writer *writer, leat_error *err) {
     leati_paths names = {0};
-    leat_status status = leati_run_shards(writer->path, &names, err);
+    leat_status status = leati_saved_run_shards(writer->path, &names, err);
     for (size_t i = 0; i < names.count && status == LEAT_OK; i++) {
         char *end = NULL;
         uint64_t number = strtoull(names.values[i], &end, 10);
@@ -402,11 +403,12 @@ static leat_status remove_beyond(leati_run_writer *writer, leat_error *err) {
         bool known = at < writer->num_shards && writer->shards[at].number == number;
         status = remove_files(writer, number, known ? writer->shards[at].files : 0, err);
     }
-    leati_paths_fini(&names);
+    leati_fs_paths_fini(&names);
     return status;
 }
 
-leat_status leati_run_writer_restore(leati_run_writer *writer, leati_reader *in, leat_error *err) {
+leat_status leati_saved_writer_restore(leati_run_writer *writer, leati_reader *in,
+                                       leat_error *err) {
     uint64_t count = 0, number = 0;
     int64_t files = 0;
     leat_status status = leati_get_uint(in, &count, err);
@@ -430,7 +432,7 @@ leat_status leati_run_writer_restore(leati_run_writer *writer, leati_reader *in,
     return status == LEAT_OK && writer != NULL ? remove_beyond(writer, err) : status;
 }
 
-void leati_run_writer_close(leati_run_writer *writer) {
+void leati_saved_writer_close(leati_run_writer *writer) {
     bool committed = writer != NULL && writer->finished;
     for (size_t i = 0; writer != NULL && i < writer->num_shards; i++) {
         committed = committed || writer->shards[i].files > 0;
@@ -438,11 +440,11 @@ void leati_run_writer_close(leati_run_writer *writer) {
     if (committed && writer != NULL) {
         free_writer(writer);
     } else {
-        leati_run_writer_discard(writer);
+        leati_saved_writer_discard(writer);
     }
 }
 
-void leati_run_writer_discard(leati_run_writer *writer) {
+void leati_saved_writer_discard(leati_run_writer *writer) {
     leat_error ignored = {0};
     if (writer == NULL) {
         return;
@@ -455,11 +457,11 @@ void leati_run_writer_discard(leati_run_writer *writer) {
         shard->file = NULL;
         status = remove_files(writer, shard->number, 0, &ignored);
         char *path = shard_path(writer, shard->number, -1, &ignored);
-        status = path == NULL ? status : leati_path_remove(path, &ignored);
+        status = path == NULL ? status : leati_fs_remove(path, &ignored);
         leati_free(path);
     }
     if (writer->path != NULL) {
-        status = leati_path_remove(writer->path, &ignored);
+        status = leati_fs_remove(writer->path, &ignored);
     }
     (void)status;
     free_writer(writer);

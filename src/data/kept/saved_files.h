@@ -49,35 +49,36 @@ LEAT_WARN_UNUSED leat_status leati_saved_compression(const char *op, const char 
                                                      leat_error *err);
 
 /* The names of the shards' folders in the run folder `run`, sorted; `out` is {0}. */
-LEAT_WARN_UNUSED leat_status leati_run_shards(const char *run, leati_paths *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_saved_run_shards(const char *run, leati_paths *out,
+                                                    leat_error *err);
 
 /* A run being written. One thread at a time. */
 typedef struct leati_run_writer leati_run_writer;
 
 /* Makes FOLDER/RUN and the folders above it. Owned. */
-LEAT_WARN_UNUSED leat_status leati_run_writer_open(const char *folder, const char *run,
-                                                   leat_compression compression,
-                                                   leati_run_writer **out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_saved_writer_open(const char *folder, const char *run,
+                                                     leat_compression compression,
+                                                     leati_run_writer **out, leat_error *err);
 /* Appends row `row` of `block`, an element of `spec`, to shard `shard`, after the record of its
  * number where that is not NULL. A negative shard is named by the unsigned number of the same bits,
  * as in TensorFlow. After a failure only close and discard are allowed. */
-LEAT_WARN_UNUSED leat_status leati_run_writer_add(leati_run_writer *writer, int64_t shard,
-                                                  const int64_t *number, const leat_spec *spec,
-                                                  const leati_block *block, int64_t row,
-                                                  leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_saved_writer_add(leati_run_writer *writer, int64_t shard,
+                                                    const int64_t *number, const leat_spec *spec,
+                                                    const leati_block *block, int64_t row,
+                                                    leat_error *err);
 /* Brings all that was added to the disk, as whole files; further elements go to further files. */
-LEAT_WARN_UNUSED leat_status leati_run_writer_commit(leati_run_writer *writer, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_saved_writer_commit(leati_run_writer *writer, leat_error *err);
 /* Commits the last files; the run stays, also without any. */
-LEAT_WARN_UNUSED leat_status leati_run_writer_finish(leati_run_writer *writer, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_saved_writer_finish(leati_run_writer *writer, leat_error *err);
 /* Writes down which files are committed; and, of a fresh writer of the same run, goes on behind
  * those: files beyond them are removed. NULL only reads past what is written down. */
-void leati_run_writer_save(const leati_run_writer *writer, leati_writer *out);
-LEAT_WARN_UNUSED leat_status leati_run_writer_restore(leati_run_writer *writer, leati_reader *in,
-                                                      leat_error *err);
+void leati_saved_writer_save(const leati_run_writer *writer, leati_writer *out);
+LEAT_WARN_UNUSED leat_status leati_saved_writer_restore(leati_run_writer *writer, leati_reader *in,
+                                                        leat_error *err);
 /* Releases a writer. What was not committed is gone; where nothing was, the run is too. NULL is
  * allowed. */
-void leati_run_writer_close(leati_run_writer *writer);
+void leati_saved_writer_close(leati_run_writer *writer);
 /* The same, and removes the run. */
-void leati_run_writer_discard(leati_run_writer *writer);
+void leati_saved_writer_discard(leati_run_writer *writer);
 
 #endif

@@ -266,7 +266,7 @@ static const leati_dataset_op shard_op = {
 };
 
 static bool is_shard(const leat_object *object) {
-    return leati_is_dataset(object) && ((const leat_dataset *)object)->op == &shard_op;
+    return leati_dataset_of_object_check(object) && ((const leat_dataset *)object)->op == &shard_op;
 }
 
 static leat_status put_shard(leati_writer *out, const leat_object *shard, leat_error *err) {
@@ -310,8 +310,9 @@ leat_status leati_saved_check_reader(const char *op, const leat_object *function
         return LEAT_OK;
     }
     leat_spec *input = leati_saved_reader_input(spec, err);
-    leat_status status = input == NULL ? LEAT_RESOURCE_EXHAUSTED
-                                       : leati_check_function(op, "reader_func", f, input, err);
+    leat_status status = input == NULL
+                             ? LEAT_RESOURCE_EXHAUSTED
+                             : leati_apply_check_function(op, "reader_func", f, input, err);
     leat_spec_unref(input);
     const leat_spec *output = leat_function_output(f);
     if (status == LEAT_OK && (leat_spec_get_kind(output) != LEAT_SPEC_DATASET ||
@@ -331,7 +332,7 @@ leat_status leati_saved_check_shard(const char *op, const leat_object *function,
     if (f == NULL) {
         return LEAT_OK;
     }
-    leat_status status = leati_check_function(op, "shard_func", f, spec, err);
+    leat_status status = leati_apply_check_function(op, "shard_func", f, spec, err);
     const leat_spec *output = leat_function_output(f);
     if (status == LEAT_OK &&
         (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_dtype(output) != LEAT_INT64 ||
@@ -350,7 +351,7 @@ leat_status leati_saved_shards(leati_node_state *node, const leati_program *prog
     const leat_function *function = leati_program_function(program);
     leati_call_context context = {.ordinal = ordinal, .num_replicas = 1};
     int64_t failed = 0;
-    n = leati_function_has(function, LEATI_IMPURE | LEATI_STATEFUL) ? 1 : n;
+    n = leati_graph_function_has(function, LEATI_IMPURE | LEATI_STATEFUL) ? 1 : n;
     if (node != NULL) {
         leat_status status =
             leati_run_rows(node, program, scratch, block, begin, n, ordinal, out, err);
@@ -406,7 +407,7 @@ static leat_dataset *shards_dataset(const char *run, const leati_paths *names,
     }
     block.n = (int64_t)names->count;
     if (status == LEAT_OK) {
-        out = leati_rows_dataset(&block, element, err);
+        out = leati_row_values_dataset(&block, element, err);
     }
     leat_spec_unref(element);
     leati_block_fini(&block);
@@ -418,7 +419,7 @@ static leat_dataset *call_reader(const leat_function *function, leat_dataset *sh
                                  leat_error *err) {
     leati_call_context context = {.num_replicas = 1};
     leati_program *program = leati_program_new(function, err);
-    leati_scratch *scratch = program == NULL ? NULL : leati_scratch_new(program, err);
+    leati_scratch *scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
     leat_buffer *buffer = scratch == NULL ? NULL : leati_buffer_of_objects(1, err);
     leati_block in = {0}, result = {0};
     leat_dataset *out = NULL;
@@ -439,7 +440,7 @@ static leat_dataset *call_reader(const leat_function *function, leat_dataset *sh
     leati_block_fini(&in);
     leati_block_fini(&result);
     leat_buffer_unref(buffer);
-    leati_scratch_free(scratch);
+    leati_program_scratch_free(scratch);
     leati_program_free(program);
     leat_dataset_unref(shards);
     return out;
@@ -451,16 +452,17 @@ leat_dataset *leati_saved_plan(const char *folder, const leati_saved_info *info,
                                leat_error *err) {
     leati_paths names = {0};
     char *run = leati_saved_path(folder, info->run, err);
-    leat_status status = run == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_run_shards(run, &names, err);
+    leat_status status =
+        run == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_saved_run_shards(run, &names, err);
     leat_dataset *shards =
         status == LEAT_OK ? shards_dataset(run, &names, compression, spec, err) : NULL;
-    leati_paths_fini(&names);
+    leati_fs_paths_fini(&names);
     leati_free(run);
     if (shards == NULL || reader_func != NULL) {
         return shards == NULL ? NULL : call_reader((const leat_function *)reader_func, shards, err);
     }
-    leat_interleave_options options = {.cycle_length = cycle_length,
-                                       .num_parallel_calls = LEAT_AUTOTUNE};
-    return leat_interleave(shards, leat_trace(same, NULL, leat_dataset_spec(shards), err), &options,
-                           err);
+    leat_dataset_interleave_options options = {.cycle_length = cycle_length,
+                                               .num_parallel_calls = LEAT_AUTOTUNE};
+    return leat_dataset_interleave(shards, LEAT_TRACE(same, NULL, leat_dataset_spec(shards), err),
+                                   &options, err);
 }

@@ -26,7 +26,7 @@ static const char ragged_name[] = "RaggedTensorVariant";
 int leati_saved_records(const leat_spec *spec) {
     int count = 0, begin = 0;
     const leat_spec *leaf = NULL;
-    for (int l = 0; (leaf = leati_spec_leaf(spec, l, &begin)) != NULL; l++) {
+    for (int l = 0; (leaf = leati_row_values_leaf(spec, l, &begin)) != NULL; l++) {
         count += leat_spec_get_kind(leaf) != LEAT_SPEC_NONE;
     }
     return count;
@@ -34,7 +34,7 @@ int leati_saved_records(const leat_spec *spec) {
 
 leat_status leati_saved_check(const char *op, const leat_spec *spec, leat_error *err) {
     leati_writer ignored = {0};
-    leat_status status = leati_put_spec_proto(&ignored, spec, err);
+    leat_status status = leati_tensor_proto_put_spec(&ignored, spec, err);
     leati_writer_fini(&ignored);
     if (status != LEAT_OK) {
         leati_prefix(err, "%s", op);
@@ -51,7 +51,7 @@ leat_status leati_saved_check(const char *op, const leat_spec *spec, leat_error 
 static leat_status put_tensor(leati_writer *out, const leati_column *column, int64_t row,
                               leat_error *err) {
     leat_shape shape = leati_column_row_shape(column, row);
-    return leati_put_tensor_proto(out, column->dtype, &shape, leati_column_row(column, row), err);
+    return leati_tensor_proto_put(out, column->dtype, &shape, leati_column_row(column, row), err);
 }
 
 /* Appends the tensor as a field of the variant's message. */
@@ -59,7 +59,7 @@ static leat_status put_inside(leati_writer *variant, const leati_column *column,
                               leat_error *err) {
     leati_writer message = {0};
     leat_status status = put_tensor(&message, column, row, err);
-    leati_put_field(variant, VARIANT_TENSOR, message.data, message.size);
+    leati_tensor_proto_put_field(variant, VARIANT_TENSOR, message.data, message.size);
     leati_writer_fini(&message);
     return status;
 }
@@ -68,7 +68,7 @@ static leat_status put_ragged(leati_writer *out, const leati_column *columns, in
                               int64_t row, leat_error *err) {
     leati_writer variant = {0}, content = {0};
     leat_status status = LEAT_OK;
-    leati_put_field(&variant, VARIANT_TYPE, ragged_name, sizeof(ragged_name) - 1);
+    leati_tensor_proto_put_field(&variant, VARIANT_TYPE, ragged_name, sizeof(ragged_name) - 1);
     for (int c = 1; c < count && status == LEAT_OK; c++) {
         status = put_inside(&variant, &columns[c], row, err);
     }
@@ -76,9 +76,9 @@ static leat_status put_ragged(leati_writer *out, const leati_column *columns, in
         status = put_inside(&variant, &columns[0], row, err);
     }
     leati_put_bytes(&content, variant.data, variant.size); /* a list of one, its length first */
-    leati_put_number_field(out, PROTO_DTYPE, PROTO_VARIANT);
-    leati_put_field(out, PROTO_SHAPE, "", 0);
-    leati_put_field(out, PROTO_CONTENT, content.data, content.size);
+    leati_tensor_proto_put_number_field(out, PROTO_DTYPE, PROTO_VARIANT);
+    leati_tensor_proto_put_field(out, PROTO_SHAPE, "", 0);
+    leati_tensor_proto_put_field(out, PROTO_CONTENT, content.data, content.size);
     out->failed = out->failed || variant.failed || content.failed;
     leati_writer_fini(&variant);
     leati_writer_fini(&content);
@@ -91,7 +91,8 @@ leat_status leati_saved_put(const leat_spec *spec, const leati_block *block, int
     leat_status status = LEAT_OK;
     const leat_spec *leaf = NULL;
     int begin = 0;
-    for (int l = 0; status == LEAT_OK && (leaf = leati_spec_leaf(spec, l, &begin)) != NULL; l++) {
+    for (int l = 0; status == LEAT_OK && (leaf = leati_row_values_leaf(spec, l, &begin)) != NULL;
+         l++) {
         const leati_column *columns = &block->columns[begin];
         leat_spec_kind kind = leat_spec_get_kind(leaf);
         if (kind == LEAT_SPEC_NONE) {
@@ -165,7 +166,7 @@ static leat_status get_tensor(const leat_spec *spec, int index, leati_wire messa
                               leat_buffer *holder, leati_block *out, leat_error *err) {
     leati_tensor_proto proto;
     leati_column *column = &out->columns[index];
-    leat_status status = leati_read_tensor_proto(message, &proto, err);
+    leat_status status = leati_tensor_proto_read(message, &proto, err);
     if (status == LEAT_OK) {
         status = check_tensor(spec, index, &proto, err);
     }
@@ -202,7 +203,7 @@ static leat_status get_ragged(const leat_spec *spec, int begin, int count, leati
     leati_tensor_proto proto;
     leati_wire_field field;
     uint64_t size = 0;
-    leat_status status = leati_read_tensor_proto(message, &proto, err);
+    leat_status status = leati_tensor_proto_read(message, &proto, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -232,7 +233,8 @@ static leat_status get_row(const leat_spec *spec, const leat_string *records, le
     leat_status status = LEAT_OK;
     const leat_spec *leaf = NULL;
     int begin = 0;
-    for (int l = 0; status == LEAT_OK && (leaf = leati_spec_leaf(spec, l, &begin)) != NULL; l++) {
+    for (int l = 0; status == LEAT_OK && (leaf = leati_row_values_leaf(spec, l, &begin)) != NULL;
+         l++) {
         leat_spec_kind kind = leat_spec_get_kind(leaf);
         if (kind == LEAT_SPEC_NONE) {
             continue;

@@ -34,7 +34,7 @@ static leat_status save_elements(const leati_shuffle_ring *ring, int slice, leat
                                   ? leat_tensor_view(column->dtype, column->shape,
                                                      column->data + slot * column->row_bytes)
                                   : column->tensors[slot];
-            leat_status status = leati_put_tensor(out, &row, err);
+            leat_status status = leati_values_put_tensor(out, &row, err);
             if (status != LEAT_OK) {
                 return status;
             }
@@ -52,7 +52,7 @@ static bool holds_objects(const leati_shuffle_ring *ring) {
     return false;
 }
 
-static saved_as how_to_save(const leati_shuffle_ring *ring, leat_save_mode mode) {
+static saved_as how_to_save(const leati_shuffle_ring *ring, leat_iterator_save_mode mode) {
     if (!ring->epoch_open) {
         return SAVED_FRESH;
     }
@@ -381,7 +381,7 @@ static leat_status restore_element(const leat_spec *spec, leati_shuffle_ring *ri
     int read = 0;
     while (read < block.num_columns && status == LEAT_OK) {
         leat_tensor row = {0};
-        status = leati_get_component(in, spec, read, &row, err);
+        status = leati_values_get_component(in, spec, read, &row, err);
         if (status == LEAT_OK) {
             leati_column_constant(&columns[read++], &row);
         }

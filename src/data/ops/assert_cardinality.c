@@ -121,8 +121,8 @@ const leati_dataset_op leati_op_assert_cardinality = {
     .at = assert_at,
 };
 
-leat_dataset *leat_assert_cardinality(leat_dataset *input, int64_t expected_cardinality,
-                                      leat_error *err) {
+leat_dataset *leat_dataset_assert_cardinality(leat_dataset *input, int64_t expected_cardinality,
+                                              leat_error *err) {
     struct assert_args args = {.expected_cardinality = expected_cardinality};
     return leati_dataset_new(&leati_op_assert_cardinality, &args, &input, 1, err);
 }

@@ -118,7 +118,7 @@ static void mark_composites(struct slots *s) {
     for (int l = 0; l < leaves->count; l++) {
         for (int p = 0; p < leaves->items[l].count; p++) {
             s->columns[leaves->items[l].first + p].composite =
-                leati_leaf_is_composite(leaves->items[l].spec);
+                leati_spec_is_composite(leaves->items[l].spec);
         }
     }
 }
@@ -402,7 +402,7 @@ static leat_status finish(struct slots *s, int64_t filled, leati_block *out, lea
         leati_block_prepare(out, leati_stacks_columns(&s->stacks, leaves->count), err);
     for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
         const leati_leaf *leaf = &leaves->items[l];
-        if (leati_leaf_is_composite(leaf->spec)) {
+        if (leati_spec_is_composite(leaf->spec)) {
             status = leati_stacks_put(&s->stacks, l, out, err);
         } else {
             int column = leati_stacks_columns(&s->stacks, l);
@@ -643,8 +643,8 @@ const leati_dataset_op leati_op_batch = {
     .indexable = batch_indexable,
 };
 
-leat_dataset *leat_batch(leat_dataset *input, int64_t batch_size, const leat_batch_options *options,
-                         leat_error *err) {
+leat_dataset *leat_dataset_batch(leat_dataset *input, int64_t batch_size,
+                                 const leat_dataset_batch_options *options, leat_error *err) {
     struct batch_args args = {.batch_size = batch_size, .deterministic = -1};
     if (options != NULL) {
         args.drop_remainder = options->drop_remainder;
@@ -654,8 +654,8 @@ leat_dataset *leat_batch(leat_dataset *input, int64_t batch_size, const leat_bat
     return leati_dataset_new(&leati_op_batch, &args, &input, 1, err);
 }
 
-leat_dataset *leati_batch_fused(leat_dataset *input, int64_t batch_size, bool drop_remainder,
-                                leat_error *err) {
+leat_dataset *leati_dataset_batch_fused(leat_dataset *input, int64_t batch_size,
+                                        bool drop_remainder, leat_error *err) {
     struct batch_args args = {.batch_size = batch_size,
                               .drop_remainder = drop_remainder,
                               .deterministic = -1,

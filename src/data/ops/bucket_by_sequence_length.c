@@ -86,8 +86,8 @@ static bool fits(int64_t boundary, leat_dtype dtype) {
 
 static leat_status check_length(const struct bucket_args *args, const leat_spec *element,
                                 leat_error *err) {
-    leat_status status = leati_check_function("bucket_by_sequence_length", "element_length_func",
-                                              length_of(args), element, err);
+    leat_status status = leati_apply_check_function(
+        "bucket_by_sequence_length", "element_length_func", length_of(args), element, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -160,7 +160,7 @@ static leat_value bounds(leat_graph *graph, const leati_ints *boundaries, int64_
     if (last != 0) {
         values[count++] = last;
     }
-    leat_value out = leat_cast(int64s(graph, values, count), dtype);
+    leat_value out = leat_op_cast(int64s(graph, values, count), dtype);
     leati_free(values);
     return out;
 }
@@ -184,13 +184,14 @@ static int trace_key(void *context, leat_graph *graph, leat_value *out) {
     leat_dtype dtype = leat_value_dtype(length);
     leat_value from = bounds(graph, &args->bucket_boundaries, INT32_MIN, 0, dtype);
     leat_value to = bounds(graph, &args->bucket_boundaries, 0, INT32_MAX, dtype);
-    leat_value holds = leat_logical_and(leat_less_equal(from, length), leat_less(length, to));
-    leat_value numbers = leat_range_tensor(int64_scalar(graph, 0),
-                                           int64_scalar(graph, args->bucket_batch_sizes.count),
-                                           int64_scalar(graph, 1));
+    leat_value holds =
+        leat_op_logical_and(leat_op_less_equal(from, length), leat_op_less(length, to));
+    leat_value numbers =
+        leat_op_range(int64_scalar(graph, 0), int64_scalar(graph, args->bucket_batch_sizes.count),
+                      int64_scalar(graph, 1));
     leat_value none = int64_scalar(graph, -INT64_MAX);
-    leat_value reversed = leat_select(holds, leat_negate(numbers), none);
-    out[0] = leat_negate(leat_reduce_max(reversed, NULL, 0, false));
+    leat_value reversed = leat_op_select(holds, leat_op_negate(numbers), none);
+    out[0] = leat_op_negate(leat_op_reduce_max(reversed, NULL, 0, false));
     return 1;
 }
 
@@ -198,11 +199,11 @@ static int trace_key(void *context, leat_graph *graph, leat_value *out) {
 static leat_value batch_size(const struct bucket_args *args, leat_value key) {
     leat_graph *graph = key.graph;
     int64_t count = args->bucket_batch_sizes.count;
-    leat_value known = leat_assert(
-        leat_less(key, int64_scalar(graph, count)), key, LEAT_INVALID_ARGUMENT,
+    leat_value known = leat_op_assert(
+        leat_op_less(key, int64_scalar(graph, count)), key, LEAT_INVALID_ARGUMENT,
         "element_length_func: the length lies in no bucket; expected one from -2^31 to 2^31 - 2, "
         "and bucket_boundaries in ascending order");
-    return leat_gather(int64s(graph, args->bucket_batch_sizes.values, count), known, 0);
+    return leat_op_gather(int64s(graph, args->bucket_batch_sizes.values, count), known, 0);
 }
 
 static int trace_size(void *context, leat_graph *graph, leat_value *out) {
@@ -214,11 +215,11 @@ static int trace_size(void *context, leat_graph *graph, leat_value *out) {
 static leat_value boundary(const struct bucket_args *args, leat_value key) {
     leat_graph *graph = key.graph;
     const leati_ints *boundaries = &args->bucket_boundaries;
-    leat_value below = leat_assert(
-        leat_less(key, int64_scalar(graph, boundaries->count)), key, LEAT_INVALID_ARGUMENT,
+    leat_value below = leat_op_assert(
+        leat_op_less(key, int64_scalar(graph, boundaries->count)), key, LEAT_INVALID_ARGUMENT,
         "with pad_to_bucket_boundary lengths must be less than the last of bucket_boundaries");
-    leat_value end = leat_gather(int64s(graph, boundaries->values, boundaries->count), below, 0);
-    return leat_subtract(end, int64_scalar(graph, 1));
+    leat_value end = leat_op_gather(int64s(graph, boundaries->values, boundaries->count), below, 0);
+    return leat_op_subtract(end, int64_scalar(graph, 1));
 }
 
 static int trace_reduce(void *context, leat_graph *graph, leat_value *out) {
@@ -239,8 +240,8 @@ static int trace_reduce(void *context, leat_graph *graph, leat_value *out) {
         leat_graph_fail(graph, err.code, err.text);
         return -1;
     }
-    out[0] = leat_dataset_value(graph, args->no_padding ? "batch" : "padded_batch", text, &window,
-                                1, names, values, to_boundary ? 2 : 1);
+    out[0] = leat_graph_dataset_op(graph, args->no_padding ? "batch" : "padded_batch", text,
+                                   &window, 1, names, values, to_boundary ? 2 : 1);
     leati_free(text);
     return 1;
 }
@@ -254,22 +255,23 @@ static leat_dataset *bucket_expand(const leat_dataset *dataset, leat_error *err)
     leat_spec *both[2] = {leat_spec_ref(key), leat_spec_dataset(leat_spec_ref(input->spec), err)};
     leat_spec *group = leat_spec_tuple(both, 2, err);
     leat_function *key_func =
-        leat_trace(trace_key, (void *)args, leat_function_input(length_of(args)), err);
+        LEAT_TRACE(trace_key, (void *)args, leat_function_input(length_of(args)), err);
     leat_function *size_func =
-        key_func == NULL ? NULL : leat_trace(trace_size, (void *)args, key, err);
+        key_func == NULL ? NULL : LEAT_TRACE(trace_size, (void *)args, key, err);
     leat_function *reduce_func =
-        size_func == NULL ? NULL : leat_trace(trace_reduce, (void *)args, group, err);
+        size_func == NULL ? NULL : LEAT_TRACE(trace_reduce, (void *)args, group, err);
     if (reduce_func == NULL) {
         leat_function_unref(key_func);
         leat_function_unref(size_func);
     } else {
-        groups =
-            leat_group_by_window(leat_dataset_ref(input), key_func, reduce_func, 0, size_func, err);
+        groups = leat_dataset_group_by_window(leat_dataset_ref(input), key_func, reduce_func, 0,
+                                              size_func, err);
     }
     leat_spec_unref(key);
     leat_spec_unref(group);
     /* Errors and reports name what the user wrote. */
-    return leat_label(groups, dataset->label != NULL ? dataset->label : dataset->op->name, err);
+    return leat_dataset_label(groups, dataset->label != NULL ? dataset->label : dataset->op->name,
+                              err);
 }
 
 const leati_dataset_op leati_op_bucket_by_sequence_length = {
@@ -293,15 +295,14 @@ const leati_dataset_op leati_op_bucket_by_sequence_length = {
     .expand = bucket_expand,
 };
 
-leat_dataset *leat_bucket_by_sequence_length(leat_dataset *input,
-                                             leat_function *element_length_func,
-                                             const int64_t *bucket_boundaries, int num_boundaries,
-                                             const int64_t *bucket_batch_sizes,
-                                             const leat_bucket_options *options, leat_error *err) {
+leat_dataset *leat_dataset_bucket_by_sequence_length(
+    leat_dataset *input, leat_function *element_length_func, const int64_t *bucket_boundaries,
+    int num_boundaries, const int64_t *bucket_batch_sizes,
+    const leat_dataset_bucket_by_sequence_length_options *options, leat_error *err) {
     static const int64_t none;
     leat_dataset *dataset = NULL;
-    if (!leati_function_is_missing(element_length_func, "bucket_by_sequence_length",
-                                   "element_length_func", &input, 1, err)) {
+    if (!leati_apply_function_is_missing(element_length_func, "bucket_by_sequence_length",
+                                         "element_length_func", &input, 1, err)) {
         struct bucket_args args = {.element_length_func = (leat_object *)element_length_func};
         args.bucket_boundaries.count = bucket_boundaries == NULL ? 0 : num_boundaries;
         args.bucket_boundaries.values =

@@ -115,16 +115,16 @@ static void forget(leati_node_state *node, struct cache_state *s) {
     s->cursor = (leati_cache_cursor){0};
     s->origin.size = 0;
     s->origin.failed = false;
-    leat_status status = leati_holder_set(&node->holder, 0, NULL);
+    leat_status status = leati_budget_holder_set(&node->holder, 0, NULL);
     (void)status; /* shrinking never fails */
 }
 
 /* What others keep counts here too, as far as the budget goes. */
 static void hold(leati_node_state *node, const struct cache_state *s) {
-    leat_status status = leati_holder_set(&node->holder, s->rows->bytes, NULL);
+    leat_status status = leati_budget_holder_set(&node->holder, s->rows->bytes, NULL);
     (void)status;
-    leati_count_set(&node->counters.bytes_held, s->rows->bytes);
-    leati_count_set(&node->counters.depth, s->rows->rows);
+    leati_counter_set(&node->counters.bytes_held, s->rows->bytes);
+    leati_counter_set(&node->counters.depth, s->rows->rows);
 }
 
 static leat_status open_input(leati_node_state *node, struct cache_state *s, leat_error *err) {
@@ -253,7 +253,7 @@ static leat_status keep(leati_node_state *node, struct cache_state *s, int64_t n
     if (status != LEAT_OK) {
         return status;
     }
-    status = leati_holder_set(&node->holder, s->rows->bytes, err);
+    status = leati_budget_holder_set(&node->holder, s->rows->bytes, err);
     if (status != LEAT_OK) {
         return give_up(node, s, status, err);
     }
@@ -613,7 +613,7 @@ static leat_status cache_at(leati_access *access, const int64_t *indices, int64_
     int64_t bytes = 0;
     leat_status status = leati_cache_fill_row(both->fill, dataset->inputs[0], &a->cursor,
                                               indices[0], out, &bytes, err);
-    leat_status held = leati_holder_set(&access->node.holder, bytes, err);
+    leat_status held = leati_budget_holder_set(&access->node.holder, bytes, err);
     return status == LEAT_OK ? held : status;
 }
 
@@ -660,11 +660,12 @@ const leati_dataset_op leati_op_cache = {
     .indexable = cache_indexable,
 };
 
-leat_dataset *leat_cache(leat_dataset *input, leat_error *err) {
+leat_dataset *leat_dataset_cache(leat_dataset *input, leat_error *err) {
     return leati_dataset_new(&leati_op_cache, NULL, &input, 1, err);
 }
 
-leat_dataset *leat_cache_to_file(leat_dataset *input, const char *filename, leat_error *err) {
+leat_dataset *leat_dataset_cache_to_file(leat_dataset *input, const char *filename,
+                                         leat_error *err) {
     struct cache_args args = {.filename = (char *)(uintptr_t)filename}; /* copied */
     return leati_dataset_new(&leati_op_cache, &args, &input, 1, err);
 }

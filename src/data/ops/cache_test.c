@@ -19,18 +19,18 @@ struct cached {
 
 static leat_dataset *cache_some(void *context, leat_error *err) {
     const struct cached *c = context;
-    leat_dataset *dataset = leat_range(0, c->elements, 1, NULL, err);
+    leat_dataset *dataset = leat_dataset_range(0, c->elements, 1, NULL, err);
     if (c->shuffled) {
-        dataset =
-            leat_shuffle(dataset, c->elements, &(leat_shuffle_options){.seed = LEAT_SEED(5)}, err);
+        dataset = leat_dataset_shuffle(dataset, c->elements,
+                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
     }
     dataset = c->errors ? dataset_faults(dataset, 5, 3, err) : dataset;
     dataset = c->impure ? dataset_impure(dataset, err) : dataset;
-    dataset = c->batch > 0 ? leat_batch(dataset, c->batch, NULL, err) : dataset;
-    dataset = c->in_file ? leat_cache_to_file(dataset, scratch_path("cache"), err)
-                         : leat_cache(dataset, err);
-    dataset = c->take > 0 ? leat_take(dataset, c->take, err) : dataset;
-    return c->repeat == 0 ? dataset : leat_repeat(dataset, c->repeat, err);
+    dataset = c->batch > 0 ? leat_dataset_batch(dataset, c->batch, NULL, err) : dataset;
+    dataset = c->in_file ? leat_dataset_cache_to_file(dataset, scratch_path("cache"), err)
+                         : leat_dataset_cache(dataset, err);
+    dataset = c->take > 0 ? leat_dataset_take(dataset, c->take, err) : dataset;
+    return c->repeat == 0 ? dataset : leat_dataset_repeat(dataset, c->repeat, err);
 }
 
 /* ---- in memory ---- */
@@ -80,11 +80,12 @@ static void test_incomplete(void **state) {
 /* Two iterators fill at once; the first to finish is kept for all. */
 static leat_dataset *zip_same(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset = leat_shuffle(leat_range(0, 5, 1, NULL, err), 5,
-                                         &(leat_shuffle_options){.seed = LEAT_SEED(3)}, err);
-    dataset = leat_cache(dataset, err);
-    dataset = leat_zip((leat_dataset *[]){leat_dataset_ref(dataset), dataset}, 2, err);
-    return leat_repeat(dataset, 2, err);
+    leat_dataset *dataset =
+        leat_dataset_shuffle(leat_dataset_range(0, 5, 1, NULL, err), 5,
+                             &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    dataset = leat_dataset_cache(dataset, err);
+    dataset = leat_dataset_zip((leat_dataset *[]){leat_dataset_ref(dataset), dataset}, 2, err);
+    return leat_dataset_repeat(dataset, 2, err);
 }
 
 static void test_two_writers(void **state) {
@@ -94,8 +95,9 @@ static void test_two_writers(void **state) {
 
 static leat_dataset *shuffled_after(void *context, leat_error *err) {
     leat_dataset *dataset = cache_some(context, err);
-    dataset = leat_shuffle(dataset, 6, &(leat_shuffle_options){.seed = LEAT_SEED(5)}, err);
-    return leat_repeat(leat_batch(dataset, 4, NULL, err), 3, err);
+    dataset = leat_dataset_shuffle(dataset, 6,
+                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
+    return leat_dataset_repeat(leat_dataset_batch(dataset, 4, NULL, err), 3, err);
 }
 
 static void test_shuffled_after(void **state) {
@@ -112,8 +114,9 @@ static void test_shuffled_after(void **state) {
 static void test_large(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_batch(leat_range(0, 2000001, 1, NULL, &err), 1000, NULL, &err);
-    dataset = leat_repeat(leat_cache(dataset, &err), 2, &err);
+    leat_dataset *dataset =
+        leat_dataset_batch(leat_dataset_range(0, 2000001, 1, NULL, &err), 1000, NULL, &err);
+    dataset = leat_dataset_repeat(leat_dataset_cache(dataset, &err), 2, &err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
     for (int64_t i = 0; i < 4002; i++) {
@@ -131,8 +134,9 @@ static void test_large(void **state) {
 static void test_budget(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_batch(leat_range(0, 64 * 1000, 1, NULL, &err), 1000, NULL, &err);
-    dataset = leat_cache(dataset, &err);
+    leat_dataset *dataset =
+        leat_dataset_batch(leat_dataset_range(0, 64 * 1000, 1, NULL, &err), 1000, NULL, &err);
+    dataset = leat_dataset_cache(dataset, &err);
     for (int epoch = 0; epoch < 2; epoch++) {
         leat_iterator *iterator =
             dataset_iterate(dataset, &(leat_iterator_options){.memory_limit = 100000});
@@ -242,14 +246,16 @@ static void test_files_are_shared(void **state) {
     free(text);
     leat_dataset_unref(dataset);
     leat_error err = {0};
-    dataset = leat_cache_to_file(leat_range(100, 103, 1, NULL, &err), scratch_path("cache"), &err);
+    dataset = leat_dataset_cache_to_file(leat_dataset_range(100, 103, 1, NULL, &err),
+                                         scratch_path("cache"), &err);
     text = dataset_text(dataset, NULL, -1);
     assert_string_equal(text, "0 1 2 3");
     free(text);
     leat_dataset_unref(dataset);
     /* Elements of another spec are refused. */
-    dataset = leat_range(0, 3, 1, &(leat_range_options){.output_type = LEAT_FLOAT32}, &err);
-    dataset = leat_cache_to_file(dataset, scratch_path("cache"), &err);
+    dataset = leat_dataset_range(0, 3, 1,
+                                 &(leat_dataset_range_options){.output_type = LEAT_FLOAT32}, &err);
+    dataset = leat_dataset_cache_to_file(dataset, scratch_path("cache"), &err);
     text = dataset_text(dataset, NULL, 1);
     assert_string_equal(text, "!INVALID_ARGUMENT");
     free(text);
@@ -334,8 +340,8 @@ static void test_newer_files(void **state) {
 static void test_files_that_cannot_be_written(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_cache_to_file(leat_range(0, 3, 1, NULL, &err),
-                                               scratch_path("no/such/folder/cache"), &err);
+    leat_dataset *dataset = leat_dataset_cache_to_file(leat_dataset_range(0, 3, 1, NULL, &err),
+                                                       scratch_path("no/such/folder/cache"), &err);
     char *text = dataset_text(dataset, NULL, 2);
     assert_string_equal(text, "!NOT_FOUND !NOT_FOUND");
     free(text);

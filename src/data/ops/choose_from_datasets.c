@@ -167,10 +167,10 @@ const leati_dataset_op leati_op_choose_from_datasets = {
     .close = choose_close,
 };
 
-leat_dataset *leat_choose_from_datasets(leat_dataset *const *inputs, int num_inputs,
-                                        leat_dataset *choice,
-                                        const leat_choose_from_datasets_options *options,
-                                        leat_error *err) {
+leat_dataset *
+leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, leat_dataset *choice,
+                                  const leat_dataset_choose_from_datasets_options *options,
+                                  leat_error *err) {
     struct choose_args args = {.choice_is_input = true,
                                .stop_on_empty_dataset =
                                    options == NULL || !options->go_on_at_empty_dataset};

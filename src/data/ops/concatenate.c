@@ -181,7 +181,7 @@ const leati_dataset_op leati_op_concatenate = {
     .at = concatenate_at,
 };
 
-leat_dataset *leat_concatenate(leat_dataset *first, leat_dataset *second, leat_error *err) {
+leat_dataset *leat_dataset_concatenate(leat_dataset *first, leat_dataset *second, leat_error *err) {
     leat_dataset *inputs[2] = {first, second};
     return leati_dataset_new(&leati_op_concatenate, NULL, inputs, 2, err);
 }

@@ -252,8 +252,8 @@ const leati_dataset_op leati_op_counter = {
     .close = counter_close,
 };
 
-leat_dataset *leat_counter(double start, double step, const leat_counter_options *options,
-                           leat_error *err) {
+leat_dataset *leat_dataset_counter(double start, double step,
+                                   const leat_dataset_counter_options *options, leat_error *err) {
     struct counter_args args = {.start = start, .step = step, .dtype = LEAT_INT64};
     if (options != NULL && options->dtype != LEAT_INVALID) {
         args.dtype = options->dtype;

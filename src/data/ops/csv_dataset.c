@@ -317,7 +317,7 @@ static leat_status put_field(const struct csv_args *args, const struct csv_sink 
         memcpy(to, fallback->data, size);
     } else if (fallback->dtype == LEAT_STRING) {
         memcpy(to, &text, sizeof(text));
-    } else if (!leati_parse_number(text, fallback->dtype, to)) {
+    } else if (!leati_number_parse(text, fallback->dtype, to)) {
         return leati_refuse(err, VALUE, "Field %lld in record is not a valid %s: %.*s",
                             (long long)column, leat_dtype_name(fallback->dtype),
                             (int)(text.size < 60 ? text.size : 60), text.data);
@@ -605,11 +605,11 @@ const leati_dataset_op leati_op_csv_dataset = {
     .close = leati_files_close,
 };
 
-leat_dataset *leat_csv_dataset(const char *const *filenames, int num_filenames,
-                               const leat_element *record_defaults, const leat_csv_options *options,
-                               leat_error *err) {
-    static const leat_csv_options none = {0};
-    const leat_csv_options *o = options != NULL ? options : &none;
+leat_dataset *leat_dataset_csv(const char *const *filenames, int num_filenames,
+                               const leat_element *record_defaults,
+                               const leat_dataset_csv_options *options, leat_error *err) {
+    static const leat_dataset_csv_options none = {0};
+    const leat_dataset_csv_options *o = options != NULL ? options : &none;
     struct csv_args args = {
         .compression_type = (char *)(uintptr_t)o->compression_type, /* texts are copied */
         .buffer_size = o->buffer_size == 0 ? DEFAULT_BUFFER : o->buffer_size,
@@ -625,7 +625,7 @@ leat_dataset *leat_csv_dataset(const char *const *filenames, int num_filenames,
         return NULL;
     }
     args.record_defaults = *record_defaults;
-    if (leati_filenames_view("csv_dataset", filenames, num_filenames, &args.filenames, err) ==
+    if (leati_files_view_names("csv_dataset", filenames, num_filenames, &args.filenames, err) ==
         LEAT_OK) {
         dataset = leati_dataset_new(&leati_op_csv_dataset, &args, NULL, 0, err);
     }

@@ -263,8 +263,8 @@ const leati_dataset_op leati_op_dense_to_ragged = {
     .close = dense_to_ragged_close,
 };
 
-leat_dataset *leati_dense_to_ragged(leat_dataset *input, leat_dtype row_splits_dtype,
-                                    leat_error *err) {
+leat_dataset *leati_dataset_dense_to_ragged(leat_dataset *input, leat_dtype row_splits_dtype,
+                                            leat_error *err) {
     struct dense_to_ragged_args args = {.row_splits_dtype = row_splits_dtype};
     return leati_dataset_new(&leati_op_dense_to_ragged, &args, &input, 1, err);
 }

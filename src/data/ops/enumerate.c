@@ -161,7 +161,7 @@ const leati_dataset_op leati_op_enumerate = {
     .at = enumerate_at,
 };
 
-leat_dataset *leat_enumerate(leat_dataset *input, int64_t start, leat_error *err) {
+leat_dataset *leat_dataset_enumerate(leat_dataset *input, int64_t start, leat_error *err) {
     return leati_dataset_new(&leati_op_enumerate, &(struct enumerate_args){.start = start}, &input,
                              1, err);
 }

@@ -43,7 +43,8 @@ static const leat_function *predicate_of(const leat_dataset *dataset) {
 }
 
 static leat_status filter_check(leat_dataset *dataset, leat_error *err) {
-    return leati_check_predicate("filter", predicate_of(dataset), dataset->inputs[0]->spec, err);
+    return leati_apply_check_predicate("filter", predicate_of(dataset), dataset->inputs[0]->spec,
+                                       err);
 }
 
 static leat_status filter_open(leati_node_state *node, void *state, leat_error *err) {
@@ -53,11 +54,11 @@ static leat_status filter_open(leati_node_state *node, void *state, leat_error *
     if (s->program == NULL) {
         return err->code;
     }
-    s->scratch = leati_scratch_new(s->program, err);
+    s->scratch = leati_program_scratch_new(s->program, err);
     if (s->scratch == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
-    s->one_by_one = leati_function_has(predicate, LEATI_IMPURE | LEATI_STATEFUL) ||
+    s->one_by_one = leati_graph_function_has(predicate, LEATI_IMPURE | LEATI_STATEFUL) ||
                     !node->dataset->inputs[0]->replayable;
     s->input_pure = node->dataset->inputs[0]->pure;
     return leati_input_open(&s->input, node, 0, err);
@@ -132,7 +133,7 @@ static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want,
             leati_run_rows(node, s->program, s->scratch, &s->input.block,
                            leati_input_begin(&s->input), n, s->calls, &s->flags, &error);
         if (status == LEAT_OK) {
-            status = leati_check_flags(&s->flags, &error);
+            status = leati_apply_check_flags(&s->flags, &error);
             s->flags.n = status == LEAT_OK ? s->flags.n : 0;
         }
         bool want_more = s->flags.n > 0 && keep(s, want, out, err) == LEAT_OK;
@@ -146,7 +147,7 @@ static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want,
         if (failed) {
             leati_input_consume(&s->input, 1);
             s->calls++;
-            leati_as_internal("predicate", &error);
+            leati_apply_as_internal("predicate", &error);
             *err = error;
             return LEATI_ERROR;
         }
@@ -160,7 +161,7 @@ static void filter_close(leati_node_state *node, void *state) {
     leati_input_close(&s->input);
     leati_block_fini(&s->flags);
     leati_pools_close(&s->pools);
-    leati_scratch_free(s->scratch);
+    leati_program_scratch_free(s->scratch);
     leati_program_free(s->program);
 }
 
@@ -184,7 +185,7 @@ const leati_dataset_op leati_op_filter = {
     .close = filter_close,
 };
 
-leat_dataset *leat_filter(leat_dataset *input, leat_function *predicate, leat_error *err) {
+leat_dataset *leat_dataset_filter(leat_dataset *input, leat_function *predicate, leat_error *err) {
     leat_dataset *dataset = NULL;
     if (predicate == NULL) {
         if (err != NULL && err->code == LEAT_OK) {

@@ -257,7 +257,8 @@ const leati_dataset_op leati_op_fixed_length_record_dataset = {
     .close = leati_files_close,
 };
 
-static struct fixed_args args_of(int64_t record_bytes, const leat_fixed_length_options *options) {
+static struct fixed_args args_of(int64_t record_bytes,
+                                 const leat_dataset_fixed_length_record_options *options) {
     struct fixed_args args = {.record_bytes = record_bytes};
     if (options != NULL) {
         args.header_bytes = options->header_bytes;
@@ -269,23 +270,23 @@ static struct fixed_args args_of(int64_t record_bytes, const leat_fixed_length_o
     return args;
 }
 
-leat_dataset *leat_fixed_length_record_dataset(const char *const *filenames, int num_filenames,
-                                               int64_t record_bytes,
-                                               const leat_fixed_length_options *options,
-                                               leat_error *err) {
+leat_dataset *leat_dataset_fixed_length_record(
+    const char *const *filenames, int num_filenames, int64_t record_bytes,
+    const leat_dataset_fixed_length_record_options *options, leat_error *err) {
     struct fixed_args args = args_of(record_bytes, options);
     leat_dataset *dataset = NULL;
-    if (leati_filenames_view("fixed_length_record_dataset", filenames, num_filenames,
-                             &args.filenames, err) == LEAT_OK) {
+    if (leati_files_view_names("fixed_length_record_dataset", filenames, num_filenames,
+                               &args.filenames, err) == LEAT_OK) {
         dataset = leati_dataset_new(&leati_op_fixed_length_record_dataset, &args, NULL, 0, err);
     }
     leati_free(args.filenames.values);
     return dataset;
 }
 
-leat_dataset *leat_fixed_length_record_dataset_of(leat_dataset *filenames, int64_t record_bytes,
-                                                  const leat_fixed_length_options *options,
-                                                  leat_error *err) {
+leat_dataset *
+leat_dataset_fixed_length_record_of(leat_dataset *filenames, int64_t record_bytes,
+                                    const leat_dataset_fixed_length_record_options *options,
+                                    leat_error *err) {
     struct fixed_args args = args_of(record_bytes, options);
     return leati_dataset_new(&leati_op_fixed_length_record_dataset, &args, &filenames, 1, err);
 }

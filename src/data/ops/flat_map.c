@@ -240,10 +240,10 @@ const leati_dataset_op leati_op_flat_map = {
     .close = flat_map_close,
 };
 
-leat_dataset *leat_flat_map(leat_dataset *input, leat_function *function, leat_error *err) {
+leat_dataset *leat_dataset_flat_map(leat_dataset *input, leat_function *function, leat_error *err) {
     struct flat_map_args args = {.map_func = (leat_object *)function};
     leat_dataset *dataset =
-        leati_function_is_missing(function, "flat_map", "map_func", &input, 1, err)
+        leati_apply_function_is_missing(function, "flat_map", "map_func", &input, 1, err)
             ? NULL
             : leati_dataset_new(&leati_op_flat_map, &args, &input, 1, err);
     leat_function_unref(function);

@@ -13,7 +13,7 @@
 #include <leat/ops.h>
 
 static leat_dataset *range_of(int64_t n, leat_error *err) {
-    return leat_range(0, n, 1, NULL, err);
+    return leat_dataset_range(0, n, 1, NULL, err);
 }
 
 static leat_value int_constant(leat_graph *graph, int64_t value) {
@@ -22,7 +22,7 @@ static leat_value int_constant(leat_graph *graph, int64_t value) {
 }
 
 static leat_value range_to(leat_graph *graph, leat_value stop) {
-    return leat_dataset_value(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &stop, 1);
+    return leat_graph_dataset_op(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &stop, 1);
 }
 
 /* range(x) */
@@ -36,8 +36,8 @@ static int trace_range(void *context, leat_graph *graph, leat_value *outputs) {
 static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    leat_value rest = leat_subtract(int_constant(graph, 3), x);
-    outputs[0] = range_to(graph, leat_floordiv(int_constant(graph, 3), rest));
+    leat_value rest = leat_op_subtract(int_constant(graph, 3), x);
+    outputs[0] = range_to(graph, leat_op_floordiv(int_constant(graph, 3), rest));
     return 1;
 }
 
@@ -45,8 +45,8 @@ static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
 static int trace_shuffled(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value range = range_to(graph, leat_graph_argument(graph, 0));
-    outputs[0] = leat_dataset_value(graph, "shuffle", "{\"buffer_size\": 4, \"seed\": 7}", &range,
-                                    1, NULL, NULL, 0);
+    outputs[0] = leat_graph_dataset_op(graph, "shuffle", "{\"buffer_size\": 4, \"seed\": 7}",
+                                       &range, 1, NULL, NULL, 0);
     return 1;
 }
 
@@ -54,7 +54,8 @@ static int trace_shuffled(void *context, leat_graph *graph, leat_value *outputs)
 static int trace_inner(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value y = leat_graph_argument(graph, 0);
-    outputs[0] = leat_floordiv(int_constant(graph, 6), leat_subtract(y, int_constant(graph, 2)));
+    outputs[0] =
+        leat_op_floordiv(int_constant(graph, 6), leat_op_subtract(y, int_constant(graph, 2)));
     return 1;
 }
 
@@ -64,7 +65,7 @@ static int trace_parallel(void *context, leat_graph *graph, leat_value *outputs)
     (void)context;
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
-    leat_function *function = leat_trace(trace_inner, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_inner, NULL, spec, &err);
     leat_spec_unref(spec);
     char *json = function == NULL ? NULL : leat_function_to_json(function, &err);
     leat_function_unref(function);
@@ -77,10 +78,10 @@ static int trace_parallel(void *context, leat_graph *graph, leat_value *outputs)
     snprintf(args, size, "{\"map_func\": %s, \"num_parallel_calls\": \"AUTOTUNE\"}", json);
     leat_text_free(json);
     leat_value range = range_to(graph, leat_graph_argument(graph, 0));
-    leat_value map = leat_dataset_value(graph, "map", args, &range, 1, NULL, NULL, 0);
+    leat_value map = leat_graph_dataset_op(graph, "map", args, &range, 1, NULL, NULL, 0);
     free(args);
     outputs[0] =
-        leat_dataset_value(graph, "prefetch", "{\"buffer_size\": 2}", &map, 1, NULL, NULL, 0);
+        leat_graph_dataset_op(graph, "prefetch", "{\"buffer_size\": 2}", &map, 1, NULL, NULL, 0);
     return 1;
 }
 
@@ -96,10 +97,10 @@ static leat_dataset *flatten(void *context, leat_error *err) {
     leat_dataset *dataset = range_of(f->n, err);
     dataset = f->faulty ? dataset_faults(dataset, 5, 2, err) : dataset;
     dataset = f->impure ? dataset_impure(dataset, err) : dataset;
-    leat_function *function = leat_trace(f->tracer, NULL, leat_dataset_spec(dataset), err);
-    dataset = leat_flat_map(dataset, function, err);
-    dataset = f->prefetch > 0 ? leat_prefetch(dataset, f->prefetch, err) : dataset;
-    return f->repeat > 0 ? leat_repeat(dataset, f->repeat, err) : dataset;
+    leat_function *function = LEAT_TRACE(f->tracer, NULL, leat_dataset_spec(dataset), err);
+    dataset = leat_dataset_flat_map(dataset, function, err);
+    dataset = f->prefetch > 0 ? leat_dataset_prefetch(dataset, f->prefetch, err) : dataset;
+    return f->repeat > 0 ? leat_dataset_repeat(dataset, f->repeat, err) : dataset;
 }
 
 static void check(struct flattened f, const char *expected) {
@@ -128,7 +129,7 @@ static void test_errors(void **state) {
 static int trace_double(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_add(x, x);
+    outputs[0] = leat_op_add(x, x);
     return 1;
 }
 
@@ -136,16 +137,16 @@ static int trace_double(void *context, leat_graph *graph, leat_value *outputs) {
 static void test_pool_of_one(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE};
-    leat_dataset *dataset = leat_repeat(range_of(50, &err), 20, &err);
-    dataset = leat_map(dataset, leat_trace(trace_double, NULL, leat_dataset_spec(dataset), &err),
-                       &parallel, &err);
-    dataset = leat_prefetch(dataset, 2, &err);
-    leat_function *function = leat_trace(trace_parallel, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_prefetch(leat_flat_map(dataset, function, &err), 1, &err);
-    dataset = leat_map(dataset, leat_trace(trace_double, NULL, leat_dataset_spec(dataset), &err),
-                       &parallel, &err);
-    dataset = leat_prefetch(dataset, LEAT_AUTOTUNE, &err);
+    leat_dataset_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE};
+    leat_dataset *dataset = leat_dataset_repeat(range_of(50, &err), 20, &err);
+    dataset = leat_dataset_map(
+        dataset, LEAT_TRACE(trace_double, NULL, leat_dataset_spec(dataset), &err), &parallel, &err);
+    dataset = leat_dataset_prefetch(dataset, 2, &err);
+    leat_function *function = LEAT_TRACE(trace_parallel, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_prefetch(leat_dataset_flat_map(dataset, function, &err), 1, &err);
+    dataset = leat_dataset_map(
+        dataset, LEAT_TRACE(trace_double, NULL, leat_dataset_spec(dataset), &err), &parallel, &err);
+    dataset = leat_dataset_prefetch(dataset, LEAT_AUTOTUNE, &err);
     assert_non_null(dataset);
     leat_iterator *iterator = dataset_iterate(dataset, &(leat_iterator_options){.num_threads = 1});
     leat_element element = {0};
@@ -167,12 +168,12 @@ static void test_arguments(void **state) {
     (void)state;
     leat_error err = {0};
     leat_dataset *dataset = range_of(3, &err);
-    leat_function *function = leat_trace(trace_double, NULL, leat_dataset_spec(dataset), &err);
-    assert_null(leat_flat_map(dataset, function, &err));
+    leat_function *function = LEAT_TRACE(trace_double, NULL, leat_dataset_spec(dataset), &err);
+    assert_null(leat_dataset_flat_map(dataset, function, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "expected a dataset"));
     err = (leat_error){0};
-    assert_null(leat_flat_map(range_of(3, &err), NULL, &err));
+    assert_null(leat_dataset_flat_map(range_of(3, &err), NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 

@@ -30,7 +30,7 @@ static const leati_row generator_rows[] = {
     {.name = "generator",
      .type = LEATI_ROW_STRING,
      ROW(generator),
-     .doc = "The name that leat_register_generator gave it."},
+     .doc = "The name that leat_generator_register gave it."},
     {.name = "functions",
      .type = LEATI_ROW_OBJECT,
      .flags = LEATI_CONSTRUCT,
@@ -101,7 +101,7 @@ static leat_status generator_writable(const leat_dataset *dataset, leat_error *e
                ? LEAT_OK
                : leati_fail(err, LEAT_UNIMPLEMENTED,
                             "generator \"%s\" is not registered, so it cannot be written; name it "
-                            "with leat_register_generator",
+                            "with leat_generator_register",
                             generator->name != NULL ? generator->name : "(unnamed)");
 }
 
@@ -129,7 +129,7 @@ static bool is_number(leat_dtype dtype) {
 }
 
 static int trace_cast(void *context, leat_graph *graph, leat_value *out) {
-    out[0] = leat_cast(leat_graph_argument(graph, 0), *(const leat_dtype *)context);
+    out[0] = leat_op_cast(leat_graph_argument(graph, 0), *(const leat_dtype *)context);
     return 1;
 }
 
@@ -145,7 +145,7 @@ static leat_status cast(struct generator_state *s, const leat_spec *signature, i
     if (s->casts[c] == NULL) {
         leat_spec *from =
             leat_spec_tensor(tensor->dtype, (leat_shape){.rank = LEAT_UNKNOWN_RANK}, err);
-        s->casts[c] = from == NULL ? NULL : leat_trace(trace_cast, &to, from, err);
+        s->casts[c] = from == NULL ? NULL : LEAT_TRACE(trace_cast, &to, from, err);
         leat_spec_unref(from);
         s->cast_from[c] = tensor->dtype;
     }
@@ -217,7 +217,7 @@ static void stop(leati_node_state *node, struct generator_state *s) {
 
 static leat_status next_value(leati_node_state *node, struct generator_state *s, leat_error *err) {
     leat_element_clear(&s->value);
-    leati_count(&node->counters.callbacks, 1);
+    leati_counter_add(&node->counters.callbacks, 1);
     return leati_generator_next(generator_of(node->dataset), s->run, &s->value, err);
 }
 
@@ -375,11 +375,11 @@ static leat_dataset *make(leati_generator *generator, leat_spec *output_signatur
     return leati_dataset_new(&leati_op_from_generator, &all, NULL, 0, err);
 }
 
-leat_dataset *leat_from_generator(const leat_generator *generator, void *context,
-                                  const leat_generator_options *options,
-                                  leat_spec *output_signature, leat_error *err) {
-    static const leat_generator_options none = {0};
-    const leat_generator_options *o = options != NULL ? options : &none;
+leat_dataset *leat_dataset_from_generator(const leat_generator *generator, void *context,
+                                          const leat_dataset_from_generator_options *options,
+                                          leat_spec *output_signature, leat_error *err) {
+    static const leat_dataset_from_generator_options none = {0};
+    const leat_dataset_from_generator_options *o = options != NULL ? options : &none;
     leat_dataset *dataset = NULL;
     leati_generator *object = NULL;
     if (generator != NULL && generator->next != NULL && output_signature != NULL) {

@@ -67,8 +67,10 @@ static leat_spec *numbers(leat_dtype dtype) {
 
 static leat_dataset *made(struct counting *c, const char *name, uint32_t flags) {
     leat_error err = {0};
-    leat_generator_options options = {.name = name, .flags = flags, .release = release};
-    leat_dataset *dataset = leat_from_generator(&functions, c, &options, numbers(LEAT_INT64), &err);
+    leat_dataset_from_generator_options options = {
+        .name = name, .flags = flags, .release = release};
+    leat_dataset *dataset =
+        leat_dataset_from_generator(&functions, c, &options, numbers(LEAT_INT64), &err);
     assert_non_null(dataset);
     return dataset;
 }
@@ -98,7 +100,7 @@ static void test_runs(void **state) {
     expect(dataset, -1, "0 1 2");
     assert_int_equal(c.opened, 2);
     assert_int_equal(c.closed, 2);
-    dataset = leat_repeat(leat_take(dataset, 2, &err), 3, &err);
+    dataset = leat_dataset_repeat(leat_dataset_take(dataset, 2, &err), 3, &err);
     expect(dataset, -1, "0 1 0 1 0 1");
     assert_int_equal(c.opened, 5);
     assert_int_equal(c.closed, 5);
@@ -129,7 +131,7 @@ static void test_failures(void **state) {
     leat_dataset_unref(dataset);
     /* Values that are no numbers of the signature. */
     struct counting other = {.limit = 2};
-    dataset = leat_from_generator(&functions, &other, NULL, numbers(LEAT_STRING), &err);
+    dataset = leat_dataset_from_generator(&functions, &other, NULL, numbers(LEAT_STRING), &err);
     expect(dataset, -1, "!INVALID_ARGUMENT !INVALID_ARGUMENT");
     leat_dataset_unref(dataset);
 }
@@ -137,20 +139,20 @@ static void test_failures(void **state) {
 static void test_refuses(void **state) {
     (void)state;
     struct counting c = {.limit = 2};
-    leat_generator_options options = {.release = release};
+    leat_dataset_from_generator_options options = {.release = release};
     leat_generator nothing = {0};
     leat_error err = {0};
-    assert_null(leat_from_generator(NULL, &c, &options, numbers(LEAT_INT64), &err));
+    assert_null(leat_dataset_from_generator(NULL, &c, &options, numbers(LEAT_INT64), &err));
     assert_non_null(strstr(err.text, "from_generator: generator is NULL"));
     err = (leat_error){0};
-    assert_null(leat_from_generator(&nothing, &c, &options, numbers(LEAT_INT64), &err));
+    assert_null(leat_dataset_from_generator(&nothing, &c, &options, numbers(LEAT_INT64), &err));
     assert_non_null(strstr(err.text, "next of the generator is NULL"));
     err = (leat_error){0};
-    assert_null(leat_from_generator(&functions, &c, &options, NULL, &err));
+    assert_null(leat_dataset_from_generator(&functions, &c, &options, NULL, &err));
     assert_non_null(strstr(err.text, "output_signature is NULL"));
     assert_int_equal(c.released, 3);
-    assert_int_equal(leat_register_generator("", &functions, &c, 0, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_register_generator("g", &nothing, &c, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_generator_register("", &functions, &c, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_generator_register("g", &nothing, &c, 0, &err), LEAT_INVALID_ARGUMENT);
     assert_null(leat_dataset_from_json("{\"op\": \"from_generator\", \"args\": {\"generator\": "
                                        "\"g\", \"output_signature\": {\"dtype\": \"int64\", "
                                        "\"shape\": []}}}",
@@ -175,13 +177,13 @@ static void test_plans(void **state) {
     assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
     assert_null(leat_dataset_to_json(named, &err));
     assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
-    assert_int_equal(leat_register_generator("plans", &functions, &other, 0, &err), LEAT_OK);
+    assert_int_equal(leat_generator_register("plans", &functions, &other, 0, &err), LEAT_OK);
     int64_t limit = 4;
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &limit);
     leat_spec *scalar = numbers(LEAT_INT64), *spec = leat_spec_tuple(&scalar, 1, &err);
     leat_element args = {.spec = spec, .tensors = &tensor, .num_tensors = 1};
-    leat_dataset *with_args = leat_from_generator(
-        &functions, &c, &(leat_generator_options){.name = "plans", .args = &args},
+    leat_dataset *with_args = leat_dataset_from_generator(
+        &functions, &c, &(leat_dataset_from_generator_options){.name = "plans", .args = &args},
         numbers(LEAT_INT64), &err);
     char *text = leat_dataset_to_json(with_args, &err);
     leat_dataset *read = leat_dataset_from_json(text, &err);
@@ -189,7 +191,7 @@ static void test_plans(void **state) {
     assert_true(leat_dataset_fingerprint(read) == leat_dataset_fingerprint(with_args));
     expect(read, -1, "0 1 2 3");
     assert_int_equal(other.opened, 1);
-    assert_int_equal(leat_register_generator("plans", NULL, NULL, 0, &err), LEAT_OK);
+    assert_int_equal(leat_generator_register("plans", NULL, NULL, 0, &err), LEAT_OK);
     leat_text_free(text);
     leat_spec_unref(spec);
     leat_dataset_unref(read);
@@ -210,7 +212,7 @@ static void test_saving(void **state) {
     assert_non_null(strstr(err.text, "LEAT_PURE"));
     leat_iterator_free(iterator);
     iterator = dataset_iterate(pure, NULL);
-    leat_save_report report = {0};
+    leat_iterator_save_report report = {0};
     dataset_take(iterator, 3, &text);
     assert_int_equal(leat_iterator_save(iterator, &data, &size, &report, &err), LEAT_OK);
     assert_int_equal(report.replay_elements, 3);

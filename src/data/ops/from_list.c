@@ -146,7 +146,7 @@ const leati_dataset_op leati_op_from_list = {
     .at = from_list_at,
 };
 
-leat_dataset *leat_from_list(const leat_element *elements, leat_error *err) {
+leat_dataset *leat_dataset_from_list(const leat_element *elements, leat_error *err) {
     struct from_list_args args = {0};
     if (elements != NULL) {
         args.elements = *elements;

@@ -52,7 +52,7 @@ static leat_status check_leaf(const leati_leaf *leaf, const leat_tensor *tensors
             "1 or more, or use from_tensors",
             leaf->first);
     }
-    leat_status status = leati_leaf_rows(leaf->spec, &tensors[leaf->first], &own, err);
+    leat_status status = leati_composite_rows(leaf->spec, &tensors[leaf->first], &own, err);
     if (status != LEAT_OK) {
         leati_prefix(err, "from_tensor_slices: component %d of tensors", leaf->first);
         return status;
@@ -121,7 +121,7 @@ static int64_t slices_cardinality(const leat_dataset *dataset) {
     const leat_spec *leaf = NULL;
     int begin = 0;
     for (int l = 0; leaf == NULL || leat_spec_num_components(leaf) == 0; l++) {
-        leaf = leati_spec_leaf(args->tensors.spec, l, &begin);
+        leaf = leati_row_values_leaf(args->tensors.spec, l, &begin);
     }
     switch (leat_spec_get_kind(leaf)) {
     case LEAT_SPEC_SPARSE: return ((const int64_t *)tensors[2].data)[0];
@@ -148,7 +148,7 @@ static leati_tail slices_pull(leati_node_state *node, void *state, int64_t want,
     if (n == 0) {
         return LEATI_END;
     }
-    if (leati_cut_rows(&s->leaves, &s->whole, 0, s->next, n, out, err) != LEAT_OK) {
+    if (leati_rows_cut(&s->leaves, &s->whole, 0, s->next, n, out, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
     s->next += n;
@@ -199,7 +199,7 @@ static leat_status slices_at(leati_access *access, const int64_t *indices, int64
     n = leati_access_checked(access, indices, n, err);
     if (n < 2 || a->leaves.composite || dataset->cardinality > UINT32_MAX) {
         return n == 0 ? err->code
-                      : leati_cut_rows(&a->leaves, &a->whole, 0, indices[0], 1, out, err);
+                      : leati_rows_cut(&a->leaves, &a->whole, 0, indices[0], 1, out, err);
     }
     leat_buffer *buffer = leati_pools_take(&a->pools, (size_t)n * sizeof(uint32_t), err);
     if (buffer == NULL) {
@@ -210,7 +210,7 @@ static leat_status slices_at(leati_access *access, const int64_t *indices, int64
         rows[i] = (uint32_t)indices[i];
     }
     leat_status status =
-        leati_cut_rows(&a->leaves, &a->whole, 0, 0, dataset->cardinality, &a->all, err);
+        leati_rows_cut(&a->leaves, &a->whole, 0, 0, dataset->cardinality, &a->all, err);
     if (status == LEAT_OK) {
         status = leati_block_select(&a->all, rows, buffer, n, out, err);
     }
@@ -258,7 +258,7 @@ const leati_dataset_op leati_op_from_tensor_slices = {
     .access_close = slices_access_close,
 };
 
-leat_dataset *leat_from_tensor_slices(const leat_element *tensors, leat_error *err) {
+leat_dataset *leat_dataset_from_tensor_slices(const leat_element *tensors, leat_error *err) {
     if (tensors == NULL) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "from_tensor_slices: tensors is NULL");
         return NULL;

@@ -125,7 +125,7 @@ const leati_dataset_op leati_op_from_tensors = {
     .at = tensors_at,
 };
 
-leat_dataset *leat_from_tensors(const leat_element *tensors, leat_error *err) {
+leat_dataset *leat_dataset_from_tensors(const leat_element *tensors, leat_error *err) {
     if (tensors == NULL) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "from_tensors: tensors is NULL");
         return NULL;

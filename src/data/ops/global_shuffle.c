@@ -46,8 +46,8 @@ static leat_status global_check(leat_dataset *dataset, leat_error *err) {
     struct global_args *args = dataset->args;
     const leat_dataset *input = dataset->inputs[0];
     bool judged = args->resolved;
-    leati_resolve_once(args->seed, &args->resolved, args->pair);
-    leat_status status = judged ? LEAT_OK : leati_indexable(input, err);
+    leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
+    leat_status status = judged ? LEAT_OK : leati_access_check(input, err);
     if (status != LEAT_OK) {
         return leati_prefix(err, "global_shuffle");
     }
@@ -215,8 +215,9 @@ const leati_dataset_op leati_op_global_shuffle = {
     .close = global_close,
 };
 
-leat_dataset *leat_global_shuffle(leat_dataset *input, const leat_shuffle_options *options,
-                                  leat_error *err) {
+leat_dataset *leat_dataset_global_shuffle(leat_dataset *input,
+                                          const leat_dataset_shuffle_options *options,
+                                          leat_error *err) {
     struct global_args args = {.reshuffle_each_iteration = true};
     if (options != NULL) {
         args.seed =

@@ -12,7 +12,7 @@
 #include "support/dataset.h"
 #include <leat/ops.h>
 
-static const leat_shuffle_options seed_3 = {.seed = LEAT_SEED(3)};
+static const leat_dataset_shuffle_options seed_3 = {.seed = LEAT_SEED(3)};
 
 static int trace_noise(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
@@ -24,15 +24,15 @@ static int trace_noise(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 static leat_dataset *noisy(int64_t n, leat_error *err) {
-    leat_dataset *dataset = leat_range(0, n, 1, NULL, err);
-    return leat_map(dataset, leat_trace(trace_noise, NULL, leat_dataset_spec(dataset), err), NULL,
-                    err);
+    leat_dataset *dataset = leat_dataset_range(0, n, 1, NULL, err);
+    return leat_dataset_map(dataset, LEAT_TRACE(trace_noise, NULL, leat_dataset_spec(dataset), err),
+                            NULL, err);
 }
 
 static leat_dataset *shuffled(void *context, leat_error *err) {
     const int64_t *repeat = context;
-    leat_dataset *dataset = leat_range(0, 7, 1, NULL, err);
-    return leat_repeat(leat_global_shuffle(dataset, &seed_3, err), *repeat, err);
+    leat_dataset *dataset = leat_dataset_range(0, 7, 1, NULL, err);
+    return leat_dataset_repeat(leat_dataset_global_shuffle(dataset, &seed_3, err), *repeat, err);
 }
 
 static void test_everywhere(void **state) {
@@ -46,11 +46,11 @@ static void test_state_is_small(void **state) {
     (void)state;
     leat_error err = {0};
     leat_dataset *dataset =
-        leat_global_shuffle(leat_range(0, 50000000, 1, NULL, &err), &seed_3, &err);
+        leat_dataset_global_shuffle(leat_dataset_range(0, 50000000, 1, NULL, &err), &seed_3, &err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     char *data = NULL, *before = NULL, *after = NULL;
     size_t size = 0;
-    leat_save_report report;
+    leat_iterator_save_report report;
     dataset_take(iterator, 5000, &before);
     assert_int_equal(leat_iterator_save(iterator, &data, &size, &report, &err), LEAT_OK);
     assert_in_range(size, 1, 160);
@@ -94,13 +94,13 @@ static void test_random_functions(void **state) {
     (void)state;
     leat_error err = {0};
     leat_dataset *plain = noisy(7, &err);
-    leat_dataset *dataset = leat_global_shuffle(leat_dataset_ref(plain), &seed_3, &err);
+    leat_dataset *dataset = leat_dataset_global_shuffle(leat_dataset_ref(plain), &seed_3, &err);
     char *expected = dataset_text(plain, NULL, -1), *found = dataset_text(dataset, NULL, -1);
     assert_string_not_equal(found, expected);
     sort_words(found);
     sort_words(expected);
     assert_string_equal(found, expected);
-    dataset = leat_repeat(dataset, 2, &err);
+    dataset = leat_dataset_repeat(dataset, 2, &err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     char *first = NULL, *second = NULL;
     dataset_take(iterator, 7, &first);
@@ -123,10 +123,11 @@ static void test_refused(void **state) {
     (void)state;
     leat_error err = {0};
     leat_dataset *inputs[] = {
-        leat_repeat(leat_range(0, 3, 1, NULL, NULL), -1, NULL),
-        leat_batch(leat_range(0, 3, 1, NULL, NULL), 2, NULL, NULL),
-        leat_take(leat_window(leat_range(0, 3, 1, NULL, NULL), 2, NULL, NULL), 1, NULL),
-        leat_range(0, 0, 1, NULL, NULL),
+        leat_dataset_repeat(leat_dataset_range(0, 3, 1, NULL, NULL), -1, NULL),
+        leat_dataset_batch(leat_dataset_range(0, 3, 1, NULL, NULL), 2, NULL, NULL),
+        leat_dataset_take(
+            leat_dataset_window(leat_dataset_range(0, 3, 1, NULL, NULL), 2, NULL, NULL), 1, NULL),
+        leat_dataset_range(0, 0, 1, NULL, NULL),
         NULL,
     };
     static const struct {
@@ -139,7 +140,7 @@ static void test_refused(void **state) {
                     {LEAT_INVALID_ARGUMENT, "input dataset 0 is NULL"}};
     for (int i = 0; i < 5; i++) {
         err = (leat_error){0};
-        assert_null(leat_global_shuffle(inputs[i], NULL, &err));
+        assert_null(leat_dataset_global_shuffle(inputs[i], NULL, &err));
         assert_int_equal(err.code, expected[i].code);
         if (strstr(err.text, expected[i].text) == NULL) {
             fail_msg("expected \"%s\" in \"%s\"", expected[i].text, err.text);
@@ -151,7 +152,7 @@ static void test_refused(void **state) {
 static void test_explain(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_global_shuffle(noisy(4000, &err), &seed_3, &err);
+    leat_dataset *dataset = leat_dataset_global_shuffle(noisy(4000, &err), &seed_3, &err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     char *text = NULL;
     assert_int_equal(dataset_take(iterator, -1, &text), 4000);

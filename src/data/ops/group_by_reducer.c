@@ -106,15 +106,15 @@ static leat_status reducer_check(leat_dataset *dataset, leat_error *err) {
     static const char op[] = "group_by_reducer";
     const struct reducer_args *args = dataset->args;
     const leat_spec *element = dataset->inputs[0]->spec;
-    leat_status status = leati_check_int64_function(op, "key_func", function_of(args->key_func),
-                                                    leat_spec_ref(element), err);
+    leat_status status = leati_keys_check_function(op, "key_func", function_of(args->key_func),
+                                                   leat_spec_ref(element), err);
     if (status != LEAT_OK) {
         return status;
     }
     leat_spec *key = int64_scalar(err);
-    status = key == NULL
-                 ? LEAT_RESOURCE_EXHAUSTED
-                 : leati_check_function(op, "init_func", function_of(args->init_func), key, err);
+    status = key == NULL ? LEAT_RESOURCE_EXHAUSTED
+                         : leati_apply_check_function(op, "init_func", function_of(args->init_func),
+                                                      key, err);
     leat_spec_unref(key);
     if (status == LEAT_OK) {
         const leat_function *reduce = function_of(args->reduce_func);
@@ -128,8 +128,8 @@ static leat_status reducer_check(leat_dataset *dataset, leat_error *err) {
     leat_spec *state = leati_fold_state(leat_function_output(function_of(args->init_func)),
                                         function_of(args->reduce_func), err);
     status = state == NULL ? LEAT_RESOURCE_EXHAUSTED
-                           : leati_check_function(op, "finalize_func",
-                                                  function_of(args->finalize_func), state, err);
+                           : leati_apply_check_function(
+                                 op, "finalize_func", function_of(args->finalize_func), state, err);
     leat_spec_unref(state);
     return status;
 }
@@ -149,12 +149,12 @@ static int64_t reducer_cardinality(const leat_dataset *dataset) {
 static leat_status reducer_open(leati_node_state *node, void *state, leat_error *err) {
     struct reducer_state *s = state;
     const struct reducer_args *args = node->dataset->args;
-    leat_status status = leati_called_open(&s->init, args->init_func, err);
+    leat_status status = leati_apply_open(&s->init, args->init_func, err);
     if (status == LEAT_OK) {
-        status = leati_called_open(&s->reduce, args->reduce_func, err);
+        status = leati_apply_open(&s->reduce, args->reduce_func, err);
     }
     if (status == LEAT_OK) {
-        status = leati_called_open(&s->finalize, args->finalize_func, err);
+        status = leati_apply_open(&s->finalize, args->finalize_func, err);
     }
     if (status == LEAT_OK) {
         s->spec = leati_fold_state(leat_function_output(function_of(args->init_func)),
@@ -209,7 +209,7 @@ static leat_status add_key(leati_node_state *node, struct reducer_state *s, int6
         status = leati_run_rows(node, s->init.program, s->init.scratch, &s->row, 0, 1,
                                 s->keys.calls, &s->result, err);
         if (status != LEAT_OK) {
-            leati_as_internal("init_func", err);
+            leati_apply_as_internal("init_func", err);
         }
     }
     if (status == LEAT_OK) {
@@ -240,7 +240,7 @@ static leat_status add_row(leati_node_state *node, struct reducer_state *s, size
         status = leati_run_rows(node, s->reduce.program, s->reduce.scratch, &s->in, 0, 1,
                                 s->keys.calls, &s->result, err);
         if (status != LEAT_OK) {
-            leati_as_internal("reduce_func", err);
+            leati_apply_as_internal("reduce_func", err);
         }
     }
     if (status == LEAT_OK) {
@@ -256,7 +256,7 @@ static leat_status add_row(leati_node_state *node, struct reducer_state *s, size
 
 static leat_status hold(leati_node_state *node, struct reducer_state *s, leat_error *err) {
     int64_t bytes = leati_reservoir_bytes(&s->states) + leati_key_table_bytes(&s->table);
-    return leati_holder_set(&node->holder, bytes, err);
+    return leati_budget_holder_set(&node->holder, bytes, err);
 }
 
 static leat_status next_row(leati_node_state *node, struct reducer_state *s, int64_t key,
@@ -306,7 +306,7 @@ static leati_tail finalize(leati_node_state *node, struct reducer_state *s, int6
         put_back(s, s->order, s->done, passed, &s->state);
         s->done += passed;
         if (status != LEAT_OK) {
-            leati_as_internal("finalize_func", err);
+            leati_apply_as_internal("finalize_func", err);
         }
     }
     leati_block_clear(&s->state);
@@ -356,7 +356,7 @@ static leat_status reducer_save(leati_node_state *node, void *state, leati_write
     if (count > s->done) {
         status = take_states(s, s->order, s->done, count - s->done, &s->state, err);
         if (status == LEAT_OK) {
-            status = leati_put_block(out, &s->state, 0, s->state.n, err);
+            status = leati_values_put_block(out, &s->state, 0, s->state.n, err);
             put_back(s, s->order, s->done, 0, &s->state);
         }
         leati_block_clear(&s->state);
@@ -380,7 +380,7 @@ static leat_status restore_states(leati_node_state *node, struct reducer_state *
         status = leati_reservoir_grow(&s->states, s->table.count, err);
     }
     if (status == LEAT_OK && count > s->done) {
-        status = leati_get_block(in, s->spec, &s->state, err);
+        status = leati_values_get_block(in, s->spec, &s->state, err);
         if (status == LEAT_OK && s->state.n != count - s->done) {
             status = leati_fail(err, LEAT_DATA_LOSS, "%s: %lld saved states; expected %lld",
                                 node->name, (long long)s->state.n, (long long)(count - s->done));
@@ -428,9 +428,9 @@ static void reducer_close(leati_node_state *node, void *state) {
     struct reducer_state *s = state;
     (void)node;
     leati_keys_close(&s->keys);
-    leati_called_close(&s->init);
-    leati_called_close(&s->reduce);
-    leati_called_close(&s->finalize);
+    leati_apply_close(&s->init);
+    leati_apply_close(&s->reduce);
+    leati_apply_close(&s->finalize);
     leati_key_table_fini(&s->table);
     leati_reservoir_fini(&s->states);
     leati_free(s->order);
@@ -468,8 +468,8 @@ const leati_dataset_op leati_op_group_by_reducer = {
     .close = reducer_close,
 };
 
-leat_dataset *leat_group_by_reducer(leat_dataset *input, leat_function *key_func,
-                                    const leat_reducer *reducer, leat_error *err) {
+leat_dataset *leat_dataset_group_by_reducer(leat_dataset *input, leat_function *key_func,
+                                            const leat_reducer *reducer, leat_error *err) {
     static const leat_reducer none = {0};
     const leat_reducer *r = reducer != NULL ? reducer : &none;
     struct reducer_args args = {.key_func = (leat_object *)key_func,
@@ -486,8 +486,8 @@ leat_dataset *leat_group_by_reducer(leat_dataset *input, leat_function *key_func
     leat_dataset *dataset = NULL;
     bool missing = false;
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]) && !missing; i++) {
-        missing = leati_function_is_missing(given[i].function, "group_by_reducer",
-                                            given[i].argument, &input, 1, err);
+        missing = leati_apply_function_is_missing(given[i].function, "group_by_reducer",
+                                                  given[i].argument, &input, 1, err);
     }
     if (!missing) {
         dataset = leati_dataset_new(&leati_op_group_by_reducer, &args, &input, 1, err);

@@ -103,25 +103,25 @@ static leat_status group_check(leat_dataset *dataset, leat_error *err) {
         return leati_refuse(err, VALUE,
                             "group_by_window: expected either window_size or window_size_func");
     }
-    leat_status status = leati_check_int64_function("group_by_window", "key_func",
-                                                    (const leat_function *)args->key_func,
-                                                    leat_spec_ref(element), err);
+    leat_status status = leati_keys_check_function("group_by_window", "key_func",
+                                                   (const leat_function *)args->key_func,
+                                                   leat_spec_ref(element), err);
     if (status == LEAT_OK && args->window_size_func != NULL) {
-        status = leati_check_int64_function("group_by_window", "window_size_func",
-                                            (const leat_function *)args->window_size_func,
-                                            int64_scalar(err), err);
+        status = leati_keys_check_function("group_by_window", "window_size_func",
+                                           (const leat_function *)args->window_size_func,
+                                           int64_scalar(err), err);
     }
     leat_spec *input = status == LEAT_OK ? group_spec_of(element, err) : NULL;
     if (status == LEAT_OK) {
         const leat_function *reduce = (const leat_function *)args->reduce_func;
-        status = input == NULL
-                     ? LEAT_RESOURCE_EXHAUSTED
-                     : leati_check_function("group_by_window", "reduce_func", reduce, input, err);
+        status = input == NULL ? LEAT_RESOURCE_EXHAUSTED
+                               : leati_apply_check_function("group_by_window", "reduce_func",
+                                                            reduce, input, err);
         if (status == LEAT_OK &&
             leat_spec_get_kind(leat_function_output(reduce)) != LEAT_SPEC_DATASET) {
             status = leati_refuse(err, STRUCTURE,
                                   "group_by_window: reduce_func returns no dataset; expected one "
-                                  "(leat_dataset_value)");
+                                  "(leat_graph_dataset_op)");
         }
     }
     leat_spec_unref(input);
@@ -153,7 +153,7 @@ static leat_status group_open(leati_node_state *node, void *state, leat_error *e
     const struct group_args *args = args_of(node->dataset);
     leat_status status = leati_keys_open(&s->keys, node, args->key_func, err);
     if (status == LEAT_OK && args->window_size_func != NULL) {
-        status = leati_called_open(&s->size, args->window_size_func, err);
+        status = leati_apply_open(&s->size, args->window_size_func, err);
     }
     return status == LEAT_OK ? leati_inner_init(&s->reduce, node, err) : status;
 }
@@ -233,7 +233,7 @@ static leat_status window_size(leati_node_state *node, struct group_state *s, in
         if (status == LEAT_OK) {
             *size = *(const int64_t *)leati_column_row(&s->result.columns[0], 0);
         } else {
-            leati_as_internal("window_size_func", err);
+            leati_apply_as_internal("window_size_func", err);
         }
         leati_block_clear(&s->piece);
         leati_block_clear(&s->result);
@@ -259,7 +259,8 @@ static void reduce_failed(leat_error *err) {
 static leat_status open_group(leati_node_state *node, struct group_state *s, size_t place,
                               int64_t call, leat_error *err) {
     struct group *group = &s->groups[place];
-    leat_dataset *dataset = leati_rows_dataset(&group->rows, node->dataset->inputs[0]->spec, err);
+    leat_dataset *dataset =
+        leati_row_values_dataset(&group->rows, node->dataset->inputs[0]->spec, err);
     if (dataset == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -302,7 +303,7 @@ static leat_status add_row(leati_node_state *node, struct group_state *s, int64_
     }
     leati_block_clear(&s->piece);
     if (status == LEAT_OK) {
-        status = leati_holder_set(&node->holder, s->bytes, err);
+        status = leati_budget_holder_set(&node->holder, s->bytes, err);
     }
     if (status == LEAT_OK && s->groups[place].rows.n == s->groups[place].size) {
         status = open_group(node, s, place, s->opened++, err);
@@ -376,7 +377,7 @@ static leat_status group_save(leati_node_state *node, void *state, leati_writer 
         leati_put_int(out, s->groups[i].key);
         leati_put_int(out, s->groups[i].size);
         cost->data_elements += s->groups[i].rows.n;
-        status = leati_put_block(out, &s->groups[i].rows, 0, s->groups[i].rows.n, err);
+        status = leati_values_put_block(out, &s->groups[i].rows, 0, s->groups[i].rows.n, err);
     }
     leati_put_uint(out, s->active);
     leati_put_int(out, s->active_key);
@@ -403,7 +404,8 @@ static leat_status restore_groups(leati_node_state *node, struct group_state *s,
             status = add_group(s, (size_t)i, key, size, err);
         }
         if (status == LEAT_OK) {
-            status = leati_get_block(in, node->dataset->inputs[0]->spec, &s->groups[i].rows, err);
+            status =
+                leati_values_get_block(in, node->dataset->inputs[0]->spec, &s->groups[i].rows, err);
         }
         if (status == LEAT_OK) {
             s->bytes += (int64_t)leati_block_bytes(&s->groups[i].rows);
@@ -470,7 +472,7 @@ static void group_close(leati_node_state *node, void *state) {
     clear_groups(s);
     leati_free(s->groups);
     leati_keys_close(&s->keys);
-    leati_called_close(&s->size);
+    leati_apply_close(&s->size);
     leati_inner_fini(&s->reduce);
     leati_block_fini(&s->piece);
     leati_block_fini(&s->result);
@@ -504,16 +506,17 @@ const leati_dataset_op leati_op_group_by_window = {
     .close = group_close,
 };
 
-leat_dataset *leat_group_by_window(leat_dataset *input, leat_function *key_func,
-                                   leat_function *reduce_func, int64_t window_size,
-                                   leat_function *window_size_func, leat_error *err) {
+leat_dataset *leat_dataset_group_by_window(leat_dataset *input, leat_function *key_func,
+                                           leat_function *reduce_func, int64_t window_size,
+                                           leat_function *window_size_func, leat_error *err) {
     struct group_args args = {.key_func = (leat_object *)key_func,
                               .reduce_func = (leat_object *)reduce_func,
                               .window_size = window_size_func == NULL ? window_size : INT64_MIN,
                               .window_size_func = (leat_object *)window_size_func};
     leat_dataset *dataset = NULL;
-    if (!leati_function_is_missing(key_func, "group_by_window", "key_func", &input, 1, err) &&
-        !leati_function_is_missing(reduce_func, "group_by_window", "reduce_func", &input, 1, err)) {
+    if (!leati_apply_function_is_missing(key_func, "group_by_window", "key_func", &input, 1, err) &&
+        !leati_apply_function_is_missing(reduce_func, "group_by_window", "reduce_func", &input, 1,
+                                         err)) {
         dataset = leati_dataset_new(&leati_op_group_by_window, &args, &input, 1, err);
     }
     leat_function_unref(key_func);

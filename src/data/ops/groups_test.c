@@ -30,13 +30,13 @@ static int same(void *context, leat_graph *graph, leat_value *out) {
 }
 
 static int modulo(void *context, leat_graph *graph, leat_value *out) {
-    out[0] = leat_floormod(argument(graph, 0), number(graph, *(const int64_t *)context));
+    out[0] = leat_op_floormod(argument(graph, 0), number(graph, *(const int64_t *)context));
     return 1;
 }
 
 static int to_int32(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
-    out[0] = leat_cast(argument(graph, 0), LEAT_INT32);
+    out[0] = leat_op_cast(argument(graph, 0), LEAT_INT32);
     return 1;
 }
 
@@ -48,7 +48,7 @@ static int zero(void *context, leat_graph *graph, leat_value *out) {
 
 static int sum(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
-    out[0] = leat_add(argument(graph, 0), argument(graph, 1));
+    out[0] = leat_op_add(argument(graph, 0), argument(graph, 1));
     return 1;
 }
 
@@ -63,8 +63,8 @@ static int pair(void *context, leat_graph *graph, leat_value *out) {
 static int batches(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
     leat_value window = argument(graph, 1), key = argument(graph, 0);
-    out[0] = leat_dataset_value(graph, "batch", NULL, &window, 1, (const char *[]){"batch_size"},
-                                &key, 1);
+    out[0] = leat_graph_dataset_op(graph, "batch", NULL, &window, 1, (const char *[]){"batch_size"},
+                                   &key, 1);
     return 1;
 }
 
@@ -76,7 +76,7 @@ static leat_spec *scalar(leat_error *err) {
 static leat_function *of_scalars(leat_tracer tracer, int count, void *context, leat_error *err) {
     leat_spec *both[2] = {scalar(err), count == 2 ? scalar(err) : NULL};
     leat_spec *input = count == 2 ? leat_spec_tuple(both, 2, err) : both[0];
-    leat_function *function = leat_trace(tracer, context, input, err);
+    leat_function *function = LEAT_TRACE(tracer, context, input, err);
     leat_spec_unref(input);
     return function;
 }
@@ -89,10 +89,10 @@ static leat_reducer summing(leat_error *err) {
 }
 
 static leat_dataset *sums(void *context, leat_error *err) {
-    leat_dataset *input = leat_range(0, 9, 1, NULL, err);
+    leat_dataset *input = leat_dataset_range(0, 9, 1, NULL, err);
     leat_reducer reducer = summing(err);
-    return leat_group_by_reducer(dataset_faults(input, 6, 3, err),
-                                 of_scalars(modulo, 1, context, err), &reducer, err);
+    return leat_dataset_group_by_reducer(dataset_faults(input, 6, 3, err),
+                                         of_scalars(modulo, 1, context, err), &reducer, err);
 }
 
 static void test_sums(void **state) {
@@ -110,8 +110,9 @@ static void test_many_keys(void **state) {
     int64_t modulus = -((int64_t)1 << 40), n = 5000;
     leat_error err = {0};
     leat_reducer reducer = summing(&err);
-    leat_dataset *dataset = leat_group_by_reducer(
-        leat_range(0, n * 3, 3, NULL, &err), of_scalars(modulo, 1, &modulus, &err), &reducer, &err);
+    leat_dataset *dataset =
+        leat_dataset_group_by_reducer(leat_dataset_range(0, n * 3, 3, NULL, &err),
+                                      of_scalars(modulo, 1, &modulus, &err), &reducer, &err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
     /* Key 0 comes last: the others are x - 2^40. */
@@ -175,9 +176,10 @@ static void test_reducer_refuses(void **state) {
                 leat_function_unref(*all[k]);
             }
         }
-        leat_dataset *input = leat_range(0, 9, 1, NULL, &err);
-        refused(leat_group_by_reducer(input, key, wrong[i].which < 4 ? &reducer : NULL, &err), &err,
-                wrong[i].text);
+        leat_dataset *input = leat_dataset_range(0, 9, 1, NULL, &err);
+        refused(
+            leat_dataset_group_by_reducer(input, key, wrong[i].which < 4 ? &reducer : NULL, &err),
+            &err, wrong[i].text);
     }
     leat_error err = {0};
     refused(leat_dataset_from_json("{\"op\": \"group_by_reducer\", \"args\": {}, \"input\": "
@@ -189,14 +191,14 @@ static void test_reducer_refuses(void **state) {
 /* ---- group_by_window ---- */
 
 static leat_dataset *batched_groups(void *context, leat_error *err) {
-    leat_dataset *input = leat_range(0, 7, 1, NULL, err);
+    leat_dataset *input = leat_dataset_range(0, 7, 1, NULL, err);
     leat_spec *window[2] = {scalar(err), leat_spec_dataset(scalar(err), err)};
     leat_spec *both = leat_spec_tuple(window, 2, err);
-    leat_function *reduce = leat_trace(batches, NULL, both, err);
+    leat_function *reduce = LEAT_TRACE(batches, NULL, both, err);
     leat_spec_unref(both);
     int64_t three = 3;
-    return leat_group_by_window(input, of_scalars(modulo, 1, &three, err), reduce,
-                                *(const int64_t *)context, NULL, err);
+    return leat_dataset_group_by_window(input, of_scalars(modulo, 1, &three, err), reduce,
+                                        *(const int64_t *)context, NULL, err);
 }
 
 /* The group of key 0 fails when it is full, and again at each call behind the end. */
@@ -221,26 +223,27 @@ static void test_failing_group(void **state) {
 
 static int text_of(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
-    out[0] = leat_as_string(argument(graph, 0));
+    out[0] = leat_op_as_string(argument(graph, 0));
     return 1;
 }
 
 static leat_dataset *buckets(leat_tracer length, int arguments, const int64_t *boundaries,
-                             int count, const int64_t *sizes, const leat_bucket_options *options,
+                             int count, const int64_t *sizes,
+                             const leat_dataset_bucket_by_sequence_length_options *options,
                              leat_error *err) {
     leat_function *function = length == NULL ? NULL : of_scalars(length, arguments, NULL, err);
-    return leat_bucket_by_sequence_length(leat_range(0, 9, 1, NULL, err), function, boundaries,
-                                          count, sizes, options, err);
+    return leat_dataset_bucket_by_sequence_length(leat_dataset_range(0, 9, 1, NULL, err), function,
+                                                  boundaries, count, sizes, options, err);
 }
 
 static leat_dataset *some_buckets(void *context, leat_error *err) {
-    const leat_bucket_options *options = context;
+    const leat_dataset_bucket_by_sequence_length_options *options = context;
     return buckets(same, 1, (const int64_t[]){2, 5}, 2, (const int64_t[]){2, 2, 3}, options, err);
 }
 
 static void test_buckets(void **state) {
     (void)state;
-    leat_bucket_options options = {0};
+    leat_dataset_bucket_by_sequence_length_options options = {0};
     dataset_check(some_buckets, NULL, "[0,1] [2,3] [5,6,7] [4] [8]");
     dataset_check(some_buckets, &options, "[0,1] [2,3] [5,6,7] [4] [8]");
     options.drop_remainder = true;
@@ -278,9 +281,10 @@ static void test_buckets_refuse(void **state) {
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, &err);
     leat_element padding = {.spec = spec, .tensors = &tensor, .num_tensors = 1};
     err = (leat_error){0};
-    refused(
-        buckets(same, 1, two, 2, three, &(leat_bucket_options){.padding_values = &padding}, &err),
-        &err, "padding_values of component 0 is float32");
+    refused(buckets(same, 1, two, 2, three,
+                    &(leat_dataset_bucket_by_sequence_length_options){.padding_values = &padding},
+                    &err),
+            &err, "padding_values of component 0 is float32");
     leat_spec_unref(spec);
     leati_dataset_templates_trim();
 }
@@ -289,7 +293,7 @@ static void test_buckets_refuse(void **state) {
 static void test_bucket_errors(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_bucket_options options = {.pad_to_bucket_boundary = true};
+    leat_dataset_bucket_by_sequence_length_options options = {.pad_to_bucket_boundary = true};
     leat_dataset *dataset = dataset_made(some_buckets, &options);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
@@ -303,9 +307,9 @@ static void test_bucket_errors(void **state) {
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
     leat_function *length = of_scalars(same, 1, NULL, &err);
-    dataset =
-        leat_bucket_by_sequence_length(leat_range(INT32_MAX, (int64_t)INT32_MAX + 1, 1, NULL, &err),
-                                       length, NULL, 0, (const int64_t[]){1}, NULL, &err);
+    dataset = leat_dataset_bucket_by_sequence_length(
+        leat_dataset_range(INT32_MAX, (int64_t)INT32_MAX + 1, 1, NULL, &err), length, NULL, 0,
+        (const int64_t[]){1}, NULL, &err);
     iterator = dataset_iterate(dataset, NULL);
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "the length lies in no bucket"));

@@ -153,8 +153,9 @@ const leati_dataset_op leati_op_interleave = {
     .close = leati_cycle_close,
 };
 
-leat_dataset *leat_interleave(leat_dataset *input, leat_function *function,
-                              const leat_interleave_options *options, leat_error *err) {
+leat_dataset *leat_dataset_interleave(leat_dataset *input, leat_function *function,
+                                      const leat_dataset_interleave_options *options,
+                                      leat_error *err) {
     struct interleave_args args = {.map_func = (leat_object *)function,
                                    .cycle_length = LEAT_AUTOTUNE,
                                    .block_length = 1,
@@ -168,7 +169,7 @@ leat_dataset *leat_interleave(leat_dataset *input, leat_function *function,
         args.deterministic = options->not_deterministic ? 0 : -1;
     }
     leat_dataset *dataset =
-        leati_function_is_missing(function, "interleave", "map_func", &input, 1, err)
+        leati_apply_function_is_missing(function, "interleave", "map_func", &input, 1, err)
             ? NULL
             : leati_dataset_new(&leati_op_interleave, &args, &input, 1, err);
     leat_function_unref(function);

@@ -59,7 +59,7 @@ static int64_t legacy_rebatch_cardinality(const leat_dataset *dataset) {
 
 static leat_status legacy_rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct legacy_rebatch_state *s = state;
-    return leati_leaves_open(&s->leaves, &s->input, node, err);
+    return leati_rows_open(&s->leaves, &s->input, node, err);
 }
 
 static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64_t want,
@@ -77,9 +77,10 @@ static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64
         return tail;
     }
     bool refused = false;
-    leati_piece piece = {.number = s->piece, .pieces = args->num_replicas};
-    leat_status status = leati_cut_part(&s->leaves, &s->input.block, leati_input_begin(&s->input),
-                                        leati_piece_range, &piece, &refused, out, err);
+    leati_rows_piece piece = {.number = s->piece, .pieces = args->num_replicas};
+    leat_status status =
+        leati_rows_cut_part(&s->leaves, &s->input.block, leati_input_begin(&s->input),
+                            leati_rows_piece_range, &piece, &refused, out, err);
     if (status != LEAT_OK) {
         leati_prefix(err, "legacy_rebatch, for %lld replicas", (long long)args->num_replicas);
     }

@@ -56,19 +56,19 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
                             dataset->num_inputs);
     }
     if (args->shuffle) {
-        leati_resolve_once(args->seed, &args->resolved, args->pair);
+        leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
     }
     leat_tensor names = {0};
     leat_error local = {0};
-    leat_status status = leati_match_names(&args->file_pattern, "", &names, &local);
-    leat_dataset **inputs = leati_resize(dataset->inputs, 1, sizeof(*inputs));
+    leat_status status = leati_recipe_match_names(&args->file_pattern, "", &names, &local);
+    leat_dataset **inputs = leati_alloc_resize(dataset->inputs, 1, sizeof(*inputs));
     if (inputs == NULL) {
         status = leati_no_memory(&local);
     } else {
         dataset->inputs = inputs;
     }
     if (status == LEAT_OK) {
-        inputs[0] = leati_names_dataset(&names, args->shuffle ? args->pair : NULL, &local);
+        inputs[0] = leati_recipe_names(&names, args->shuffle ? args->pair : NULL, &local);
         dataset->num_inputs = inputs[0] != NULL;
         status = inputs[0] == NULL ? local.code : LEAT_OK;
     }
@@ -129,8 +129,9 @@ const leati_dataset_op leati_op_list_files = {
     .advance = list_files_advance,
 };
 
-leat_dataset *leat_list_files(const char *pattern, const leat_list_files_options *options,
-                              leat_error *err) {
+leat_dataset *leat_dataset_list_files(const char *pattern,
+                                      const leat_dataset_list_files_options *options,
+                                      leat_error *err) {
     if (pattern == NULL) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "list_files: file_pattern is NULL; pass a pattern");
         return NULL;

@@ -95,7 +95,7 @@ static leat_spec *read_spec(const char *path, leat_error *err) {
     leat_spec *spec = NULL;
     if (name != NULL && leati_file_read_all(name, &buffer, err) == LEAT_OK) {
         const uint8_t *data = leat_buffer_data(buffer);
-        spec = leati_spec_of_proto((leati_wire){data, data + leat_buffer_size(buffer)}, err);
+        spec = leati_tensor_proto_spec((leati_wire){data, data + leat_buffer_size(buffer)}, err);
         if (spec == NULL) {
             leati_prefix(err, "load: %.300s", name);
         }
@@ -108,7 +108,8 @@ static leat_spec *read_spec(const char *path, leat_error *err) {
 enum { POLL_NS = 50 * 1000 * 1000 };
 
 /* Waits until `path` holds a saved dataset. */
-static leat_status wait_for(const char *path, const leat_load_options *options, leat_error *err) {
+static leat_status wait_for(const char *path, const leat_dataset_load_options *options,
+                            leat_error *err) {
     static int logged;
     int64_t deadline_ms = options == NULL ? 0 : options->wait_deadline_ms;
     int64_t end = deadline_ms > 0 ? leati_now_ns() + deadline_ms * 1000000 : LEATI_NO_DEADLINE;
@@ -197,7 +198,7 @@ static leat_status open_plan(leati_node_state *node, struct load_state *s, leat_
     if (status == LEAT_NOT_FOUND && s->info.num_elements == 0) {
         /* Folders without files get lost where files are copied or kept under version control. */
         leati_block none = {0};
-        s->plan = leati_rows_dataset(&none, args->element_spec, err);
+        s->plan = leati_row_values_dataset(&none, args->element_spec, err);
         status = s->plan == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
         return status == LEAT_OK
                    ? leati_input_open_dataset(&s->inner, node, s->plan, node->iteration, err)
@@ -290,7 +291,8 @@ const leati_dataset_op leati_op_load = {
     .close = load_close,
 };
 
-leat_dataset *leat_load(const char *path, const leat_load_options *options, leat_error *err) {
+leat_dataset *leat_dataset_load(const char *path, const leat_dataset_load_options *options,
+                                leat_error *err) {
     struct load_args args = {.path = (char *)(uintptr_t)path}; /* copied */
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;

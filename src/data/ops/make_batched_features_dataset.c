@@ -79,8 +79,8 @@ static const leati_row batched_rows[] = {
 
 static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value name = leat_graph_argument(graph, 0);
-    outputs[0] = leat_dataset_value(graph, "tf_record_dataset", context, NULL, 0,
-                                    (const char *const[]){"filenames"}, &name, 1);
+    outputs[0] = leat_graph_dataset_op(graph, "tf_record_dataset", context, NULL, 0,
+                                       (const char *const[]){"filenames"}, &name, 1);
     return 1;
 }
 
@@ -94,7 +94,7 @@ static leat_function *reader_of(const struct batched_args *args, const leat_spec
     }
     char *text = json == NULL ? NULL : leati_json_print(json, 0, false, err);
     json_decref(json);
-    leat_function *function = text == NULL ? NULL : leat_trace(trace_reader, text, input, err);
+    leat_function *function = text == NULL ? NULL : LEAT_TRACE(trace_reader, text, input, err);
     if (text == NULL) {
         leati_no_memory(err);
     }
@@ -137,7 +137,7 @@ static leat_dataset *split_label(leat_dataset *input, const char *key, leat_erro
     }
     leat_spec *output = leat_spec_tuple(pair, 2, err);
     if (output != NULL) {
-        out = leati_rearranged(input, order, output, err);
+        out = leati_recipe_rearranged(input, order, output, err);
     } else {
         leat_dataset_unref(input);
     }
@@ -157,33 +157,33 @@ static leat_dataset *records_of(const struct batched_args *args, leat_dataset *f
         return NULL;
     }
     if (args->reader_num_threads == LEAT_AUTOTUNE) {
-        leat_interleave_options options = {.num_parallel_calls = LEAT_AUTOTUNE};
-        return leat_interleave(files, reader, &options, err);
+        leat_dataset_interleave_options options = {.num_parallel_calls = LEAT_AUTOTUNE};
+        return leat_dataset_interleave(files, reader, &options, err);
     }
-    leat_parallel_interleave_options options = {.sloppy = args->sloppy_ordering};
-    return leat_parallel_interleave(files, reader, args->reader_num_threads, &options, err);
+    leat_dataset_parallel_interleave_options options = {.sloppy = args->sloppy_ordering};
+    return leat_dataset_parallel_interleave(files, reader, args->reader_num_threads, &options, err);
 }
 
 static leat_dataset *make_plan(const struct batched_args *args, leat_error *err) {
     leat_tensor names = {0};
-    if (leati_match_names(&args->file_pattern, "make_batched_features_dataset", &names, err) !=
-        LEAT_OK) {
+    if (leati_recipe_match_names(&args->file_pattern, "make_batched_features_dataset", &names,
+                                 err) != LEAT_OK) {
         return NULL;
     }
-    leat_batch_options batch = {.drop_remainder = args->drop_final_batch ||
-                                                  args->epochs.num_epochs == LEATI_EPOCHS_NONE};
-    leat_parse_example_options parse = {.defaults = &args->defaults,
-                                        .num_parallel_calls = args->parser_num_threads};
-    leat_dataset *plan = leati_epochs_files(&args->epochs, &names, err);
+    leat_dataset_batch_options batch = {
+        .drop_remainder = args->drop_final_batch || args->epochs.num_epochs == LEATI_EPOCHS_NONE};
+    leat_dataset_parse_example_options parse = {.defaults = &args->defaults,
+                                                .num_parallel_calls = args->parser_num_threads};
+    leat_dataset *plan = leati_recipe_epochs_files(&args->epochs, &names, err);
     leat_tensor_unref(&names);
     plan = records_of(args, plan, err);
-    plan = leati_epochs_records(&args->epochs, plan, err);
-    plan = leat_batch(plan, args->batch_size, &batch, err);
-    plan = leat_parse_example_dataset(plan, args->features, &parse, err);
+    plan = leati_recipe_epochs_records(&args->epochs, plan, err);
+    plan = leat_dataset_batch(plan, args->batch_size, &batch, err);
+    plan = leat_dataset_parse_example(plan, args->features, &parse, err);
     if (plan != NULL && args->label_key != NULL && args->label_key[0] != '\0') {
         plan = split_label(plan, args->label_key, err);
     }
-    return leat_prefetch(plan, args->epochs.prefetch_buffer_size, err);
+    return leat_dataset_prefetch(plan, args->epochs.prefetch_buffer_size, err);
 }
 
 static leat_status batched_check(leat_dataset *dataset, leat_error *err) {
@@ -221,7 +221,7 @@ static leat_status batched_check(leat_dataset *dataset, leat_error *err) {
     if (status != LEAT_OK) {
         return status;
     }
-    leati_epochs_resolve(&args->epochs);
+    leati_recipe_epochs_resolve(&args->epochs);
     status = leati_recipe_finish(dataset, make_plan(args, &local), &local);
     if (status != LEAT_OK && err != NULL) {
         *err = local;
@@ -246,19 +246,20 @@ const leati_dataset_op leati_op_make_batched_features_dataset = {
     .expand = leati_recipe_expand,
 };
 
-leat_dataset *leat_make_batched_features_dataset(const char *const *file_pattern, int num_patterns,
-                                                 int64_t batch_size, const leat_spec *features,
-                                                 const leat_batched_features_options *options,
-                                                 leat_error *err) {
-    static const leat_batched_features_options none = {0};
-    const leat_batched_features_options *o = options == NULL ? &none : options;
+leat_dataset *
+leat_dataset_make_batched_features(const char *const *file_pattern, int num_patterns,
+                                   int64_t batch_size, const leat_spec *features,
+                                   const leat_dataset_make_batched_features_options *options,
+                                   leat_error *err) {
+    static const leat_dataset_make_batched_features_options none = {0};
+    const leat_dataset_make_batched_features_options *o = options == NULL ? &none : options;
     leat_string reader = {.data = o->compression_type,
                           .size = o->compression_type == NULL ? 0 : strlen(o->compression_type)};
     struct batched_args args = {
         .batch_size = batch_size,
         .features = leat_spec_ref(features),
         .label_key = (char *)(uintptr_t)o->label_key,
-        .epochs = leati_epochs_of(&o->epochs),
+        .epochs = leati_recipe_epochs_of(&o->epochs),
         .reader_num_threads = o->reader_num_threads == 0 ? 1 : o->reader_num_threads,
         .parser_num_threads = o->parser_num_threads == 0 ? 2 : o->parser_num_threads,
         .sloppy_ordering = o->sloppy_ordering,
@@ -270,8 +271,8 @@ leat_dataset *leat_make_batched_features_dataset(const char *const *file_pattern
         args.defaults = *o->defaults;
     }
     leat_dataset *dataset = NULL;
-    if (leati_filenames_view("make_batched_features_dataset", file_pattern, num_patterns,
-                             &args.file_pattern, err) == LEAT_OK) {
+    if (leati_files_view_names("make_batched_features_dataset", file_pattern, num_patterns,
+                               &args.file_pattern, err) == LEAT_OK) {
         dataset = leati_dataset_new(&leati_op_make_batched_features_dataset, &args, NULL, 0, err);
     }
     leati_free(args.file_pattern.values);

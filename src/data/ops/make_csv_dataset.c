@@ -405,11 +405,11 @@ struct reader {
 static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
     const struct reader *reader = context;
     leat_value name = leat_graph_argument(graph, 0);
-    leat_value records = leat_dataset_value(graph, "csv_dataset", reader->arguments, NULL, 0,
-                                            (const char *const[]){"filenames"}, &name, 1);
-    outputs[0] = reader->ignore_errors
-                     ? leat_dataset_value(graph, "ignore_errors", NULL, &records, 1, NULL, NULL, 0)
-                     : records;
+    leat_value records = leat_graph_dataset_op(graph, "csv_dataset", reader->arguments, NULL, 0,
+                                               (const char *const[]){"filenames"}, &name, 1);
+    outputs[0] = reader->ignore_errors ? leat_graph_dataset_op(graph, "ignore_errors", NULL,
+                                                               &records, 1, NULL, NULL, 0)
+                                       : records;
     return 1;
 }
 
@@ -419,18 +419,19 @@ static leat_dataset *records_of(const struct make_csv_args *args, const struct c
                             .ignore_errors = args->ignore_errors};
     leat_function *function =
         reader.arguments == NULL ? NULL
-                                 : leat_trace(trace_reader, &reader, leat_dataset_spec(files), err);
+                                 : LEAT_TRACE(trace_reader, &reader, leat_dataset_spec(files), err);
     leati_free(reader.arguments);
     if (function == NULL) {
         leat_dataset_unref(files);
         return NULL;
     }
     if (args->num_parallel_reads == LEAT_AUTOTUNE) {
-        leat_interleave_options options = {.num_parallel_calls = LEAT_AUTOTUNE};
-        return leat_interleave(files, function, &options, err);
+        leat_dataset_interleave_options options = {.num_parallel_calls = LEAT_AUTOTUNE};
+        return leat_dataset_interleave(files, function, &options, err);
     }
-    leat_parallel_interleave_options options = {.sloppy = args->sloppy};
-    return leat_parallel_interleave(files, function, args->num_parallel_reads, &options, err);
+    leat_dataset_parallel_interleave_options options = {.sloppy = args->sloppy};
+    return leat_dataset_parallel_interleave(files, function, args->num_parallel_reads, &options,
+                                            err);
 }
 
 /* A column by its name, while they are put in the order of a dict. */
@@ -484,7 +485,7 @@ static leat_dataset *name_columns(const struct make_csv_args *args, const struct
         output = leat_spec_tuple(pair, 2, err);
     }
     if (output != NULL) {
-        out = leati_rearranged(leat_dataset_ref(input), order, output, err);
+        out = leati_recipe_rearranged(leat_dataset_ref(input), order, output, err);
     }
 done:
     leat_dataset_unref(input);
@@ -512,19 +513,20 @@ static leat_status check_label(const struct make_csv_args *args, const struct co
 static leat_dataset *make_plan(const struct make_csv_args *args, const leat_tensor *files,
                                leat_error *err) {
     struct columns c = {0};
-    leat_batch_options batch = {.drop_remainder = args->epochs.num_epochs == LEATI_EPOCHS_NONE};
+    leat_dataset_batch_options batch = {.drop_remainder =
+                                            args->epochs.num_epochs == LEATI_EPOCHS_NONE};
     leat_dataset *plan = NULL;
     leat_status status = find_columns(args, files, &c, err);
     if (status == LEAT_OK) {
         status = check_label(args, &c, err);
     }
     if (status == LEAT_OK) {
-        plan = leati_epochs_files(&args->epochs, files, err);
+        plan = leati_recipe_epochs_files(&args->epochs, files, err);
         plan = records_of(args, &c, plan, err);
-        plan = leati_epochs_records(&args->epochs, plan, err);
-        plan = leat_batch(plan, args->batch_size, &batch, err);
+        plan = leati_recipe_epochs_records(&args->epochs, plan, err);
+        plan = leat_dataset_batch(plan, args->batch_size, &batch, err);
         plan = name_columns(args, &c, plan, err);
-        plan = leat_prefetch(plan, args->epochs.prefetch_buffer_size, err);
+        plan = leat_dataset_prefetch(plan, args->epochs.prefetch_buffer_size, err);
     }
     columns_fini(&c);
     return plan;
@@ -540,10 +542,10 @@ static leat_status make_csv_check(leat_dataset *dataset, leat_error *err) {
     leat_status status = leati_recipe_check_threads("make_csv_dataset", "num_parallel_reads",
                                                     args->num_parallel_reads, &local);
     if (status == LEAT_OK) {
-        status = leati_match_names(&args->file_pattern, "make_csv_dataset", &files, &local);
+        status = leati_recipe_match_names(&args->file_pattern, "make_csv_dataset", &files, &local);
     }
     if (status == LEAT_OK) {
-        leati_epochs_resolve(&args->epochs);
+        leati_recipe_epochs_resolve(&args->epochs);
         status = leati_recipe_finish(dataset, make_plan(args, &files, &local), &local);
     }
     leat_tensor_unref(&files);
@@ -570,11 +572,11 @@ const leati_dataset_op leati_op_make_csv_dataset = {
     .expand = leati_recipe_expand,
 };
 
-leat_dataset *leat_make_csv_dataset(const char *const *file_pattern, int num_patterns,
-                                    int64_t batch_size, const leat_make_csv_options *options,
-                                    leat_error *err) {
-    static const leat_make_csv_options none = {0};
-    const leat_make_csv_options *o = options == NULL ? &none : options;
+leat_dataset *leat_dataset_make_csv(const char *const *file_pattern, int num_patterns,
+                                    int64_t batch_size,
+                                    const leat_dataset_make_csv_options *options, leat_error *err) {
+    static const leat_dataset_make_csv_options none = {0};
+    const leat_dataset_make_csv_options *o = options == NULL ? &none : options;
     const char *delimiter = o->field_delim == NULL ? "," : o->field_delim;
     const char *na_value = o->na_value == NULL ? "" : o->na_value;
     struct make_csv_args args = {
@@ -584,7 +586,7 @@ leat_dataset *leat_make_csv_dataset(const char *const *file_pattern, int num_pat
         .use_quote_delim = !o->no_quotes,
         .na_value = (char *)(uintptr_t)na_value,
         .header = !o->no_header,
-        .epochs = leati_epochs_of(&o->epochs),
+        .epochs = leati_recipe_epochs_of(&o->epochs),
         .num_parallel_reads = o->num_parallel_reads == 0 ? 1 : o->num_parallel_reads,
         .sloppy = o->sloppy,
         .num_rows_for_inference = o->num_rows_for_inference == 0 ? 100 : o->num_rows_for_inference,
@@ -598,11 +600,11 @@ leat_dataset *leat_make_csv_dataset(const char *const *file_pattern, int num_pat
         args.select_columns = *o->select_columns;
     }
     leat_dataset *dataset = NULL;
-    if (leati_filenames_view("make_csv_dataset", file_pattern, num_patterns, &args.file_pattern,
-                             err) == LEAT_OK &&
+    if (leati_files_view_names("make_csv_dataset", file_pattern, num_patterns, &args.file_pattern,
+                               err) == LEAT_OK &&
         (o->num_columns == 0 ||
-         leati_filenames_view("make_csv_dataset", o->column_names, o->num_columns,
-                              &args.column_names, err) == LEAT_OK)) {
+         leati_files_view_names("make_csv_dataset", o->column_names, o->num_columns,
+                                &args.column_names, err) == LEAT_OK)) {
         dataset = leati_dataset_new(&leati_op_make_csv_dataset, &args, NULL, 0, err);
     }
     leati_free(args.file_pattern.values);

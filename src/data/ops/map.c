@@ -92,8 +92,8 @@ static leat_status map_check(leat_dataset *dataset, leat_error *err) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "map: synchronous and num_parallel_calls exclude each other; give one");
     }
-    return leati_check_function("map", "map_func", function_of(dataset), dataset->inputs[0]->spec,
-                                err);
+    return leati_apply_check_function("map", "map_func", function_of(dataset),
+                                      dataset->inputs[0]->spec, err);
 }
 
 static leat_spec *map_spec(const leat_dataset *dataset, leat_error *err) {
@@ -101,7 +101,7 @@ static leat_spec *map_spec(const leat_dataset *dataset, leat_error *err) {
 }
 
 static bool has_effects(const leat_dataset *dataset) {
-    return leati_function_has(function_of(dataset), LEATI_IMPURE | LEATI_STATEFUL);
+    return leati_graph_function_has(function_of(dataset), LEATI_IMPURE | LEATI_STATEFUL);
 }
 
 static bool map_reads_ahead(const leat_dataset *dataset) {
@@ -148,7 +148,7 @@ static leat_status map_open(leati_node_state *node, void *state, leat_error *err
         s->ring = leati_ring_new(node, &options, err);
         return s->ring == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
-    s->scratch = leati_scratch_new(s->program, err);
+    s->scratch = leati_program_scratch_new(s->program, err);
     return s->scratch == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_input_open(&s->input, node, 0, err);
 }
 
@@ -243,16 +243,16 @@ static void map_close(leati_node_state *node, void *state) {
     (void)node;
     struct map_state *s = state;
     leati_ring_free(s->ring);
-    leati_scratch_free(s->scratch);
+    leati_program_scratch_free(s->scratch);
     leati_input_close(&s->input);
 }
 
 static leat_status map_access_open(leati_access *access, leat_error *err) {
     struct map_access *a = access->state;
     a->program = leati_dataset_shared(access->node.dataset, err);
-    a->scratch = a->program == NULL ? NULL : leati_scratch_new(a->program, err);
-    a->one_by_one = leati_function_has(function_of(access->node.dataset),
-                                       LEATI_IMPURE | LEATI_STATEFUL | LEATI_RANDOM);
+    a->scratch = a->program == NULL ? NULL : leati_program_scratch_new(a->program, err);
+    a->one_by_one = leati_graph_function_has(function_of(access->node.dataset),
+                                             LEATI_IMPURE | LEATI_STATEFUL | LEATI_RANDOM);
     return a->scratch == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }
 
@@ -276,7 +276,7 @@ static leat_status map_at(leati_access *access, const int64_t *indices, int64_t 
 
 static void map_access_close(leati_access *access) {
     struct map_access *a = access->state;
-    leati_scratch_free(a->scratch);
+    leati_program_scratch_free(a->scratch);
     leati_block_fini(&a->block);
 }
 
@@ -335,8 +335,8 @@ const leati_dataset_op leati_op_map = {
     .access_close = map_access_close,
 };
 
-leat_dataset *leat_map(leat_dataset *input, leat_function *function,
-                       const leat_map_options *options, leat_error *err) {
+leat_dataset *leat_dataset_map(leat_dataset *input, leat_function *function,
+                               const leat_dataset_map_options *options, leat_error *err) {
     struct map_args args = {.function = (leat_object *)function,
                             .num_parallel_calls = NOT_PARALLEL,
                             .deterministic = -1};
@@ -347,9 +347,10 @@ leat_dataset *leat_map(leat_dataset *input, leat_function *function,
         args.deterministic = 0;
     }
     args.synchronous = options != NULL && options->synchronous;
-    leat_dataset *dataset = leati_function_is_missing(function, "map", "map_func", &input, 1, err)
-                                ? NULL
-                                : leati_dataset_new(&leati_op_map, &args, &input, 1, err);
+    leat_dataset *dataset =
+        leati_apply_function_is_missing(function, "map", "map_func", &input, 1, err)
+            ? NULL
+            : leati_dataset_new(&leati_op_map, &args, &input, 1, err);
     leat_function_unref(function);
     return dataset;
 }

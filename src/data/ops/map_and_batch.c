@@ -71,11 +71,11 @@ static int64_t calls(const struct map_and_batch_args *args) {
 
 static leat_dataset *map_and_batch_expand(const leat_dataset *dataset, leat_error *err) {
     const struct map_and_batch_args *args = dataset->args;
-    leat_map_options map_options = {.num_parallel_calls = calls(args)};
-    leat_batch_options batch_options = {.drop_remainder = args->drop_remainder};
-    leat_dataset *map = leat_map(leat_dataset_ref(dataset->inputs[0]),
-                                 leati_object_ref(args->function), &map_options, err);
-    leat_dataset *batch = leat_batch(map, args->batch_size, &batch_options, err);
+    leat_dataset_map_options map_options = {.num_parallel_calls = calls(args)};
+    leat_dataset_batch_options batch_options = {.drop_remainder = args->drop_remainder};
+    leat_dataset *map = leat_dataset_map(leat_dataset_ref(dataset->inputs[0]),
+                                         leati_object_ref(args->function), &map_options, err);
+    leat_dataset *batch = leat_dataset_batch(map, args->batch_size, &batch_options, err);
     leat_dataset *fused =
         batch == NULL ? NULL : leati_rewrite_map_and_batch_fusion.apply(batch, err);
     leat_dataset_unref(batch);
@@ -107,8 +107,10 @@ const leati_dataset_op leati_op_map_and_batch = {
     .expand = map_and_batch_expand,
 };
 
-leat_dataset *leat_map_and_batch(leat_dataset *input, leat_function *function, int64_t batch_size,
-                                 const leat_map_and_batch_options *options, leat_error *err) {
+leat_dataset *leat_dataset_map_and_batch(leat_dataset *input, leat_function *function,
+                                         int64_t batch_size,
+                                         const leat_dataset_map_and_batch_options *options,
+                                         leat_error *err) {
     struct map_and_batch_args args = {.function = (leat_object *)function,
                                       .batch_size = batch_size};
     if (options != NULL) {
@@ -117,7 +119,7 @@ leat_dataset *leat_map_and_batch(leat_dataset *input, leat_function *function, i
         args.num_parallel_calls = options->num_parallel_calls;
     }
     leat_dataset *dataset =
-        leati_function_is_missing(function, "map_and_batch", "map_func", &input, 1, err)
+        leati_apply_function_is_missing(function, "map_and_batch", "map_func", &input, 1, err)
             ? NULL
             : leati_dataset_new(&leati_op_map_and_batch, &args, &input, 1, err);
     leat_function_unref(function);

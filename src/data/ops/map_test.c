@@ -12,7 +12,7 @@
 #include <leat/ops.h>
 
 static leat_dataset *range_of(int64_t n, leat_error *err) {
-    return leat_range(0, n, 1, NULL, err);
+    return leat_dataset_range(0, n, 1, NULL, err);
 }
 
 static leat_value int_constant(leat_graph *graph, int64_t value) {
@@ -23,13 +23,13 @@ static leat_value int_constant(leat_graph *graph, int64_t value) {
 static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_multiply(x, x);
+    outputs[0] = leat_op_multiply(x, x);
     return 1;
 }
 
 static int trace_add_one(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_add(leat_graph_argument(graph, 0), int_constant(graph, 1));
+    outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int_constant(graph, 1));
     return 1;
 }
 
@@ -41,12 +41,12 @@ struct faults {
 static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
     const struct faults *f = context;
     leat_value x = leat_graph_argument(graph, 0);
-    leat_value zero_if_bad = leat_subtract(leat_floormod(x, int_constant(graph, f->modulus)),
-                                           int_constant(graph, f->remainder));
+    leat_value zero_if_bad = leat_op_subtract(leat_op_floormod(x, int_constant(graph, f->modulus)),
+                                              int_constant(graph, f->remainder));
     leat_value one = int_constant(graph, 1);
     leat_value nothing =
-        leat_subtract(leat_floordiv(one, zero_if_bad), leat_floordiv(one, zero_if_bad));
-    outputs[0] = leat_add(x, nothing);
+        leat_op_subtract(leat_op_floordiv(one, zero_if_bad), leat_op_floordiv(one, zero_if_bad));
+    outputs[0] = leat_op_add(x, nothing);
     return 1;
 }
 
@@ -55,7 +55,7 @@ static int trace_pair(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = x;
-    outputs[1] = leat_stack((leat_value[]){x, x}, 2, 0);
+    outputs[1] = leat_op_stack((leat_value[]){x, x}, 2, 0);
     return 2;
 }
 
@@ -71,23 +71,24 @@ struct mapped {
 
 static leat_dataset *apply(leat_dataset *input, leat_tracer tracer, void *context, int64_t parallel,
                            leat_error *err) {
-    leat_map_options options = {.num_parallel_calls = parallel};
-    leat_function *function = leat_trace(tracer, context, leat_dataset_spec(input), err);
-    return leat_map(input, function, &options, err);
+    leat_dataset_map_options options = {.num_parallel_calls = parallel};
+    leat_function *function = LEAT_TRACE(tracer, context, leat_dataset_spec(input), err);
+    return leat_dataset_map(input, function, &options, err);
 }
 
 static leat_dataset *map_some(void *context, leat_error *err) {
     const struct mapped *m = context;
     leat_dataset *dataset = range_of(m->n, err);
     if (m->shuffled_input) {
-        dataset = leat_shuffle(dataset, 5, &(leat_shuffle_options){.seed = LEAT_SEED(7)}, err);
+        dataset = leat_dataset_shuffle(dataset, 5,
+                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
     }
     dataset = m->faulty_input ? dataset_faults(dataset, 5, 2, err) : dataset;
     dataset = m->impure_input ? dataset_impure(dataset, err) : dataset;
     dataset = apply(dataset, m->tracer, m->context, m->parallel, err);
-    dataset = m->batch > 0 ? leat_batch(dataset, m->batch, NULL, err) : dataset;
-    dataset = m->take > 0 ? leat_take(dataset, m->take, err) : dataset;
-    return m->repeat > 0 ? leat_repeat(dataset, m->repeat, err) : dataset;
+    dataset = m->batch > 0 ? leat_dataset_batch(dataset, m->batch, NULL, err) : dataset;
+    dataset = m->take > 0 ? leat_dataset_take(dataset, m->take, err) : dataset;
+    return m->repeat > 0 ? leat_dataset_repeat(dataset, m->repeat, err) : dataset;
 }
 
 static const int64_t parallelisms[] = {0, 1, 2, 8, LEAT_AUTOTUNE};
@@ -167,9 +168,9 @@ static char *sorted(char *text) {
 static leat_dataset *map_any_order(void *context, leat_error *err) {
     struct faults *f = context;
     leat_dataset *dataset = dataset_faults(range_of(12, err), 7, 5, err);
-    leat_map_options options = {.num_parallel_calls = 3, .not_deterministic = true};
-    leat_function *function = leat_trace(trace_fail, f, leat_dataset_spec(dataset), err);
-    return leat_map(dataset, function, &options, err);
+    leat_dataset_map_options options = {.num_parallel_calls = 3, .not_deterministic = true};
+    leat_function *function = LEAT_TRACE(trace_fail, f, leat_dataset_spec(dataset), err);
+    return leat_dataset_map(dataset, function, &options, err);
 }
 
 /* A save loses nothing and repeats nothing, whatever was delivered early. */
@@ -234,11 +235,11 @@ static leat_status call_user(void *context, const leat_element *in, leat_element
 
 static leat_dataset *map_user(struct calls *calls, int64_t parallel, leat_error *err) {
     leat_dataset *dataset = range_of(7, err);
-    leat_function *function = leat_callback_function(
-        call_user, calls, NULL, NULL, 0, leat_spec_ref(leat_dataset_spec(dataset)),
-        leat_spec_ref(leat_dataset_spec(dataset)), err);
-    leat_map_options options = {.num_parallel_calls = parallel};
-    return leat_label(leat_map(dataset, function, &options, err), "mine", err);
+    leat_function *function =
+        LEAT_CALLBACK(call_user, calls, NULL, NULL, 0, leat_spec_ref(leat_dataset_spec(dataset)),
+                      leat_spec_ref(leat_dataset_spec(dataset)), err);
+    leat_dataset_map_options options = {.num_parallel_calls = parallel};
+    return leat_dataset_label(leat_dataset_map(dataset, function, &options, err), "mine", err);
 }
 
 /* One call at a time, in order, none ahead of the consumer; OUT_OF_RANGE does not end a map. */
@@ -291,7 +292,7 @@ static int trace_random(void *context, leat_graph *graph, leat_value *outputs) {
 
 static void test_random(void **state) {
     (void)state;
-    if (leati_tensor_op_find("random_uniform") == NULL) {
+    if (leati_graph_op_find("random_uniform") == NULL) {
         skip();
     }
     struct mapped m = {.tracer = trace_random, .n = 7, .repeat = 2};
@@ -305,11 +306,11 @@ static void test_random(void **state) {
 /* ---- closing and cancelling at any time ---- */
 
 static leat_dataset *map_long(leat_error *err) {
-    leat_dataset *dataset = leat_repeat(range_of(1000, err), -1, err);
+    leat_dataset *dataset = leat_dataset_repeat(range_of(1000, err), -1, err);
     dataset = apply(dataset, trace_square, NULL, 4, err);
-    dataset = leat_prefetch(dataset, 3, err);
+    dataset = leat_dataset_prefetch(dataset, 3, err);
     dataset = apply(dataset, trace_add_one, NULL, LEAT_AUTOTUNE, err);
-    return leat_prefetch(leat_batch(dataset, 7, NULL, err), LEAT_AUTOTUNE, err);
+    return leat_dataset_prefetch(leat_dataset_batch(dataset, 7, NULL, err), LEAT_AUTOTUNE, err);
 }
 
 static void test_closing(void **state) {
@@ -349,16 +350,16 @@ static void test_arguments(void **state) {
     assert_string_equal(err.text, "map: num_parallel_calls is -2; expected at least 1, or AUTOTUNE "
                                   "(-1)");
     err = (leat_error){0};
-    assert_null(leat_map(range_of(3, &err), NULL, NULL, &err));
+    assert_null(leat_dataset_map(range_of(3, &err), NULL, NULL, &err));
     assert_string_equal(err.text, "map: map_func is NULL; pass a function");
     err = (leat_error){0};
-    assert_null(leat_map(NULL, leat_trace(trace_square, NULL, NULL, &err), NULL, &err));
+    assert_null(leat_dataset_map(NULL, LEAT_TRACE(trace_square, NULL, NULL, &err), NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     err = (leat_error){0};
     leat_spec *floats = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2), &err);
-    leat_function *function = leat_trace(trace_square, NULL, floats, &err);
+    leat_function *function = LEAT_TRACE(trace_square, NULL, floats, &err);
     leat_spec_unref(floats);
-    assert_null(leat_map(range_of(3, &err), function, NULL, &err));
+    assert_null(leat_dataset_map(range_of(3, &err), function, NULL, &err));
     assert_string_equal(err.text, "map: map_func takes float32[2], but the input's elements are "
                                   "int64[]; trace it with the input's spec");
 }

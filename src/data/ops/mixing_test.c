@@ -12,11 +12,12 @@
 #include <leat/ops.h>
 
 static leat_dataset *range_of(int64_t start, int64_t stop, leat_error *err) {
-    return leat_range(start, stop, 1, NULL, err);
+    return leat_dataset_range(start, stop, 1, NULL, err);
 }
 
 static leat_dataset *shuffled(int64_t n, leat_error *err) {
-    return leat_shuffle(range_of(0, n, err), 4, &(leat_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    return leat_dataset_shuffle(range_of(0, n, err), 4,
+                                &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
 }
 
 /* ---- zip ---- */
@@ -33,9 +34,9 @@ static leat_dataset *zip_some(void *context, leat_error *err) {
     inputs[0] = z->errors ? dataset_faults(inputs[0], 6, 3, err) : inputs[0];
     inputs[1] = z->more_errors ? dataset_faults(inputs[1], 2, 1, err) : inputs[1];
     inputs[1] = z->impure ? dataset_impure(inputs[1], err) : inputs[1];
-    leat_dataset *dataset = leat_zip(inputs, 2, err);
-    dataset = z->ahead ? leat_prefetch(dataset, 1, err) : dataset;
-    return z->repeat == 0 ? dataset : leat_repeat(dataset, z->repeat, err);
+    leat_dataset *dataset = leat_dataset_zip(inputs, 2, err);
+    dataset = z->ahead ? leat_dataset_prefetch(dataset, 1, err) : dataset;
+    return z->repeat == 0 ? dataset : leat_dataset_repeat(dataset, z->repeat, err);
 }
 
 static void test_zip(void **state) {
@@ -74,17 +75,18 @@ static leat_dataset *zip_nested(void *context, leat_error *err) {
     if (structure == NULL) {
         return NULL;
     }
-    leat_dataset *inputs[3] = {shuffled(5, err), leat_batch(range_of(0, 7, err), 2, NULL, err),
+    leat_dataset *inputs[3] = {shuffled(5, err),
+                               leat_dataset_batch(range_of(0, 7, err), 2, NULL, err),
                                range_of(20, 30, err)};
-    return leat_zip_structured(inputs, 3, structure, err);
+    return leat_dataset_zip_structured(inputs, 3, structure, err);
 }
 
 /* The same shuffle twice: its iterators share the seed generator. */
 static leat_dataset *zip_same(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset =
-        leat_shuffle(range_of(0, 6, err), 6, &(leat_shuffle_options){.seed = LEAT_SEED(3)}, err);
-    return leat_zip((leat_dataset *[]){leat_dataset_ref(dataset), dataset}, 2, err);
+    leat_dataset *dataset = leat_dataset_shuffle(
+        range_of(0, 6, err), 6, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    return leat_dataset_zip((leat_dataset *[]){leat_dataset_ref(dataset), dataset}, 2, err);
 }
 
 static void test_zip_structures(void **state) {
@@ -98,14 +100,14 @@ static void test_zip_structures(void **state) {
     assert_int_equal(leat_dataset_cardinality(dataset), 4);
     leat_dataset_unref(dataset);
     leat_error err = {0};
-    assert_null(leat_zip(NULL, 0, &err));
+    assert_null(leat_dataset_zip(NULL, 0, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     err = (leat_error){0};
-    assert_null(leat_zip((leat_dataset *[]){range_of(0, 3, &err), NULL}, 2, &err));
+    assert_null(leat_dataset_zip((leat_dataset *[]){range_of(0, 3, &err), NULL}, 2, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     err = (leat_error){0};
-    assert_null(leat_zip_structured((leat_dataset *[]){range_of(0, 3, &err)}, 1,
-                                    leat_spec_tuple(NULL, 0, &err), &err));
+    assert_null(leat_dataset_zip_structured((leat_dataset *[]){range_of(0, 3, &err)}, 1,
+                                            leat_spec_tuple(NULL, 0, &err), &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 
@@ -123,19 +125,20 @@ static leat_dataset *concatenate_some(void *context, leat_error *err) {
         first = dataset_faults(first, 3, 1, err);
         second = dataset_faults(second, 4, 0, err);
     }
-    return leat_repeat(leat_concatenate(first, second, err), 2, err);
+    return leat_dataset_repeat(leat_dataset_concatenate(first, second, err), 2, err);
 }
 
 static leat_dataset *concatenate_shuffled(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset =
-        leat_shuffle(range_of(0, 5, err), 5, &(leat_shuffle_options){.seed = LEAT_SEED(3)}, err);
-    return leat_concatenate(leat_dataset_ref(dataset), dataset, err);
+    leat_dataset *dataset = leat_dataset_shuffle(
+        range_of(0, 5, err), 5, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    return leat_dataset_concatenate(leat_dataset_ref(dataset), dataset, err);
 }
 
 static leat_dataset *enumerate_some(void *context, leat_error *err) {
-    return leat_enumerate(dataset_faults(leat_repeat(range_of(0, 3, err), 2, err), 5, 3, err),
-                          *(int64_t *)context, err);
+    return leat_dataset_enumerate(
+        dataset_faults(leat_dataset_repeat(range_of(0, 3, err), 2, err), 5, 3, err),
+        *(int64_t *)context, err);
 }
 
 static void test_concatenate_and_enumerate(void **state) {
@@ -151,8 +154,8 @@ static void test_concatenate_and_enumerate(void **state) {
                   "(-1,0) (0,1) (1,2) !INVALID_ARGUMENT (3,1) (4,2)");
     leat_error err = {0};
     leat_dataset *other =
-        leat_range(0, 3, 1, &(leat_range_options){.output_type = LEAT_INT32}, &err);
-    assert_null(leat_concatenate(range_of(0, 3, &err), other, &err));
+        leat_dataset_range(0, 3, 1, &(leat_dataset_range_options){.output_type = LEAT_INT32}, &err);
+    assert_null(leat_dataset_concatenate(range_of(0, 3, &err), other, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "concatenate: the elements of the two datasets do not fit"));
 }
@@ -169,14 +172,14 @@ static leat_dataset *shard_some(void *context, leat_error *err) {
     if (s->modulus > 0) {
         dataset = dataset_faults(dataset, s->modulus, s->remainder, err);
     }
-    return leat_shard(dataset, s->num_shards, s->index, err);
+    return leat_dataset_shard(dataset, s->num_shards, s->index, err);
 }
 
 static leat_dataset *shard_shuffled(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset =
-        leat_shuffle(range_of(0, 9, err), 9, &(leat_shuffle_options){.seed = LEAT_SEED(5)}, err);
-    return leat_repeat(leat_shard(dataset, 2, 0, err), 2, err);
+    leat_dataset *dataset = leat_dataset_shuffle(
+        range_of(0, 9, err), 9, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
+    return leat_dataset_repeat(leat_dataset_shard(dataset, 2, 0, err), 2, err);
 }
 
 static void test_shard(void **state) {
@@ -201,12 +204,13 @@ static void test_shard(void **state) {
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         leat_error err = {0};
-        assert_null(leat_shard(range_of(0, 4, &err), bad[i].num_shards, bad[i].index, &err));
+        assert_null(
+            leat_dataset_shard(range_of(0, 4, &err), bad[i].num_shards, bad[i].index, &err));
         assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
         assert_string_equal(err.text, bad[i].text);
     }
     leat_error err = {0};
-    leat_dataset *hint = leat_shard(range_of(0, 4, &err), -1, 0, &err);
+    leat_dataset *hint = leat_dataset_shard(range_of(0, 4, &err), -1, 0, &err);
     assert_int_equal(leat_dataset_cardinality(hint), LEAT_UNKNOWN_CARDINALITY);
     assert_null(leat_iterator_new(hint, NULL, &err));
     assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
@@ -222,7 +226,7 @@ static int is_even(void *context, leat_graph *graph, leat_value *outputs) {
                             leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &numbers[1])};
     leat_value two = leat_graph_tensor(graph, &views[0]);
     leat_value zero = leat_graph_tensor(graph, &views[1]);
-    outputs[0] = leat_equal(leat_floormod(leat_graph_argument(graph, 0), two), zero);
+    outputs[0] = leat_op_equal(leat_op_floormod(leat_graph_argument(graph, 0), two), zero);
     return 1;
 }
 
@@ -268,14 +272,13 @@ static leat_dataset *filter_some(void *context, leat_error *err) {
     dataset = f->errors ? dataset_faults(dataset, 5, 1, err) : dataset;
     dataset = f->impure ? dataset_impure(dataset, err) : dataset;
     if (dataset == NULL || !f->callback) {
-        return leat_filter(dataset, leat_trace(is_even, NULL, leat_dataset_spec(dataset), err),
-                           err);
+        return leat_dataset_filter(dataset,
+                                   LEAT_TRACE(is_even, NULL, leat_dataset_spec(dataset), err), err);
     }
     leat_spec *input = leat_spec_ref(leat_dataset_spec(dataset));
     leat_spec *output = leat_spec_tensor(LEAT_BOOL, LEAT_SCALAR, err);
-    return leat_filter(
-        dataset, leat_callback_function(even_fails_on_3, NULL, NULL, "even", 0, input, output, err),
-        err);
+    return leat_dataset_filter(
+        dataset, LEAT_CALLBACK(even_fails_on_3, NULL, NULL, "even", 0, input, output, err), err);
 }
 
 static void test_filter(void **state) {
@@ -294,19 +297,19 @@ static void test_filter_arguments(void **state) {
     (void)state;
     leat_error err = {0};
     leat_dataset *dataset = range_of(0, 3, &err);
-    leat_function *function = leat_trace(not_bool, NULL, leat_dataset_spec(dataset), &err);
-    assert_null(leat_filter(dataset, function, &err));
+    leat_function *function = LEAT_TRACE(not_bool, NULL, leat_dataset_spec(dataset), &err);
+    assert_null(leat_dataset_filter(dataset, function, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "filter: predicate returns int64[]; expected a bool scalar");
     err = (leat_error){0};
-    assert_null(leat_filter(range_of(0, 3, &err), NULL, &err));
+    assert_null(leat_dataset_filter(range_of(0, 3, &err), NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "filter: predicate is NULL; pass a function");
     err = (leat_error){0};
     dataset = range_of(0, 3, &err);
-    function = leat_trace(is_even, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_batch(dataset, 2, NULL, &err);
-    assert_null(leat_filter(dataset, function, &err));
+    function = LEAT_TRACE(is_even, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_batch(dataset, 2, NULL, &err);
+    assert_null(leat_dataset_filter(dataset, function, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "int64[?]"));
 }

@@ -428,7 +428,7 @@ const leati_dataset_op leati_op_numpy_dataset = {
     .close = leati_files_close,
 };
 
-static struct numpy_args args_of(const leat_numpy_options *options) {
+static struct numpy_args args_of(const leat_dataset_numpy_options *options) {
     struct numpy_args args = {0};
     if (options != NULL) { /* all copied */
         args.output_signature = (leat_spec *)(uintptr_t)options->output_signature;
@@ -438,11 +438,11 @@ static struct numpy_args args_of(const leat_numpy_options *options) {
     return args;
 }
 
-leat_dataset *leat_numpy_dataset(const char *const *filenames, int num_filenames,
-                                 const leat_numpy_options *options, leat_error *err) {
+leat_dataset *leat_dataset_numpy(const char *const *filenames, int num_filenames,
+                                 const leat_dataset_numpy_options *options, leat_error *err) {
     struct numpy_args args = args_of(options);
     leat_dataset *dataset = NULL;
-    if (leati_filenames_view("numpy_dataset", filenames, num_filenames, &args.filenames, err) ==
+    if (leati_files_view_names("numpy_dataset", filenames, num_filenames, &args.filenames, err) ==
         LEAT_OK) {
         dataset = leati_dataset_new(&leati_op_numpy_dataset, &args, NULL, 0, err);
     }
@@ -450,8 +450,8 @@ leat_dataset *leat_numpy_dataset(const char *const *filenames, int num_filenames
     return dataset;
 }
 
-leat_dataset *leat_numpy_dataset_of(leat_dataset *filenames, const leat_numpy_options *options,
-                                    leat_error *err) {
+leat_dataset *leat_dataset_numpy_of(leat_dataset *filenames,
+                                    const leat_dataset_numpy_options *options, leat_error *err) {
     struct numpy_args args = args_of(options);
     return leati_dataset_new(&leati_op_numpy_dataset, &args, &filenames, 1, err);
 }

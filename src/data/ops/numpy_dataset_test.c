@@ -20,8 +20,8 @@ static void expect_error(const char *name, leat_status code, const char *what) {
     snprintf(path, sizeof(path), FOLDER "%s", name);
     leat_error err = {0};
     leat_spec *row = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(3), &err);
-    leat_numpy_options options = {.output_signature = row};
-    leat_dataset *dataset = leat_numpy_dataset(&(const char *){path}, 1, &options, &err);
+    leat_dataset_numpy_options options = {.output_signature = row};
+    leat_dataset *dataset = leat_dataset_numpy(&(const char *){path}, 1, &options, &err);
     assert_non_null(dataset);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
@@ -56,7 +56,7 @@ static void test_texts(void **state) {
 static void test_views(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_numpy_dataset(&(const char *){FOLDER "int64.npy"}, 1, NULL, &err);
+    leat_dataset *dataset = leat_dataset_numpy(&(const char *){FOLDER "int64.npy"}, 1, NULL, &err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element rows[4] = {{0}};
     for (int i = 0; i < 4; i++) {
@@ -100,7 +100,7 @@ static void test_large(void **state) {
         int rows = shapes[i][0], values = shapes[i][1];
         leat_error err = {0};
         const char *path = big_file(rows, values);
-        leat_dataset *dataset = leat_numpy_dataset(&path, 1, NULL, &err);
+        leat_dataset *dataset = leat_dataset_numpy(&path, 1, NULL, &err);
         assert_non_null(dataset);
         leat_iterator *iterator = dataset_iterate(dataset, NULL);
         leat_element element = {0};

@@ -303,8 +303,8 @@ static leat_status pad_window(struct pack_state *s, int64_t length, leat_error *
     leat_status status = LEAT_OK;
     for (int c = 0; c < s->count && status == LEAT_OK && s->fill < length; c++) {
         const struct output *output = &s->outputs[c];
-        leati_fill_values(place_of(s, c, length, s->fill), length - s->fill, output->size,
-                          output->pad);
+        leati_rows_fill_values(place_of(s, c, length, s->fill), length - s->fill, output->size,
+                               output->pad);
         if (output->dtype == LEAT_STRING && output->pad != NULL && output->pad->owner != NULL) {
             status = leati_buffer_hold(output->buffer, output->pad->owner, err);
         }
@@ -515,7 +515,7 @@ static void settle(leati_node_state *node, struct pack_state *s, leati_tail tail
         drop_room(s);
     }
     if (node->holder.bytes != (int64_t)bytes &&
-        leati_holder_set(&node->holder, (int64_t)bytes, NULL) != LEAT_OK) {
+        leati_budget_holder_set(&node->holder, (int64_t)bytes, NULL) != LEAT_OK) {
         return; /* a refusal: the memory is there already, and it is that of one pull */
     }
 }
@@ -561,7 +561,7 @@ static leat_status save_anchor(struct pack_state *s, const leati_writer *snapsho
     leati_put_int(out, s->anchor.since);
     leati_put_int(out, s->fill);
     cost->replay_elements += s->anchor.index + s->anchor.since;
-    leati_save_cost_add(cost, s->anchor.current ? &s->input.cost : &s->anchor.cost);
+    leati_op_save_cost_add(cost, s->anchor.current ? &s->input.cost : &s->anchor.cost);
     return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
@@ -573,7 +573,7 @@ static leat_status save_tokens(struct pack_state *s, int64_t length, leati_write
     for (int c = 0; c < s->count && status == LEAT_OK; c++) {
         leat_tensor tokens = {.dtype = s->outputs[c].dtype, .rank = 1, .dims = {s->fill}};
         tokens.data = place_of(s, c, length, 0);
-        status = leati_put_tensor(out, &tokens, err);
+        status = leati_values_put_tensor(out, &tokens, err);
     }
     return status;
 }
@@ -640,7 +640,7 @@ static leat_status restore_anchor(const struct pack_args *args, struct pack_stat
         status = damaged(err);
     }
     if (status == LEAT_OK) {
-        status = leati_node_restore(s->input.child, &snapshot, err);
+        status = leati_state_node_restore(s->input.child, &snapshot, err);
     }
     if (status != LEAT_OK) {
         return status;
@@ -661,7 +661,7 @@ static leat_status restore_tokens(int64_t length, struct pack_state *s, leati_re
     for (int c = 0; c < s->count && status == LEAT_OK; c++) {
         struct output *output = &s->outputs[c];
         leat_tensor tokens = {0};
-        status = leati_get_tensor(in, &tokens, err);
+        status = leati_values_get_tensor(in, &tokens, err);
         bool fits = status == LEAT_OK && tokens.dtype == output->dtype && tokens.rank == 1 &&
                     tokens.dims[0] > 0 && tokens.dims[0] < length &&
                     (c == 0 || tokens.dims[0] == s->fill);
@@ -715,7 +715,7 @@ static leat_status pack_reset(leati_node_state *node, void *state, leat_error *e
     begin_window(s);
     drop_room(s);
     s->offset = 0;
-    leat_status status = leati_holder_set(&node->holder, 0, err);
+    leat_status status = leati_budget_holder_set(&node->holder, 0, err);
     return status == LEAT_OK ? leati_input_reset(&s->input, err) : status;
 }
 
@@ -757,8 +757,8 @@ const leati_dataset_op leati_op_pack = {
     .close = pack_close,
 };
 
-leat_dataset *leat_pack(leat_dataset *input, int64_t length, const leat_pack_options *options,
-                        leat_error *err) {
+leat_dataset *leat_dataset_pack(leat_dataset *input, int64_t length,
+                                const leat_dataset_pack_options *options, leat_error *err) {
     struct pack_args args = {.length = length, .split = true};
     if (options != NULL) {
         args.split = !options->no_split;

@@ -17,15 +17,16 @@
 struct packed {
     int64_t n, size, length;
     bool faulty, impure;
-    leat_pack_options options;
+    leat_dataset_pack_options options;
 };
 
 static leat_dataset *pack_some(void *context, leat_error *err) {
     const struct packed *p = context;
-    leat_dataset *dataset = leat_batch(leat_range(0, p->n, 1, NULL, err), p->size, NULL, err);
+    leat_dataset *dataset =
+        leat_dataset_batch(leat_dataset_range(0, p->n, 1, NULL, err), p->size, NULL, err);
     dataset = p->faulty ? dataset_faults(dataset, 3, 1, err) : dataset;
     dataset = p->impure ? dataset_impure(dataset, err) : dataset;
-    return leat_pack(dataset, p->length, &p->options, err);
+    return leat_dataset_pack(dataset, p->length, &p->options, err);
 }
 
 static void test_options(void **state) {
@@ -41,7 +42,7 @@ static void test_options(void **state) {
                   "{positions:[1,2,0,0],segment_ids:[1,1,2,0],tokens:[4,5,6,-1]}");
     p.options.drop_remainder = true;
     dataset_check(pack_some, &p, "{positions:[0,1,2,0],segment_ids:[1,1,1,2],tokens:[0,1,2,3]}");
-    p.options = (leat_pack_options){.no_split = true};
+    p.options = (leat_dataset_pack_options){.no_split = true};
     dataset_check(pack_some, &p,
                   "{positions:[0,1,2,0],segment_ids:[1,1,1,0],tokens:[0,1,2,0]} "
                   "{positions:[0,1,2,0],segment_ids:[1,1,1,2],tokens:[3,4,5,6]}");
@@ -72,8 +73,8 @@ static void test_errors(void **state) {
 }
 
 /* The bytes of the state after `outcomes`, all of them errors. */
-static size_t state_size(struct packed *p, int outcomes, leat_save_mode mode,
-                         leat_save_report *report) {
+static size_t state_size(struct packed *p, int outcomes, leat_iterator_save_mode mode,
+                         leat_iterator_save_report *report) {
     leat_error err = {0};
     leat_dataset *dataset = dataset_made(pack_some, p);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
@@ -97,7 +98,7 @@ static size_t state_size(struct packed *p, int outcomes, leat_save_mode mode,
 static void test_state_size(void **state) {
     (void)state;
     struct packed p = {.n = 100000, .size = 50, .length = 6001, .faulty = true};
-    leat_save_report report = {0};
+    leat_iterator_save_report report = {0};
     assert_in_range(state_size(&p, 60, LEAT_SAVE_AUTO, &report), 1, 400);
     assert_in_range(report.replay_elements, 178, 1000);
     assert_in_range(state_size(&p, 60, LEAT_SAVE_DATA, &report), 119 * 50 * 16, 130 * 50 * 16);
@@ -126,8 +127,9 @@ static void test_long_windows(void **state) {
 static void test_refused(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_pack_options none = {0};
-    leat_dataset *dataset = leat_pack(leat_range(0, 4, 1, NULL, &err), 3, &none, &err);
+    leat_dataset_pack_options none = {0};
+    leat_dataset *dataset =
+        leat_dataset_pack(leat_dataset_range(0, 4, 1, NULL, &err), 3, &none, &err);
     assert_null(dataset);
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "expected a vector"));

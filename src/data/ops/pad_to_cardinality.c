@@ -253,8 +253,8 @@ const leati_dataset_op leati_op_pad_to_cardinality = {
     .close = pad_close,
 };
 
-leat_dataset *leat_pad_to_cardinality(leat_dataset *input, int64_t cardinality,
-                                      const char *mask_key, leat_error *err) {
+leat_dataset *leat_dataset_pad_to_cardinality(leat_dataset *input, int64_t cardinality,
+                                              const char *mask_key, leat_error *err) {
     struct pad_args args = {.cardinality = cardinality,
                             .mask_key = (char *)(uintptr_t)(mask_key != NULL ? mask_key : "valid")};
     return leati_dataset_new(&leati_op_pad_to_cardinality, &args, &input, 1, err);

@@ -363,7 +363,7 @@ static leat_status pad_component(const struct padded_state *s, int c, int64_t ro
         char *to = (char *)out->data + (size_t)(i * count) * size;
         const char *from = row->data;
         if (leat_tensor_count(row) != count) {
-            leati_fill_values(to, count, size, value);
+            leati_rows_fill_values(to, count, size, value);
         }
         if (leat_tensor_count(row) > 0) {
             copy_corner(row, &target, 0, size, &from, to);
@@ -462,8 +462,9 @@ const leati_dataset_op leati_op_padded_batch = {
     .close = padded_close,
 };
 
-leat_dataset *leat_padded_batch(leat_dataset *input, int64_t batch_size,
-                                const leat_padded_batch_options *options, leat_error *err) {
+leat_dataset *leat_dataset_padded_batch(leat_dataset *input, int64_t batch_size,
+                                        const leat_dataset_padded_batch_options *options,
+                                        leat_error *err) {
     struct padded_args args = {.batch_size = batch_size, .length = -1};
     if (options != NULL) {
         args.drop_remainder = options->drop_remainder;

@@ -29,17 +29,20 @@ static leat_status set(leat_element *out, leat_shape shape, const int64_t *data,
 static leat_dataset *pad(void *context, leat_error *err) {
     const struct padded *p = context;
     static const int64_t minus_one = -1;
-    leat_dataset *dataset = leat_batch(leat_range(0, 7, 1, NULL, err), 3, NULL, err);
+    leat_dataset *dataset =
+        leat_dataset_batch(leat_dataset_range(0, 7, 1, NULL, err), 3, NULL, err);
     leat_element shapes = {0}, values = {0};
     leat_status status = set(&shapes, LEAT_SHAPE(1), &p->length, err);
     if (status == LEAT_OK) {
         status = set(&values, LEAT_SCALAR, &minus_one, err);
     }
     if (status == LEAT_OK) {
-        leat_padded_batch_options options = {.drop_remainder = p->drop_remainder,
-                                             .padded_shapes = p->length > 0 ? &shapes : NULL,
-                                             .padding_values = p->values ? &values : NULL};
-        dataset = leat_padded_batch(dataset, p->batch_size, p->options ? &options : NULL, err);
+        leat_dataset_padded_batch_options options = {.drop_remainder = p->drop_remainder,
+                                                     .padded_shapes =
+                                                         p->length > 0 ? &shapes : NULL,
+                                                     .padding_values = p->values ? &values : NULL};
+        dataset =
+            leat_dataset_padded_batch(dataset, p->batch_size, p->options ? &options : NULL, err);
     } else {
         leat_dataset_unref(dataset);
         dataset = NULL;

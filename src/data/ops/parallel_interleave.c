@@ -144,10 +144,10 @@ const leati_dataset_op leati_op_parallel_interleave = {
     .close = leati_cycle_close,
 };
 
-leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_function *function,
-                                       int64_t cycle_length,
-                                       const leat_parallel_interleave_options *options,
-                                       leat_error *err) {
+leat_dataset *
+leat_dataset_parallel_interleave(leat_dataset *input, leat_function *function, int64_t cycle_length,
+                                 const leat_dataset_parallel_interleave_options *options,
+                                 leat_error *err) {
     struct legacy_args args = {.map_func = (leat_object *)function,
                                .cycle_length = cycle_length,
                                .block_length = 1,
@@ -165,7 +165,7 @@ leat_dataset *leat_parallel_interleave(leat_dataset *input, leat_function *funct
             options->num_parallel_calls == 0 ? NOT_GIVEN : options->num_parallel_calls;
     }
     leat_dataset *dataset =
-        leati_function_is_missing(function, "parallel_interleave", "map_func", &input, 1, err)
+        leati_apply_function_is_missing(function, "parallel_interleave", "map_func", &input, 1, err)
             ? NULL
             : leati_dataset_new(&leati_op_parallel_interleave, &args, &input, 1, err);
     leat_function_unref(function);

@@ -62,7 +62,7 @@ static leat_status check_feature(const char *key, const leat_spec *feature, leat
     if (kind == LEAT_SPEC_TENSOR) {
         fits = fits && leati_shape_count(&rest) >= 0 && shape.rank < LEAT_MAX_RANK;
     } else {
-        fits = fits && any && shape.rank == 1 && leati_leaf_is_composite(feature) &&
+        fits = fits && any && shape.rank == 1 && leati_spec_is_composite(feature) &&
                leat_spec_ragged_rank(feature) == 0;
     }
     if (fits) {
@@ -163,7 +163,7 @@ static int parse_portion(const struct parse_args *args, leat_value records, int 
     if (portion == NULL) {
         return -1;
     }
-    int count = leat_parse_example(records, portion, &args->defaults, outputs);
+    int count = leat_op_parse_example(records, portion, &args->defaults, outputs);
     leat_spec_unref(portion);
     return count;
 }
@@ -215,8 +215,8 @@ static leat_function *parse_function(const struct parse_args *args, const leat_s
 static leat_dataset *parse_expand(const leat_dataset *dataset, leat_error *err) {
     const struct parse_args *args = dataset->args;
     const leat_spec *input = dataset->inputs[0]->spec;
-    leat_map_options options = {.num_parallel_calls = args->num_parallel_calls,
-                                .not_deterministic = args->deterministic == 0};
+    leat_dataset_map_options options = {.num_parallel_calls = args->num_parallel_calls,
+                                        .not_deterministic = args->deterministic == 0};
     leat_shape shape = leat_spec_shape(input);
     int64_t rows = shape.rank == 1 ? shape.dims[0] : LEAT_UNKNOWN_DIM;
     leat_function *function = NULL;
@@ -227,7 +227,7 @@ static leat_dataset *parse_expand(const leat_dataset *dataset, leat_error *err) 
     leat_spec_unref(output);
     return function == NULL
                ? NULL
-               : leat_map(leat_dataset_ref(dataset->inputs[0]), function, &options, err);
+               : leat_dataset_map(leat_dataset_ref(dataset->inputs[0]), function, &options, err);
 }
 
 const leati_dataset_op leati_op_parse_example_dataset = {
@@ -247,8 +247,8 @@ const leati_dataset_op leati_op_parse_example_dataset = {
     .expand = parse_expand,
 };
 
-leat_dataset *leat_parse_example_dataset(leat_dataset *input, const leat_spec *features,
-                                         const leat_parse_example_options *options,
+leat_dataset *leat_dataset_parse_example(leat_dataset *input, const leat_spec *features,
+                                         const leat_dataset_parse_example_options *options,
                                          leat_error *err) {
     struct parse_args args = {
         .features = leat_spec_ref(features), .num_parallel_calls = 1, .deterministic = -1};

@@ -13,7 +13,7 @@
 #include "support/dataset.h"
 
 static leat_dataset *range_of(int64_t n, leat_error *err) {
-    return leat_range(0, n, 1, NULL, err);
+    return leat_dataset_range(0, n, 1, NULL, err);
 }
 
 struct fetched {
@@ -26,14 +26,15 @@ static leat_dataset *prefetch_some(void *context, leat_error *err) {
     const struct fetched *f = context;
     leat_dataset *dataset = range_of(f->n, err);
     if (f->shuffled) {
-        dataset = leat_shuffle(dataset, 4, &(leat_shuffle_options){.seed = LEAT_SEED(7)}, err);
+        dataset = leat_dataset_shuffle(dataset, 4,
+                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
     }
     dataset = f->faulty ? dataset_faults(dataset, 5, 3, err) : dataset;
     dataset = f->impure ? dataset_impure(dataset, err) : dataset;
-    dataset = f->repeat_below != 0 ? leat_repeat(dataset, f->repeat_below, err) : dataset;
-    dataset = leat_prefetch(dataset, f->size, err);
-    dataset = f->take > 0 ? leat_take(dataset, f->take, err) : dataset;
-    return f->repeat_above != 0 ? leat_repeat(dataset, f->repeat_above, err) : dataset;
+    dataset = f->repeat_below != 0 ? leat_dataset_repeat(dataset, f->repeat_below, err) : dataset;
+    dataset = leat_dataset_prefetch(dataset, f->size, err);
+    dataset = f->take > 0 ? leat_dataset_take(dataset, f->take, err) : dataset;
+    return f->repeat_above != 0 ? leat_dataset_repeat(dataset, f->repeat_above, err) : dataset;
 }
 
 static const int64_t sizes[] = {LEAT_AUTOTUNE, 0, 1, 3, 100};
@@ -149,8 +150,8 @@ static leat_dataset *prefetch_latched(struct latch *latch, int64_t n, int64_t si
     leat_dataset *dataset = range_of(n, err);
     leat_spec *spec = leat_spec_ref(leat_dataset_spec(dataset));
     leat_function *function =
-        leat_callback_function(wait_for_test, latch, NULL, NULL, 0, leat_spec_ref(spec), spec, err);
-    return leat_prefetch(leat_map(dataset, function, NULL, err), size, err);
+        LEAT_CALLBACK(wait_for_test, latch, NULL, NULL, 0, leat_spec_ref(spec), spec, err);
+    return leat_dataset_prefetch(leat_dataset_map(dataset, function, NULL, err), size, err);
 }
 
 /* The deadline is the consumer's: it says who is waited for, the thread goes on, nothing is lost.
@@ -159,7 +160,7 @@ static void test_deadline(void **state) {
     (void)state;
     struct latch latch = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
     leat_error err = {0};
-    leat_dataset *dataset = leat_label(prefetch_latched(&latch, 3, 2, &err), "slow", &err);
+    leat_dataset *dataset = leat_dataset_label(prefetch_latched(&latch, 3, 2, &err), "slow", &err);
     leat_iterator *iterator = dataset_iterate(dataset, &(leat_iterator_options){.deadline_ms = 5});
     leat_element element = {0};
     for (int i = 0; i < 2; i++) {
@@ -207,7 +208,7 @@ static void test_few_quick_elements(void **state) {
 static void test_arguments(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_null(leat_prefetch(range_of(3, &err), -2, &err));
+    assert_null(leat_dataset_prefetch(range_of(3, &err), -2, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text,
                         "prefetch: buffer_size is -2; expected 0 or more, or AUTOTUNE (-1)");

@@ -205,7 +205,7 @@ static leat_status list_element(struct quarantine_state *s, const char *path,
     status = add_key(s, key_of(line, size), &fresh, err);
     if (status == LEAT_OK && fresh) {
         line[size] = '\n'; /* in the terminator's place: one write for the whole line */
-        status = leati_path_append(path, line, size + 1, err);
+        status = leati_fs_append(path, line, size + 1, err);
         s->num_keys -= status != LEAT_OK;
     }
     leati_free(line);
@@ -264,7 +264,7 @@ static leati_tail set_aside(leati_node_state *node, struct quarantine_state *s,
                   args->path, bad->text);
     }
     s->bad++;
-    leati_count(&node->counters.errors, 1);
+    leati_counter_add(&node->counters.errors, 1);
     return beyond_limit(args, s, false) ? give_up(args, s, bad, err) : LEATI_MORE;
 }
 
@@ -331,8 +331,9 @@ const leati_dataset_op leati_op_quarantine = {
     .close = quarantine_close,
 };
 
-leat_dataset *leat_quarantine(leat_dataset *input, const char *path,
-                              const leat_quarantine_options *options, leat_error *err) {
+leat_dataset *leat_dataset_quarantine(leat_dataset *input, const char *path,
+                                      const leat_dataset_quarantine_options *options,
+                                      leat_error *err) {
     struct quarantine_args args = {.path = (char *)(uintptr_t)path, /* copied */
                                    .max_errors = NO_LIMIT,
                                    .max_fraction = 1};

@@ -17,7 +17,7 @@
 
 static int to_number(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
+    outputs[0] = leat_op_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
     return 1;
 }
 
@@ -25,11 +25,12 @@ static int to_number(void *context, leat_graph *graph, leat_value *outputs) {
 static leat_dataset *numbers(const char *lines, const char *compression) {
     leat_error err = {0};
     const char *path = scratch_write("numbers.txt", lines, strlen(lines));
-    leat_text_line_options options = {.compression_type = compression};
-    leat_dataset *dataset = leat_text_line_dataset(&path, 1, &options, &err);
-    leat_function *function = leat_trace(to_number, NULL, leat_dataset_spec(dataset), &err);
-    leat_map_options parallel = {.num_parallel_calls = 2};
-    dataset = leat_label(leat_map(dataset, function, &parallel, &err), "number", &err);
+    leat_dataset_text_line_options options = {.compression_type = compression};
+    leat_dataset *dataset = leat_dataset_text_line(&path, 1, &options, &err);
+    leat_function *function = LEAT_TRACE(to_number, NULL, leat_dataset_spec(dataset), &err);
+    leat_dataset_map_options parallel = {.num_parallel_calls = 2};
+    dataset =
+        leat_dataset_label(leat_dataset_map(dataset, function, &parallel, &err), "number", &err);
     assert_non_null(dataset);
     return dataset;
 }
@@ -104,8 +105,9 @@ static void test_list(void **state) {
     (void)state;
     leat_error err = {0};
     const char *path = scratch_path("bad.jsonl");
-    leat_dataset *dataset = leat_quarantine(numbers("1\nx\n3\n\n5\n", NULL), path, NULL, &err);
-    dataset = leat_repeat(dataset, 2, &err);
+    leat_dataset *dataset =
+        leat_dataset_quarantine(numbers("1\nx\n3\n\n5\n", NULL), path, NULL, &err);
+    dataset = leat_dataset_repeat(dataset, 2, &err);
     for (int i = 0; i < 2; i++) {
         leat_iterator *iterator = iterate(dataset);
         expect_outcomes(iterator, -1, "1 3 5 1 3 5 ");
@@ -127,8 +129,9 @@ static void test_limit(void **state) {
     leat_error err = {0};
     char path[1024], expected[3000];
     snprintf(path, sizeof(path), "%s", scratch_path("bad.jsonl"));
-    leat_quarantine_options one = {.max_errors = 1}, none = {.no_errors = true};
-    leat_dataset *dataset = leat_quarantine(numbers("1\nx\n3\ny\n5\n", NULL), path, &one, &err);
+    leat_dataset_quarantine_options one = {.max_errors = 1}, none = {.no_errors = true};
+    leat_dataset *dataset =
+        leat_dataset_quarantine(numbers("1\nx\n3\ny\n5\n", NULL), path, &one, &err);
     leat_iterator *iterator = iterate(dataset);
     leat_element element = {0};
     for (int i = 0; i < 2; i++) {
@@ -145,7 +148,7 @@ static void test_limit(void **state) {
     leat_dataset_unref(dataset);
     assert_int_equal(count_lines(path), 2);
 
-    dataset = leat_quarantine(numbers("x\n", NULL), NULL, &none, &err);
+    dataset = leat_dataset_quarantine(numbers("x\n", NULL), NULL, &none, &err);
     iterator = iterate(dataset);
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DATA_LOSS);
     leat_iterator_free(iterator);
@@ -159,9 +162,9 @@ static void test_resume(void **state) {
     leat_error err = {0};
     char path[1024];
     snprintf(path, sizeof(path), "%s", scratch_path("bad.jsonl"));
-    leat_quarantine_options two = {.max_errors = 2};
+    leat_dataset_quarantine_options two = {.max_errors = 2};
     leat_dataset *dataset =
-        leat_quarantine(numbers("x\n1\ny\n2\n3\nz\n4\n", NULL), path, &two, &err);
+        leat_dataset_quarantine(numbers("x\n1\ny\n2\n3\nz\n4\n", NULL), path, &two, &err);
     leat_iterator *iterator = iterate(dataset);
     expect_outcomes(iterator, 2, "1 2 ");
     char *saved = NULL;
@@ -185,8 +188,8 @@ static void test_resume(void **state) {
 static void test_no_folder(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset =
-        leat_quarantine(numbers("1\nx\n3\n", NULL), scratch_path("missing/bad"), NULL, &err);
+    leat_dataset *dataset = leat_dataset_quarantine(numbers("1\nx\n3\n", NULL),
+                                                    scratch_path("missing/bad"), NULL, &err);
     leat_iterator *iterator = iterate(dataset);
     leat_element element = {0};
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
@@ -203,11 +206,12 @@ static void test_no_folder(void **state) {
 static void test_arguments(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_quarantine_options few = {.max_errors = -3}, more = {.max_fraction = 1.5};
-    assert_null(leat_quarantine(leat_range(0, 3, 1, NULL, &err), NULL, &few, &err));
+    leat_dataset_quarantine_options few = {.max_errors = -3}, more = {.max_fraction = 1.5};
+    assert_null(leat_dataset_quarantine(leat_dataset_range(0, 3, 1, NULL, &err), NULL, &few, &err));
     assert_string_equal(err.text, "quarantine: max_errors is -3; expected at least 0, or none");
     err = (leat_error){0};
-    assert_null(leat_quarantine(leat_range(0, 3, 1, NULL, &err), NULL, &more, &err));
+    assert_null(
+        leat_dataset_quarantine(leat_dataset_range(0, 3, 1, NULL, &err), NULL, &more, &err));
     assert_string_equal(err.text, "quarantine: max_fraction is 1.5; expected 0 to 1");
     err = (leat_error){0};
     leat_dataset *plan = leat_dataset_from_json(

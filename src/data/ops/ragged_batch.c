@@ -22,9 +22,9 @@ static const leati_row ragged_batch_rows[] = {
 
 static leat_dataset *ragged_batch_expand(const leat_dataset *dataset, leat_error *err) {
     const struct ragged_batch_args *args = dataset->args;
-    leat_dataset *ragged =
-        leati_dense_to_ragged(leat_dataset_ref(dataset->inputs[0]), args->row_splits_dtype, err);
-    return leati_batch_fused(ragged, args->batch_size, args->drop_remainder, err);
+    leat_dataset *ragged = leati_dataset_dense_to_ragged(leat_dataset_ref(dataset->inputs[0]),
+                                                         args->row_splits_dtype, err);
+    return leati_dataset_batch_fused(ragged, args->batch_size, args->drop_remainder, err);
 }
 
 const leati_dataset_op leati_op_ragged_batch = {
@@ -45,8 +45,9 @@ const leati_dataset_op leati_op_ragged_batch = {
     .expand = ragged_batch_expand,
 };
 
-leat_dataset *leat_ragged_batch(leat_dataset *input, int64_t batch_size,
-                                const leat_ragged_batch_options *options, leat_error *err) {
+leat_dataset *leat_dataset_ragged_batch(leat_dataset *input, int64_t batch_size,
+                                        const leat_dataset_ragged_batch_options *options,
+                                        leat_error *err) {
     struct ragged_batch_args args = {.batch_size = batch_size, .row_splits_dtype = LEAT_INT64};
     if (options != NULL) {
         args.drop_remainder = options->drop_remainder;

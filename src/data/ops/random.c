@@ -46,7 +46,7 @@ struct random_state {
 static leat_status random_check(leat_dataset *dataset, leat_error *err) {
     (void)err;
     struct random_args *args = dataset->args;
-    leati_resolve_once(args->seed, &args->resolved, args->pair);
+    leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
     return LEAT_OK;
 }
 
@@ -193,7 +193,7 @@ const leati_dataset_op leati_op_random = {
     .close = random_close,
 };
 
-leat_dataset *leat_random(const leat_random_dataset_options *options, leat_error *err) {
+leat_dataset *leat_dataset_random(const leat_dataset_random_options *options, leat_error *err) {
     struct random_args args = {.rerandomize_each_iteration = -1};
     if (options != NULL) {
         args.seed =

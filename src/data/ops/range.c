@@ -243,8 +243,8 @@ const leati_dataset_op leati_op_range = {
     .access_close = range_access_close,
 };
 
-leat_dataset *leat_range(int64_t start, int64_t stop, int64_t step,
-                         const leat_range_options *options, leat_error *err) {
+leat_dataset *leat_dataset_range(int64_t start, int64_t stop, int64_t step,
+                                 const leat_dataset_range_options *options, leat_error *err) {
     struct range_args args = {
         .start = start, .stop = stop, .step = step, .output_type = LEAT_INT64};
     if (options != NULL && options->output_type != LEAT_INVALID) {

@@ -120,7 +120,7 @@ static int64_t rebatch_cardinality(const leat_dataset *dataset) {
 
 static leat_status rebatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct rebatch_state *s = state;
-    leat_status status = leati_leaves_open(&s->leaves, &s->input, node, err);
+    leat_status status = leati_rows_open(&s->leaves, &s->input, node, err);
     s->input.ends_at_error = true;
     return status;
 }
@@ -154,7 +154,7 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
         }
         int64_t at = leati_input_begin(&s->input);
         if (s->rows < 0 &&
-            leati_element_rows(&s->leaves, &s->input.block, at, &s->rows, err) != LEAT_OK) {
+            leati_leaves_rows(&s->leaves, &s->input.block, at, &s->rows, err) != LEAT_OK) {
             next_element(s);
             return LEATI_ERROR;
         }
@@ -167,8 +167,8 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
             return LEATI_ERROR;
         }
         int64_t left = s->rows - s->offset, n = left < size - *rows ? left : size - *rows;
-        if (n > 0 && leati_pieces_add(&s->pieces, &s->leaves, &s->input.block, at, s->offset, n,
-                                      err) != LEAT_OK) {
+        if (n > 0 && leati_rows_pieces_add(&s->pieces, &s->leaves, &s->input.block, at, s->offset,
+                                           n, err) != LEAT_OK) {
             return LEATI_ERROR;
         }
         *rows += n;
@@ -185,9 +185,9 @@ static leat_status empty_element(const leati_node_state *node, const struct reba
                                  leati_block *out, leat_error *err) {
     leat_status status = LEAT_OK;
     for (int l = 0; l < s->leaves.count && status == LEAT_OK; l++) {
-        status = leati_check_empty("an empty batch", &s->leaves.items[l], err);
+        status = leati_leaves_check_empty("an empty batch", &s->leaves.items[l], err);
     }
-    return status == LEAT_OK ? leati_empty_element(node->dataset->spec, out, err) : status;
+    return status == LEAT_OK ? leati_rows_empty_element(node->dataset->spec, out, err) : status;
 }
 
 static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
@@ -205,14 +205,14 @@ static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want
     }
     leati_tail tail = gather_rows(s, size, &rows, err);
     if (tail == LEATI_ERROR || rows == 0 || (rows < size && args->drop_remainder)) {
-        leati_pieces_clear(&s->pieces);
+        leati_rows_pieces_clear(&s->pieces);
         s->next = tail == LEATI_ERROR ? present : s->next;
         return tail;
     }
     /* The end is told by the next pull, because a size of 0 may come first only while it has not
      * been seen. */
-    return leati_pieces_join(&s->pieces, &s->leaves, out, err) == LEAT_OK ? LEATI_MORE
-                                                                          : LEATI_ERROR;
+    return leati_rows_pieces_join(&s->pieces, &s->leaves, out, err) == LEAT_OK ? LEATI_MORE
+                                                                               : LEATI_ERROR;
 }
 
 static leat_status rebatch_save(leati_node_state *node, void *state, leati_writer *out,
@@ -261,7 +261,7 @@ static void rebatch_close(leati_node_state *node, void *state) {
     (void)node;
     struct rebatch_state *s = state;
     leati_input_close(&s->input);
-    leati_pieces_fini(&s->pieces);
+    leati_rows_pieces_fini(&s->pieces);
     leati_leaves_fini(&s->leaves);
 }
 
@@ -289,8 +289,8 @@ const leati_dataset_op leati_op_rebatch = {
     .close = rebatch_close,
 };
 
-leat_dataset *leat_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,
-                           bool drop_remainder, leat_error *err) {
+leat_dataset *leat_dataset_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,
+                                   bool drop_remainder, leat_error *err) {
     struct rebatch_args args = {
         .batch_size = {.values = (int64_t *)batch_sizes, .count = num_sizes},
         .drop_remainder = drop_remainder};

@@ -172,7 +172,7 @@ static leat_status check_class(const struct resample_args *args, const leat_spec
                                leat_error *err) {
     const leat_function *function = (const leat_function *)args->class_func;
     leat_status status =
-        leati_check_function("rejection_resample", "class_func", function, element, err);
+        leati_apply_check_function("rejection_resample", "class_func", function, element, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -205,18 +205,18 @@ static void resolve(struct resample_args *args) {
     if (args->resolved) {
         return;
     }
-    if (!seed.given && leati_global_seed_is_set()) {
+    if (!seed.given && leati_random_global_seed_is_set()) {
         seed = (leati_seed_argument){.given = true, .value = 0};
     }
     int64_t none[2] = {0, 0}, *pair = args->rejection;
     if (seed.given) {
-        leati_resolve_seed(seed, &pair[0], &pair[1]);
+        leati_random_resolve_seed(seed, &pair[0], &pair[1]);
     } else {
         memcpy(pair, none, sizeof(none));
     }
-    leati_fresh_seed_if_zero(&pair[0], &pair[1]);
+    leati_random_fresh_seed_if_zero(&pair[0], &pair[1]);
     if (is_mixed(args)) {
-        leati_resolve_once(args->seed, &args->resolved, args->pair);
+        leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
     }
     args->resolved = true;
 }
@@ -273,7 +273,7 @@ static int gathered(const struct resample *r, leat_graph *graph, int first, leat
     if (n < 0) {
         return -1;
     }
-    out[1] = leat_gather(acceptance, leat_cast(out[0], LEAT_INT64), 0);
+    out[1] = leat_op_gather(acceptance, leat_op_cast(out[0], LEAT_INT64), 0);
     return n + 2;
 }
 
@@ -299,7 +299,7 @@ static int trace_keep(void *context, leat_graph *graph, leat_value *out) {
     if (leat_graph_call(graph, "random_uniform", attributes, NULL, 0, &drawn, 1) != 1) {
         return -1;
     }
-    out[0] = leat_less(drawn, leat_graph_argument(graph, 1));
+    out[0] = leat_op_less(drawn, leat_graph_argument(graph, 1));
     return 1;
 }
 
@@ -316,18 +316,18 @@ static int trace_drop(void *context, leat_graph *graph, leat_value *out) {
 }
 
 static leat_value least(leat_value x) {
-    return leat_negate(leat_reduce_max(leat_negate(x), NULL, 0, false));
+    return leat_op_negate(leat_op_reduce_max(leat_op_negate(x), NULL, 0, false));
 }
 
 /* distribution -> (probabilities of acceptance, probability of the untouched copy) */
 static int trace_probabilities(void *context, leat_graph *graph, leat_value *out) {
     const struct resample *r = context;
     leat_value initial = leat_graph_argument(graph, 0);
-    leat_value ratio = leat_divide(floats(graph, r->target, r->classes),
-                                   leat_add(initial, float_scalar(graph, FLT_MIN)));
-    leat_value most = leat_reduce_max(ratio, NULL, 0, false);
+    leat_value ratio = leat_op_divide(floats(graph, r->target, r->classes),
+                                      leat_op_add(initial, float_scalar(graph, FLT_MIN)));
+    leat_value most = leat_op_reduce_max(ratio, NULL, 0, false);
     out[1] = least(ratio);
-    out[0] = leat_divide(leat_subtract(ratio, out[1]), leat_subtract(most, out[1]));
+    out[0] = leat_op_divide(leat_op_subtract(ratio, out[1]), leat_op_subtract(most, out[1]));
     return 2;
 }
 
@@ -341,8 +341,8 @@ static int trace_first(void *context, leat_graph *graph, leat_value *out) {
 static int trace_weights(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
     leat_value original = leat_graph_argument(graph, 1);
-    leat_value both[2] = {original, leat_subtract(float_scalar(graph, 1), original)};
-    out[0] = leat_stack(both, 2, 0);
+    leat_value both[2] = {original, leat_op_subtract(float_scalar(graph, 1), original)};
+    out[0] = leat_op_stack(both, 2, 0);
     return 1;
 }
 
@@ -350,17 +350,18 @@ static int trace_weights(void *context, leat_graph *graph, leat_value *out) {
  */
 static int trace_estimate(void *context, leat_graph *graph, leat_value *out) {
     const struct resample *r = context;
-    leat_value hot = leat_one_hot(leat_graph_argument(graph, 1), r->classes, LEAT_INT64);
-    out[0] = leat_add(leat_graph_argument(graph, 0),
-                      leat_reduce_sum(hot, (const int64_t[]){0}, 1, false));
-    leat_value sum = leat_reduce_sum(out[0], NULL, 0, false);
-    leat_value estimate = leat_cast(
-        leat_divide(leat_cast(out[0], LEAT_FLOAT64), leat_cast(sum, LEAT_FLOAT64)), LEAT_FLOAT32);
+    leat_value hot = leat_op_one_hot(leat_graph_argument(graph, 1), r->classes, LEAT_INT64);
+    out[0] = leat_op_add(leat_graph_argument(graph, 0),
+                         leat_op_reduce_sum(hot, (const int64_t[]){0}, 1, false));
+    leat_value sum = leat_op_reduce_sum(out[0], NULL, 0, false);
+    leat_value estimate = leat_op_cast(
+        leat_op_divide(leat_op_cast(out[0], LEAT_FLOAT64), leat_op_cast(sum, LEAT_FLOAT64)),
+        LEAT_FLOAT32);
     leat_value copies[ESTIMATED_AT_ONCE];
     for (int i = 0; i < ESTIMATED_AT_ONCE; i++) {
         copies[i] = estimate;
     }
-    out[1] = leat_stack(copies, ESTIMATED_AT_ONCE, 0);
+    out[1] = leat_op_stack(copies, ESTIMATED_AT_ONCE, 0);
     return 2;
 }
 
@@ -380,29 +381,29 @@ static leat_dataset *map_to_class(const struct resample *r, leat_dataset *input,
     leat_function *function =
         structure == NULL
             ? NULL
-            : leat_trace_structured(tracer, (void *)r, leat_dataset_spec(input), structure, err);
-    return leat_map(input, function, NULL, err);
+            : LEAT_TRACE_STRUCTURED(tracer, (void *)r, leat_dataset_spec(input), structure, err);
+    return leat_dataset_map(input, function, NULL, err);
 }
 
 static leat_dataset *map_plain(const struct resample *r, leat_dataset *input, leat_tracer tracer,
                                leat_error *err) {
-    leat_function *function = leat_trace(tracer, (void *)r, leat_dataset_spec(input), err);
-    return leat_map(input, function, NULL, err);
+    leat_function *function = LEAT_TRACE(tracer, (void *)r, leat_dataset_spec(input), err);
+    return leat_dataset_map(input, function, NULL, err);
 }
 
 /* What is kept of (class, probability, element), without the probabilities. */
 static leat_dataset *filtered(const struct resample *r, leat_dataset *gathered_input,
                               leat_error *err) {
-    leat_function *keep = leat_trace(trace_keep, (void *)r, leat_dataset_spec(gathered_input), err);
-    return map_to_class(r, leat_filter(gathered_input, keep, err), trace_drop, false, err);
+    leat_function *keep = LEAT_TRACE(trace_keep, (void *)r, leat_dataset_spec(gathered_input), err);
+    return map_to_class(r, leat_dataset_filter(gathered_input, keep, err), trace_drop, false, err);
 }
 
 /* The estimated distribution, at least once for each element. */
 static leat_dataset *estimates(const struct resample *r, leat_dataset *input, leat_error *err) {
-    leat_dataset *classes =
-        leat_batch(leat_map(leat_dataset_ref(input),
-                            leat_function_ref((leat_function *)r->class_func), NULL, err),
-                   ESTIMATED_AT_ONCE, NULL, err);
+    leat_dataset *classes = leat_dataset_batch(
+        leat_dataset_map(leat_dataset_ref(input), leat_function_ref((leat_function *)r->class_func),
+                         NULL, err),
+        ESTIMATED_AT_ONCE, NULL, err);
     leat_shape shape = {.rank = 1, .dims = {r->classes}};
     leat_tensor seen = {0};
     leat_spec *both[2] = {leat_spec_tensor(LEAT_INT64, shape, err),
@@ -410,14 +411,14 @@ static leat_dataset *estimates(const struct resample *r, leat_dataset *input, le
     leat_spec *state = leat_spec_ref(both[0]);
     leat_element initial = {.spec = state, .tensors = &seen, .num_tensors = 1};
     leat_spec *spec = leat_spec_tuple(both, 2, err);
-    leat_function *function = leat_trace(trace_estimate, (void *)r, spec, err);
+    leat_function *function = LEAT_TRACE(trace_estimate, (void *)r, spec, err);
     leat_status status = leat_tensor_new(LEAT_INT64, shape, &seen, err);
     for (int64_t i = 0; i < r->classes && status == LEAT_OK; i++) {
         ((int64_t *)seen.data)[i] = SEEN_BEFORE;
     }
     leat_dataset *out = NULL;
     if (status == LEAT_OK && state != NULL) {
-        out = leat_unbatch(leat_scan(classes, &initial, function, err), err);
+        out = leat_dataset_unbatch(leat_dataset_scan(classes, &initial, function, err), err);
     } else {
         leat_function_unref(function);
         leat_dataset_unref(classes);
@@ -433,8 +434,8 @@ static leat_dataset *mixed(const struct resample *r, const leat_dataset *dataset
                            leat_dataset *weights, leat_dataset *kept, leat_error *err) {
     leat_dataset *original =
         map_to_class(r, leat_dataset_ref(dataset->inputs[0]), trace_original, false, err);
-    return leati_sample_resolved((leat_dataset *[]){original, kept, weights}, 2,
-                                 args_of(dataset)->pair, err);
+    return leati_dataset_sample_resolved((leat_dataset *[]){original, kept, weights}, 2,
+                                         args_of(dataset)->pair, err);
 }
 
 static leat_dataset *with_estimates(const struct resample *r, const leat_dataset *dataset,
@@ -445,9 +446,9 @@ static leat_dataset *with_estimates(const struct resample *r, const leat_dataset
         map_plain(r, leat_dataset_ref(estimated), trace_probabilities, err);
     leat_dataset *weights = map_plain(r, leat_dataset_ref(probabilities), trace_weights, err);
     /* TensorFlow reads the estimate beside the probabilities to warn of high rejection. */
-    leat_dataset *both = leat_zip(
+    leat_dataset *both = leat_dataset_zip(
         (leat_dataset *[]){map_plain(r, probabilities, trace_first, err), estimated}, 2, err);
-    leat_dataset *beside = leat_zip(
+    leat_dataset *beside = leat_dataset_zip(
         (leat_dataset *[]){map_plain(r, both, trace_first, err), leat_dataset_ref(input)}, 2, err);
     leat_dataset *kept = filtered(r, map_to_class(r, beside, trace_gather, true, err), err);
     return mixed(r, dataset, weights, kept, err);
@@ -474,7 +475,7 @@ static leat_dataset *with_distribution(struct resample *r, const leat_dataset *d
     leat_dataset *weights = NULL;
     if (spec != NULL &&
         leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(2), both, &tensor, err) == LEAT_OK) {
-        weights = leat_repeat(leat_from_tensors(&element, err), -1, err);
+        weights = leat_dataset_repeat(leat_dataset_from_tensors(&element, err), -1, err);
     }
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
@@ -502,7 +503,8 @@ static leat_dataset *resample_expand(const leat_dataset *dataset, leat_error *er
     leati_free(r.target);
     leati_free(r.acceptance);
     /* Errors and reports name what the user wrote. */
-    return leat_label(plan, dataset->label != NULL ? dataset->label : dataset->op->name, err);
+    return leat_dataset_label(plan, dataset->label != NULL ? dataset->label : dataset->op->name,
+                              err);
 }
 
 const leati_dataset_op leati_op_rejection_resample = {
@@ -523,12 +525,13 @@ const leati_dataset_op leati_op_rejection_resample = {
     .expand = resample_expand,
 };
 
-leat_dataset *leat_rejection_resample(leat_dataset *input, leat_function *class_func,
-                                      const float *target_dist, const float *initial_dist,
-                                      int num_classes_given, leat_seed seed, leat_error *err) {
+leat_dataset *leat_dataset_rejection_resample(leat_dataset *input, leat_function *class_func,
+                                              const float *target_dist, const float *initial_dist,
+                                              int num_classes_given, leat_seed seed,
+                                              leat_error *err) {
     leat_dataset *dataset = NULL;
-    if (!leati_function_is_missing(class_func, "rejection_resample", "class_func", &input, 1,
-                                   err)) {
+    if (!leati_apply_function_is_missing(class_func, "rejection_resample", "class_func", &input, 1,
+                                         err)) {
         leat_shape shape = {.rank = 1, .dims = {num_classes_given}};
         leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, shape, err);
         leat_tensor target = leat_tensor_view(LEAT_FLOAT32, shape, (void *)target_dist);

@@ -16,20 +16,20 @@ static int class_of(void *context, leat_graph *graph, leat_value *out) {
     int64_t classes = *(const int64_t *)context;
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &classes);
     leat_value rest =
-        leat_floormod(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &tensor));
-    out[0] = leat_cast(rest, LEAT_INT32);
+        leat_op_floormod(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &tensor));
+    out[0] = leat_op_cast(rest, LEAT_INT32);
     return 1;
 }
 
 static int to_int16(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
-    out[0] = leat_cast(leat_graph_argument(graph, 0), LEAT_INT16);
+    out[0] = leat_op_cast(leat_graph_argument(graph, 0), LEAT_INT16);
     return 1;
 }
 
 static int as_text(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
-    out[0] = leat_as_string(leat_graph_argument(graph, 0));
+    out[0] = leat_op_as_string(leat_graph_argument(graph, 0));
     return 1;
 }
 
@@ -43,12 +43,12 @@ struct resampled {
 
 static leat_dataset *resample(void *context, leat_error *err) {
     struct resampled *r = context;
-    leat_dataset *input = leat_range(0, r->n, 1, NULL, err);
+    leat_dataset *input = leat_dataset_range(0, r->n, 1, NULL, err);
     leat_tracer tracer = r->tracer != NULL ? r->tracer : class_of;
-    leat_function *function = leat_trace(tracer, &r->classes, leat_dataset_spec(input), err);
+    leat_function *function = LEAT_TRACE(tracer, &r->classes, leat_dataset_spec(input), err);
     leat_seed seed = {.given = !r->unseeded, .value = 7};
-    return leat_rejection_resample(input, function, r->target, r->estimated ? NULL : r->initial,
-                                   r->num_classes, seed, err);
+    return leat_dataset_rejection_resample(
+        input, function, r->target, r->estimated ? NULL : r->initial, r->num_classes, seed, err);
 }
 
 /* The elements alone, as one text. free() it. */
@@ -153,7 +153,7 @@ static void test_refuses(void **state) {
                        "\"input\": {\"op\": \"range\", \"args\": {\"stop\": 3}}}";
     leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     int64_t two = 2;
-    leat_function *function = leat_trace(class_of, &two, scalar, &err);
+    leat_function *function = LEAT_TRACE(class_of, &two, scalar, &err);
     char *json = leat_function_to_json(function, &err), text[8192];
     snprintf(text, sizeof(text), plan, json, "[0.2, 0.3, 0.5]");
     assert_null(leat_dataset_from_json(text, &err));
@@ -162,8 +162,8 @@ static void test_refuses(void **state) {
     assert_null(leat_dataset_from_json(text, &err));
     assert_non_null(strstr(err.text, "initial_dist is float32[]; expected a vector"));
     err = (leat_error){0};
-    assert_null(leat_rejection_resample(leat_range(0, 3, 1, NULL, &err), NULL, NULL, NULL, 0,
-                                        LEAT_SEED(1), &err));
+    assert_null(leat_dataset_rejection_resample(leat_dataset_range(0, 3, 1, NULL, &err), NULL, NULL,
+                                                NULL, 0, LEAT_SEED(1), &err));
     assert_non_null(strstr(err.text, "class_func is NULL"));
     leat_text_free(json);
     leat_function_unref(function);

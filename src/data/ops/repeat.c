@@ -33,7 +33,7 @@ struct repeat_state {
     bool draws;    /* the end of the last epoch opens one more, for the seeds that it draws */
 };
 
-int64_t leati_repeat_cardinality(const leat_dataset *input, int64_t count) {
+int64_t leati_dataset_repeat_cardinality(const leat_dataset *input, int64_t count) {
     int64_t product = 0;
     if (count == 0 || input->cardinality == 0) {
         return 0;
@@ -51,7 +51,7 @@ int64_t leati_repeat_cardinality(const leat_dataset *input, int64_t count) {
 
 static int64_t repeat_cardinality(const leat_dataset *dataset) {
     const struct repeat_args *args = dataset->args;
-    return leati_repeat_cardinality(dataset->inputs[0], args->count);
+    return leati_dataset_repeat_cardinality(dataset->inputs[0], args->count);
 }
 
 static bool draws_seeds(const leat_dataset *dataset) {
@@ -66,7 +66,7 @@ static leat_status repeat_open(leati_node_state *node, void *state, leat_error *
     const struct repeat_args *args = node->dataset->args;
     const leat_dataset *input = node->dataset->inputs[0];
     struct repeat_state *s = state;
-    s->draws = args->count > 1 && leati_shuffle_epochs(input) != 1 && draws_seeds(input);
+    s->draws = args->count > 1 && leati_dataset_shuffle_epochs(input) != 1 && draws_seeds(input);
     return args->count == 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
 
@@ -191,7 +191,7 @@ const leati_dataset_op leati_op_repeat = {
     .indexable = repeat_indexable,
 };
 
-leat_dataset *leat_repeat(leat_dataset *input, int64_t count, leat_error *err) {
+leat_dataset *leat_dataset_repeat(leat_dataset *input, int64_t count, leat_error *err) {
     return leati_dataset_new(&leati_op_repeat, &(struct repeat_args){.count = count}, &input, 1,
                              err);
 }

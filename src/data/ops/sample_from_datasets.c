@@ -157,7 +157,7 @@ static leat_status sample_check(leat_dataset *dataset, leat_error *err) {
         status = is_alone(dataset, &alone, err);
     }
     if (status == LEAT_OK && !alone) {
-        leati_resolve_once(args->seed, &args->resolved, args->pair);
+        leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
     }
     return status;
 }
@@ -479,8 +479,8 @@ const leati_dataset_op leati_op_sample_from_datasets = {
     .close = sample_close,
 };
 
-leat_dataset *leati_sample_resolved(leat_dataset *const *inputs, int num_datasets,
-                                    const int64_t pair[2], leat_error *err) {
+leat_dataset *leati_dataset_sample_resolved(leat_dataset *const *inputs, int num_datasets,
+                                            const int64_t pair[2], leat_error *err) {
     struct sample_args args = {.weights_are_input = true,
                                .stop_on_empty_dataset = true,
                                .resolved = true,
@@ -488,9 +488,10 @@ leat_dataset *leati_sample_resolved(leat_dataset *const *inputs, int num_dataset
     return leati_dataset_new(&leati_op_sample_from_datasets, &args, inputs, num_datasets + 1, err);
 }
 
-leat_dataset *leat_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
-                                        const leat_sample_from_datasets_options *options,
-                                        leat_error *err) {
+leat_dataset *
+leat_dataset_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
+                                  const leat_dataset_sample_from_datasets_options *options,
+                                  leat_error *err) {
     struct sample_args args = {0};
     if (options != NULL) {
         args.seed =

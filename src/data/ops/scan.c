@@ -98,7 +98,7 @@ static leat_status scan_open(leati_node_state *node, void *state, leat_error *er
     struct scan_state *s = state;
     const struct scan_args *args = args_of(node->dataset);
     const leati_program *program = leati_dataset_shared(node->dataset, err);
-    s->scratch = program == NULL ? NULL : leati_scratch_new(program, err);
+    s->scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
     s->spec = s->scratch == NULL
                   ? NULL
                   : leati_fold_state(args->initial_state.spec, function_of(node->dataset), err);
@@ -160,7 +160,7 @@ static leat_status scan_save(leati_node_state *node, void *state, leati_writer *
     (void)node;
     struct scan_state *s = state;
     leati_put_int(out, s->calls);
-    leat_status status = leati_put_block(out, &s->state, 0, 1, err);
+    leat_status status = leati_values_put_block(out, &s->state, 0, 1, err);
     return status == LEAT_OK ? leati_input_save(&s->input, out, cost, err) : status;
 }
 
@@ -169,7 +169,7 @@ static leat_status scan_restore(leati_node_state *node, void *state, leati_reade
     struct scan_state *s = state;
     leat_status status = leati_get_int(in, &s->calls, err);
     if (status == LEAT_OK) {
-        status = leati_get_block(in, s->spec, &s->state, err);
+        status = leati_values_get_block(in, s->spec, &s->state, err);
     }
     if (status == LEAT_OK && s->state.n != 1) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved state of %lld rows; expected 1",
@@ -194,7 +194,7 @@ static void scan_close(leati_node_state *node, void *state) {
     leati_block_fini(&s->result);
     leati_block_fini(&s->output);
     leat_spec_unref(s->spec);
-    leati_scratch_free(s->scratch);
+    leati_program_scratch_free(s->scratch);
 }
 
 const leati_dataset_op leati_op_scan = {
@@ -225,10 +225,10 @@ const leati_dataset_op leati_op_scan = {
     .close = scan_close,
 };
 
-leat_dataset *leat_scan(leat_dataset *input, const leat_element *initial_state,
-                        leat_function *function, leat_error *err) {
+leat_dataset *leat_dataset_scan(leat_dataset *input, const leat_element *initial_state,
+                                leat_function *function, leat_error *err) {
     leat_dataset *dataset = NULL;
-    if (!leati_function_is_missing(function, "scan", "scan_func", &input, 1, err)) {
+    if (!leati_apply_function_is_missing(function, "scan", "scan_func", &input, 1, err)) {
         struct scan_args args = {.scan_func = (leat_object *)function};
         if (initial_state != NULL) {
             args.initial_state = *initial_state;

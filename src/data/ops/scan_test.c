@@ -16,24 +16,24 @@
 /* (state, x): (state + x, two random numbers) */
 static int trace_noise(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
-    outputs[1] = leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32,
-                                     &(leat_random_options){.has_seed = true, .seed = 5});
+    outputs[0] = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    outputs[1] = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32,
+                                        &(leat_op_random_options){.has_seed = true, .seed = 5});
     return 2;
 }
 
 static leat_dataset *scan_noise(void *context, leat_error *err) {
     (void)context;
     static const int64_t zero = 0;
-    leat_dataset *dataset = leat_range(0, 3, 1, NULL, err);
+    leat_dataset *dataset = leat_dataset_range(0, 3, 1, NULL, err);
     leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
     leat_spec *input =
         leat_spec_tuple((leat_spec *[]){leat_spec_ref(scalar), leat_spec_ref(scalar)}, 2, err);
-    leat_function *function = input == NULL ? NULL : leat_trace(trace_noise, NULL, input, err);
+    leat_function *function = input == NULL ? NULL : LEAT_TRACE(trace_noise, NULL, input, err);
     leat_element initial = {0};
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &zero);
     if (function != NULL && leat_element_set(&initial, scalar, &tensor, err) == LEAT_OK) {
-        dataset = leat_scan(dataset, &initial, function, err);
+        dataset = leat_dataset_scan(dataset, &initial, function, err);
     } else {
         leat_dataset_unref(dataset);
         leat_function_unref(function);
@@ -42,7 +42,7 @@ static leat_dataset *scan_noise(void *context, leat_error *err) {
     leat_element_fini(&initial);
     leat_spec_unref(input);
     leat_spec_unref(scalar);
-    return leat_repeat(dataset, 2, err);
+    return leat_dataset_repeat(dataset, 2, err);
 }
 
 /* tf.random.uniform([2], seed=5) in a scan of range(3), twice. */

@@ -231,7 +231,7 @@ static leat_status shard_at(leati_access *access, const int64_t *indices, int64_
     return leati_access_input(access, 0, below, n, out, err);
 }
 
-bool leati_shard_is_hint(const leat_dataset *dataset) {
+bool leati_dataset_shard_is_hint(const leat_dataset *dataset) {
     return dataset->op == &leati_op_shard &&
            ((const struct shard_args *)dataset->args)->num_shards == SHARD_HINT;
 }
@@ -267,14 +267,15 @@ const leati_dataset_op leati_op_shard = {
     .at = shard_at,
 };
 
-leat_dataset *leat_shard(leat_dataset *input, int64_t num_shards, int64_t index, leat_error *err) {
+leat_dataset *leat_dataset_shard(leat_dataset *input, int64_t num_shards, int64_t index,
+                                 leat_error *err) {
     return leati_dataset_new(&leati_op_shard,
                              &(struct shard_args){.num_shards = num_shards, .index = index}, &input,
                              1, err);
 }
 
-leat_dataset *leati_shard_for_all(leat_dataset *input, int64_t num_shards, int64_t index,
-                                  leat_error *err) {
+leat_dataset *leati_dataset_shard_for_all(leat_dataset *input, int64_t num_shards, int64_t index,
+                                          leat_error *err) {
     return leati_dataset_new(
         &leati_op_shard,
         &(struct shard_args){.num_shards = num_shards, .index = index, .require_non_empty = true},

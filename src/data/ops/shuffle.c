@@ -66,7 +66,7 @@ static leat_status shuffle_check(leat_dataset *dataset, leat_error *err) {
                             "shuffle: epochs is %lld; expected at least 1, or -1 for ever",
                             (long long)args->epochs);
     }
-    leati_resolve_once(args->seed, &args->resolved, args->pair);
+    leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
     return LEAT_OK;
 }
 
@@ -82,7 +82,7 @@ static void shuffle_unshare(void *shared) {
 
 static int64_t shuffle_cardinality(const leat_dataset *dataset) {
     const struct shuffle_args *args = dataset->args;
-    return leati_repeat_cardinality(dataset->inputs[0], args->epochs);
+    return leati_dataset_repeat_cardinality(dataset->inputs[0], args->epochs);
 }
 
 static leat_status shuffle_open(leati_node_state *node, void *state, leat_error *err) {
@@ -131,13 +131,14 @@ static leati_tail shuffle_pull(leati_node_state *node, void *state, int64_t want
     if (tail != LEATI_MORE) {
         return tail;
     }
-    if (leati_holder_set(&node->holder, leati_reservoir_bytes(&ring->reservoir), err) != LEAT_OK ||
+    if (leati_budget_holder_set(&node->holder, leati_reservoir_bytes(&ring->reservoir), err) !=
+            LEAT_OK ||
         leati_reservoir_begin(&ring->reservoir, n, out, err) != LEAT_OK) {
         return LEATI_ERROR;
     }
     tail = leati_shuffle_draw(node, ring, n, out, err);
-    leati_count_set(&node->counters.depth, leati_shuffle_held(ring));
-    leati_count_set(&node->counters.bytes_held, leati_reservoir_bytes(&ring->reservoir));
+    leati_counter_set(&node->counters.depth, leati_shuffle_held(ring));
+    leati_counter_set(&node->counters.bytes_held, leati_reservoir_bytes(&ring->reservoir));
     return tail;
 }
 
@@ -219,8 +220,8 @@ const leati_dataset_op leati_op_shuffle = {
     .indexable = shuffle_indexable,
 };
 
-leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
-                                     const int64_t pair[2], leat_error *err) {
+leat_dataset *leati_dataset_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
+                                             const int64_t pair[2], leat_error *err) {
     struct shuffle_args args = {.buffer_size = buffer_size,
                                 .reshuffle_each_iteration = true,
                                 .resolved = true,
@@ -229,20 +230,21 @@ leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
     return leati_dataset_new(&leati_op_shuffle, &args, &input, 1, err);
 }
 
-int64_t leati_shuffle_epochs(const leat_dataset *dataset) {
+int64_t leati_dataset_shuffle_epochs(const leat_dataset *dataset) {
     return dataset->op == &leati_op_shuffle ? ((const struct shuffle_args *)dataset->args)->epochs
                                             : 0;
 }
 
-leat_dataset *leati_shuffle_repeated(const leat_dataset *shuffle, int64_t epochs, leat_error *err) {
+leat_dataset *leati_dataset_shuffle_repeated(const leat_dataset *shuffle, int64_t epochs,
+                                             leat_error *err) {
     struct shuffle_args args = *(const struct shuffle_args *)shuffle->args;
     args.epochs = epochs;
     return leati_dataset_with(shuffle, &args,
                               (leat_dataset *[]){leat_dataset_ref(shuffle->inputs[0])}, err);
 }
 
-leat_dataset *leat_shuffle(leat_dataset *input, int64_t buffer_size,
-                           const leat_shuffle_options *options, leat_error *err) {
+leat_dataset *leat_dataset_shuffle(leat_dataset *input, int64_t buffer_size,
+                                   const leat_dataset_shuffle_options *options, leat_error *err) {
     struct shuffle_args args = {
         .buffer_size = buffer_size, .reshuffle_each_iteration = true, .epochs = 1};
     if (options != NULL) {

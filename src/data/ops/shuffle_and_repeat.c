@@ -45,14 +45,14 @@ static leat_status both_check(leat_dataset *dataset, leat_error *err) {
                             "(UNKNOWN_CARDINALITY) for the whole input",
                             (long long)args->buffer_size);
     }
-    leati_resolve_once(args->seed, &args->resolved, args->pair);
+    leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
     return LEAT_OK;
 }
 
 static int64_t both_cardinality(const leat_dataset *dataset) {
     const struct both_args *args = dataset->args;
     return args->count < 0 ? LEAT_INFINITE_CARDINALITY
-                           : leati_repeat_cardinality(dataset->inputs[0], args->count);
+                           : leati_dataset_repeat_cardinality(dataset->inputs[0], args->count);
 }
 
 static void *both_share(const leat_dataset *dataset, leat_error *err) {
@@ -66,17 +66,17 @@ static void both_unshare(void *shared) {
 
 static leat_dataset *both_expand(const leat_dataset *dataset, leat_error *err) {
     const struct both_args *args = dataset->args;
-    leat_dataset *shuffle = leati_shuffle_resolved(leat_dataset_ref(dataset->inputs[0]),
-                                                   args->buffer_size, args->pair, err);
+    leat_dataset *shuffle = leati_dataset_shuffle_resolved(leat_dataset_ref(dataset->inputs[0]),
+                                                           args->buffer_size, args->pair, err);
     if (shuffle == NULL) {
         return NULL;
     }
     /* Nobody has seen the shuffle yet: it borrows this node's seed generator. */
     shuffle->origin = leat_dataset_ref(dataset->origin);
     if (args->buffer_size < 0) {
-        return leat_repeat(shuffle, args->count, err);
+        return leat_dataset_repeat(shuffle, args->count, err);
     }
-    leat_dataset *both = leati_shuffle_repeated(shuffle, args->count, err);
+    leat_dataset *both = leati_dataset_shuffle_repeated(shuffle, args->count, err);
     leat_dataset_unref(shuffle);
     return both;
 }
@@ -100,8 +100,8 @@ const leati_dataset_op leati_op_shuffle_and_repeat = {
     .expand = both_expand,
 };
 
-leat_dataset *leat_shuffle_and_repeat(leat_dataset *input, int64_t buffer_size, int64_t count,
-                                      leat_seed seed, leat_error *err) {
+leat_dataset *leat_dataset_shuffle_and_repeat(leat_dataset *input, int64_t buffer_size,
+                                              int64_t count, leat_seed seed, leat_error *err) {
     struct both_args args = {.buffer_size = buffer_size,
                              .count = count,
                              .seed = {.given = seed.given, .value = seed.value}};

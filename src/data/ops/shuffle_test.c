@@ -96,13 +96,15 @@ static leat_dataset *make(void *context, leat_error *err) {
         struct epochs_args args = {.lengths = (char *)r->lengths};
         dataset = leati_dataset_new(&epochs_op, &args, NULL, 0, err);
     } else {
-        dataset = leat_range(0, r->elements, 1, NULL, err);
+        dataset = leat_dataset_range(0, r->elements, 1, NULL, err);
     }
     dataset = r->modulus > 0 ? dataset_faults(dataset, r->modulus, r->remainder, err) : dataset;
-    dataset = r->batched ? leat_batch(dataset, 2, NULL, err) : dataset;
+    dataset = r->batched ? leat_dataset_batch(dataset, 2, NULL, err) : dataset;
     dataset = r->impure ? dataset_impure(dataset, err) : dataset;
-    leat_shuffle_options options = {.seed = LEAT_SEED(r->seed), .no_reshuffle = r->no_reshuffle};
-    return leat_repeat(leat_shuffle(dataset, r->buffer, &options, err), r->count, err);
+    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(r->seed),
+                                            .no_reshuffle = r->no_reshuffle};
+    return leat_dataset_repeat(leat_dataset_shuffle(dataset, r->buffer, &options, err), r->count,
+                               err);
 }
 
 /* ---- the plan ---- */
@@ -113,7 +115,7 @@ static int64_t epochs_of_rewritten(struct repeated *r) {
     leat_dataset *rewritten = leati_rewrite(dataset, false, &err);
     assert_non_null(rewritten);
     assert_int_equal(rewritten->cardinality, dataset->cardinality);
-    int64_t epochs = leati_shuffle_epochs(rewritten);
+    int64_t epochs = leati_dataset_shuffle_epochs(rewritten);
     leat_dataset_unref(rewritten);
     leat_dataset_unref(dataset);
     return epochs;
@@ -135,7 +137,7 @@ static void test_plan(void **state) {
 }
 
 static leat_dataset *make_twice(void *context, leat_error *err) {
-    return leat_repeat(make(context, err), 2, err);
+    return leat_dataset_repeat(make(context, err), 2, err);
 }
 
 static void test_repeated_twice(void **state) {
@@ -146,7 +148,7 @@ static void test_repeated_twice(void **state) {
     leat_dataset *rewritten = leati_rewrite(dataset, false, &err);
     assert_non_null(rewritten);
     assert_string_equal(rewritten->op->name, "repeat");
-    assert_int_equal(leati_shuffle_epochs(rewritten->inputs[0]), 2);
+    assert_int_equal(leati_dataset_shuffle_epochs(rewritten->inputs[0]), 2);
     leat_dataset_unref(rewritten);
     leat_dataset_unref(dataset);
     dataset_check(make_twice, &r, NULL);
@@ -325,7 +327,8 @@ static char *model_text(const struct repeated *r, int64_t most) {
     leat_error err = {0};
     char *text = NULL, number[32];
     int64_t pair[2] = {0, 0};
-    leati_resolve_seed((leati_seed_argument){.given = true, .value = r->seed}, &pair[0], &pair[1]);
+    leati_random_resolve_seed((leati_seed_argument){.given = true, .value = r->seed}, &pair[0],
+                              &pair[1]);
     m.generator = leati_seed_generator_new(pair[0], pair[1], r->no_reshuffle, &err);
     assert_non_null(m.generator);
     model_pair(&m);

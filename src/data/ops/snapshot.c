@@ -183,7 +183,7 @@ static void close_plan(struct snapshot_state *s) {
  * files of it were committed: a saved state may go on with it. */
 static void forget(struct snapshot_state *s) {
     close_plan(s);
-    leati_run_writer_close(s->writer);
+    leati_saved_writer_close(s->writer);
     s->writer = NULL;
     s->outcomes = 0;
 }
@@ -228,7 +228,7 @@ static leat_status snapshot_open(leati_node_state *node, void *state, leat_error
     leat_status status = open_names(node, s, err);
     if (status == LEAT_OK && args_of(node->dataset)->shard_func != NULL) {
         const leati_program *program = leati_dataset_shared(node->dataset, err);
-        s->scratch = program == NULL ? NULL : leati_scratch_new(program, err);
+        s->scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
         status = s->scratch == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
     return status == LEAT_OK ? begin_epoch(node, s, err) : status;
@@ -247,11 +247,11 @@ static leat_status begin_run(struct snapshot_state *s, leat_error *err) {
     leati_saved_info info = leati_saved_info_new();
     memcpy(info.hash, s->info.hash, sizeof(info.hash));
     s->info = info;
-    return leati_run_writer_open(s->folder, s->info.run, s->compression, &s->writer, err);
+    return leati_saved_writer_open(s->folder, s->info.run, s->compression, &s->writer, err);
 }
 
 static void stop_writing(struct snapshot_state *s) {
-    leati_run_writer_discard(s->writer);
+    leati_saved_writer_discard(s->writer);
     s->writer = NULL;
     s->mode = SNAPSHOT_PASS;
 }
@@ -264,13 +264,13 @@ static leati_tail give_up(struct snapshot_state *s, leat_error *err) {
 }
 
 static leat_status finish(struct snapshot_state *s, leat_error *err) {
-    leat_status status = leati_run_writer_finish(s->writer, err);
+    leat_status status = leati_saved_writer_finish(s->writer, err);
     if (status == LEAT_OK) {
         s->info.finalized = true;
         status = leati_saved_info_write(s->folder, &s->info, s->file_spec, err);
     }
     if (status == LEAT_OK) {
-        leati_run_writer_close(s->writer);
+        leati_saved_writer_close(s->writer);
         s->writer = NULL;
         s->mode = SNAPSHOT_PASS; /* the input has ended */
     }
@@ -300,8 +300,8 @@ static leat_status write_rows(leati_node_state *node, struct snapshot_state *s, 
         if (args->shard_func != NULL) {
             shard = *(const int64_t *)leati_column_row(&s->shards.columns[0], i);
         }
-        status = leati_run_writer_add(s->writer, shard, args->shard_func == NULL ? &number : NULL,
-                                      node->dataset->spec, &s->input.block, begin + i, err);
+        status = leati_saved_writer_add(s->writer, shard, args->shard_func == NULL ? &number : NULL,
+                                        node->dataset->spec, &s->input.block, begin + i, err);
     }
     return status;
 }
@@ -383,7 +383,7 @@ static leati_tail snapshot_advance(leati_node_state *node, void *state, int64_t 
     switch (s->mode) {
     case SNAPSHOT_READ: return leati_input_advance(&s->inner, n, passed, err);
     case SNAPSHOT_PASS: return leati_input_advance(&s->input, n, passed, err);
-    default: return leati_advance_by_pulling(node, n, passed, err);
+    default: return leati_state_node_advance_by_pulling(node, n, passed, err);
     }
 }
 
@@ -398,10 +398,10 @@ static leat_status save_files(struct snapshot_state *s, leati_writer *out,
         leati_put_uint(out, FILES_NONE);
         return LEAT_OK;
     }
-    leat_status status = leati_run_writer_commit(s->writer, err);
+    leat_status status = leati_saved_writer_commit(s->writer, err);
     leati_put_uint(out, FILES_COMMITTED);
     leati_saved_put_run(out, s->info.run);
-    leati_run_writer_save(s->writer, out);
+    leati_saved_writer_save(s->writer, out);
     return status;
 }
 
@@ -452,10 +452,10 @@ static leat_status restore_files(struct snapshot_state *s, leati_reader *in, lea
     leati_run_writer *writer = NULL;
     if (status == LEAT_OK && !done) {
         s->info = own;
-        status = leati_run_writer_open(s->folder, own.run, s->compression, &writer, err);
+        status = leati_saved_writer_open(s->folder, own.run, s->compression, &writer, err);
     }
     if (status == LEAT_OK) {
-        status = leati_run_writer_restore(writer, in, err);
+        status = leati_saved_writer_restore(writer, in, err);
         s->writer = writer;
     }
     return status;
@@ -494,7 +494,7 @@ static void snapshot_close(leati_node_state *node, void *state) {
     leati_input_close(&s->input);
     leati_block_fini(&s->block);
     leati_block_fini(&s->shards);
-    leati_scratch_free(s->scratch);
+    leati_program_scratch_free(s->scratch);
     leat_spec_unref(s->file_spec);
     leati_free(s->folder);
 }
@@ -527,10 +527,10 @@ const leati_dataset_op leati_op_snapshot = {
     .close = snapshot_close,
 };
 
-leat_dataset *leat_snapshot(leat_dataset *input, const char *path,
-                            const leat_snapshot_options *options, leat_error *err) {
-    static const leat_snapshot_options none = {0};
-    const leat_snapshot_options *o = options != NULL ? options : &none;
+leat_dataset *leat_dataset_snapshot(leat_dataset *input, const char *path,
+                                    const leat_dataset_snapshot_options *options, leat_error *err) {
+    static const leat_dataset_snapshot_options none = {0};
+    const leat_dataset_snapshot_options *o = options != NULL ? options : &none;
     struct snapshot_args args = {
         .path = (char *)(uintptr_t)path, /* these two are copied */
         .compression = (char *)(uintptr_t)(o->compression == NULL ? "AUTO" : o->compression),

@@ -50,7 +50,7 @@ static leat_dataset *slices_of_structure(void *context, leat_error *err) {
     (void)context;
     leat_element element = {0};
     leat_dataset *dataset =
-        structure(&element, err) == LEAT_OK ? leat_from_tensor_slices(&element, err) : NULL;
+        structure(&element, err) == LEAT_OK ? leat_dataset_from_tensor_slices(&element, err) : NULL;
     leat_element_fini(&element);
     return dataset;
 }
@@ -59,15 +59,16 @@ static leat_dataset *tensors_of_structure(void *context, leat_error *err) {
     (void)context;
     leat_element element = {0};
     leat_dataset *dataset =
-        structure(&element, err) == LEAT_OK ? leat_from_tensors(&element, err) : NULL;
+        structure(&element, err) == LEAT_OK ? leat_dataset_from_tensors(&element, err) : NULL;
     leat_element_fini(&element);
     return dataset;
 }
 
 static leat_dataset *shuffled_slices(void *context, leat_error *err) {
-    leat_dataset *dataset = leat_repeat(slices_of_structure(context, err), 3, err);
-    dataset = leat_shuffle(dataset, 4, &(leat_shuffle_options){.seed = LEAT_SEED(1)}, err);
-    return leat_batch(dataset, 2, NULL, err);
+    leat_dataset *dataset = leat_dataset_repeat(slices_of_structure(context, err), 3, err);
+    dataset = leat_dataset_shuffle(dataset, 4,
+                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, err);
+    return leat_dataset_batch(dataset, 2, NULL, err);
 }
 
 static void test_tensors(void **state) {
@@ -103,7 +104,7 @@ static leat_dataset *slices_of_shapes(const leat_shape *shapes, int count, leat_
     leat_spec *spec = leat_spec_tuple(children, count, NULL);
     assert_non_null(spec);
     assert_int_equal(leat_element_set(&element, spec, tensors, NULL), LEAT_OK);
-    leat_dataset *dataset = leat_from_tensor_slices(&element, err);
+    leat_dataset *dataset = leat_dataset_from_tensor_slices(&element, err);
     leat_element_fini(&element);
     leat_spec_unref(spec);
     return dataset;
@@ -121,9 +122,9 @@ static void test_slices_arguments(void **state) {
     assert_non_null(strstr(err.text, "component 1 of tensors has 3 rows, component 0 has 2"));
     assert_null(slices_of_shapes(NULL, 0, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_null(leat_from_tensor_slices(NULL, &err));
+    assert_null(leat_dataset_from_tensor_slices(NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_null(leat_from_tensors(NULL, &err));
+    assert_null(leat_dataset_from_tensors(NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 
@@ -145,7 +146,7 @@ static int list_setup(void **state) {
 }
 
 struct listing {
-    leat_list_files_options options;
+    leat_dataset_list_files_options options;
     int64_t repeat;
 };
 
@@ -153,8 +154,8 @@ static leat_dataset *list(void *context, leat_error *err) {
     struct listing *l = context;
     char pattern[600];
     snprintf(pattern, sizeof(pattern), "%s/*.txt", scratch_folder);
-    leat_dataset *dataset = leat_list_files(pattern, &l->options, err);
-    return l->repeat == 0 ? dataset : leat_repeat(dataset, l->repeat, err);
+    leat_dataset *dataset = leat_dataset_list_files(pattern, &l->options, err);
+    return l->repeat == 0 ? dataset : leat_dataset_repeat(dataset, l->repeat, err);
 }
 
 /* Names with the folder in front, as outcomes. */
@@ -197,12 +198,12 @@ static void test_list_files(void **state) {
 static void test_list_files_without_a_match(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_null(leat_list_files("/no/such/folder/*", NULL, &err));
+    assert_null(leat_dataset_list_files("/no/such/folder/*", NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text,
                         "No files matched pattern: /no/such/folder/*; check the spelling and "
                         "the working folder");
-    assert_null(leat_list_files(NULL, NULL, &err));
+    assert_null(leat_dataset_list_files(NULL, NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 

@@ -237,8 +237,8 @@ const leati_dataset_op leati_op_sparse_batch = {
     .close = sparse_batch_close,
 };
 
-leat_dataset *leat_sparse_batch(leat_dataset *input, int64_t batch_size, leat_shape row_shape,
-                                leat_error *err) {
+leat_dataset *leat_dataset_sparse_batch(leat_dataset *input, int64_t batch_size,
+                                        leat_shape row_shape, leat_error *err) {
     struct sparse_batch_args args = {.batch_size = batch_size, .row_shape = row_shape};
     return leati_dataset_new(&leati_op_sparse_batch, &args, &input, 1, err);
 }

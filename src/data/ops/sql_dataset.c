@@ -340,7 +340,7 @@ const leati_dataset_op leati_op_sql_dataset = {
 #endif
 };
 
-leat_dataset *leat_sql_dataset(const char *driver_name, const char *data_source_name,
+leat_dataset *leat_dataset_sql(const char *driver_name, const char *data_source_name,
                                const char *query, const leat_dtype *output_types, int num_columns,
                                leat_error *err) {
     struct sql_args args = {.driver_name = (char *)(uintptr_t)driver_name, /* texts are copied */

@@ -21,7 +21,7 @@ struct query {
 
 static leat_dataset *ask(void *context, leat_error *err) {
     const struct query *q = context;
-    return leat_sql_dataset("sqlite", PEOPLE, q->text, q->dtypes, q->columns, err);
+    return leat_dataset_sql("sqlite", PEOPLE, q->text, q->dtypes, q->columns, err);
 }
 
 static void test_columns(void **state) {

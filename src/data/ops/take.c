@@ -67,8 +67,8 @@ static leati_tail take_advance(leati_node_state *node, void *state, int64_t n, i
         return LEATI_END;
     }
     /* Errors do not count, and advancing does not tell them from elements. */
-    if (!leati_cannot_fail(node->dataset->inputs[0])) {
-        return leati_advance_by_pulling(node, n, passed, err);
+    if (!leati_state_cannot_fail(node->dataset->inputs[0])) {
+        return leati_state_node_advance_by_pulling(node, n, passed, err);
     }
     leati_tail tail =
         leati_input_advance(&s->input, s->left < 0 || n < s->left ? n : s->left, passed, err);
@@ -136,6 +136,6 @@ const leati_dataset_op leati_op_take = {
     .indexable = take_indexable,
 };
 
-leat_dataset *leat_take(leat_dataset *input, int64_t count, leat_error *err) {
+leat_dataset *leat_dataset_take(leat_dataset *input, int64_t count, leat_error *err) {
     return leati_dataset_new(&leati_op_take, &(struct take_args){.count = count}, &input, 1, err);
 }

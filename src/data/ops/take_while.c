@@ -35,8 +35,8 @@ static const leat_function *predicate_of(const leat_dataset *dataset) {
 }
 
 static leat_status take_while_check(leat_dataset *dataset, leat_error *err) {
-    return leati_check_predicate("take_while", predicate_of(dataset), dataset->inputs[0]->spec,
-                                 err);
+    return leati_apply_check_predicate("take_while", predicate_of(dataset),
+                                       dataset->inputs[0]->spec, err);
 }
 
 static void *take_while_share(const leat_dataset *dataset, leat_error *err) {
@@ -50,7 +50,7 @@ static void take_while_unshare(void *shared) {
 static leat_status take_while_open(leati_node_state *node, void *state, leat_error *err) {
     struct take_while_state *s = state;
     const leati_program *program = leati_dataset_shared(node->dataset, err);
-    s->scratch = program == NULL ? NULL : leati_scratch_new(program, err);
+    s->scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
     if (s->scratch == NULL) {
         return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -80,11 +80,11 @@ static leat_status ask(leati_node_state *node, struct take_while_state *s, int64
                              leati_input_begin(&s->input), n, s->calls, &s->flags, &error);
     if (s->flags.n > 0) {
         leat_error shape = {0};
-        status = leati_check_flags(&s->flags, &shape);
+        status = leati_apply_check_flags(&s->flags, &shape);
         error = shape;
     }
     if (status != LEAT_OK && program != NULL) {
-        leati_as_internal("predicate", &error);
+        leati_apply_as_internal("predicate", &error);
         *err = error;
     }
     return status == LEAT_OK ? LEAT_OK : err->code;
@@ -124,7 +124,7 @@ static void take_while_close(leati_node_state *node, void *state) {
     struct take_while_state *s = state;
     leati_input_close(&s->input);
     leati_block_fini(&s->flags);
-    leati_scratch_free(s->scratch);
+    leati_program_scratch_free(s->scratch);
 }
 
 const leati_dataset_op leati_op_take_while = {
@@ -149,10 +149,11 @@ const leati_dataset_op leati_op_take_while = {
     .close = take_while_close,
 };
 
-leat_dataset *leat_take_while(leat_dataset *input, leat_function *predicate, leat_error *err) {
+leat_dataset *leat_dataset_take_while(leat_dataset *input, leat_function *predicate,
+                                      leat_error *err) {
     struct take_while_args args = {.predicate = (leat_object *)predicate};
     leat_dataset *dataset =
-        leati_function_is_missing(predicate, "take_while", "predicate", &input, 1, err)
+        leati_apply_function_is_missing(predicate, "take_while", "predicate", &input, 1, err)
             ? NULL
             : leati_dataset_new(&leati_op_take_while, &args, &input, 1, err);
     leat_function_unref(predicate);

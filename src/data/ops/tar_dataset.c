@@ -778,20 +778,20 @@ const leati_dataset_op leati_op_tar_dataset = {
     .indexable = tar_indexable,
 };
 
-leat_dataset *leat_tar_dataset(const char *const *filenames, int num_filenames,
+leat_dataset *leat_dataset_tar(const char *const *filenames, int num_filenames,
                                const char *const *fields, int num_fields,
-                               const leat_tar_options *options, leat_error *err) {
+                               const leat_dataset_tar_options *options, leat_error *err) {
     struct tar_args args = {0};
     leat_dataset *dataset = NULL;
     leat_index_use use = options == NULL ? LEAT_INDEX_NONE : options->index;
-    args.index = (char *)(uintptr_t)leati_index_use_text(use);
+    args.index = (char *)(uintptr_t)leati_record_index_use_text(use);
     if (options != NULL) {
         args.compression_type = (char *)(uintptr_t)options->compression_type; /* copied */
         args.buffer_size = options->buffer_size;
     }
-    if (leati_filenames_view("tar_dataset", filenames, num_filenames, &args.filenames, err) ==
+    if (leati_files_view_names("tar_dataset", filenames, num_filenames, &args.filenames, err) ==
             LEAT_OK &&
-        leati_filenames_view("tar_dataset", fields, num_fields, &args.fields, err) == LEAT_OK) {
+        leati_files_view_names("tar_dataset", fields, num_fields, &args.fields, err) == LEAT_OK) {
         dataset = leati_dataset_new(&leati_op_tar_dataset, &args, NULL, 0, err);
     }
     leati_free(args.filenames.values);

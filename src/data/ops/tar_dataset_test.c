@@ -56,7 +56,7 @@ static const char *write_shard(const char *name, int first, int count) {
         add_member(file, member, sizes[first + i], 'a' + first + i);
     }
     finish_shard(file);
-    assert_int_equal(leat_index_file(path, NULL, NULL), LEAT_OK);
+    assert_int_equal(leat_index_write(path, NULL, NULL), LEAT_OK);
     return path;
 }
 
@@ -74,8 +74,8 @@ static int write_shards(void **state) {
 
 static leat_dataset *open_shards(leat_index_use use, leat_error *err) {
     const char *paths[] = {names[0], names[1], names[2]}, *field = "bin";
-    leat_tar_options options = {.index = use};
-    return leat_tar_dataset(paths, 3, &field, 1, &options, err);
+    leat_dataset_tar_options options = {.index = use};
+    return leat_dataset_tar(paths, 3, &field, 1, &options, err);
 }
 
 /* The element's components are "__key__" and "bin". */
@@ -123,9 +123,9 @@ static void test_shuffled(void **state) {
     (void)state;
     leat_error err = {0};
     leat_element element = {0};
-    leat_shuffle_options options = {.seed = LEAT_SEED(3)};
+    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(3)};
     leat_dataset *dataset =
-        leat_global_shuffle(open_shards(LEAT_INDEX_REQUIRED, &err), &options, &err);
+        leat_dataset_global_shuffle(open_shards(LEAT_INDEX_REQUIRED, &err), &options, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
     int seen = 0;
     for (int i = 0; i < 7; i++) {
@@ -146,7 +146,7 @@ static void test_without_index(void **state) {
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
     expect_error_at(accessor, 0, LEAT_UNIMPLEMENTED, "run `leat index`");
     leat_accessor_close(accessor);
-    assert_null(leat_global_shuffle(dataset, NULL, &err));
+    assert_null(leat_dataset_global_shuffle(dataset, NULL, &err));
     assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
     err = (leat_error){0};
     assert_null(open_shards((leat_index_use)7, &err));
@@ -166,10 +166,11 @@ static void test_skipped_unseen(void **state) {
         add_member(file, name, 1, 'x');
     }
     finish_shard(file);
-    assert_int_equal(leat_index_file(names[0], NULL, NULL), LEAT_OK);
+    assert_int_equal(leat_index_write(names[0], NULL, NULL), LEAT_OK);
     for (int use = 0; use <= LEAT_INDEX_REQUIRED; use += 2) {
         for (int64_t skip = 1; skip < 40; skip += 6) {
-            leat_dataset *dataset = leat_skip(open_shards((leat_index_use)use, &err), skip, &err);
+            leat_dataset *dataset =
+                leat_dataset_skip(open_shards((leat_index_use)use, &err), skip, &err);
             leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
             leat_status status = leat_iterator_next(iterator, &element, &err);
             assert_int_equal(status, use == LEAT_INDEX_NONE ? LEAT_INVALID_ARGUMENT : LEAT_OK);

@@ -193,7 +193,7 @@ const leati_dataset_op leati_op_text_line_dataset = {
     .close = leati_files_close,
 };
 
-static struct text_args args_of(const leat_text_line_options *options) {
+static struct text_args args_of(const leat_dataset_text_line_options *options) {
     struct text_args args = {0};
     if (options != NULL) {
         args.compression_type = (char *)(uintptr_t)options->compression_type; /* copied */
@@ -203,20 +203,22 @@ static struct text_args args_of(const leat_text_line_options *options) {
     return args;
 }
 
-leat_dataset *leat_text_line_dataset(const char *const *filenames, int num_filenames,
-                                     const leat_text_line_options *options, leat_error *err) {
+leat_dataset *leat_dataset_text_line(const char *const *filenames, int num_filenames,
+                                     const leat_dataset_text_line_options *options,
+                                     leat_error *err) {
     struct text_args args = args_of(options);
     leat_dataset *dataset = NULL;
-    if (leati_filenames_view("text_line_dataset", filenames, num_filenames, &args.filenames, err) ==
-        LEAT_OK) {
+    if (leati_files_view_names("text_line_dataset", filenames, num_filenames, &args.filenames,
+                               err) == LEAT_OK) {
         dataset = leati_dataset_new(&leati_op_text_line_dataset, &args, NULL, 0, err);
     }
     leati_free(args.filenames.values);
     return dataset;
 }
 
-leat_dataset *leat_text_line_dataset_of(leat_dataset *filenames,
-                                        const leat_text_line_options *options, leat_error *err) {
+leat_dataset *leat_dataset_text_line_of(leat_dataset *filenames,
+                                        const leat_dataset_text_line_options *options,
+                                        leat_error *err) {
     struct text_args args = args_of(options);
     return leati_dataset_new(&leati_op_text_line_dataset, &args, &filenames, 1, err);
 }

@@ -261,9 +261,10 @@ const leati_dataset_op leati_op_tf_record_dataset = {
     .indexable = record_indexable,
 };
 
-static void set_options(const leat_tf_record_options *options, struct record_args *args) {
+static void set_options(const leat_dataset_tf_record_options *options, struct record_args *args) {
     leat_index_use use = options == NULL ? LEAT_INDEX_NONE : options->index;
-    args->index = (char *)(uintptr_t)leati_index_use_text(use); /* copied, as are the others */
+    args->index =
+        (char *)(uintptr_t)leati_record_index_use_text(use); /* copied, as are the others */
     args->buffer_size = DEFAULT_BUFFER;
     if (options == NULL) {
         return;
@@ -273,12 +274,13 @@ static void set_options(const leat_tf_record_options *options, struct record_arg
     args->num_parallel_reads = options->num_parallel_reads;
 }
 
-leat_dataset *leat_tf_record_dataset(const char *const *filenames, int num_filenames,
-                                     const leat_tf_record_options *options, leat_error *err) {
+leat_dataset *leat_dataset_tf_record(const char *const *filenames, int num_filenames,
+                                     const leat_dataset_tf_record_options *options,
+                                     leat_error *err) {
     struct record_args args = {0};
     leat_dataset *dataset = NULL;
-    if (leati_filenames_view("tf_record_dataset", filenames, num_filenames, &args.filenames, err) ==
-        LEAT_OK) {
+    if (leati_files_view_names("tf_record_dataset", filenames, num_filenames, &args.filenames,
+                               err) == LEAT_OK) {
         set_options(options, &args);
         dataset = leati_dataset_new(&leati_op_tf_record_dataset, &args, NULL, 0, err);
     }
@@ -286,8 +288,9 @@ leat_dataset *leat_tf_record_dataset(const char *const *filenames, int num_filen
     return dataset;
 }
 
-leat_dataset *leat_tf_record_dataset_of(leat_dataset *filenames,
-                                        const leat_tf_record_options *options, leat_error *err) {
+leat_dataset *leat_dataset_tf_record_of(leat_dataset *filenames,
+                                        const leat_dataset_tf_record_options *options,
+                                        leat_error *err) {
     struct record_args args = {0};
     set_options(options, &args);
     return leati_dataset_new(&leati_op_tf_record_dataset, &args, &filenames, 1, err);

@@ -70,7 +70,7 @@ static int files_teardown(void **state) {
 
 struct reading {
     const char *names; /* separated by blanks */
-    leat_tf_record_options options;
+    leat_dataset_tf_record_options options;
     bool from_dataset, name_errors;
     int64_t skip, num_shards, index;
 };
@@ -89,7 +89,7 @@ static leat_dataset *dataset_of_names(const char *const *names, int count, bool 
     if (spec != NULL &&
         leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(count), strings, &tensor, err) == LEAT_OK &&
         leat_element_set(&element, spec, &tensor, err) == LEAT_OK) {
-        dataset = leat_from_tensor_slices(&element, err);
+        dataset = leat_dataset_from_tensor_slices(&element, err);
     }
     leat_element_fini(&element);
     leat_tensor_unref(&tensor);
@@ -109,11 +109,11 @@ static leat_dataset *read_files(void *context, leat_error *err) {
         at += n + (at[n] == ' ');
     }
     leat_dataset *dataset =
-        r->from_dataset ? leat_tf_record_dataset_of(
+        r->from_dataset ? leat_dataset_tf_record_of(
                               dataset_of_names(names, count, r->name_errors, err), &r->options, err)
-                        : leat_tf_record_dataset(names, count, &r->options, err);
-    dataset = r->skip > 0 ? leat_skip(dataset, r->skip, err) : dataset;
-    return r->num_shards > 0 ? leat_shard(dataset, r->num_shards, r->index, err) : dataset;
+                        : leat_dataset_tf_record(names, count, &r->options, err);
+    dataset = r->skip > 0 ? leat_dataset_skip(dataset, r->skip, err) : dataset;
+    return r->num_shards > 0 ? leat_dataset_shard(dataset, r->num_shards, r->index, err) : dataset;
 }
 
 /* ---- reading ---- */
@@ -221,7 +221,7 @@ static void test_turns_of_cores(void **state) {
         "\"a0\" \"a1\" \"a2\" \"a3\" \"b0\" \"b1\" \"a0\" \"a1\" \"a2\" \"a3\"",
         "\"a0\" \"b0\" \"a1\" \"b1\" \"a2\" \"a3\" \"a0\" \"a1\" \"a2\" \"a3\"",
         "\"a0\" \"b0\" \"a0\" \"a1\" \"b1\" \"a1\" \"a2\" \"a2\" \"a3\" \"a3\""};
-    int reads = (leati_num_cores() + 2) / 3;
+    int reads = (leati_pool_num_cores() + 2) / 3;
     struct reading r = {.names = "a b a", .options.num_parallel_reads = LEAT_AUTOTUNE};
     leat_error err = {0};
     for (int from_dataset = 0; from_dataset < 2; from_dataset++) {
@@ -239,9 +239,10 @@ static void test_turns_of_cores(void **state) {
 }
 
 static leat_dataset *shuffled_batches(void *context, leat_error *err) {
-    leat_dataset *dataset = leat_repeat(read_files(context, err), 2, err);
-    dataset = leat_shuffle(dataset, 5, &(leat_shuffle_options){.seed = LEAT_SEED(2)}, err);
-    return leat_batch(dataset, 3, NULL, err);
+    leat_dataset *dataset = leat_dataset_repeat(read_files(context, err), 2, err);
+    dataset = leat_dataset_shuffle(dataset, 5,
+                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(2)}, err);
+    return leat_dataset_batch(dataset, 3, NULL, err);
 }
 
 static void test_composed(void **state) {
@@ -398,18 +399,18 @@ static void test_memory_of_read_ahead(void **state) {
     iteration.budget = leati_budget_new(0, 2, &err);
     iteration.pool = leati_pool_new(2, &err);
     leati_node_state top = {.dataset = dataset, .iteration = &iteration};
-    leati_node_state *node = leati_node_open(dataset, &iteration, &top, &err);
+    leati_node_state *node = leati_state_node_open(dataset, &iteration, &top, &err);
     leati_block block = {.byte_target = LEATI_BYTE_TARGET};
     assert_non_null(node);
-    assert_int_equal(leati_node_pull(node, 1, &block, &err), LEATI_MORE);
+    assert_int_equal(leati_state_node_pull(node, 1, &block, &err), LEATI_MORE);
     assert_int_equal(leati_budget_used(iteration.budget), 4 * (256 << 10));
-    assert_int_equal(leati_node_pull(node, 1, &block, &err), LEATI_MORE);
+    assert_int_equal(leati_state_node_pull(node, 1, &block, &err), LEATI_MORE);
     assert_int_equal(leati_budget_used(iteration.budget), 2 * 4 * (256 << 10));
-    while (leati_node_pull(node, 1000, &block, &err) == LEATI_MORE) {
+    while (leati_state_node_pull(node, 1000, &block, &err) == LEATI_MORE) {
     }
     assert_int_equal(leati_budget_used(iteration.budget), 0);
     leati_block_fini(&block);
-    leati_node_close(node);
+    leati_state_node_close(node);
     leati_pool_free(iteration.pool);
     leati_budget_unref(iteration.budget);
     leat_dataset_unref(dataset);
@@ -456,21 +457,21 @@ static void test_no_allocation_in_the_steady_state(void **state) {
     leat_error err = {0};
     iteration.budget = leati_budget_new(0, 1, &err);
     leati_node_state top = {.dataset = dataset, .iteration = &iteration};
-    leati_node_state *node = leati_node_open(dataset, &iteration, &top, &err);
+    leati_node_state *node = leati_state_node_open(dataset, &iteration, &top, &err);
     leati_block block = {.byte_target = LEATI_BYTE_TARGET};
     assert_non_null(node);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(leati_node_pull(node, 1000, &block, &err), LEATI_MORE);
+        assert_int_equal(leati_state_node_pull(node, 1000, &block, &err), LEATI_MORE);
     }
     torture_fail_at(0);
     int64_t count = 0;
-    while (leati_node_pull(node, 1000, &block, &err) == LEATI_MORE) {
+    while (leati_state_node_pull(node, 1000, &block, &err) == LEATI_MORE) {
         count += block.n;
     }
     assert_int_equal(count, 196000);
     assert_true(torture_count() < 10);
     leati_block_fini(&block);
-    leati_node_close(node);
+    leati_state_node_close(node);
     leati_budget_unref(iteration.budget);
     leat_dataset_unref(dataset);
 }
@@ -522,7 +523,7 @@ static void count_lines(void *context, leat_log_level level, const char *line) {
 static void test_arguments(void **state) {
     (void)state;
     static const struct {
-        leat_tf_record_options options;
+        leat_dataset_tf_record_options options;
         leat_status status;
         const char *text;
     } bad[] = {
@@ -531,23 +532,23 @@ static void test_arguments(void **state) {
     const char *names[2] = {"a", "b"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         leat_error err = {0};
-        assert_null(leat_tf_record_dataset(names, 2, &bad[i].options, &err));
+        assert_null(leat_dataset_tf_record(names, 2, &bad[i].options, &err));
         assert_int_equal(err.code, bad[i].status);
         assert_non_null(strstr(err.text, bad[i].text));
     }
     leat_error err = {0};
-    assert_null(leat_tf_record_dataset(NULL, 1, NULL, &err));
+    assert_null(leat_dataset_tf_record(NULL, 1, NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_null(leat_tf_record_dataset((const char *[]){NULL}, 1, NULL, &err));
+    assert_null(leat_dataset_tf_record((const char *[]){NULL}, 1, NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     err = (leat_error){0};
-    assert_null(leat_tf_record_dataset_of(leat_range(0, 3, 1, NULL, &err), NULL, &err));
+    assert_null(leat_dataset_tf_record_of(leat_dataset_range(0, 3, 1, NULL, &err), NULL, &err));
     assert_string_equal(err.text, "tf_record_dataset: filenames is a dataset of int64[]; expected "
                                   "string scalars");
-    leat_set_log(count_lines, NULL);
+    leat_log_set(count_lines, NULL);
     dataset_check(read_files, &(struct reading){.names = "b", .options.compression_type = "LZO"},
                   "\"b0\" \"b1\"");
-    leat_set_log(NULL, NULL);
+    leat_log_set(NULL, NULL);
     assert_int_equal(log_lines, 1);
 }
 

@@ -36,7 +36,7 @@ static int64_t static_rows(const leat_spec *spec, bool ragged, bool *equal) {
     const leat_spec *leaf = NULL;
     int begin = 0;
     *equal = true;
-    for (int l = 0; (leaf = leati_spec_leaf(spec, l, &begin)) != NULL; l++) {
+    for (int l = 0; (leaf = leati_row_values_leaf(spec, l, &begin)) != NULL; l++) {
         leat_shape shape = leat_spec_shape(leaf);
         leat_spec_kind kind = leat_spec_get_kind(leaf);
         bool counts = kind == LEAT_SPEC_TENSOR || (ragged && kind == LEAT_SPEC_RAGGED);
@@ -93,7 +93,7 @@ static void unbatch_start(leati_node_state *node, void *state) {
 
 static leat_status unbatch_open(leati_node_state *node, void *state, leat_error *err) {
     struct unbatch_state *s = state;
-    return leati_leaves_open(&s->leaves, &s->input, node, err);
+    return leati_rows_open(&s->leaves, &s->input, node, err);
 }
 
 static void next_element(struct unbatch_state *s) {
@@ -116,14 +116,14 @@ static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want
         }
         int64_t at = leati_input_begin(&s->input);
         if (s->rows < 0 &&
-            leati_element_rows(&s->leaves, &s->input.block, at, &s->rows, err) != LEAT_OK) {
+            leati_leaves_rows(&s->leaves, &s->input.block, at, &s->rows, err) != LEAT_OK) {
             next_element(s);
             return LEATI_ERROR;
         }
         int64_t left = s->offset < s->rows ? s->rows - s->offset : 0;
         int64_t n = left < want ? left : want;
         if (n > 0 &&
-            leati_cut_rows(&s->leaves, &s->input.block, at, s->offset, n, out, err) != LEAT_OK) {
+            leati_rows_cut(&s->leaves, &s->input.block, at, s->offset, n, out, err) != LEAT_OK) {
             return LEATI_ERROR;
         }
         s->offset += n;
@@ -176,7 +176,7 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
     }
     if (status == LEAT_OK) {
         a->number = number;
-        status = leati_element_rows(&a->leaves, &a->element, 0, &found, err);
+        status = leati_leaves_rows(&a->leaves, &a->element, 0, &found, err);
     }
     if (status == LEAT_OK && found != size) {
         status = leati_refuse(err, VALUE, "%lld rows; expected the spec's %lld", (long long)found,
@@ -185,7 +185,7 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
     while (run < n && row + run < size && indices[run] == indices[0] + run) {
         run++;
     }
-    return status == LEAT_OK ? leati_cut_rows(&a->leaves, &a->element, 0, row, run, out, err)
+    return status == LEAT_OK ? leati_rows_cut(&a->leaves, &a->element, 0, row, run, out, err)
                              : status;
 }
 
@@ -232,6 +232,6 @@ const leati_dataset_op leati_op_unbatch = {
     .indexable = unbatch_indexable,
 };
 
-leat_dataset *leat_unbatch(leat_dataset *input, leat_error *err) {
+leat_dataset *leat_dataset_unbatch(leat_dataset *input, leat_error *err) {
     return leati_dataset_new(&leati_op_unbatch, NULL, &input, 1, err);
 }

@@ -70,7 +70,7 @@ static leat_status keep(leati_node_state *node, struct unique_state *s, int64_t 
     leat_buffer_unref(buffer);
     leati_input_consume(&s->input, looked);
     if (status == LEAT_OK) {
-        status = leati_holder_set(&node->holder, leati_seen_bytes(&s->seen), err);
+        status = leati_budget_holder_set(&node->holder, leati_seen_bytes(&s->seen), err);
     }
     return status;
 }
@@ -145,6 +145,6 @@ const leati_dataset_op leati_op_unique = {
     .close = unique_close,
 };
 
-leat_dataset *leat_unique(leat_dataset *input, leat_error *err) {
+leat_dataset *leat_dataset_unique(leat_dataset *input, leat_error *err) {
     return leati_dataset_new(&leati_op_unique, NULL, &input, 1, err);
 }

@@ -79,7 +79,7 @@ static int64_t span_of(const struct window_args *args) {
 }
 
 static leat_spec *window_spec(const leat_dataset *dataset, leat_error *err) {
-    return leati_windows_spec(dataset->inputs[0]->spec, err);
+    return leati_row_values_windows_spec(dataset->inputs[0]->spec, err);
 }
 
 static int64_t window_cardinality(const leat_dataset *dataset) {
@@ -98,7 +98,7 @@ static int64_t window_cardinality(const leat_dataset *dataset) {
 static leat_status window_open(leati_node_state *node, void *state, leat_error *err) {
     struct window_state *s = state;
     int begin = 0;
-    while (leati_spec_leaf(node->dataset->inputs[0]->spec, s->num_leaves, &begin) != NULL) {
+    while (leati_row_values_leaf(node->dataset->inputs[0]->spec, s->num_leaves, &begin) != NULL) {
         s->num_leaves++;
     }
     leat_status status = leati_input_open(&s->input, node, 0, err);
@@ -180,7 +180,8 @@ static leat_status fill(leati_node_state *node, struct window_state *s, leat_err
         }
     }
     if (status == LEAT_OK) {
-        status = leati_holder_set(&node->holder, (int64_t)leati_block_bytes(&s->buffer), err);
+        status =
+            leati_budget_holder_set(&node->holder, (int64_t)leati_block_bytes(&s->buffer), err);
     }
     return status;
 }
@@ -253,7 +254,7 @@ static leat_status look(struct window_state *s, int64_t stride, const leat_error
 static leat_dataset *leaf_dataset(const leati_node_state *node, struct window_state *s, int leaf,
                                   leat_error *err) {
     int begin = 0;
-    const leat_spec *spec = leati_spec_leaf(node->dataset->inputs[0]->spec, leaf, &begin);
+    const leat_spec *spec = leati_row_values_leaf(node->dataset->inputs[0]->spec, leaf, &begin);
     int count = leat_spec_num_components(spec);
     if (leati_block_prepare(&s->piece, count, err) != LEAT_OK) {
         return NULL;
@@ -263,7 +264,7 @@ static leat_dataset *leaf_dataset(const leati_node_state *node, struct window_st
     }
     leati_column_copy(&s->view.origins, &s->piece.origins);
     s->piece.n = s->view.n;
-    leat_dataset *dataset = leati_rows_dataset(&s->piece, spec, err);
+    leat_dataset *dataset = leati_row_values_dataset(&s->piece, spec, err);
     leati_block_clear(&s->piece);
     return dataset;
 }
@@ -374,11 +375,11 @@ static leat_status window_save(leati_node_state *node, void *state, leati_writer
     for (size_t i = 0; i < s->length; i++) {
         leati_put_uint(out, s->places[i] != NULL);
         if (s->places[i] != NULL) {
-            leati_put_error(out, s->places[i]);
+            leati_values_put_error(out, s->places[i]);
         }
     }
     cost->data_elements += s->buffer.n;
-    leat_status status = leati_put_block(out, &s->buffer, 0, s->buffer.n, err);
+    leat_status status = leati_values_put_block(out, &s->buffer, 0, s->buffer.n, err);
     return status == LEAT_OK ? leati_input_save(&s->input, out, cost, err) : status;
 }
 
@@ -394,7 +395,7 @@ static leat_status restore_places(struct window_state *s, uint64_t length, leati
         leat_error error = {0};
         status = leati_get_uint(in, &failed, err);
         if (status == LEAT_OK && failed != 0) {
-            status = leati_get_error(in, &error, err);
+            status = leati_values_get_error(in, &error, err);
         }
         if (status == LEAT_OK) {
             status = failed != 0 ? add_error(s, &error, err) : add_places(s, 1, err);
@@ -420,7 +421,7 @@ static leat_status window_restore(leati_node_state *node, void *state, leati_rea
         status = restore_places(s, length, in, err);
     }
     if (status == LEAT_OK) {
-        status = leati_get_block(in, node->dataset->inputs[0]->spec, &s->buffer, err);
+        status = leati_values_get_block(in, node->dataset->inputs[0]->spec, &s->buffer, err);
     }
     if (status == LEAT_OK && s->buffer.n + (int64_t)s->errors != (int64_t)s->length) {
         status =
@@ -474,8 +475,8 @@ const leati_dataset_op leati_op_window = {
     .close = window_close,
 };
 
-leat_dataset *leat_window(leat_dataset *input, int64_t size, const leat_window_options *options,
-                          leat_error *err) {
+leat_dataset *leat_dataset_window(leat_dataset *input, int64_t size,
+                                  const leat_dataset_window_options *options, leat_error *err) {
     struct window_args args = {.size = size, .shift = INT64_MIN, .stride = 1};
     if (options != NULL) {
         args.shift = options->shift != 0 ? options->shift : INT64_MIN;

@@ -73,9 +73,10 @@ static const leati_row options_rows[] = {
            "it once, 1 (IGNORE, the default) saves, 2 (FAIL) refuses."),
     NUMBER("threading.private_threadpool_size", private_threadpool_size,
            "Iterators have a pool of so many threads of their own; 0: one per processor."),
-    NUMBER("experimental_distribute.auto_shard_policy", auto_shard_policy,
-           "What Python's strategies split the dataset by among workers: 0 (AUTO), 1 (FILE), 2 "
-           "(DATA), 3 (HINT), -1 (OFF). leat_distribute_dataset is told in its own options."),
+    NUMBER(
+        "experimental_distribute.auto_shard_policy", auto_shard_policy,
+        "What Python's strategies split the dataset by among workers: 0 (AUTO), 1 (FILE), 2 "
+        "(DATA), 3 (HINT), -1 (OFF). leat_strategy_distribute_dataset is told in its own options."),
     TEXT("dataset_name", dataset_name, "Names the pipeline in metrics and traces."),
     TEXT("picture_quality", picture_quality,
          "How exactly a JPEG is decoded that is resized at once: \"exact\", the default, as "
@@ -147,7 +148,7 @@ static leat_status options_check(leat_dataset *dataset, leat_error *err) {
         }
     }
     const char *quality = ((const struct options_args *)dataset->args)->picture_quality;
-    if (quality != NULL && leati_picture_quality_of(quality) < 0)
+    if (quality != NULL && leati_options_picture_quality(quality) < 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "with_options: picture_quality is \"%.40s\"; expected \"exact\", "
                           "\"balanced\" or \"fast\"",
@@ -184,9 +185,10 @@ static int64_t number(int64_t value) {
     return value == 0 ? LEATI_OPTION_NOT_SET : value;
 }
 
-leat_dataset *leat_with_options(leat_dataset *input, const leat_options *options, leat_error *err) {
-    static const leat_options none = {0};
-    const leat_options *o = options != NULL ? options : &none;
+leat_dataset *leat_dataset_with_options(leat_dataset *input, const leat_dataset_options *options,
+                                        leat_error *err) {
+    static const leat_dataset_options none = {0};
+    const leat_dataset_options *o = options != NULL ? options : &none;
     struct options_args args = {0};
     if (leati_rows_defaults(options_rows, &args, err) != LEAT_OK) {
         leat_dataset_unref(input);

@@ -188,7 +188,7 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
 static bool may_fail_at_end(const leat_dataset *dataset) {
     bool may = false;
     for (int i = 0; i + 1 < dataset->num_inputs && !may; i++) {
-        may = !leati_cannot_fail(dataset->inputs[i]);
+        may = !leati_state_cannot_fail(dataset->inputs[i]);
     }
     return may;
 }
@@ -197,7 +197,7 @@ static leati_tail zip_advance(leati_node_state *node, void *state, int64_t n, in
                               leat_error *err) {
     struct zip_state *s = state;
     if (may_fail_at_end(node->dataset)) {
-        return leati_advance_by_pulling(node, n, passed, err);
+        return leati_state_node_advance_by_pulling(node, n, passed, err);
     }
     *passed = n;
     for (int i = 0; i < s->num_inputs; i++) {
@@ -320,12 +320,12 @@ const leati_dataset_op leati_op_zip = {
     .access_close = zip_access_close,
 };
 
-leat_dataset *leat_zip(leat_dataset *const *inputs, int num_inputs, leat_error *err) {
+leat_dataset *leat_dataset_zip(leat_dataset *const *inputs, int num_inputs, leat_error *err) {
     return leati_dataset_new(&leati_op_zip, NULL, inputs, num_inputs, err);
 }
 
-leat_dataset *leat_zip_structured(leat_dataset *const *inputs, int num_inputs, leat_spec *structure,
-                                  leat_error *err) {
+leat_dataset *leat_dataset_zip_structured(leat_dataset *const *inputs, int num_inputs,
+                                          leat_spec *structure, leat_error *err) {
     if (structure == NULL) {
         leat_error missing = {0};
         leati_refuse(&missing, STRUCTURE, "zip: structure is NULL; pass a spec");

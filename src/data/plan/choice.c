@@ -52,7 +52,7 @@ static leat_dataset *own_copy(leat_dataset *dataset, leat_error *err) {
 
 static leat_status grow(struct choices *choices, leat_dataset *choice, leat_error *err) {
     size_t count = (size_t)choices->count + 1;
-    leat_dataset **copies = leati_resize((void *)choices->copies, count, sizeof(*copies));
+    leat_dataset **copies = leati_alloc_resize((void *)choices->copies, count, sizeof(*copies));
     if (copies == NULL) {
         return leati_no_memory(err);
     }

@@ -40,7 +40,7 @@ static uint64_t dataset_fingerprint(const leat_object *object) {
 static const leati_object_type dataset_type = {
     .name = "dataset", .free = dataset_free, .fingerprint = dataset_fingerprint};
 
-bool leati_is_dataset(const leat_object *object) {
+bool leati_dataset_of_object_check(const leat_object *object) {
     return object != NULL && object->type == &dataset_type;
 }
 
@@ -70,7 +70,7 @@ static int64_t default_cardinality(const leat_dataset *dataset) {
     return LEAT_UNKNOWN_CARDINALITY;
 }
 
-uint32_t leati_functions_flags(const leati_row *rows, const void *args) {
+uint32_t leati_dataset_functions_flags(const leati_row *rows, const void *args) {
     uint32_t flags = 0;
     for (const leati_row *row = rows; row != NULL && row->type != LEATI_ROW_END; row++) {
         const leat_function *function =
@@ -105,7 +105,8 @@ static leat_status visit_attributes(const leati_row *rows, const void *args,
         const void *at = (const char *)args + row->offset;
         if (row->type == LEATI_ROW_FUNCTION) {
             status = visit_function(*(leat_function *const *)at, visit, context, err);
-        } else if (row->type == LEATI_ROW_OBJECT && leati_is_dataset(*(leat_object *const *)at)) {
+        } else if (row->type == LEATI_ROW_OBJECT &&
+                   leati_dataset_of_object_check(*(leat_object *const *)at)) {
             const leat_dataset *dataset = *(leat_dataset *const *)at;
             status = dataset->pure ? LEAT_OK : visit(dataset, context, err);
         }
@@ -113,8 +114,8 @@ static leat_status visit_attributes(const leati_row *rows, const void *args,
     return status;
 }
 
-leat_status leati_visit_captured(const leat_dataset *dataset, leati_captured_visit visit,
-                                 void *context, leat_error *err) {
+leat_status leati_dataset_visit_captured(const leat_dataset *dataset, leati_captured_visit visit,
+                                         void *context, leat_error *err) {
     leat_status status = LEAT_OK;
     for (const leati_row *row = dataset->op->rows;
          row != NULL && row->type != LEATI_ROW_END && status == LEAT_OK; row++) {
@@ -127,7 +128,7 @@ leat_status leati_visit_captured(const leat_dataset *dataset, leati_captured_vis
 }
 
 bool leati_dataset_has_effects(const leat_dataset *dataset) {
-    return (leati_functions_flags(dataset->op->rows, dataset->args) &
+    return (leati_dataset_functions_flags(dataset->op->rows, dataset->args) &
             (LEATI_IMPURE | LEATI_STATEFUL)) != 0;
 }
 
@@ -294,7 +295,7 @@ void *leati_dataset_shared(const leat_dataset *dataset, leat_error *err) {
     return shared;
 }
 
-leat_dataset *leat_label(leat_dataset *dataset, const char *label, leat_error *err) {
+leat_dataset *leat_dataset_label(leat_dataset *dataset, const char *label, leat_error *err) {
     if (dataset == NULL) {
         return NULL;
     }

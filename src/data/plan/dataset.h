@@ -32,47 +32,49 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
                                 leat_dataset *const *inputs, int num_inputs, leat_error *err);
 
 /* Are its elements those of its input, so that plans do without it? */
-static inline bool leati_changes_nothing(const leat_dataset *dataset) {
+static inline bool leati_dataset_changes_nothing(const leat_dataset *dataset) {
     return dataset->op->changes_nothing != NULL && dataset->op->changes_nothing(dataset);
 }
 
-/* leat_shard for a worker of several that all need an element: INVALID_ARGUMENT in place of the
- * first one where there are fewer than num_shards (TensorFlow's require_non_empty). */
-leat_dataset *leati_shard_for_all(leat_dataset *input, int64_t num_shards, int64_t index,
-                                  leat_error *err);
+/* leat_dataset_shard for a worker of several that all need an element: INVALID_ARGUMENT in place of
+ * the first one where there are fewer than num_shards (TensorFlow's require_non_empty). */
+leat_dataset *leati_dataset_shard_for_all(leat_dataset *input, int64_t num_shards, int64_t index,
+                                          leat_error *err);
 
 /* Is the node a shard of SHARD_HINT, which distribution fills in? */
-bool leati_shard_is_hint(const leat_dataset *dataset);
+bool leati_dataset_shard_is_hint(const leat_dataset *dataset);
 
-/* leat_shuffle with a seed pair that was resolved before, for operators made of others. */
-leat_dataset *leati_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
-                                     const int64_t pair[2], leat_error *err);
+/* leat_dataset_shuffle with a seed pair that was resolved before, for operators made of others. */
+leat_dataset *leati_dataset_shuffle_resolved(leat_dataset *input, int64_t buffer_size,
+                                             const int64_t pair[2], leat_error *err);
 
-/* leat_sample_from_datasets, ending with the first dataset that ends, by weights that a dataset
- * gives: `inputs` are `num_datasets` datasets and then that one. The seed pair was resolved before.
+/* leat_dataset_sample_from_datasets, ending with the first dataset that ends, by weights that a
+ * dataset gives: `inputs` are `num_datasets` datasets and then that one. The seed pair was resolved
+ * before.
  */
-leat_dataset *leati_sample_resolved(leat_dataset *const *inputs, int num_datasets,
-                                    const int64_t pair[2], leat_error *err);
+leat_dataset *leati_dataset_sample_resolved(leat_dataset *const *inputs, int num_datasets,
+                                            const int64_t pair[2], leat_error *err);
 
-/* leat_batch joined with what lies below it as map_and_batch_fusion joins it with a map: an element
- * that fails costs exactly its batch. For operators made of others. */
-leat_dataset *leati_batch_fused(leat_dataset *input, int64_t batch_size, bool drop_remainder,
-                                leat_error *err);
+/* leat_dataset_batch joined with what lies below it as map_and_batch_fusion joins it with a map: an
+ * element that fails costs exactly its batch. For operators made of others. */
+leat_dataset *leati_dataset_batch_fused(leat_dataset *input, int64_t batch_size,
+                                        bool drop_remainder, leat_error *err);
 /* Tensors whose shapes are not known as ragged values, for ragged_batch. */
-leat_dataset *leati_dense_to_ragged(leat_dataset *input, leat_dtype row_splits_dtype,
-                                    leat_error *err);
+leat_dataset *leati_dataset_dense_to_ragged(leat_dataset *input, leat_dtype row_splits_dtype,
+                                            leat_error *err);
 
 /* How many epochs a shuffle node runs through: 1, or what fusion with repeat set (-1: forever). 0
  * for other operators. */
-int64_t leati_shuffle_epochs(const leat_dataset *dataset);
+int64_t leati_dataset_shuffle_epochs(const leat_dataset *dataset);
 /* A copy of a shuffle node that runs through `epochs` (1 or more, or -1) epochs: repeat over
  * shuffle as one operator, for the rewrite. Owned. */
-leat_dataset *leati_shuffle_repeated(const leat_dataset *shuffle, int64_t epochs, leat_error *err);
+leat_dataset *leati_dataset_shuffle_repeated(const leat_dataset *shuffle, int64_t epochs,
+                                             leat_error *err);
 /* The number of elements of `count` epochs of a dataset, as repeat has it. */
-int64_t leati_repeat_cardinality(const leat_dataset *input, int64_t count);
+int64_t leati_dataset_repeat_cardinality(const leat_dataset *input, int64_t count);
 
 /* What the functions among an operator's arguments do: their flags (graph/op.h), joined. */
-uint32_t leati_functions_flags(const leati_row *rows, const void *args);
+uint32_t leati_dataset_functions_flags(const leati_row *rows, const void *args);
 /* Does a function of this node (not of those below) have effects, or a random state of its own? */
 bool leati_dataset_has_effects(const leat_dataset *dataset);
 
@@ -80,12 +82,12 @@ bool leati_dataset_has_effects(const leat_dataset *dataset);
  * constants and that are not pure, in the order of the functions; stops at the first failure. */
 typedef leat_status (*leati_captured_visit)(const leat_dataset *dataset, void *context,
                                             leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_visit_captured(const leat_dataset *dataset,
-                                                  leati_captured_visit visit, void *context,
-                                                  leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_dataset_visit_captured(const leat_dataset *dataset,
+                                                          leati_captured_visit visit, void *context,
+                                                          leat_error *err);
 
 /* Is the object a dataset? */
-bool leati_is_dataset(const leat_object *object);
+bool leati_dataset_of_object_check(const leat_object *object);
 
 /* A copy of `dataset` over other inputs (given; released on failure) and, if not NULL, other args:
  * for rewrites. Shares the origin's shared state. Owned. */

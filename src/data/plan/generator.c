@@ -42,7 +42,7 @@ leati_generator *leati_generator_named(const char *name, leat_error *err) {
     leati_generator *found = leati_names_find(&registry, name);
     if (found == NULL) {
         leati_fail(err, LEAT_NOT_FOUND,
-                   "generator \"%s\" is not registered; call leat_register_generator before "
+                   "generator \"%s\" is not registered; call leat_generator_register before "
                    "reading the plan",
                    name != NULL ? name : "(unnamed)");
     }
@@ -55,7 +55,7 @@ bool leati_generator_is_registered(const leati_generator *generator) {
     return found != NULL;
 }
 
-leat_status leat_register_generator(const char *name, const leat_generator *generator,
+leat_status leat_generator_register(const char *name, const leat_generator *generator,
                                     void *context, uint32_t flags, leat_error *err) {
     if (name == NULL || name[0] == '\0') {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "a registered generator needs a name");

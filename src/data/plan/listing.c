@@ -58,7 +58,7 @@ static json_t *describe(const leati_dataset_op *op) {
         leati_json_put(object, "source", json_boolean(op->flow == LEATI_SOURCE)) &&
         leati_json_put(object, "tree", json_boolean(op->structure_argument != NULL)) &&
         leati_json_put(object, "shown", text_or_null(op->shown)) &&
-        leati_json_put(object, "arguments", leati_rows_describe(op->rows)) &&
+        leati_json_put(object, "arguments", leati_json_describe_rows(op->rows)) &&
         leati_json_put(object, "signature",
                        op->signature == NULL ? json_null() : words(op->signature, parameter_of))) {
         return object;
@@ -67,9 +67,9 @@ static json_t *describe(const leati_dataset_op *op) {
     return NULL;
 }
 
-json_t *leati_dataset_ops_describe(void) {
+json_t *leati_plan_ops_describe(void) {
     size_t count;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     json_t *list = json_array();
     bool good = list != NULL;
     for (size_t i = 0; good && i < count; i++) {
@@ -83,7 +83,7 @@ json_t *leati_dataset_ops_describe(void) {
 }
 
 char *leat_dataset_operators_json(leat_error *err) {
-    json_t *list = leati_dataset_ops_describe();
+    json_t *list = leati_plan_ops_describe();
     char *text = NULL;
     if (list != NULL) {
         text = leati_json_print(list, 0, false, err);

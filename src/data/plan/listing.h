@@ -5,6 +5,6 @@
 #include <jansson.h>
 
 /* The list that leat_dataset_operators_json writes. Owned; NULL without memory. */
-json_t *leati_dataset_ops_describe(void);
+json_t *leati_plan_ops_describe(void);
 
 #endif

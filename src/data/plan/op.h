@@ -84,13 +84,13 @@ typedef enum leati_batches {
 /* How a tree is saved, and the predicted cost of restoring it, summed over the tree. */
 typedef struct leati_save_cost {
     int64_t replay_elements;
-    int64_t data_elements; /* that the state holds itself */
-    leat_save_mode mode;   /* DATA: hold elements rather than compute them again */
-    bool lasting;          /* the user asked for the state; else it is an input's own snapshot */
+    int64_t data_elements;        /* that the state holds itself */
+    leat_iterator_save_mode mode; /* DATA: hold elements rather than compute them again */
+    bool lasting; /* the user asked for the state; else it is an input's own snapshot */
 } leati_save_cost;
 
 /* Adds what a state inside another one costs. */
-static inline void leati_save_cost_add(leati_save_cost *to, const leati_save_cost *inside) {
+static inline void leati_op_save_cost_add(leati_save_cost *to, const leati_save_cost *inside) {
     to->replay_elements += inside->replay_elements;
     to->data_elements += inside->data_elements;
 }
@@ -224,8 +224,8 @@ typedef struct leati_dataset_op {
 } leati_dataset_op;
 
 /* The table: data/ops.def, later joined with service's. */
-const leati_dataset_op *leati_dataset_op_find(const char *name);
-const leati_dataset_op *const *leati_dataset_ops(size_t *count);
+const leati_dataset_op *leati_op_find(const char *name);
+const leati_dataset_op *const *leati_plan_ops(size_t *count);
 
 /* Its operators, for what is about one of them: a rewrite that matches it, an operator made of it.
  */

@@ -43,7 +43,7 @@ const char *leati_plan_text(const leat_dataset *plan, const char *name) {
     return text == NULL ? NULL : *text;
 }
 
-int leati_picture_quality_of(const char *name) {
+int leati_options_picture_quality(const char *name) {
     static const char *const names[] = {[LEATI_PICTURE_EXACT] = "exact",
                                         [LEATI_PICTURE_BALANCED] = "balanced",
                                         [LEATI_PICTURE_FAST] = "fast"};
@@ -58,5 +58,5 @@ int leati_picture_quality_of(const char *name) {
 leati_picture_quality leati_plan_quality(const leat_dataset *plan) {
     const char *name = leati_plan_text(plan, "picture_quality");
     return name == NULL ? LEATI_PICTURE_EXACT
-                        : (leati_picture_quality)leati_picture_quality_of(name);
+                        : (leati_picture_quality)leati_options_picture_quality(name);
 }

@@ -23,7 +23,7 @@ int64_t leati_plan_number(const leat_dataset *plan, const char *name);
 /* A text (borrowed from the plan); NULL where no node sets it. */
 const char *leati_plan_text(const leat_dataset *plan, const char *name);
 /* The leati_picture_quality of that name; -1: none has it. */
-int leati_picture_quality_of(const char *name);
+int leati_options_picture_quality(const char *name);
 /* The plan's. */
 leati_picture_quality leati_plan_quality(const leat_dataset *plan);
 

@@ -32,10 +32,10 @@ static leat_status look_open(leati_node_state *node, void *state, leat_error *er
 
 static leati_tail look_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                             leat_error *err) {
-    leati_tree_lock();
+    leati_state_tree_lock();
     const leati_knob *knob = node->parent->knobs;
-    seen.knob = knob == NULL ? 0 : leati_knob_get(knob);
-    leati_tree_unlock();
+    seen.knob = knob == NULL ? 0 : leati_autotune_knob_get(knob);
+    leati_state_tree_unlock();
     return leati_input_take(&((struct dataset_test_state *)state)->input, want, out, err);
 }
 
@@ -53,13 +53,13 @@ static const leati_dataset_op look_op = {
 };
 
 /* Options below and above an operator; either may be NULL. */
-static struct seen look(const leat_options *below, const leat_options *above,
+static struct seen look(const leat_dataset_options *below, const leat_dataset_options *above,
                         const leat_iterator_options *own) {
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(0, 3, 1, NULL, &err);
-    dataset = below == NULL ? dataset : leat_with_options(dataset, below, &err);
+    leat_dataset *dataset = leat_dataset_range(0, 3, 1, NULL, &err);
+    dataset = below == NULL ? dataset : leat_dataset_with_options(dataset, below, &err);
     dataset = leati_dataset_new(&look_op, NULL, &dataset, 1, &err);
-    dataset = above == NULL ? dataset : leat_with_options(dataset, above, &err);
+    dataset = above == NULL ? dataset : leat_dataset_with_options(dataset, above, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, own, &err);
     if (iterator == NULL) {
         fail_msg("%s", err.text);
@@ -71,13 +71,14 @@ static struct seen look(const leat_options *below, const leat_options *above,
 
 static void test_threads(void **state) {
     (void)state;
-    leat_options three = {.private_threadpool_size = 3}, five = {.private_threadpool_size = 5};
+    leat_dataset_options three = {.private_threadpool_size = 3},
+                         five = {.private_threadpool_size = 5};
     assert_int_equal(look(&three, NULL, NULL).threads, 3);
     assert_int_equal(look(&three, NULL, NULL).cpus, 3);
     assert_int_equal(look(&three, &five, NULL).threads, 5); /* the one closer to the end */
     assert_int_equal(look(&five, &three, NULL).threads, 3);
     assert_int_equal(look(&five, &three, &(leat_iterator_options){.num_threads = 2}).threads, 2);
-    leat_options budget = {.private_threadpool_size = 4, .cpu_budget = 2};
+    leat_dataset_options budget = {.private_threadpool_size = 4, .cpu_budget = 2};
     assert_int_equal(look(&budget, NULL, NULL).threads, 4);
     assert_int_equal(look(&budget, NULL, NULL).cpus, 2);
     budget.cpu_budget = 9; /* more than there are */
@@ -90,7 +91,7 @@ static void test_tuning(void **state) {
     assert_true(plain.autotune);
     assert_int_equal(plain.tuning.memory, LEATI_OPTION_NOT_SET);
     assert_int_equal(plain.tuning.start, LEATI_OPTION_NOT_SET);
-    leat_options options = {
+    leat_dataset_options options = {
         .autotune = -1, .ram_budget = 1 << 20, .initial_parallelism = 6, .min_parallelism = 2};
     struct seen set = look(&options, NULL, NULL);
     assert_false(set.autotune);
@@ -98,7 +99,7 @@ static void test_tuning(void **state) {
     assert_int_equal(set.tuning.start, 6);
     assert_int_equal(set.tuning.least, 2);
     /* A field that the upper node leaves open keeps the lower one's value. */
-    set = look(&options, &(leat_options){.autotune = 1}, NULL);
+    set = look(&options, &(leat_dataset_options){.autotune = 1}, NULL);
     assert_true(set.autotune);
     assert_int_equal(set.tuning.start, 6);
     assert_false(look(NULL, NULL, &(leat_iterator_options){.no_autotune = true}).autotune);
@@ -108,17 +109,18 @@ static void test_tuning(void **state) {
 static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_multiply(x, x);
+    outputs[0] = leat_op_multiply(x, x);
     return 1;
 }
 
-static int64_t limit_of_map(const leat_options *options) {
+static int64_t limit_of_map(const leat_dataset_options *options) {
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(0, 3, 1, NULL, &err);
+    leat_dataset *dataset = leat_dataset_range(0, 3, 1, NULL, &err);
     dataset = leati_dataset_new(&look_op, NULL, &dataset, 1, &err);
-    dataset = leat_map(dataset, leat_trace(trace_square, NULL, leat_dataset_spec(dataset), &err),
-                       &(leat_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, &err);
-    dataset = leat_with_options(dataset, options, &err);
+    dataset =
+        leat_dataset_map(dataset, LEAT_TRACE(trace_square, NULL, leat_dataset_spec(dataset), &err),
+                         &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, &err);
+    dataset = leat_dataset_with_options(dataset, options, &err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
@@ -130,7 +132,7 @@ static int64_t limit_of_map(const leat_options *options) {
 
 static void test_parallelism(void **state) {
     (void)state;
-    leat_options options = {.autotune = -1, .private_threadpool_size = 8};
+    leat_dataset_options options = {.autotune = -1, .private_threadpool_size = 8};
     assert_int_equal(limit_of_map(&options), 8);
     options.initial_parallelism = 3;
     assert_int_equal(limit_of_map(&options), 3);
@@ -162,16 +164,17 @@ static void take_line(void *context, leat_log_level level, const char *line) {
 
 static leat_status save_with(leat_external_state policy, bool effects, leat_error *err) {
     static int calls;
-    leat_dataset *dataset = leat_range(0, 3, 1, NULL, err);
+    leat_dataset *dataset = leat_dataset_range(0, 3, 1, NULL, err);
     leat_spec *spec = leat_spec_ref(leat_dataset_spec(dataset));
-    leat_function *function = effects ? leat_callback_function(call_user, &calls, NULL, NULL, 0,
-                                                               leat_spec_ref(spec), spec, err)
-                                      : leat_trace(trace_square, NULL, spec, err);
+    leat_function *function =
+        effects ? LEAT_CALLBACK(call_user, &calls, NULL, NULL, 0, leat_spec_ref(spec), spec, err)
+                : LEAT_TRACE(trace_square, NULL, spec, err);
     if (!effects) {
         leat_spec_unref(spec);
     }
-    dataset = leat_map(dataset, function, NULL, err);
-    dataset = leat_with_options(dataset, &(leat_options){.external_state = policy}, err);
+    dataset = leat_dataset_map(dataset, function, NULL, err);
+    dataset =
+        leat_dataset_with_options(dataset, &(leat_dataset_options){.external_state = policy}, err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     char *data = NULL;
     size_t size = 0;
@@ -185,7 +188,7 @@ static leat_status save_with(leat_external_state policy, bool effects, leat_erro
 static void test_external_state(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_set_log(take_line, &lines);
+    leat_log_set(take_line, &lines);
     assert_int_equal(save_with(LEAT_EXTERNAL_STATE_DEFAULT, true, &err), LEAT_OK);
     assert_int_equal(save_with(LEAT_EXTERNAL_STATE_IGNORE, true, &err), LEAT_OK);
     assert_int_equal(lines.count, 0);
@@ -198,7 +201,7 @@ static void test_external_state(void **state) {
     assert_int_equal(save_with(LEAT_EXTERNAL_STATE_FAIL, false, &err), LEAT_OK);
     assert_int_equal(save_with(LEAT_EXTERNAL_STATE_FAIL, true, &err), LEAT_FAILED_PRECONDITION);
     assert_non_null(strstr(err.text, "the function of map"));
-    leat_set_log(NULL, NULL);
+    leat_log_set(NULL, NULL);
 }
 
 /* ---- bad values, and fields without effect ---- */
@@ -235,9 +238,9 @@ static void test_without_effect(void **state) {
                        "\"experimental_distribute.auto_shard_policy\": 2}, "
                        "\"input\": {\"op\": \"range\", \"args\": {\"stop\": 3}}}";
     lines = (struct lines){0};
-    leat_set_log(take_line, &lines);
+    leat_log_set(take_line, &lines);
     leat_dataset *dataset = leat_dataset_from_json(json, &err);
-    leat_set_log(NULL, NULL);
+    leat_log_set(NULL, NULL);
     assert_non_null(dataset);
     assert_non_null(strstr(lines.last, "experimental_slack has no effect"));
     assert_int_equal(lines.all, 1);
@@ -248,8 +251,8 @@ static void test_without_effect(void **state) {
 
 static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value contents = leat_read_file(leat_graph_argument(graph, 0));
-    outputs[0] = leat_resize(leat_decode_jpeg(contents, 3), 6, 8, NULL);
+    leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0));
+    outputs[0] = leat_op_resize(leat_op_decode_jpeg(contents, 3), 6, 8, NULL);
     return 1;
 }
 
@@ -266,13 +269,14 @@ static void resized(const char *quality, bool by_index, float *out) {
                                          &tensor, &err),
                      LEAT_OK);
     assert_int_equal(leat_element_set(&names, spec, &tensor, &err), LEAT_OK);
-    leat_dataset *dataset = leat_from_tensor_slices(&names, &err);
+    leat_dataset *dataset = leat_dataset_from_tensor_slices(&names, &err);
     leat_element_fini(&names);
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
-    leat_function *function = leat_trace(trace_picture, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_map(dataset, function, NULL, &err);
-    dataset = leat_with_options(dataset, &(leat_options){.picture_quality = quality}, &err);
+    leat_function *function = LEAT_TRACE(trace_picture, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_map(dataset, function, NULL, &err);
+    dataset = leat_dataset_with_options(dataset,
+                                        &(leat_dataset_options){.picture_quality = quality}, &err);
     assert_non_null(dataset);
     leat_iterator *iterator = by_index ? NULL : leat_iterator_new(dataset, NULL, &err);
     leat_accessor *accessor = by_index ? leat_accessor_open(dataset, &err) : NULL;

@@ -225,7 +225,7 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
     if (c->reader != NULL && c->reader->function != NULL) {
         function = make_function(c, row, json, input, err);
     } else {
-        function = leati_function_read_json(json, err);
+        function = leati_json_read_function(json, err);
     }
     leat_spec_unref(input);
     return (leat_object *)function;
@@ -320,7 +320,7 @@ static leat_dataset *read_node(const json_t *json, const leati_plan_reader *read
         leati_refuse(err, VALUE, "a plan node without \"op\": expected the name of an operator");
         return NULL;
     }
-    const leati_dataset_op *op = leati_dataset_op_find(name);
+    const leati_dataset_op *op = leati_op_find(name);
     if (op == NULL) {
         leati_fail(err, LEAT_UNIMPLEMENTED,
                    "operator \"%s\" is not in the table; `leat ops` lists what is", name);
@@ -331,7 +331,7 @@ static leat_dataset *read_node(const json_t *json, const leati_plan_reader *read
     }
     leat_dataset *dataset = make_node(op, json, reader, depth, err);
     const char *label = json_string_value(json_object_get(json, "label"));
-    return dataset != NULL && label != NULL ? leat_label(dataset, label, err) : dataset;
+    return dataset != NULL && label != NULL ? leat_dataset_label(dataset, label, err) : dataset;
 }
 
 leat_dataset *leati_plan_read(const json_t *json, const leati_plan_reader *reader,
@@ -346,7 +346,7 @@ leat_dataset *leati_plan_read(const json_t *json, const leati_plan_reader *reade
 
 static json_t *write_function(void *context, const leat_object *function, leat_error *err) {
     (void)context;
-    return leati_function_write_json((const leat_function *)function, err);
+    return leati_json_write_function((const leat_function *)function, err);
 }
 
 static json_t *write_tree(const leat_dataset *dataset, const leat_spec *structure, int *next,

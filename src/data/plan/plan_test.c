@@ -83,7 +83,7 @@ static leat_status to_text(void *context, leat_error *err) {
 static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_add(x, x);
+    outputs[0] = leat_op_add(x, x);
     return 1;
 }
 
@@ -91,9 +91,10 @@ static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
 static void test_functions(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(0, 3, 1, NULL, &err);
-    leat_function *function = leat_trace(trace_twice, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_map(dataset, function, &(leat_map_options){.num_parallel_calls = 2}, &err);
+    leat_dataset *dataset = leat_dataset_range(0, 3, 1, NULL, &err);
+    leat_function *function = LEAT_TRACE(trace_twice, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_map(dataset, function,
+                               &(leat_dataset_map_options){.num_parallel_calls = 2}, &err);
     assert_non_null(dataset);
     torture_json(true);
     torture_run(to_text, dataset);
@@ -196,7 +197,7 @@ static void test_refused(void **state) {
     assert_null(leat_dataset_spec(NULL));
     assert_int_equal(leat_dataset_cardinality(NULL), LEAT_UNKNOWN_CARDINALITY);
     assert_true(leat_dataset_fingerprint(NULL) == 0);
-    assert_null(leat_label(NULL, "x", &err));
+    assert_null(leat_dataset_label(NULL, "x", &err));
 }
 
 /* `levels` nodes, one below the other, or as deep a tree of inputs. */
@@ -231,9 +232,9 @@ static void test_depth(void **state) {
     refused(text.data, LEAT_INVALID_ARGUMENT, "a plan deeper than 200 nodes");
     /* Built by calls it may be deeper, but not without end. */
     for (int levels = 1001; levels <= 1002; levels++) {
-        dataset = leat_range(0, 5, 1, NULL, &err);
+        dataset = leat_dataset_range(0, 5, 1, NULL, &err);
         for (int i = 1; i < levels; i++)
-            dataset = leat_label(leat_skip(dataset, 0, &err), "s", &err);
+            dataset = leat_dataset_label(leat_dataset_skip(dataset, 0, &err), "s", &err);
         assert_non_null(dataset);
         leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
         assert_int_equal(iterator != NULL, levels <= 1001);
@@ -324,7 +325,7 @@ static uint64_t fingerprint_of(const char *args, int64_t made, int64_t stop) {
     if (leati_json_to_rows(json, all_rows, &all, "test_all", NULL, &err) != LEAT_OK)
         fail_msg("%s: %s", args, err.text);
     all.made = made;
-    leat_dataset *input = leat_range(0, stop, 1, NULL, &err);
+    leat_dataset *input = leat_dataset_range(0, stop, 1, NULL, &err);
     leat_dataset *dataset = leati_dataset_new(&all_op, &all, &input, 1, &err);
     if (dataset == NULL)
         fail_msg("%s", err.text);

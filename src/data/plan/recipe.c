@@ -19,8 +19,8 @@ static leat_status no_match(const leati_strings *patterns, const char *op, leat_
     return status;
 }
 
-leat_status leati_match_names(const leati_strings *files, const char *op, leat_tensor *names,
-                              leat_error *err) {
+leat_status leati_recipe_match_names(const leati_strings *files, const char *op, leat_tensor *names,
+                                     leat_error *err) {
     size_t count = (size_t)files->count;
     const char **patterns = leati_alloc(count, sizeof(*patterns));
     leati_paths paths = {0};
@@ -55,27 +55,26 @@ leat_status leati_match_names(const leati_strings *files, const char *op, leat_t
     }
     leati_free(strings);
     leati_free(patterns);
-    leati_paths_fini(&paths);
+    leati_fs_paths_fini(&paths);
     return status;
 }
 
-leat_dataset *leati_names_dataset(const leat_tensor *names, const int64_t pair[2],
-                                  leat_error *err) {
+leat_dataset *leati_recipe_names(const leat_tensor *names, const int64_t pair[2], leat_error *err) {
     leat_spec *spec = leat_spec_tensor(LEAT_STRING, leat_tensor_shape(names), err);
     leat_element element = {0};
     leat_dataset *plan = NULL;
     if (spec != NULL && leat_element_set(&element, spec, names, err) == LEAT_OK) {
-        plan = leat_from_tensor_slices(&element, err);
+        plan = leat_dataset_from_tensor_slices(&element, err);
     }
     leat_element_fini(&element);
     leat_spec_unref(spec);
     if (plan == NULL || pair == NULL) {
         return plan;
     }
-    return leati_shuffle_resolved(plan, names->dims[0], pair, err);
+    return leati_dataset_shuffle_resolved(plan, names->dims[0], pair, err);
 }
 
-leati_epochs leati_epochs_of(const leat_epochs_options *options) {
+leati_epochs leati_recipe_epochs_of(const leat_dataset_epochs_options *options) {
     return (leati_epochs){
         .num_epochs = options->num_epochs == 0 ? LEATI_EPOCHS_NONE : options->num_epochs,
         .shuffle = !options->no_shuffle,
@@ -87,31 +86,31 @@ leati_epochs leati_epochs_of(const leat_epochs_options *options) {
             options->prefetch_buffer_size == 0 ? LEAT_AUTOTUNE : options->prefetch_buffer_size};
 }
 
-void leati_epochs_resolve(leati_epochs *epochs) {
+void leati_recipe_epochs_resolve(leati_epochs *epochs) {
     if (!epochs->shuffle) {
         return;
     }
-    leati_resolve_once(epochs->shuffle_seed, &epochs->resolved, epochs->pair);
-    leati_resolve_once(epochs->shuffle_seed, &epochs->records_resolved, epochs->records_pair);
+    leati_seed_resolve_once(epochs->shuffle_seed, &epochs->resolved, epochs->pair);
+    leati_seed_resolve_once(epochs->shuffle_seed, &epochs->records_resolved, epochs->records_pair);
 }
 
-leat_dataset *leati_epochs_files(const leati_epochs *epochs, const leat_tensor *names,
-                                 leat_error *err) {
-    return leati_names_dataset(names, epochs->shuffle ? epochs->pair : NULL, err);
+leat_dataset *leati_recipe_epochs_files(const leati_epochs *epochs, const leat_tensor *names,
+                                        leat_error *err) {
+    return leati_recipe_names(names, epochs->shuffle ? epochs->pair : NULL, err);
 }
 
-leat_dataset *leati_epochs_records(const leati_epochs *epochs, leat_dataset *records,
-                                   leat_error *err) {
+leat_dataset *leati_recipe_epochs_records(const leati_epochs *epochs, leat_dataset *records,
+                                          leat_error *err) {
     if (records != NULL && epochs->shuffle) {
-        records =
-            leati_shuffle_resolved(records, epochs->shuffle_buffer_size, epochs->records_pair, err);
+        records = leati_dataset_shuffle_resolved(records, epochs->shuffle_buffer_size,
+                                                 epochs->records_pair, err);
     }
     int64_t count = epochs->num_epochs == LEATI_EPOCHS_NONE ? -1 : epochs->num_epochs;
-    return count == 1 ? records : leat_repeat(records, count, err);
+    return count == 1 ? records : leat_dataset_repeat(records, count, err);
 }
 
-leat_dataset *leati_rearranged(leat_dataset *input, const int *order, const leat_spec *output,
-                               leat_error *err) {
+leat_dataset *leati_recipe_rearranged(leat_dataset *input, const int *order,
+                                      const leat_spec *output, leat_error *err) {
     leat_function *function = NULL;
     size_t count = (size_t)leat_spec_num_components(output);
     if (input == NULL) {
@@ -133,7 +132,7 @@ leat_dataset *leati_rearranged(leat_dataset *input, const int *order, const leat
         leat_dataset_unref(input);
         return NULL;
     }
-    return leat_map(input, function, NULL, err);
+    return leat_dataset_map(input, function, NULL, err);
 }
 
 leat_status leati_recipe_check_threads(const char *op, const char *name, int64_t threads,
@@ -152,7 +151,7 @@ leat_status leati_recipe_finish(leat_dataset *dataset, leat_dataset *plan, leat_
     if (plan == NULL) {
         return err->code;
     }
-    leat_dataset **inputs = leati_resize(dataset->inputs, 1, sizeof(*inputs));
+    leat_dataset **inputs = leati_alloc_resize(dataset->inputs, 1, sizeof(*inputs));
     if (inputs == NULL) {
         leat_dataset_unref(plan);
         return leati_no_memory(err);

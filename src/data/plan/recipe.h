@@ -76,27 +76,27 @@ typedef struct leati_epochs {
 
 /* The names that patterns match, sorted bytewise, as a vector of strings. INVALID_ARGUMENT "No
  * files matched pattern", behind `op`, where there are none. Owned. */
-LEAT_WARN_UNUSED leat_status leati_match_names(const leati_strings *patterns, const char *op,
-                                               leat_tensor *names, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_recipe_match_names(const leati_strings *patterns, const char *op,
+                                                      leat_tensor *names, leat_error *err);
 /* A dataset of names (borrowed), shuffled with a seed pair that was resolved, or (NULL) in order.
  * Owned. */
-leat_dataset *leati_names_dataset(const leat_tensor *names, const int64_t pair[2], leat_error *err);
+leat_dataset *leati_recipe_names(const leat_tensor *names, const int64_t pair[2], leat_error *err);
 
 /* The arguments of a C caller. */
-leati_epochs leati_epochs_of(const leat_epochs_options *options);
+leati_epochs leati_recipe_epochs_of(const leat_dataset_epochs_options *options);
 /* For an operator's check: resolves the seeds, the files' first. */
-void leati_epochs_resolve(leati_epochs *epochs);
+void leati_recipe_epochs_resolve(leati_epochs *epochs);
 /* The files of a recipe in their order. Owned. */
-leat_dataset *leati_epochs_files(const leati_epochs *epochs, const leat_tensor *names,
-                                 leat_error *err);
+leat_dataset *leati_recipe_epochs_files(const leati_epochs *epochs, const leat_tensor *names,
+                                        leat_error *err);
 /* `records` (given) shuffled and repeated. Owned. */
-leat_dataset *leati_epochs_records(const leati_epochs *epochs, leat_dataset *records,
-                                   leat_error *err);
+leat_dataset *leati_recipe_epochs_records(const leati_epochs *epochs, leat_dataset *records,
+                                          leat_error *err);
 
 /* Elements of `input` (given) with component order[i] of theirs as component i, in the structure of
  * `output` (borrowed), a spec of as many components. Owned. */
-leat_dataset *leati_rearranged(leat_dataset *input, const int *order, const leat_spec *output,
-                               leat_error *err);
+leat_dataset *leati_recipe_rearranged(leat_dataset *input, const int *order,
+                                      const leat_spec *output, leat_error *err);
 
 /* Is a number of threads at least 1, or AUTOTUNE? */
 LEAT_WARN_UNUSED leat_status leati_recipe_check_threads(const char *op, const char *name,

@@ -14,10 +14,10 @@ struct leati_seed_generator {
     leat_buffer *order; /* the last permutation, or NULL */
 };
 
-void leati_resolve_once(leati_seed_argument seed, bool *resolved, int64_t pair[2]) {
+void leati_seed_resolve_once(leati_seed_argument seed, bool *resolved, int64_t pair[2]) {
     if (!*resolved) {
-        leati_resolve_seed(seed, &pair[0], &pair[1]);
-        leati_fresh_seed_if_zero(&pair[0], &pair[1]);
+        leati_random_resolve_seed(seed, &pair[0], &pair[1]);
+        leati_random_fresh_seed_if_zero(&pair[0], &pair[1]);
         *resolved = true;
     }
 }
@@ -29,7 +29,7 @@ leati_seed_generator *leati_seed_generator_new(int64_t seed, int64_t seed2, bool
         leati_no_memory(err);
         return NULL;
     }
-    leati_fresh_seed_if_zero(&seed, &seed2);
+    leati_random_fresh_seed_if_zero(&seed, &seed2);
     pthread_mutex_init(&generator->lock, NULL);
     generator->seed = seed;
     generator->seed2 = seed2;

@@ -10,7 +10,7 @@
 #include <leat/base.h>
 
 /* Rows for the fields `resolved` (bool) and `pair` (int64[2]) of an argument struct, which
- * leati_resolve_once fills. */
+ * leati_seed_resolve_once fills. */
 #define LEATI_RESOLVED_ROWS(args)                                                                  \
     {.name = "resolved",                                                                           \
      .type = LEATI_ROW_BOOL,                                                                       \
@@ -29,7 +29,7 @@
 
 /* For an operator's check: makes the seed pair, unless it was made before (a copied node keeps its
  * pair). */
-void leati_resolve_once(leati_seed_argument seed, bool *resolved, int64_t pair[2]);
+void leati_seed_resolve_once(leati_seed_argument seed, bool *resolved, int64_t pair[2]);
 
 typedef struct leati_seed_generator leati_seed_generator;
 

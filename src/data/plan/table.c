@@ -8,12 +8,12 @@ static const leati_dataset_op *const table[] = {
 #undef X
 };
 
-const leati_dataset_op *const *leati_dataset_ops(size_t *count) {
+const leati_dataset_op *const *leati_plan_ops(size_t *count) {
     *count = sizeof(table) / sizeof(table[0]);
     return table;
 }
 
-const leati_dataset_op *leati_dataset_op_find(const char *name) {
+const leati_dataset_op *leati_op_find(const char *name) {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i]->name, name) == 0) {
             return table[i];

@@ -1,9 +1,9 @@
-/* Functions from datasets to datasets (leat_apply). No state, no locks. */
+/* Functions from datasets to datasets (leat_dataset_apply). No state, no locks. */
 #include "base/error.h"
 #include <leat/data_ops.h>
 
-leat_dataset *leat_apply(leat_dataset *input, leat_transformation transformation, void *context,
-                         leat_error *err) {
+leat_dataset *leat_dataset_apply(leat_dataset *input, leat_transformation transformation,
+                                 void *context, leat_error *err) {
     leat_error failure = {0};
     if (input == NULL || transformation == NULL) {
         if (err != NULL && err->code == LEAT_OK) {

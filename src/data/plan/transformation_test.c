@@ -1,4 +1,4 @@
-/* leat_apply: what it hands on, and what it refuses. */
+/* leat_dataset_apply: what it hands on, and what it refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "support/dataset.h"
 
 static leat_dataset *take_some(void *context, leat_dataset *input, leat_error *err) {
-    return leat_take(input, *(const int64_t *)context, err);
+    return leat_dataset_take(input, *(const int64_t *)context, err);
 }
 
 static leat_dataset *nothing(void *context, leat_dataset *input, leat_error *err) {
@@ -23,11 +23,11 @@ static leat_dataset *nothing(void *context, leat_dataset *input, leat_error *err
 
 static leat_dataset *fails(void *context, leat_dataset *input, leat_error *err) {
     (void)context;
-    return leat_shard(input, 0, 0, err);
+    return leat_dataset_shard(input, 0, 0, err);
 }
 
 static leat_dataset *applied(void *context, leat_error *err) {
-    return leat_apply(leat_range(0, 9, 1, NULL, err), take_some, context, err);
+    return leat_dataset_apply(leat_dataset_range(0, 9, 1, NULL, err), take_some, context, err);
 }
 
 static void test_apply(void **state) {
@@ -47,18 +47,20 @@ static void refused(leat_dataset *dataset, const leat_error *err, const char *te
 static void test_refuses(void **state) {
     (void)state;
     leat_error err = {0};
-    refused(leat_apply(leat_range(0, 9, 1, NULL, &err), nothing, NULL, &err), &err,
+    refused(leat_dataset_apply(leat_dataset_range(0, 9, 1, NULL, &err), nothing, NULL, &err), &err,
             "apply: transformation returned NULL without an error; return a dataset");
     err = (leat_error){0};
-    refused(leat_apply(leat_range(0, 9, 1, NULL, &err), fails, NULL, &err), &err, "num_shards");
+    refused(leat_dataset_apply(leat_dataset_range(0, 9, 1, NULL, &err), fails, NULL, &err), &err,
+            "num_shards");
     err = (leat_error){0};
-    refused(leat_apply(leat_range(0, 9, 1, NULL, &err), NULL, NULL, &err), &err,
+    refused(leat_dataset_apply(leat_dataset_range(0, 9, 1, NULL, &err), NULL, NULL, &err), &err,
             "apply: transformation is NULL");
     err = (leat_error){0};
-    refused(leat_apply(NULL, nothing, NULL, &err), &err, "apply: the input is NULL");
+    refused(leat_dataset_apply(NULL, nothing, NULL, &err), &err, "apply: the input is NULL");
     /* The first error of a chain is kept. */
     err = (leat_error){0};
-    refused(leat_apply(leat_range(0, 9, 0, NULL, &err), nothing, NULL, &err), &err, "step");
+    refused(leat_dataset_apply(leat_dataset_range(0, 9, 0, NULL, &err), nothing, NULL, &err), &err,
+            "step");
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
 /* expansion: an operator that is made of others becomes those, so that the rewrites after it see
- * what runs. Without it leati_node_open does the same. */
+ * what runs. Without it leati_state_node_open does the same. */
 #include "data/rewrites/rewrite.h"
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {

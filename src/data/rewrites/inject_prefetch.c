@@ -14,7 +14,7 @@ static bool wanted(const leat_dataset *plan) {
 
 static bool is_costly(const leat_dataset *node) {
     bool costly = (node->op->flags & LEATI_OP_READS_FILES) != 0 ||
-                  (leati_functions_flags(node->op->rows, node->args) & LEATI_COSTLY) != 0;
+                  (leati_dataset_functions_flags(node->op->rows, node->args) & LEATI_COSTLY) != 0;
     for (int i = 0; i < node->num_inputs && !costly; i++) {
         costly = is_costly(node->inputs[i]);
     }
@@ -26,7 +26,7 @@ static leat_dataset *apply_to_plan(leat_dataset *plan, leat_error *err) {
     if (ahead || !plan->replayable || !is_costly(plan)) {
         return leat_dataset_ref(plan);
     }
-    return leat_prefetch(leat_dataset_ref(plan), LEAT_AUTOTUNE, err);
+    return leat_dataset_prefetch(leat_dataset_ref(plan), LEAT_AUTOTUNE, err);
 }
 
 const leati_rewrite_rule leati_rewrite_inject_prefetch = {

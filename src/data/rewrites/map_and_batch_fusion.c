@@ -6,13 +6,13 @@
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     if (node->op != &leati_op_batch || node->inputs[0]->op != &leati_op_map ||
-        leati_argument_int(node, "num_parallel_calls") != 0 ||
-        leati_argument_int(node, "fused") != 0) {
+        leati_rewrite_argument_int(node, "num_parallel_calls") != 0 ||
+        leati_rewrite_argument_int(node, "fused") != 0) {
         return NULL;
     }
     leat_dataset *map = node->inputs[0];
-    if (leati_argument_int(map, "deterministic") == 0) {
-        map = leati_dataset_with_argument(map, "deterministic", 1, leat_dataset_ref(map->inputs[0]),
+    if (leati_rewrite_argument_int(map, "deterministic") == 0) {
+        map = leati_rewrite_with_argument(map, "deterministic", 1, leat_dataset_ref(map->inputs[0]),
                                           err);
         if (map == NULL) {
             return NULL;
@@ -20,7 +20,7 @@ static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     } else {
         map = leat_dataset_ref(map);
     }
-    return leati_dataset_with_argument(node, "fused", 1, map, err);
+    return leati_rewrite_with_argument(node, "fused", 1, map, err);
 }
 
 const leati_rewrite_rule leati_rewrite_map_and_batch_fusion = {

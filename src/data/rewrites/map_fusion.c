@@ -12,16 +12,18 @@
 static bool is_pure_map(const leat_dataset *node) {
     const leat_function *function = NULL;
     if (node->op == &leati_op_map) {
-        function = leati_argument_function(node, "map_func");
+        function = leati_rewrite_argument_function(node, "map_func");
     }
-    return function != NULL && !leati_function_has(function, LEATI_IMPURE | LEATI_STATEFUL);
+    return function != NULL && !leati_graph_function_has(function, LEATI_IMPURE | LEATI_STATEFUL);
 }
 
 static bool run_alike(const leat_dataset *a, const leat_dataset *b) {
-    return leati_argument_int(a, "num_parallel_calls") ==
-               leati_argument_int(b, "num_parallel_calls") &&
-           leati_argument_int(a, "deterministic") == leati_argument_int(b, "deterministic") &&
-           leati_argument_int(a, "synchronous") == leati_argument_int(b, "synchronous");
+    return leati_rewrite_argument_int(a, "num_parallel_calls") ==
+               leati_rewrite_argument_int(b, "num_parallel_calls") &&
+           leati_rewrite_argument_int(a, "deterministic") ==
+               leati_rewrite_argument_int(b, "deterministic") &&
+           leati_rewrite_argument_int(a, "synchronous") ==
+               leati_rewrite_argument_int(b, "synchronous");
 }
 
 /* The lines of both: "user.c:41, user.c:57", or one where they are the same. */
@@ -83,7 +85,7 @@ static leat_dataset *label_both(leat_dataset *fused, const leat_dataset *first,
     bool both = first->label != NULL && second->label != NULL;
     snprintf(text, sizeof(text), "%s%s%s", first->label != NULL ? first->label : "",
              both ? ", " : "", second->label != NULL ? second->label : "");
-    return leat_label(fused, text, err);
+    return leat_dataset_label(fused, text, err);
 }
 
 static leat_dataset *fuse(leat_dataset *node, leat_error *err) {
@@ -91,13 +93,13 @@ static leat_dataset *fuse(leat_dataset *node, leat_error *err) {
         return NULL;
     }
     const leat_dataset *inner = node->inputs[0];
-    leat_function *composed = compose(leati_argument_function(inner, "map_func"),
-                                      leati_argument_function(node, "map_func"), err);
+    leat_function *composed = compose(leati_rewrite_argument_function(inner, "map_func"),
+                                      leati_rewrite_argument_function(node, "map_func"), err);
     if (composed == NULL) {
         return NULL;
     }
     leat_dataset *input = leat_dataset_ref(inner->inputs[0]);
-    leat_dataset *fused = leati_dataset_with_function(node, "map_func", composed, &input, err);
+    leat_dataset *fused = leati_rewrite_with_function(node, "map_func", composed, &input, err);
     leat_function_unref(composed);
     return label_both(fused, inner, node, err);
 }

@@ -4,7 +4,7 @@
 
 static leat_dataset *eliminate(leat_dataset *node, leat_error *err) {
     (void)err;
-    return leati_changes_nothing(node) ? leat_dataset_ref(node->inputs[0]) : NULL;
+    return leati_dataset_changes_nothing(node) ? leat_dataset_ref(node->inputs[0]) : NULL;
 }
 
 const leati_rewrite_rule leati_rewrite_noop_elimination = {

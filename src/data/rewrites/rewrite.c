@@ -106,7 +106,7 @@ static const void *argument_of(const leat_dataset *node, const char *name, leati
     return row == NULL ? NULL : (const char *)node->args + row->offset;
 }
 
-int64_t leati_argument_int(const leat_dataset *node, const char *name) {
+int64_t leati_rewrite_argument_int(const leat_dataset *node, const char *name) {
     leati_row_type type = LEATI_ROW_END;
     const void *value = argument_of(node, name, &type);
     switch (type) {
@@ -117,13 +117,13 @@ int64_t leati_argument_int(const leat_dataset *node, const char *name) {
     }
 }
 
-leat_function *leati_argument_function(const leat_dataset *node, const char *name) {
+leat_function *leati_rewrite_argument_function(const leat_dataset *node, const char *name) {
     leati_row_type type = LEATI_ROW_END;
     const void *value = argument_of(node, name, &type);
     return type == LEATI_ROW_FUNCTION ? *(leat_function *const *)value : NULL;
 }
 
-leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *name,
+leat_dataset *leati_rewrite_with_function(const leat_dataset *node, const char *name,
                                           leat_function *function, leat_dataset *const *inputs,
                                           leat_error *err) {
     const leati_row *row = leati_rows_find(node->op->rows, name);
@@ -144,7 +144,7 @@ leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *
     return copy;
 }
 
-leat_dataset *leati_dataset_with_argument(const leat_dataset *node, const char *name, int64_t value,
+leat_dataset *leati_rewrite_with_argument(const leat_dataset *node, const char *name, int64_t value,
                                           leat_dataset *input, leat_error *err) {
     const leati_row *row = leati_rows_find(node->op->rows, name);
     char *args = leati_alloc_zero(1, node->op->args_size);

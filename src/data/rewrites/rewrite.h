@@ -36,18 +36,18 @@ leat_dataset *leati_rewrite_nodes(leat_dataset *plan, leati_node_rewrite rewrite
 /* For rules: an argument of `node` by its name. INT, BOOL and BOOL_OR_NONE as an integer; a
  * function borrowed, NULL if there is none. Asking for a name that the operator lacks gives
  * INT64_MIN. */
-int64_t leati_argument_int(const leat_dataset *node, const char *name);
-leat_function *leati_argument_function(const leat_dataset *node, const char *name);
+int64_t leati_rewrite_argument_int(const leat_dataset *node, const char *name);
+leat_function *leati_rewrite_argument_function(const leat_dataset *node, const char *name);
 
 /* A new node like `node` over other inputs (given) with another function for argument `name`; it
  * has its own shared state. Owned. */
-leat_dataset *leati_dataset_with_function(const leat_dataset *node, const char *name,
+leat_dataset *leati_rewrite_with_function(const leat_dataset *node, const char *name,
                                           leat_function *function, leat_dataset *const *inputs,
                                           leat_error *err);
 
 /* A copy of `node` over `input` (given) in which one argument (INT, BOOL or BOOL_OR_NONE) has
  * another value; it shares the node's state. Owned. */
-leat_dataset *leati_dataset_with_argument(const leat_dataset *node, const char *name, int64_t value,
+leat_dataset *leati_rewrite_with_argument(const leat_dataset *node, const char *name, int64_t value,
                                           leat_dataset *input, leat_error *err);
 
 /* The rewritten plan (owned; the argument is borrowed), NULL on failure. `tell`: a log line, where

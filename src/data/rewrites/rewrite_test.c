@@ -14,7 +14,7 @@
 #include <leat/ops.h>
 
 static leat_dataset *range_of(int64_t n, leat_error *err) {
-    return leat_range(0, n, 1, NULL, err);
+    return leat_dataset_range(0, n, 1, NULL, err);
 }
 
 static leat_value int_constant(leat_graph *graph, int64_t value) {
@@ -30,35 +30,36 @@ static int trace_identity(void *context, leat_graph *graph, leat_value *outputs)
 
 static int trace_add_one(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_add(leat_graph_argument(graph, 0), int_constant(graph, 1));
+    outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int_constant(graph, 1));
     return 1;
 }
 
 /* 12 / x: fails where x is 0. */
 static int trace_divide(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_floordiv(int_constant(graph, 12), leat_graph_argument(graph, 0));
+    outputs[0] = leat_op_floordiv(int_constant(graph, 12), leat_graph_argument(graph, 0));
     return 1;
 }
 
 static int trace_pair(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
-    outputs[1] = leat_negate(outputs[0]);
+    outputs[1] = leat_op_negate(outputs[0]);
     return 2;
 }
 
 static int trace_sum(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value sum = leat_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
-    outputs[0] = leat_subtract(sum, int_constant(graph, 2));
+    leat_value sum = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    outputs[0] = leat_op_subtract(sum, int_constant(graph, 2));
     return 1;
 }
 
 static leat_dataset *mapped(leat_dataset *input, leat_tracer tracer, int64_t parallel,
                             leat_error *err) {
-    leat_function *function = leat_trace(tracer, NULL, leat_dataset_spec(input), err);
-    return leat_map(input, function, &(leat_map_options){.num_parallel_calls = parallel}, err);
+    leat_function *function = LEAT_TRACE(tracer, NULL, leat_dataset_spec(input), err);
+    return leat_dataset_map(input, function,
+                            &(leat_dataset_map_options){.num_parallel_calls = parallel}, err);
 }
 
 /* The operators of the rewritten plan, the last first. */
@@ -86,21 +87,21 @@ static void check(dataset_maker make, void *context, const char *plan, const cha
 
 static leat_dataset *make_noops(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset = leat_take(range_of(5, err), -3, err);
-    dataset = leat_skip(dataset, 0, err);
+    leat_dataset *dataset = leat_dataset_take(range_of(5, err), -3, err);
+    dataset = leat_dataset_skip(dataset, 0, err);
     dataset = mapped(dataset, trace_identity, 0, err);
-    dataset = leat_repeat(dataset, 1, err);
-    dataset = leat_shard(dataset, 1, 0, err);
-    return leat_prefetch(dataset, 0, err);
+    dataset = leat_dataset_repeat(dataset, 1, err);
+    dataset = leat_dataset_shard(dataset, 1, 0, err);
+    return leat_dataset_prefetch(dataset, 0, err);
 }
 
 static leat_dataset *make_ops(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset = leat_take(range_of(9, err), 7, err);
-    dataset = leat_skip(dataset, 1, err);
-    dataset = leat_repeat(dataset, 2, err);
-    dataset = leat_shard(dataset, 2, 1, err);
-    return leat_prefetch(dataset, 1, err);
+    leat_dataset *dataset = leat_dataset_take(range_of(9, err), 7, err);
+    dataset = leat_dataset_skip(dataset, 1, err);
+    dataset = leat_dataset_repeat(dataset, 2, err);
+    dataset = leat_dataset_shard(dataset, 2, 1, err);
+    return leat_dataset_prefetch(dataset, 1, err);
 }
 
 static void test_noop_elimination(void **state) {
@@ -118,10 +119,10 @@ static leat_dataset *make_chain(void *context, leat_error *err) {
     const struct chain *c = context;
     leat_dataset *dataset = dataset_faults(range_of(7, err), 6, 4, err);
     dataset = mapped(dataset, trace_pair, c->first, err);
-    dataset = c->label_first ? leat_label(dataset, "pair", err) : dataset;
+    dataset = c->label_first ? leat_dataset_label(dataset, "pair", err) : dataset;
     dataset = mapped(dataset, trace_sum, c->first, err);
     dataset = mapped(dataset, trace_add_one, c->second, err);
-    dataset = c->label_second ? leat_label(dataset, "next", err) : dataset;
+    dataset = c->label_second ? leat_dataset_label(dataset, "next", err) : dataset;
     return mapped(dataset, trace_divide, c->second, err);
 }
 
@@ -152,8 +153,8 @@ static leat_dataset *make_user(void *context, leat_error *err) {
     leat_dataset *dataset = mapped(range_of(3, err), trace_add_one, 0, err);
     leat_spec *spec = leat_spec_ref(leat_dataset_spec(dataset));
     leat_function *function =
-        leat_callback_function(call_user, NULL, NULL, NULL, 0, leat_spec_ref(spec), spec, err);
-    dataset = leat_map(dataset, function, NULL, err);
+        LEAT_CALLBACK(call_user, NULL, NULL, NULL, 0, leat_spec_ref(spec), spec, err);
+    dataset = leat_dataset_map(dataset, function, NULL, err);
     return mapped(dataset, trace_add_one, 0, err);
 }
 
@@ -175,23 +176,24 @@ static int trace_read(void *context, leat_graph *graph, leat_value *outputs) {
     const struct reading *r = context;
     leat_string path = {r->path, strlen(r->path)};
     leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &path);
-    outputs[0] = leat_read_file(leat_graph_tensor(graph, &tensor));
+    outputs[0] = leat_op_read_file(leat_graph_tensor(graph, &tensor));
     return 1;
 }
 
 static leat_dataset *make_reading(void *context, leat_error *err) {
     const struct reading *r = context;
     leat_dataset *dataset = range_of(3, err);
-    leat_function *function = leat_trace(trace_read, context, leat_dataset_spec(dataset), err);
-    dataset = leat_map(
-        dataset, function,
-        &(leat_map_options){.num_parallel_calls = r->named ? 2 : 0, .synchronous = r->synchronous},
-        err);
+    leat_function *function = LEAT_TRACE(trace_read, context, leat_dataset_spec(dataset), err);
+    dataset = leat_dataset_map(dataset, function,
+                               &(leat_dataset_map_options){.num_parallel_calls = r->named ? 2 : 0,
+                                                           .synchronous = r->synchronous},
+                               err);
     if (r->batched) {
-        dataset = leat_batch(dataset, 2, NULL, err);
+        dataset = leat_dataset_batch(dataset, 2, NULL, err);
     }
-    return !r->tuned_off ? dataset
-                         : leat_with_options(dataset, &(leat_options){.autotune = -1}, err);
+    return !r->tuned_off
+               ? dataset
+               : leat_dataset_with_options(dataset, &(leat_dataset_options){.autotune = -1}, err);
 }
 
 static int64_t parallel_calls(struct reading *r) {
@@ -203,7 +205,7 @@ static int64_t parallel_calls(struct reading *r) {
     while (strcmp(node->op->name, "map") != 0) {
         node = node->inputs[0];
     }
-    int64_t calls = leati_argument_int(node, "num_parallel_calls");
+    int64_t calls = leati_rewrite_argument_int(node, "num_parallel_calls");
     leat_dataset_unref(plan);
     leat_dataset_unref(dataset);
     return calls;
@@ -239,14 +241,14 @@ struct choosing {
 
 static leat_dataset *make_choosing(void *context, leat_error *err) {
     struct choosing *c = context;
-    leat_dataset *choice =
-        leat_shuffle(range_of(2, err), 2, &(leat_shuffle_options){.seed = LEAT_SEED(7)}, err);
-    leat_dataset *inputs[] = {range_of(1, err), leat_range(50, 51, 1, NULL, err)};
+    leat_dataset *choice = leat_dataset_shuffle(
+        range_of(2, err), 2, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
+    leat_dataset *inputs[] = {range_of(1, err), leat_dataset_range(50, 51, 1, NULL, err)};
     c->choice = c->kept && choice != NULL ? leat_dataset_ref(choice) : NULL;
-    leat_choose_from_datasets_options options = {.go_on_at_empty_dataset = true};
-    leat_dataset *chosen = leat_choose_from_datasets(inputs, 2, choice, &options, err);
+    leat_dataset_choose_from_datasets_options options = {.go_on_at_empty_dataset = true};
+    leat_dataset *chosen = leat_dataset_choose_from_datasets(inputs, 2, choice, &options, err);
     leat_dataset *again = chosen == NULL ? NULL : leat_dataset_ref(chosen);
-    return leat_repeat(leat_concatenate(chosen, again, err), 4, err);
+    return leat_dataset_repeat(leat_dataset_concatenate(chosen, again, err), 4, err);
 }
 
 /* As TensorFlow 2.21 gave them, with and without a reference to the choice in the program. */
@@ -256,7 +258,7 @@ static void test_choice_separation(void **state) {
     leat_iterator_options plain = {.no_rewrites = true};
     const char *shared = "0 50 50 0 50 0 0 50 0 50 0 50 0 50 50 0";
     const char *separate = "0 50 0 50 50 0 50 0 50 0 50 0 0 50 0 50";
-    leat_clear_seed();
+    leat_seed_clear();
     dataset_same(make_choosing, &alone, NULL, separate, -1, "alone");
     dataset_same(make_choosing, &kept, NULL, shared, -1, "kept");
     leat_dataset_unref(kept.choice);

@@ -20,9 +20,9 @@ static leat_status as_invalid(leat_status status, leat_error *err) {
 static leat_status run_rows(leati_node_state *node, const leati_program *program,
                             leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
                             int64_t ordinal, leati_block *out, leat_error *e) {
-    int64_t called = leati_scratch_callbacks(scratch);
-    int64_t recovered = leati_scratch_recovered(scratch);
-    leati_call_context context = leati_node_context(node, ordinal);
+    int64_t called = leati_program_scratch_callbacks(scratch);
+    int64_t recovered = leati_program_scratch_recovered(scratch);
+    leati_call_context context = leati_state_node_context(node, ordinal);
     int64_t failed = 0;
     leat_status status =
         leati_program_run(program, scratch, in, begin, n, &context, out, &failed, e);
@@ -38,13 +38,13 @@ static leat_status run_rows(leati_node_state *node, const leati_program *program
             status = retry;
         }
     }
-    called = leati_scratch_callbacks(scratch) - called;
+    called = leati_program_scratch_callbacks(scratch) - called;
     if (called > 0) {
-        leati_count(&node->counters.callbacks, called);
+        leati_counter_add(&node->counters.callbacks, called);
     }
-    recovered = leati_scratch_recovered(scratch) - recovered;
+    recovered = leati_program_scratch_recovered(scratch) - recovered;
     if (recovered > 0) {
-        leati_count(&node->counters.recovered, recovered);
+        leati_counter_add(&node->counters.recovered, recovered);
     }
     return status;
 }
@@ -80,18 +80,19 @@ leat_status leati_apply(leati_node_state *node, const leati_program *program,
     return marked(status, program, in, begin, out, e);
 }
 
-leat_status leati_called_open(leati_called *called, const leat_object *function, leat_error *err) {
+leat_status leati_apply_open(leati_called *called, const leat_object *function, leat_error *err) {
     leat_error local = {0};
     called->program = leati_program_new((const leat_function *)function, &local);
-    called->scratch = called->program == NULL ? NULL : leati_scratch_new(called->program, &local);
+    called->scratch =
+        called->program == NULL ? NULL : leati_program_scratch_new(called->program, &local);
     if (called->scratch == NULL && err != NULL) {
         *err = local;
     }
     return called->scratch == NULL ? local.code : LEAT_OK;
 }
 
-void leati_called_close(leati_called *called) {
-    leati_scratch_free(called->scratch);
+void leati_apply_close(leati_called *called) {
+    leati_program_scratch_free(called->scratch);
     leati_program_free(called->program);
     *called = (leati_called){0};
 }
@@ -113,9 +114,9 @@ static bool takes(const leat_function *function, const leat_spec *input) {
     return true;
 }
 
-leat_status leati_check_function(const char *op, const char *argument,
-                                 const leat_function *function, const leat_spec *input,
-                                 leat_error *err) {
+leat_status leati_apply_check_function(const char *op, const char *argument,
+                                       const leat_function *function, const leat_spec *input,
+                                       leat_error *err) {
     if (function == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL; pass a function", op,
                           argument);
@@ -134,9 +135,9 @@ leat_status leati_check_function(const char *op, const char *argument,
                       op, argument, wanted, found);
 }
 
-leat_status leati_check_predicate(const char *op, const leat_function *predicate,
-                                  const leat_spec *input, leat_error *err) {
-    leat_status status = leati_check_function(op, "predicate", predicate, input, err);
+leat_status leati_apply_check_predicate(const char *op, const leat_function *predicate,
+                                        const leat_spec *input, leat_error *err) {
+    leat_status status = leati_apply_check_function(op, "predicate", predicate, input, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -152,7 +153,7 @@ leat_status leati_check_predicate(const char *op, const leat_function *predicate
     return LEAT_OK;
 }
 
-leat_status leati_check_flags(const leati_block *flags, leat_error *err) {
+leat_status leati_apply_check_flags(const leati_block *flags, leat_error *err) {
     for (int64_t i = 0; i < flags->n; i++) {
         leat_shape shape = leati_column_row_shape(&flags->columns[0], i);
         char text[128];
@@ -167,7 +168,7 @@ leat_status leati_check_flags(const leati_block *flags, leat_error *err) {
     return LEAT_OK;
 }
 
-void leati_as_internal(const char *argument, leat_error *err) {
+void leati_apply_as_internal(const char *argument, leat_error *err) {
     if (err->code == LEAT_OUT_OF_RANGE) {
         char before[64];
         snprintf(before, sizeof(before), "%s failed with OUT_OF_RANGE", argument);
@@ -175,8 +176,9 @@ void leati_as_internal(const char *argument, leat_error *err) {
     }
 }
 
-bool leati_function_is_missing(const leat_function *function, const char *op, const char *argument,
-                               leat_dataset *const *inputs, int num_inputs, leat_error *err) {
+bool leati_apply_function_is_missing(const leat_function *function, const char *op,
+                                     const char *argument, leat_dataset *const *inputs,
+                                     int num_inputs, leat_error *err) {
     if (function != NULL) {
         return false;
     }

@@ -25,28 +25,30 @@ typedef struct leati_called {
     leati_scratch *scratch;
 } leati_called;
 
-LEAT_WARN_UNUSED leat_status leati_called_open(leati_called *called, const leat_object *function,
-                                               leat_error *err);
-void leati_called_close(leati_called *called);
+LEAT_WARN_UNUSED leat_status leati_apply_open(leati_called *called, const leat_object *function,
+                                              leat_error *err);
+void leati_apply_close(leati_called *called);
 
 /* Does `function`, argument `argument` of operator `op`, take elements of `input`? INVALID_ARGUMENT
  * with both specs. */
-LEAT_WARN_UNUSED leat_status leati_check_function(const char *op, const char *argument,
-                                                  const leat_function *function,
-                                                  const leat_spec *input, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_apply_check_function(const char *op, const char *argument,
+                                                        const leat_function *function,
+                                                        const leat_spec *input, leat_error *err);
 
 /* Is `predicate` a function of elements of `input` to a bool scalar? INVALID_ARGUMENT. */
-LEAT_WARN_UNUSED leat_status leati_check_predicate(const char *op, const leat_function *predicate,
-                                                   const leat_spec *input, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_apply_check_predicate(const char *op,
+                                                         const leat_function *predicate,
+                                                         const leat_spec *input, leat_error *err);
 /* Are the rows of a predicate's result scalars? One whose shape was not known may return anything.
  */
-LEAT_WARN_UNUSED leat_status leati_check_flags(const leati_block *flags, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_apply_check_flags(const leati_block *flags, leat_error *err);
 /* A function that fails with OUT_OF_RANGE would mean the end to whoever reads it: INTERNAL. */
-void leati_as_internal(const char *argument, leat_error *err);
+void leati_apply_as_internal(const char *argument, leat_error *err);
 
 /* For builders of operators with a function: true if it is NULL; then the given inputs are released
  * and an error stands in `err`, the first one if there was one. */
-bool leati_function_is_missing(const leat_function *function, const char *op, const char *argument,
-                               leat_dataset *const *inputs, int num_inputs, leat_error *err);
+bool leati_apply_function_is_missing(const leat_function *function, const char *op,
+                                     const char *argument, leat_dataset *const *inputs,
+                                     int num_inputs, leat_error *err);
 
 #endif

@@ -57,8 +57,8 @@ static double per_element(int64_t ns, const leati_sample *s) {
     return (double)(ns > 0 ? ns : 0) / (double)s->elements;
 }
 
-void leati_climb_compare(const leati_sample *before, const leati_sample *after, double *rate_before,
-                         double *rate_after) {
+void leati_autotune_climb_compare(const leati_sample *before, const leati_sample *after,
+                                  double *rate_before, double *rate_after) {
     double one = per_element(before->elapsed_ns - before->inside_ns, before);
     double other = per_element(after->elapsed_ns - after->inside_ns, after);
     double outside = (one < other ? one : other) + 1;
@@ -66,34 +66,35 @@ void leati_climb_compare(const leati_sample *before, const leati_sample *after, 
     *rate_after = 1e9 / (per_element(after->inside_ns, after) + outside);
 }
 
-bool leati_climb_is_starved(const leati_sample *sample) {
+bool leati_autotune_climb_is_starved(const leati_sample *sample) {
     return sample->inside_ns > sample->elapsed_ns / 20;
 }
 
-int64_t leati_climb_next(int64_t value, int64_t minimum, int64_t maximum, bool down, bool buffer) {
+int64_t leati_autotune_climb_next(int64_t value, int64_t minimum, int64_t maximum, bool down,
+                                  bool buffer) {
     int64_t next = buffer ? (down ? value / 2 : value * 2) : (down ? value - 1 : value + 1);
     return next < minimum ? minimum : next > maximum ? maximum : next;
 }
 
-bool leati_climb_plan(const leati_knob *knob, leati_scope scope, int64_t *to, bool *down) {
-    int64_t value = leati_knob_get(knob);
+bool leati_autotune_climb_plan(const leati_knob *knob, leati_scope scope, int64_t *to, bool *down) {
+    int64_t value = leati_autotune_knob_get(knob);
     *down = knob->climb.down || value == knob->maximum || scope.tight;
     *down = *down && value > knob->minimum;
-    *to = leati_climb_next(value, knob->minimum, knob->maximum, *down, knob->buffer);
+    *to = leati_autotune_climb_next(value, knob->minimum, knob->maximum, *down, knob->buffer);
     bool useful =
         *down ? scope.starved || (knob->buffer && scope.tight) : scope.starved && !scope.tight;
     return knob->climb.resting == 0 && useful && *to != value;
 }
 
-bool leati_climb_keeps(bool down, double before, double after) {
+bool leati_autotune_climb_keeps(bool down, double before, double after) {
     return down ? after >= before * 0.99 : after > before * 1.03;
 }
 
-bool leati_climb_is_hopeless(double before, double after) {
+bool leati_autotune_climb_is_hopeless(double before, double after) {
     return after < before * 0.8;
 }
 
-void leati_climb_judge(leati_climb *climb, bool tried_down, bool kept) {
+void leati_autotune_climb_judge(leati_climb *climb, bool tried_down, bool kept) {
     climb->down = kept == tried_down;
     climb->refused = kept ? 0 : climb->refused + 1;
     climb->resting = 0;
@@ -108,23 +109,23 @@ void leati_climb_judge(leati_climb *climb, bool tried_down, bool kept) {
 static bool pass_time(leati_tuner *tuner, int64_t ms) {
     int64_t deadline = leati_now_ns() + ms * 1000000;
     leat_status status = LEAT_OK;
-    leati_gate_lock(tuner->gate);
+    leati_queue_gate_lock(tuner->gate);
     while (!tuner->stop && status == LEAT_OK) {
-        status = leati_gate_wait(tuner->gate, LEATI_WAIT_INPUT, deadline, NULL, NULL);
+        status = leati_queue_gate_wait(tuner->gate, LEATI_WAIT_INPUT, deadline, NULL, NULL);
     }
     bool go_on = !tuner->stop;
-    leati_gate_unlock(tuner->gate);
+    leati_queue_gate_unlock(tuner->gate);
     return go_on;
 }
 
 /* The totals so far. The consumer counts both at the end of a pull. */
 static leati_sample totals(const leati_iteration *iteration) {
     leati_sample now = {.elapsed_ns = leati_now_ns()};
-    leati_tree_lock();
+    leati_state_tree_lock();
     const leati_node_state *root = iteration->root->children;
-    now.elements = root == NULL ? 0 : leati_count_get(&root->counters.elements);
-    now.inside_ns = leati_count_get(&iteration->root->counters.busy_ns);
-    leati_tree_unlock();
+    now.elements = root == NULL ? 0 : leati_counter_get(&root->counters.elements);
+    now.inside_ns = leati_counter_get(&iteration->root->counters.busy_ns);
+    leati_state_tree_unlock();
     return now;
 }
 
@@ -143,8 +144,8 @@ static bool measure(leati_tuner *tuner, int64_t ms, const leati_sample *before, 
                               .elapsed_ns = now.elapsed_ns - start.elapsed_ns};
         double was = 0, is = 0;
         if (before != NULL && out->elements >= FEWEST_ELEMENTS / 2) {
-            leati_climb_compare(before, out, &was, &is);
-            if (leati_climb_is_hopeless(was, is)) {
+            leati_autotune_climb_compare(before, out, &was, &is);
+            if (leati_autotune_climb_is_hopeless(was, is)) {
                 break;
             }
         }
@@ -165,9 +166,9 @@ static void note(leati_tuner *tuner, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(line + length, sizeof(line) - (size_t)length, format, arguments);
     va_end(arguments);
-    leati_gate_lock(tuner->gate);
+    leati_queue_gate_lock(tuner->gate);
     memcpy(tuner->decisions[tuner->num_decisions++ % MOST_DECISIONS], line, sizeof(line));
-    leati_gate_unlock(tuner->gate);
+    leati_queue_gate_unlock(tuner->gate);
     LEATI_TELL(DATA, DEBUG, "autotune: %s", line);
 }
 
@@ -205,23 +206,23 @@ typedef struct trial {
 static bool begin_trial(leati_tuner *tuner, leati_scope s, trial *t) {
     bool found = false;
     size_t count = 0;
-    leati_tree_lock();
+    leati_state_tree_lock();
     for (leati_knob *knob; (knob = knob_number(tuner, count)) != NULL; count++) {
         knob->climb.resting -= knob->climb.resting > 0;
     }
     for (size_t i = 0; i < count && !found; i++) {
         t->number = (tuner->turn + i) % count;
         t->knob = knob_number(tuner, t->number);
-        found = leati_climb_plan(t->knob, s, &t->to, &t->down);
+        found = leati_autotune_climb_plan(t->knob, s, &t->to, &t->down);
     }
     if (found) {
-        t->from = leati_knob_get(t->knob);
+        t->from = leati_autotune_knob_get(t->knob);
         tuner->turn = t->number + 1;
         snprintf(t->name, sizeof(t->name), "%s %s", t->knob->node->name,
                  t->knob->buffer ? "buffer_size" : "num_parallel_calls");
         atomic_store_explicit(&t->knob->value, t->to, memory_order_relaxed);
     }
-    leati_tree_unlock();
+    leati_state_tree_unlock();
     return found;
 }
 
@@ -231,20 +232,20 @@ static bool end_trial(leati_tuner *tuner, const trial *t, const leati_sample *be
     double was = 0, is = 0;
     bool judged = after->elements > 0;
     if (judged) {
-        leati_climb_compare(before, after, &was, &is);
+        leati_autotune_climb_compare(before, after, &was, &is);
     }
-    bool keep = judged && leati_climb_keeps(t->down, was, is);
-    leati_tree_lock();
+    bool keep = judged && leati_autotune_climb_keeps(t->down, was, is);
+    leati_state_tree_lock();
     leati_knob *knob = knob_number(tuner, t->number);
     if (knob == t->knob && knob != NULL) {
         if (judged) {
-            leati_climb_judge(&knob->climb, t->down, keep);
+            leati_autotune_climb_judge(&knob->climb, t->down, keep);
         }
         if (!keep) {
             atomic_store_explicit(&knob->value, t->from, memory_order_relaxed);
         }
     }
-    leati_tree_unlock();
+    leati_state_tree_unlock();
     if (!judged) {
         return false;
     }
@@ -282,7 +283,7 @@ static void note_idleness(leati_tuner *tuner, leati_scope s, const leati_sample 
 static bool watch_load(leati_tuner *tuner, const leati_sample *sample) {
     double was = 0, is = 0;
     if (tuner->usual.elements > 0) {
-        leati_climb_compare(&tuner->usual, sample, &was, &is);
+        leati_autotune_climb_compare(&tuner->usual, sample, &was, &is);
     }
     bool like = was > 0 && is > was * 0.6 && is < was * 1.7;
     tuner->strange = like ? 0 : tuner->strange + 1;
@@ -294,13 +295,13 @@ static bool watch_load(leati_tuner *tuner, const leati_sample *sample) {
     if (was == 0) {
         return true;
     }
-    leati_tree_lock();
+    leati_state_tree_lock();
     leati_knob *knob = NULL;
     for (size_t i = 0; (knob = knob_number(tuner, i)) != NULL; i++) {
         knob->climb.refused = 0;
         knob->climb.resting = 0;
     }
-    leati_tree_unlock();
+    leati_state_tree_unlock();
     note(tuner, "another load: %.4g -> %.4g elements/s, all is tried again", was, is);
     return true;
 }
@@ -318,7 +319,8 @@ static bool stay(leati_tuner *tuner, int64_t ms, leati_sample *before) {
     if (!measure(tuner, ms, NULL, &now)) {
         return false;
     }
-    bool other = now.elements == 0 || (leati_climb_is_starved(&now) && watch_load(tuner, &now));
+    bool other =
+        now.elements == 0 || (leati_autotune_climb_is_starved(&now) && watch_load(tuner, &now));
     *before = other ? now : join(before, &now);
     return true;
 }
@@ -329,7 +331,7 @@ static bool go_round(leati_tuner *tuner, int64_t ms, leati_sample *before) {
     trial t = {0};
     bool tried = false;
     if (before->elements > 0) {
-        leati_scope s = {.starved = leati_climb_is_starved(before),
+        leati_scope s = {.starved = leati_autotune_climb_is_starved(before),
                          .tight = is_tight(tuner->iteration)};
         note_idleness(tuner, s, before);
         tried = (s.starved || s.tight) && begin_trial(tuner, s, &t);
@@ -367,35 +369,35 @@ static void wake_tuner(leati_tuner *tuner) {
     if (tuner == NULL) {
         return;
     }
-    leati_gate_lock(tuner->gate);
+    leati_queue_gate_lock(tuner->gate);
     if (tuner->driver == NULL && !tuner->stop) {
         tuner->driver = leati_driver_start("autotune", tune, tuner, NULL);
     }
-    leati_gate_unlock(tuner->gate);
+    leati_queue_gate_unlock(tuner->gate);
 }
 
-void leati_knob_add(leati_knob *knob, leati_node_state *node, bool buffer, int64_t start,
-                    int64_t minimum, int64_t maximum) {
+void leati_autotune_knob_add(leati_knob *knob, leati_node_state *node, bool buffer, int64_t start,
+                             int64_t minimum, int64_t maximum) {
     knob->buffer = buffer;
     knob->node = node;
     knob->minimum = minimum;
     knob->maximum = maximum;
     knob->climb = (leati_climb){0};
     atomic_store_explicit(&knob->value, start, memory_order_relaxed);
-    leati_tree_lock();
+    leati_state_tree_lock();
     knob->next = node->knobs;
     node->knobs = knob;
-    leati_tree_unlock();
+    leati_state_tree_unlock();
     if (minimum < maximum) {
         wake_tuner(node->iteration->tuner);
     }
 }
 
-void leati_knob_remove(leati_knob *knob) {
+void leati_autotune_knob_remove(leati_knob *knob) {
     if (knob->node == NULL) {
         return;
     }
-    leati_tree_lock();
+    leati_state_tree_lock();
     leati_knob **at = &knob->node->knobs;
     while (*at != NULL && *at != knob) {
         at = &(*at)->next;
@@ -403,23 +405,23 @@ void leati_knob_remove(leati_knob *knob) {
     if (*at != NULL) {
         *at = knob->next;
     }
-    leati_tree_unlock();
+    leati_state_tree_unlock();
     knob->node = NULL;
 }
 
-int64_t leati_knob_get(const leati_knob *knob) {
+int64_t leati_autotune_knob_get(const leati_knob *knob) {
     return atomic_load_explicit((_Atomic int64_t *)&knob->value, memory_order_relaxed);
 }
 
 /* ---- the tuner's life ---- */
 
-leat_status leati_tuner_start(leati_iteration *iteration, leat_error *err) {
+leat_status leati_autotune_start(leati_iteration *iteration, leat_error *err) {
     leati_tuner *tuner = leati_alloc_zero(1, sizeof(*tuner));
     if (tuner == NULL) {
         return leati_no_memory(err);
     }
     tuner->iteration = iteration;
-    tuner->gate = leati_gate_new("autotune", NULL, err);
+    tuner->gate = leati_queue_gate_new("autotune", NULL, err);
     if (tuner->gate == NULL) {
         leati_free(tuner);
         return LEAT_RESOURCE_EXHAUSTED;
@@ -428,29 +430,29 @@ leat_status leati_tuner_start(leati_iteration *iteration, leat_error *err) {
     return LEAT_OK;
 }
 
-void leati_tuner_stop(leati_iteration *iteration) {
+void leati_autotune_stop(leati_iteration *iteration) {
     leati_tuner *tuner = iteration->tuner;
     if (tuner == NULL) {
         return;
     }
-    leati_gate_lock(tuner->gate);
+    leati_queue_gate_lock(tuner->gate);
     tuner->stop = true;
     leati_driver *driver = tuner->driver;
-    leati_gate_wake(tuner->gate);
-    leati_gate_unlock(tuner->gate);
+    leati_queue_gate_wake(tuner->gate);
+    leati_queue_gate_unlock(tuner->gate);
     leati_driver_join(driver);
 }
 
-void leati_tuner_free(leati_iteration *iteration) {
+void leati_autotune_free(leati_iteration *iteration) {
     if (iteration->tuner == NULL) {
         return;
     }
-    leati_gate_free(iteration->tuner->gate);
+    leati_queue_gate_free(iteration->tuner->gate);
     leati_free(iteration->tuner);
     iteration->tuner = NULL;
 }
 
-size_t leati_tuner_print(const leati_iteration *iteration, char *text, size_t size) {
+size_t leati_autotune_print(const leati_iteration *iteration, char *text, size_t size) {
     leati_tuner *tuner = iteration->tuner;
     size_t length = 0;
     if (size > 0) {
@@ -459,13 +461,13 @@ size_t leati_tuner_print(const leati_iteration *iteration, char *text, size_t si
     if (tuner == NULL) {
         return 0;
     }
-    leati_gate_lock(tuner->gate);
+    leati_queue_gate_lock(tuner->gate);
     int64_t count = tuner->num_decisions;
     for (int64_t i = count > MOST_DECISIONS ? count - MOST_DECISIONS : 0; i < count; i++) {
         size_t room = length < size ? size - length : 0;
         length += (size_t)snprintf(room > 0 ? text + length : NULL, room, "  %s\n",
                                    tuner->decisions[i % MOST_DECISIONS]);
     }
-    leati_gate_unlock(tuner->gate);
+    leati_queue_gate_unlock(tuner->gate);
     return length;
 }

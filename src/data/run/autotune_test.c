@@ -17,24 +17,24 @@
 static void test_steps(void **state) {
     (void)state;
     /* Threads go by one, buffers double and halve; both stay in their range. */
-    assert_int_equal(leati_climb_next(4, 1, 8, false, false), 5);
-    assert_int_equal(leati_climb_next(4, 1, 8, true, false), 3);
-    assert_int_equal(leati_climb_next(8, 1, 8, false, false), 8);
-    assert_int_equal(leati_climb_next(1, 1, 8, true, false), 1);
-    assert_int_equal(leati_climb_next(4, 1, 512, false, true), 8);
-    assert_int_equal(leati_climb_next(4, 1, 512, true, true), 2);
-    assert_int_equal(leati_climb_next(400, 1, 512, false, true), 512);
-    assert_int_equal(leati_climb_next(1, 1, 512, true, true), 1);
+    assert_int_equal(leati_autotune_climb_next(4, 1, 8, false, false), 5);
+    assert_int_equal(leati_autotune_climb_next(4, 1, 8, true, false), 3);
+    assert_int_equal(leati_autotune_climb_next(8, 1, 8, false, false), 8);
+    assert_int_equal(leati_autotune_climb_next(1, 1, 8, true, false), 1);
+    assert_int_equal(leati_autotune_climb_next(4, 1, 512, false, true), 8);
+    assert_int_equal(leati_autotune_climb_next(4, 1, 512, true, true), 2);
+    assert_int_equal(leati_autotune_climb_next(400, 1, 512, false, true), 512);
+    assert_int_equal(leati_autotune_climb_next(1, 1, 512, true, true), 1);
 }
 
 static void test_verdicts(void **state) {
     (void)state;
-    assert_true(leati_climb_keeps(false, 100, 110));
-    assert_false(leati_climb_keeps(false, 100, 101)); /* noise */
-    assert_false(leati_climb_keeps(false, 100, 80));
-    assert_true(leati_climb_keeps(true, 100, 100)); /* as fast with less */
-    assert_true(leati_climb_keeps(true, 100, 120));
-    assert_false(leati_climb_keeps(true, 100, 90));
+    assert_true(leati_autotune_climb_keeps(false, 100, 110));
+    assert_false(leati_autotune_climb_keeps(false, 100, 101)); /* noise */
+    assert_false(leati_autotune_climb_keeps(false, 100, 80));
+    assert_true(leati_autotune_climb_keeps(true, 100, 100)); /* as fast with less */
+    assert_true(leati_autotune_climb_keeps(true, 100, 120));
+    assert_false(leati_autotune_climb_keeps(true, 100, 90));
 }
 
 /* The climb on a machine that is fastest with 5 threads ends there, from either side. */
@@ -49,17 +49,17 @@ static void test_climb(void **state) {
         int late = 0;
         atomic_store(&knob.value, start);
         for (int i = 0; i < 260; i++) {
-            int64_t value = leati_knob_get(&knob), next = 0;
+            int64_t value = leati_autotune_knob_get(&knob), next = 0;
             bool down = false;
             knob.climb.resting -= knob.climb.resting > 0;
-            if (leati_climb_plan(&knob, (leati_scope){.starved = true}, &next, &down)) {
-                bool keep = leati_climb_keeps(down, rate_of(value), rate_of(next));
-                leati_climb_judge(&knob.climb, down, keep);
+            if (leati_autotune_climb_plan(&knob, (leati_scope){.starved = true}, &next, &down)) {
+                bool keep = leati_autotune_climb_keeps(down, rate_of(value), rate_of(next));
+                leati_autotune_climb_judge(&knob.climb, down, keep);
                 atomic_store(&knob.value, keep ? next : value);
                 late += i >= 100;
             }
         }
-        assert_int_equal(leati_knob_get(&knob), 5);
+        assert_int_equal(leati_autotune_knob_get(&knob), 5);
         /* Once it is there it hardly ever disturbs: a trial in 64 rounds. */
         assert_in_range(late, 1, 4);
     }
@@ -73,11 +73,11 @@ static void test_rest(void **state) {
     leati_climb climb = {0};
     for (size_t i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
         bool down = climb.down;
-        leati_climb_judge(&climb, down, false);
+        leati_autotune_climb_judge(&climb, down, false);
         assert_int_equal(climb.resting, rests[i]);
         assert_int_equal(climb.down, !down);
     }
-    leati_climb_judge(&climb, true, true);
+    leati_autotune_climb_judge(&climb, true, true);
     assert_int_equal(climb.resting, 0);
     assert_int_equal(climb.refused, 0);
     assert_true(climb.down);
@@ -90,23 +90,23 @@ static void test_samples(void **state) {
     leati_sample before = {.elements = 100, .inside_ns = 100 * ms, .elapsed_ns = 200 * ms};
     leati_sample paused = {.elements = 100, .inside_ns = 50 * ms, .elapsed_ns = 5000 * ms};
     double was = 0, is = 0;
-    leati_climb_compare(&before, &paused, &was, &is);
+    leati_autotune_climb_compare(&before, &paused, &was, &is);
     assert_true(was > 499.9 && was < 500);
     assert_true(is > 666.6 && is < 666.7);
-    leati_climb_compare(&paused, &before, &was, &is);
+    leati_autotune_climb_compare(&paused, &before, &was, &is);
     assert_true(is > 499.9 && is < 500);
     assert_true(was > 666.6 && was < 666.7);
-    assert_true(leati_climb_is_starved(&before));
-    assert_false(leati_climb_is_starved(&paused));
-    assert_true(leati_climb_is_hopeless(100, 70));
-    assert_false(leati_climb_is_hopeless(100, 90));
+    assert_true(leati_autotune_climb_is_starved(&before));
+    assert_false(leati_autotune_climb_is_starved(&paused));
+    assert_true(leati_autotune_climb_is_hopeless(100, 70));
+    assert_false(leati_autotune_climb_is_hopeless(100, 90));
 }
 
 static bool plan(bool buffer, int64_t value, bool down, leati_scope scope, int64_t *to) {
     leati_knob knob = {.buffer = buffer, .minimum = 1, .maximum = 16, .climb.down = down};
     bool way = false;
     atomic_store(&knob.value, value);
-    return leati_climb_plan(&knob, scope, to, &way);
+    return leati_autotune_climb_plan(&knob, scope, to, &way);
 }
 
 /* While memory is tight nothing grows and buffers shrink; for a consumer that does not wait nothing
@@ -140,17 +140,18 @@ static void test_budgets(void **state) {
 static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_multiply(x, x);
+    outputs[0] = leat_op_multiply(x, x);
     return 1;
 }
 
 static leat_dataset *make(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset = dataset_faults(leat_range(0, 20, 1, NULL, err), 20, 7, err);
-    dataset = leat_map(dataset, leat_trace(trace_square, NULL, leat_dataset_spec(dataset), err),
-                       &(leat_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
-    dataset = leat_label(dataset, "square", err);
-    return leat_prefetch(leat_batch(dataset, 4, NULL, err), 3, err);
+    leat_dataset *dataset = dataset_faults(leat_dataset_range(0, 20, 1, NULL, err), 20, 7, err);
+    dataset =
+        leat_dataset_map(dataset, LEAT_TRACE(trace_square, NULL, leat_dataset_spec(dataset), err),
+                         &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
+    dataset = leat_dataset_label(dataset, "square", err);
+    return leat_dataset_prefetch(leat_dataset_batch(dataset, 4, NULL, err), 3, err);
 }
 
 /* Every operator has its line, also below a thread of its own; there is a verdict. */

@@ -45,7 +45,7 @@ static leat_function *bound_function(void *context, const json_t *json, const ch
     const leat_bindings *bindings = context;
     const json_t *number = json_object_get(json, "function");
     if (number == NULL || bindings->function == NULL) {
-        return leati_function_read_json(json, err);
+        return leati_json_read_function(json, err);
     }
     return bindings->function(bindings->context, json_integer_value(number), op, argument, input,
                               err);

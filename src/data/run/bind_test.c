@@ -20,7 +20,7 @@
 static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_add(x, x);
+    outputs[0] = leat_op_add(x, x);
     return 1;
 }
 
@@ -30,7 +30,7 @@ static leat_function *find_function(void *context, int64_t number, const char *o
     assert_int_equal(number, 7);
     assert_string_equal(op, "map");
     assert_string_equal(argument, "map_func");
-    return leat_trace(trace_twice, NULL, input, err);
+    return LEAT_TRACE(trace_twice, NULL, input, err);
 }
 
 static void check_built(const char *plan, const leat_bindings *bindings, const char *expected) {
@@ -56,7 +56,8 @@ static void test_references(void **state) {
     (void)state;
     leat_error err = {0};
     int calls = 0;
-    leat_dataset *datasets[2] = {leat_range(0, 2, 1, NULL, &err), leat_range(5, 7, 1, NULL, &err)};
+    leat_dataset *datasets[2] = {leat_dataset_range(0, 2, 1, NULL, &err),
+                                 leat_dataset_range(5, 7, 1, NULL, &err)};
     leat_element element = {0};
     const int64_t values[3] = {3, 1, 4};
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SHAPE(3), values);
@@ -106,7 +107,7 @@ static void test_references(void **state) {
 static void test_rows_of_scalars(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(0, 10, 1, NULL, &err);
+    leat_dataset *dataset = leat_dataset_range(0, 10, 1, NULL, &err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     int64_t next = 0, n = 5;
     leat_tensor out;
@@ -150,7 +151,8 @@ static void test_rows_of_shapes(void **state) {
     leat_error err = {0};
     leat_tensor out;
     /* Batches of 2, 2 and 1: as many as have one shape, or one at a time. */
-    int64_t n = first_rows(leat_batch(leat_range(0, 5, 1, NULL, &err), 2, NULL, &err), &out);
+    int64_t n = first_rows(
+        leat_dataset_batch(leat_dataset_range(0, 5, 1, NULL, &err), 2, NULL, &err), &out);
     assert_in_range(n, 1, 2);
     assert_int_equal(out.rank, 2);
     assert_int_equal(out.dims[0], n);
@@ -169,7 +171,8 @@ static void test_rows_of_shapes(void **state) {
     assert_int_equal(out.rank, LEAT_MAX_RANK);
     assert_int_equal(((const int64_t *)out.data)[1], 9);
     leat_tensor_unref(&out);
-    n = first_rows(leat_window(leat_range(0, 5, 1, NULL, &err), 2, NULL, &err), &out);
+    n = first_rows(leat_dataset_window(leat_dataset_range(0, 5, 1, NULL, &err), 2, NULL, &err),
+                   &out);
     assert_int_equal(n, 1);
     assert_int_equal(out.dtype, LEAT_OBJECT);
     assert_int_equal(out.rank, 0);

@@ -129,8 +129,9 @@ static leati_tail take_selected(leati_directed *directed, int64_t want, leati_bl
 }
 
 /* Draws numbers until one names an input that is alive. */
-static leati_tail draw(leati_node_state *node, leati_directed *directed, leati_select *select,
-                       void *selector, int64_t want, leat_error *err) {
+static leati_tail draw(leati_node_state *node, leati_directed *directed,
+                       leati_directed_select *select, void *selector, int64_t want,
+                       leat_error *err) {
     while (directed->selected < 0) {
         int64_t number = 0;
         leati_tail tail = select(node, selector, want, &number, err);
@@ -155,8 +156,8 @@ static leati_tail draw(leati_node_state *node, leati_directed *directed, leati_s
 }
 
 leati_tail leati_directed_pull(leati_node_state *node, leati_directed *directed,
-                               leati_select *select, void *selector, int64_t want, leati_block *out,
-                               leat_error *err) {
+                               leati_directed_select *select, void *selector, int64_t want,
+                               leati_block *out, leat_error *err) {
     leati_tail tail = LEATI_MORE;
     if (leati_join_begin(&directed->join, want, out, err) != LEAT_OK) {
         return LEATI_ERROR;

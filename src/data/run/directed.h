@@ -7,8 +7,8 @@
 #include "data/values/join.h"
 
 /* The next number: MORE, END or ERROR. `want` says how many the caller may need at most. */
-typedef leati_tail leati_select(leati_node_state *node, void *selector, int64_t want,
-                                int64_t *number, leat_error *err);
+typedef leati_tail leati_directed_select(leati_node_state *node, void *selector, int64_t want,
+                                         int64_t *number, leat_error *err);
 
 typedef struct leati_directed {
     leati_input *inputs;
@@ -29,8 +29,8 @@ LEAT_WARN_UNUSED leat_status leati_directed_open(leati_directed *directed, leati
 void leati_directed_close(leati_directed *directed);
 LEAT_WARN_UNUSED leat_status leati_directed_reset(leati_directed *directed, leat_error *err);
 leati_tail leati_directed_pull(leati_node_state *node, leati_directed *directed,
-                               leati_select *select, void *selector, int64_t want, leati_block *out,
-                               leat_error *err);
+                               leati_directed_select *select, void *selector, int64_t want,
+                               leati_block *out, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_directed_save(leati_directed *directed, leati_writer *out,
                                                  leati_save_cost *cost, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_directed_restore(leati_directed *directed, leati_reader *in,

@@ -18,7 +18,7 @@ typedef struct stage {
 typedef struct walk {
     leati_text text, notes; /* the table, and what stands below it */
     double elapsed;
-    const leati_pool *pool;
+    const leati_pooling_pool *pool;
     stage first, second; /* the two busiest */
     int64_t now_ns;      /* calls in progress count up to here; 0: they do not */
 } walk;
@@ -31,15 +31,15 @@ static void add_amount(leati_text *text, double amount) {
     leati_text_addf(text, " %9s", number);
 }
 
-static int64_t threads_of(const leati_pool *pool, const leati_node_state *node) {
-    int64_t threads = leati_count_get(&node->counters.parallelism), most = leati_pool_size(pool);
+static int64_t threads_of(const leati_pooling_pool *pool, const leati_node_state *node) {
+    int64_t threads = leati_counter_get(&node->counters.parallelism), most = leati_pool_size(pool);
     threads = threads < most ? threads : most;
     return threads > 0 ? threads : 1;
 }
 
 /* For how long a pull of the operator has been in progress, in seconds. */
 static double pulling(const walk *w, const leati_node_state *node) {
-    int64_t since = leati_count_get(&node->counters.since_ns);
+    int64_t since = leati_counter_get(&node->counters.since_ns);
     return since == 0 || since > w->now_ns ? 0 : (double)(w->now_ns - since) / 1e9;
 }
 
@@ -53,8 +53,8 @@ static double in_progress(const walk *w, const leati_node_state *node) {
         below = inside > below ? inside : below;
     }
     own = own > below ? own - below : 0;
-    int64_t tasks = leati_count_get(&node->counters.tasks),
-            began = leati_count_get(&node->counters.tasks_ns);
+    int64_t tasks = leati_counter_get(&node->counters.tasks),
+            began = leati_counter_get(&node->counters.tasks_ns);
     double each = tasks <= 0 ? 0 : ((double)w->now_ns - (double)began / (double)tasks) / 1e9;
     each = each > own ? each : own;
     return each < w->elapsed ? each : 0;
@@ -63,7 +63,7 @@ static double in_progress(const walk *w, const leati_node_state *node) {
 /* Takes the operator's time into account. */
 static void rank(walk *w, const leati_node_state *node) {
     stage own = {.name = node->name,
-                 .busy = (double)leati_count_get(&node->counters.busy_ns) / 1e9 /
+                 .busy = (double)leati_counter_get(&node->counters.busy_ns) / 1e9 /
                          (double)threads_of(w->pool, node)};
     if (w->now_ns != 0) {
         own.busy += in_progress(w, node);
@@ -78,26 +78,26 @@ static void rank(walk *w, const leati_node_state *node) {
 
 static void add_operator(walk *w, const leati_node_state *node) {
     const leati_counters *c = &node->counters;
-    double elements = (double)leati_count_get(&c->elements);
-    double busy = (double)leati_count_get(&c->busy_ns) / 1e9,
-           waiting = (double)leati_count_get(&c->waiting_ns) / 1e9,
-           full = (double)leati_count_get(&c->full_ns) / 1e9;
+    double elements = (double)leati_counter_get(&c->elements);
+    double busy = (double)leati_counter_get(&c->busy_ns) / 1e9,
+           waiting = (double)leati_counter_get(&c->waiting_ns) / 1e9,
+           full = (double)leati_counter_get(&c->full_ns) / 1e9;
     char name[80];
     snprintf(name, sizeof(name), "%*s%s", (node->depth - 1) * 2, "", node->name);
     leati_text_addf(&w->text, "%-34.34s", name);
     add_amount(&w->text, elements);
     add_amount(&w->text, w->elapsed > 0 ? elements / w->elapsed : 0);
     leati_text_addf(&w->text, " %8.3f %8.3f %8.3f", busy, waiting, full);
-    int64_t limit = leati_count_get(&c->depth_limit), depth = leati_count_get(&c->depth);
+    int64_t limit = leati_counter_get(&c->depth_limit), depth = leati_counter_get(&c->depth);
     char depth_text[40];
     snprintf(depth_text, sizeof(depth_text), limit > 0 ? "%lld/%lld" : "%lld", (long long)depth,
              (long long)limit);
     leati_text_addf(&w->text, " %9s", limit > 0 || depth > 0 ? depth_text : "-");
-    add_amount(&w->text, (double)leati_count_get(&c->bytes_held));
+    add_amount(&w->text, (double)leati_counter_get(&c->bytes_held));
     leati_text_addf(&w->text, " %7lld %9lld %6lld\n", (long long)threads_of(w->pool, node),
-                    (long long)leati_count_get(&c->callbacks),
-                    (long long)leati_count_get(&c->errors));
-    int64_t recovered = leati_count_get(&c->recovered);
+                    (long long)leati_counter_get(&c->callbacks),
+                    (long long)leati_counter_get(&c->errors));
+    int64_t recovered = leati_counter_get(&c->recovered);
     if (recovered > 0) {
         leati_text_addf(&w->notes, "%s: %lld truncated picture%s filled up\n", node->name,
                         (long long)recovered, recovered == 1 ? " was" : "s were");
@@ -157,14 +157,14 @@ static void add_verdict(walk *w, double inside) {
     leati_text_addf(&w->text, "\n");
 }
 
-void leati_slowest_stage(const leati_iteration *iteration, const leati_node_state *top, char *text,
-                         size_t size) {
+void leati_explain_slowest_stage(const leati_iteration *iteration, const leati_node_state *top,
+                                 char *text, size_t size) {
     int64_t now_ns = leati_now_ns();
     walk w = {.elapsed = (double)(now_ns - iteration->started_ns) / 1e9,
               .pool = iteration->pool,
               .now_ns = now_ns};
     text[0] = '\0';
-    leati_tree_lock();
+    leati_state_tree_lock();
     for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
         rank_tree(&w, child);
     }
@@ -172,7 +172,7 @@ void leati_slowest_stage(const leati_iteration *iteration, const leati_node_stat
         snprintf(text, size, "%.48s computed %.0f %% of the time", w.first.name,
                  100 * w.first.busy / w.elapsed);
     }
-    leati_tree_unlock();
+    leati_state_tree_unlock();
 }
 
 char *leati_explain(const leati_iteration *iteration, const leati_node_state *top,
@@ -182,22 +182,22 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
     leati_text_addf(&w.text, "%-34s %9s %9s %8s %8s %8s %9s %9s %7s %9s %6s\n", "operator",
                     "elements", "per s", "busy s", "wait s", "full s", "depth", "bytes", "threads",
                     "callbacks", "errors");
-    leati_tree_lock();
+    leati_state_tree_lock();
     for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
         add_tree(&w, child);
     }
     for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
         add_remarks(&w, child);
     }
-    leati_tree_unlock();
+    leati_state_tree_unlock();
     char *notes = leati_text_take(&w.notes);
     leati_text_addf(&w.text, "%s", notes == NULL ? "" : notes);
     leati_free(notes);
-    add_verdict(&w, (double)leati_count_get(&top->counters.busy_ns) / 1e9);
-    size_t size = leati_tuner_print(iteration, NULL, 0) + 1;
+    add_verdict(&w, (double)leati_counter_get(&top->counters.busy_ns) / 1e9);
+    size_t size = leati_autotune_print(iteration, NULL, 0) + 1;
     char *decisions = leati_alloc(size, 1);
     if (decisions != NULL) {
-        leati_tuner_print(iteration, decisions, size);
+        leati_autotune_print(iteration, decisions, size);
         leati_text_addf(&w.text, "%s%s", size > 1 ? "autotune:\n" : "", decisions);
         leati_free(decisions);
     }

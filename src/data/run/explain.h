@@ -10,7 +10,7 @@
 char *leati_explain(const leati_iteration *iteration, const leati_node_state *top, leat_error *err);
 /* The operator that computed longest so far, in a few words; empty where none has yet. From any
  * thread, while the iteration lives. */
-void leati_slowest_stage(const leati_iteration *iteration, const leati_node_state *top, char *text,
-                         size_t size);
+void leati_explain_slowest_stage(const leati_iteration *iteration, const leati_node_state *top,
+                                 char *text, size_t size);
 
 #endif

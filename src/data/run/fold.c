@@ -62,8 +62,9 @@ leat_status leati_fold_check(const char *op, const char *argument, const leat_fu
                              const leat_spec *state, const leat_spec *element,
                              const leat_spec *next, leat_error *err) {
     leat_spec *input = leati_fold_input(state, element, err);
-    leat_status status = input == NULL ? LEAT_RESOURCE_EXHAUSTED
-                                       : leati_check_function(op, argument, function, input, err);
+    leat_status status = input == NULL
+                             ? LEAT_RESOURCE_EXHAUSTED
+                             : leati_apply_check_function(op, argument, function, input, err);
     leat_spec_unref(input);
     return status == LEAT_OK ? check_next(op, argument, state, next, err) : status;
 }

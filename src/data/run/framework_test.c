@@ -13,24 +13,25 @@
 #include "support/dataset.h"
 
 static leat_dataset *range_of(int64_t n, leat_error *err) {
-    return leat_range(0, n, 1, NULL, err);
+    return leat_dataset_range(0, n, 1, NULL, err);
 }
 
 /* ---- range ---- */
 
 static leat_dataset *range_up(void *context, leat_error *err) {
     (void)context;
-    return leat_range(-3, 9, 4, NULL, err);
+    return leat_dataset_range(-3, 9, 4, NULL, err);
 }
 
 static leat_dataset *range_down(void *context, leat_error *err) {
     (void)context;
-    return leat_range(5, -2, -3, &(leat_range_options){.output_type = LEAT_FLOAT32}, err);
+    return leat_dataset_range(5, -2, -3, &(leat_dataset_range_options){.output_type = LEAT_FLOAT32},
+                              err);
 }
 
 static leat_dataset *range_empty(void *context, leat_error *err) {
     (void)context;
-    return leat_range(3, 3, 1, NULL, err);
+    return leat_dataset_range(3, 3, 1, NULL, err);
 }
 
 static void test_range(void **state) {
@@ -39,7 +40,7 @@ static void test_range(void **state) {
     dataset_check(range_down, NULL, "5.0 2.0 -1.0");
     dataset_check(range_empty, NULL, "");
     leat_error err = {0};
-    assert_null(leat_range(0, 3, 0, NULL, &err));
+    assert_null(leat_dataset_range(0, 3, 0, NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "range: step is 0; expected any other number");
 }
@@ -47,19 +48,19 @@ static void test_range(void **state) {
 /* ---- take and skip ---- */
 
 static leat_dataset *take_some(void *context, leat_error *err) {
-    return leat_take(range_of(7, err), *(int64_t *)context, err);
+    return leat_dataset_take(range_of(7, err), *(int64_t *)context, err);
 }
 
 static leat_dataset *skip_some(void *context, leat_error *err) {
-    return leat_skip(range_of(7, err), *(int64_t *)context, err);
+    return leat_dataset_skip(range_of(7, err), *(int64_t *)context, err);
 }
 
 static leat_dataset *take_errors(void *context, leat_error *err) {
-    return leat_take(dataset_faults(range_of(7, err), 4, 1, err), *(int64_t *)context, err);
+    return leat_dataset_take(dataset_faults(range_of(7, err), 4, 1, err), *(int64_t *)context, err);
 }
 
 static leat_dataset *skip_errors(void *context, leat_error *err) {
-    return leat_skip(dataset_faults(range_of(6, err), 6, 3, err), *(int64_t *)context, err);
+    return leat_dataset_skip(dataset_faults(range_of(6, err), 6, 3, err), *(int64_t *)context, err);
 }
 
 static void test_take_and_skip(void **state) {
@@ -89,17 +90,17 @@ static void test_take_and_skip(void **state) {
 /* ---- repeat ---- */
 
 static leat_dataset *repeat_some(void *context, leat_error *err) {
-    return leat_repeat(range_of(3, err), *(int64_t *)context, err);
+    return leat_dataset_repeat(range_of(3, err), *(int64_t *)context, err);
 }
 
 static leat_dataset *repeat_errors(void *context, leat_error *err) {
     (void)context;
-    return leat_repeat(dataset_faults(range_of(3, err), 3, 1, err), 2, err);
+    return leat_dataset_repeat(dataset_faults(range_of(3, err), 3, 1, err), 2, err);
 }
 
 static leat_dataset *repeat_empty(void *context, leat_error *err) {
     (void)context;
-    return leat_repeat(range_of(0, err), -1, err);
+    return leat_dataset_repeat(range_of(0, err), -1, err);
 }
 
 static void test_repeat(void **state) {
@@ -125,11 +126,12 @@ static leat_dataset *shuffle_some(void *context, leat_error *err) {
     leat_dataset *dataset = range_of(s->elements, err);
     dataset = s->errors ? dataset_faults(dataset, 4, 1, err) : dataset;
     dataset = s->impure ? dataset_impure(dataset, err) : dataset;
-    leat_shuffle_options options = {.seed = LEAT_SEED(s->seed), .no_reshuffle = s->no_reshuffle};
-    dataset = leat_shuffle(dataset, s->buffer, &options, err);
+    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(s->seed),
+                                            .no_reshuffle = s->no_reshuffle};
+    dataset = leat_dataset_shuffle(dataset, s->buffer, &options, err);
     /* Directly over shuffle, repeat is fused with it, which moves errors of later epochs. */
-    dataset = s->errors ? leat_take(dataset, 1000, err) : dataset;
-    return s->repeat == 0 ? dataset : leat_repeat(dataset, s->repeat, err);
+    dataset = s->errors ? leat_dataset_take(dataset, 1000, err) : dataset;
+    return s->repeat == 0 ? dataset : leat_dataset_repeat(dataset, s->repeat, err);
 }
 
 /* Orders of TensorFlow 2.21. */
@@ -162,18 +164,19 @@ static void test_shuffle(void **state) {
 }
 
 static leat_dataset *shuffle_of_repeat(void *context, leat_error *err) {
-    leat_dataset *dataset = leat_repeat(range_of(10, err), 2, err);
-    return leat_shuffle(dataset, *(int64_t *)context,
-                        &(leat_shuffle_options){.seed = LEAT_SEED(42)}, err);
+    leat_dataset *dataset = leat_dataset_repeat(range_of(10, err), 2, err);
+    return leat_dataset_shuffle(dataset, *(int64_t *)context,
+                                &(leat_dataset_shuffle_options){.seed = LEAT_SEED(42)}, err);
 }
 
 static leat_dataset *shuffle_twice(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset =
-        leat_shuffle(range_of(9, err), 4, &(leat_shuffle_options){.seed = LEAT_SEED(3)}, err);
-    dataset = leat_repeat(dataset, 2, err);
-    dataset = leat_shuffle(dataset, 5, &(leat_shuffle_options){.seed = LEAT_SEED(5)}, err);
-    return leat_repeat(dataset, 2, err);
+    leat_dataset *dataset = leat_dataset_shuffle(
+        range_of(9, err), 4, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    dataset = leat_dataset_repeat(dataset, 2, err);
+    dataset = leat_dataset_shuffle(dataset, 5,
+                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
+    return leat_dataset_repeat(dataset, 2, err);
 }
 
 static void test_shuffle_composed(void **state) {
@@ -204,7 +207,7 @@ static void test_shuffle_state_is_small(void **state) {
     leat_dataset *dataset = dataset_made(shuffle_some, &s);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
-    leat_save_report report = {0};
+    leat_iterator_save_report report = {0};
     leat_error err = {0};
     char *data = NULL;
     size_t size = 0;
@@ -224,7 +227,7 @@ static void test_shuffle_state_is_small(void **state) {
 static void test_shuffle_arguments(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_null(leat_shuffle(range_of(3, &err), 0, NULL, &err));
+    assert_null(leat_dataset_shuffle(range_of(3, &err), 0, NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "shuffle: buffer_size is 0; expected at least 1"));
 }
@@ -242,9 +245,11 @@ static leat_dataset *batch_some(void *context, leat_error *err) {
     dataset = b->errors ? dataset_faults(dataset, 5, 3, err) : dataset;
     dataset = b->impure ? dataset_impure(dataset, err) : dataset;
     if (b->shuffled) {
-        dataset = leat_shuffle(dataset, 5, &(leat_shuffle_options){.seed = LEAT_SEED(1)}, err);
+        dataset = leat_dataset_shuffle(dataset, 5,
+                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, err);
     }
-    return leat_batch(dataset, b->size, &(leat_batch_options){.drop_remainder = b->drop}, err);
+    return leat_dataset_batch(dataset, b->size,
+                              &(leat_dataset_batch_options){.drop_remainder = b->drop}, err);
 }
 
 static void test_batch(void **state) {
@@ -264,14 +269,14 @@ static void test_batch(void **state) {
     dataset_check(batch_some, &(struct batched){.elements = 5, .size = 2, .shuffled = true},
                   "[0,4] [3,1] [2]");
     leat_error err = {0};
-    assert_null(leat_batch(range_of(3, &err), 0, NULL, &err));
+    assert_null(leat_dataset_batch(range_of(3, &err), 0, NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "batch_size"));
 }
 
 static leat_dataset *batch_of_batches(void *context, leat_error *err) {
     (void)context;
-    return leat_batch(leat_batch(range_of(7, err), 2, NULL, err), 2, NULL, err);
+    return leat_dataset_batch(leat_dataset_batch(range_of(7, err), 2, NULL, err), 2, NULL, err);
 }
 
 static void test_batch_of_unequal_shapes(void **state) {
@@ -296,11 +301,12 @@ static void test_batch_of_unequal_shapes(void **state) {
 
 static leat_dataset *everything(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset = leat_skip(range_of(23, err), 2, err);
+    leat_dataset *dataset = leat_dataset_skip(range_of(23, err), 2, err);
     dataset = dataset_faults(dataset, 9, 4, err);
-    dataset = leat_shuffle(dataset, 6, &(leat_shuffle_options){.seed = LEAT_SEED(8)}, err);
-    dataset = leat_repeat(leat_take(dataset, 17, err), 2, err);
-    return leat_skip(leat_batch(dataset, 3, NULL, err), 1, err);
+    dataset = leat_dataset_shuffle(dataset, 6,
+                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(8)}, err);
+    dataset = leat_dataset_repeat(leat_dataset_take(dataset, 17, err), 2, err);
+    return leat_dataset_skip(leat_dataset_batch(dataset, 3, NULL, err), 1, err);
 }
 
 static void test_composed(void **state) {
@@ -313,7 +319,8 @@ static void test_impure_inputs_are_asked_for_what_is_needed(void **state) {
     (void)state;
     leat_error err = {0};
     leat_dataset *dataset = dataset_impure(range_of(100, &err), &err);
-    dataset = leat_batch(leat_take(leat_skip(dataset, 5, &err), 40, &err), 4, NULL, &err);
+    dataset = leat_dataset_batch(leat_dataset_take(leat_dataset_skip(dataset, 5, &err), 40, &err),
+                                 4, NULL, &err);
     assert_non_null(dataset);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
@@ -446,13 +453,13 @@ static void test_states_are_guarded(void **state) {
 static void test_first_error_of_a_chain(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset *dataset =
-        leat_batch(leat_take(leat_range(0, 3, 0, NULL, &err), 3, &err), 0, NULL, &err);
+    leat_dataset *dataset = leat_dataset_batch(
+        leat_dataset_take(leat_dataset_range(0, 3, 0, NULL, &err), 3, &err), 0, NULL, &err);
     assert_null(dataset);
     assert_string_equal(err.text, "range: step is 0; expected any other number");
-    assert_null(leat_take(NULL, 3, NULL));
+    assert_null(leat_dataset_take(NULL, 3, NULL));
     leat_error fresh = {0};
-    assert_null(leat_take(NULL, 3, &fresh));
+    assert_null(leat_dataset_take(NULL, 3, &fresh));
     assert_int_equal(fresh.code, LEAT_INVALID_ARGUMENT);
     assert_null(leat_iterator_new(NULL, NULL, &err));
 }

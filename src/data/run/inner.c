@@ -9,13 +9,13 @@ leat_status leati_inner_check(const leat_dataset *dataset, const leat_function *
                               leat_error *err) {
     const char *name = dataset->op->name;
     leat_status status =
-        leati_check_function(name, "map_func", function, dataset->inputs[0]->spec, err);
+        leati_apply_check_function(name, "map_func", function, dataset->inputs[0]->spec, err);
     if (status == LEAT_OK &&
         leat_spec_get_kind(leat_function_output(function)) != LEAT_SPEC_DATASET) {
         char text[128];
         leat_spec_print(leat_function_output(function), text, sizeof(text));
         return leati_refuse(err, STRUCTURE,
-                            "%s: map_func returns %s; expected a dataset (leat_dataset_value)",
+                            "%s: map_func returns %s; expected a dataset (leat_graph_dataset_op)",
                             name, text);
     }
     return status;
@@ -26,12 +26,12 @@ leat_spec *leati_inner_spec(const leat_function *function) {
 }
 
 bool leati_inner_pure(const leat_dataset *dataset) {
-    return !leati_function_has(leati_argument_function(dataset, "map_func"),
-                               LEATI_IMPURE | LEATI_STATEFUL);
+    return !leati_graph_function_has(leati_rewrite_argument_function(dataset, "map_func"),
+                                     LEATI_IMPURE | LEATI_STATEFUL);
 }
 
 void *leati_inner_share(const leat_dataset *dataset, leat_error *err) {
-    return leati_program_new(leati_argument_function(dataset, "map_func"), err);
+    return leati_program_new(leati_rewrite_argument_function(dataset, "map_func"), err);
 }
 
 void leati_inner_unshare(void *shared) {
@@ -40,13 +40,13 @@ void leati_inner_unshare(void *shared) {
 
 leat_status leati_inner_init(leati_inner *inner, leati_node_state *node, leat_error *err) {
     const leati_program *program = leati_dataset_shared(node->dataset, err);
-    inner->scratch = program == NULL ? NULL : leati_scratch_new(program, err);
+    inner->scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
     return inner->scratch == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }
 
 void leati_inner_fini(leati_inner *inner) {
     leati_block_fini(&inner->result);
-    leati_scratch_free(inner->scratch);
+    leati_program_scratch_free(inner->scratch);
     *inner = (leati_inner){0};
 }
 
@@ -87,7 +87,7 @@ leat_status leati_inner_call(leati_inner *inner, leati_node_state *node, const l
         return status;
     }
     leat_object *object = *(leat_object **)leati_column_row(&inner->result.columns[0], 0);
-    if (!leati_is_dataset(object)) {
+    if (!leati_dataset_of_object_check(object)) {
         return leati_fail(err, LEAT_INTERNAL, "the function's result is no dataset");
     }
     const leat_spec *promised =
@@ -109,7 +109,7 @@ leat_status leati_inner_open(leati_inner *inner, leati_node_state *node, const l
     if (status != LEAT_OK) {
         return status;
     }
-    leati_iteration_derive(node->iteration, (uint64_t)call, iteration);
+    leati_state_iteration_derive(node->iteration, (uint64_t)call, iteration);
     status = leati_input_open_dataset(out, node, dataset, iteration, err);
     leat_dataset_unref(dataset);
     return status;

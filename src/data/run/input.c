@@ -38,7 +38,7 @@ leat_status leati_input_open_dataset(leati_input *input, leati_node_state *node,
         return status;
     }
     leat_error local = {0};
-    input->child = leati_node_open(dataset, iteration, node, &local);
+    input->child = leati_state_node_open(dataset, iteration, node, &local);
     if (input->child == NULL) {
         if (err != NULL) {
             *err = local;
@@ -56,7 +56,7 @@ leat_status leati_input_open(leati_input *input, leati_node_state *node, int ind
 }
 
 void leati_input_close(leati_input *input) {
-    leati_node_close(input->child);
+    leati_state_node_close(input->child);
     leati_block_fini(&input->block);
     leati_writer_fini(&input->snapshot);
     leati_free(input->verify);
@@ -74,7 +74,7 @@ static void forget_block(leati_input *input) {
 leat_status leati_input_reset(leati_input *input, leat_error *err) {
     forget_block(input);
     input->ended = false;
-    return leati_node_reset(input->child, err);
+    return leati_state_node_reset(input->child, err);
 }
 
 bool leati_input_pure(const leati_input *input) {
@@ -137,7 +137,7 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
     forget_block(input);
     if (status == LEAT_OK && needs_snapshot(input, want)) {
         input->cost = (leati_save_cost){0};
-        status = leati_node_save(input->child, &input->snapshot, &input->cost, &input->error);
+        status = leati_state_node_save(input->child, &input->snapshot, &input->cost, &input->error);
         if (status == LEAT_FAILED_PRECONDITION || status == LEAT_UNIMPLEMENTED) {
             input->snapshot.size = 0; /* of what cannot be saved; reading goes on */
             status = LEAT_OK;
@@ -155,7 +155,7 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
     input->error.code = LEAT_OK;
     input->block.destinations = destinations;
     input->block.byte_target = destinations == NULL ? LEATI_BYTE_TARGET : 0;
-    input->tail = leati_node_pull(input->child, want, &input->block, &input->error);
+    input->tail = leati_state_node_pull(input->child, want, &input->block, &input->error);
     input->block.destinations = NULL;
     if (input->verify != NULL) {
         verify_block(input);
@@ -259,7 +259,7 @@ leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, l
     forget_block(input);
     int64_t more = 0;
     leat_error local = {0};
-    leati_tail tail = leati_node_advance(input->child, n - *passed, &more, &local);
+    leati_tail tail = leati_state_node_advance(input->child, n - *passed, &more, &local);
     *passed += more;
     input->ended = tail == LEATI_END || (input->ends_at_error && local.at_end);
     if (tail == LEATI_ERROR && err != NULL) {
@@ -287,7 +287,7 @@ leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, lea
         if (!leftover && !input->ended && leati_input_skips(input)) {
             forget_block(input);
             int64_t more = 0;
-            leati_tail tail = leati_node_skip(input->child, n - *skipped, &more, err);
+            leati_tail tail = leati_state_node_skip(input->child, n - *skipped, &more, err);
             *skipped += more;
             input->ended = tail == LEATI_END;
             if (tail == LEATI_ERROR && input->ends_at_error && err->at_end) {
@@ -332,11 +332,11 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
     if (input->ended || ended_by_error(input) ||
         (leftover && input->consumed == outcomes && input->tail == LEATI_END)) {
         leati_put_uint(out, SAVED_ENDED);
-        return leati_node_save(input->child, out, cost, err);
+        return leati_state_node_save(input->child, out, cost, err);
     }
     if (!leftover) {
         leati_put_uint(out, SAVED_NOW);
-        return leati_node_save(input->child, out, cost, err);
+        return leati_state_node_save(input->child, out, cost, err);
     }
     if (input->snapshot.size > 0 &&
         (cost->mode != LEAT_SAVE_DATA || holds_objects(&input->block))) {
@@ -344,12 +344,12 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
         leati_put_bytes(out, input->snapshot.data, input->snapshot.size);
         leati_put_int(out, input->consumed);
         cost->replay_elements += input->consumed;
-        leati_save_cost_add(cost, &input->cost);
+        leati_op_save_cost_add(cost, &input->cost);
         return out->failed ? leati_no_memory(err) : LEAT_OK;
     }
     leati_put_uint(out, SAVED_DATA);
     cost->data_elements += input->block.n > input->consumed ? input->block.n - input->consumed : 0;
-    leat_status status = leati_put_block(
+    leat_status status = leati_values_put_block(
         out, &input->block, input->consumed,
         input->block.n > input->consumed ? input->block.n - input->consumed : 0, err);
     if (status != LEAT_OK) {
@@ -357,9 +357,9 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
     }
     leati_put_uint(out, (uint64_t)input->tail);
     if (input->tail == LEATI_ERROR) {
-        leati_put_error(out, &input->error);
+        leati_values_put_error(out, &input->error);
     }
-    return leati_node_save(input->child, out, cost, err);
+    return leati_state_node_save(input->child, out, cost, err);
 }
 
 static leat_status restore_replay(leati_input *input, leati_reader *in, leat_error *err) {
@@ -378,7 +378,7 @@ static leat_status restore_replay(leati_input *input, leati_reader *in, leat_err
         return status;
     }
     snapshot.data = data;
-    status = leati_node_restore(input->child, &snapshot, err);
+    status = leati_state_node_restore(input->child, &snapshot, err);
     if (status != LEAT_OK) {
         return status;
     }
@@ -396,7 +396,8 @@ static leat_status restore_replay(leati_input *input, leati_reader *in, leat_err
 
 static leat_status restore_data(leati_input *input, leati_reader *in, leat_error *err) {
     uint64_t tail = 0;
-    leat_status status = leati_get_block(in, input->child->dataset->spec, &input->block, err);
+    leat_status status =
+        leati_values_get_block(in, input->child->dataset->spec, &input->block, err);
     if (status == LEAT_OK) {
         status = leati_get_uint(in, &tail, err);
     }
@@ -405,7 +406,7 @@ static leat_status restore_data(leati_input *input, leati_reader *in, leat_error
                             input->child->name, (unsigned long long)tail);
     }
     if (status == LEAT_OK && tail == LEATI_ERROR) {
-        status = leati_get_error(in, &input->error, err);
+        status = leati_values_get_error(in, &input->error, err);
     }
     if (status != LEAT_OK) {
         return status;
@@ -416,7 +417,7 @@ static leat_status restore_data(leati_input *input, leati_reader *in, leat_error
     if (input->verify != NULL && input->block.n > 0) {
         input->checksum = leati_block_checksum(&input->block);
     }
-    return leati_node_restore(input->child, in, err);
+    return leati_state_node_restore(input->child, in, err);
 }
 
 leat_status leati_input_restore(leati_input *input, leati_reader *in, leat_error *err) {
@@ -429,7 +430,7 @@ leat_status leati_input_restore(leati_input *input, leati_reader *in, leat_error
     input->ended = how == SAVED_ENDED;
     switch (how) {
     case SAVED_ENDED:
-    case SAVED_NOW: return leati_node_restore(input->child, in, err);
+    case SAVED_NOW: return leati_state_node_restore(input->child, in, err);
     case SAVED_REPLAY: return restore_replay(input, in, err);
     case SAVED_DATA: return restore_data(input, in, err);
     default:

@@ -84,7 +84,7 @@ OP(reader, .open = reader_open);
 static leat_iterator *opened(bool verify, int64_t elements) {
     leat_error err = {0};
     leat_iterator_options options = {.verify = verify, .verify_seed = 5, .no_rewrites = true};
-    leat_dataset *dataset = leat_range(0, elements, 1, NULL, &err);
+    leat_dataset *dataset = leat_dataset_range(0, elements, 1, NULL, &err);
     dataset = leati_dataset_new(&below_op, NULL, &dataset, 1, &err);
     dataset = leati_dataset_new(&reader_op, NULL, &dataset, 1, &err);
     leat_iterator *iterator = dataset_iterate(dataset, &options);
@@ -180,7 +180,7 @@ static void test_damaged(void **state) {
     leati_writer out = {0}, child = {0};
     leati_save_cost cost = {0};
     leat_iterator *iterator = opened(false, 3);
-    assert_int_equal(leati_node_save(open_input->child, &child, &cost, &err), LEAT_OK);
+    assert_int_equal(leati_state_node_save(open_input->child, &child, &cost, &err), LEAT_OK);
     leat_iterator_free(iterator);
     leati_put_uint(&out, 4);
     damaged(&out, "below: a saved input of kind 4; expected 0 to 3");

@@ -26,7 +26,7 @@ struct leat_iterator {
     leati_input input;
     leat_dataset *dataset;   /* as the user built it: its fingerprint guards states */
     leat_dataset *rewritten; /* as it runs */
-    leati_pool *own_pool;
+    leati_pooling_pool *own_pool;
     int64_t want;
     int64_t deadline_ms;
     int64_t taken;
@@ -42,7 +42,7 @@ static int own_threads(const leat_dataset *dataset, const leat_iterator_options 
     if (options->num_threads > 0 || asked == LEATI_OPTION_NOT_SET) {
         return options->num_threads;
     }
-    return asked > 0 ? (int)asked : leati_num_cores();
+    return asked > 0 ? (int)asked : leati_pool_num_cores();
 }
 
 /* What the plan's options leave to autotune. */
@@ -58,7 +58,7 @@ static void read_tuning(const leat_dataset *dataset, const leat_iterator_options
 
 /* `around` (may be NULL) cancels the iterator, too. */
 static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_options *options,
-                                  leati_cancel *around, leat_error *err) {
+                                  leat_cancel *around, leat_error *err) {
     leati_iteration *iteration = &iterator->iteration;
     iteration->deadline_ns = LEATI_NO_DEADLINE;
     iteration->started_ns = leati_now_ns();
@@ -103,7 +103,7 @@ static leat_status open_tree(leat_iterator *iterator, const leat_iterator_option
     iterator->top.dataset = iterator->rewritten;
     iterator->top.iteration = &iterator->iteration;
     leat_status status =
-        iterator->iteration.autotune ? leati_tuner_start(&iterator->iteration, err) : LEAT_OK;
+        iterator->iteration.autotune ? leati_autotune_start(&iterator->iteration, err) : LEAT_OK;
     return status != LEAT_OK
                ? status
                : leati_input_open_dataset(&iterator->input, &iterator->top, iterator->rewritten,
@@ -186,9 +186,9 @@ void leat_iterator_free(leat_iterator *iterator) {
     if (iterator->iteration.cancel != NULL) {
         leati_cancel_fire(iterator->iteration.cancel);
     }
-    leati_tuner_stop(&iterator->iteration);
+    leati_autotune_stop(&iterator->iteration);
     leati_input_close(&iterator->input);
-    leati_tuner_free(&iterator->iteration);
+    leati_autotune_free(&iterator->iteration);
     leat_buffer_unref(iterator->iteration.origins);
     leati_budget_unref(iterator->iteration.budget);
     leati_cancel_unref(iterator->iteration.cancel);
@@ -219,7 +219,7 @@ leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat
     int64_t want = leati_input_pure(&iterator->input) ? iterator->want : 1;
     leati_tail tail = leati_input_peek(&iterator->input, want, NULL, available, err);
     int64_t spent = leati_now_ns() - start;
-    leati_count(&iterator->top.counters.busy_ns, spent);
+    leati_counter_add(&iterator->top.counters.busy_ns, spent);
     adapt(iterator, spent);
     return tail;
 }
@@ -241,7 +241,7 @@ void leati_iterator_keep_places(leat_iterator *iterator) {
 /* Adds who waits for what to an error about a deadline. */
 static void add_stall_report(leat_error *err) {
     char report[LEAT_ERROR_TEXT] = "";
-    leati_stall_report(report, sizeof(report));
+    leati_queue_stall_report(report, sizeof(report));
     for (char *line = report; (line = strchr(line, '\n')) != NULL;) {
         *line = line[1] == '\0' ? '\0' : ',';
     }
@@ -304,7 +304,7 @@ leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out, b
     if (status == LEAT_OK || *ended) {
         return LEAT_OK;
     }
-    leati_as_internal("an element", e);
+    leati_apply_as_internal("an element", e);
     return e->code;
 }
 
@@ -335,7 +335,8 @@ static leat_status save_generators(const leat_dataset *dataset, void *out, leat_
     for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++) {
         status = save_generators(dataset->inputs[i], out, err);
     }
-    return status == LEAT_OK ? leati_visit_captured(dataset, save_generators, out, err) : status;
+    return status == LEAT_OK ? leati_dataset_visit_captured(dataset, save_generators, out, err)
+                             : status;
 }
 
 static leat_status restore_generators(const leat_dataset *dataset, void *in, leat_error *err) {
@@ -348,7 +349,8 @@ static leat_status restore_generators(const leat_dataset *dataset, void *in, lea
     for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++) {
         status = restore_generators(dataset->inputs[i], in, err);
     }
-    return status == LEAT_OK ? leati_visit_captured(dataset, restore_generators, in, err) : status;
+    return status == LEAT_OK ? leati_dataset_visit_captured(dataset, restore_generators, in, err)
+                             : status;
 }
 
 /* The first operator of the plan, consumer's end first, with a function that has a state of its
@@ -405,7 +407,8 @@ static leat_status write_state(leat_iterator *iterator, leati_save_cost *cost, l
 
 leat_status leat_iterator_save_with(leat_iterator *iterator,
                                     const leat_iterator_save_options *options, char **data,
-                                    size_t *size, leat_save_report *report, leat_error *err) {
+                                    size_t *size, leat_iterator_save_report *report,
+                                    leat_error *err) {
     static const leat_iterator_save_options none = {0};
     const leat_iterator_save_options *o = options != NULL ? options : &none;
     if (iterator == NULL || data == NULL || size == NULL) {
@@ -414,7 +417,7 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
     if ((unsigned)o->mode > LEAT_SAVE_DATA || o->replay_limit < 0) {
         return leati_refuse(err, VALUE,
                             "leat_iterator_save: mode is %d and replay_limit %lld; expected a "
-                            "leat_save_mode and 0 or more",
+                            "leat_iterator_save_mode and 0 or more",
                             (int)o->mode, (long long)o->replay_limit);
     }
     if (check_outside_state(iterator, err) != LEAT_OK) {
@@ -443,15 +446,15 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
     *data = (char *)out.data;
     *size = out.size;
     if (report != NULL) {
-        *report = (leat_save_report){.bytes = out.size,
-                                     .replay_elements = cost.replay_elements,
-                                     .data_elements = cost.data_elements};
+        *report = (leat_iterator_save_report){.bytes = out.size,
+                                              .replay_elements = cost.replay_elements,
+                                              .data_elements = cost.data_elements};
     }
     return LEAT_OK;
 }
 
 leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *size,
-                               leat_save_report *report, leat_error *err) {
+                               leat_iterator_save_report *report, leat_error *err) {
     return leat_iterator_save_with(iterator, NULL, data, size, report, err);
 }
 
@@ -543,7 +546,7 @@ char *leat_iterator_explain(const leat_iterator *iterator, leat_error *err) {
 }
 
 void leati_iterator_slowest(const leat_iterator *iterator, char *text, size_t size) {
-    leati_slowest_stage(&iterator->iteration, &iterator->top, text, size);
+    leati_explain_slowest_stage(&iterator->iteration, &iterator->top, text, size);
 }
 
 char *leat_iterator_metrics(const leat_iterator *iterator, leat_error *err) {

@@ -5,11 +5,12 @@
 
 enum { MOST_AHEAD = 256 };
 
-leat_status leati_check_int64_function(const char *op, const char *argument,
-                                       const leat_function *function, leat_spec *input,
-                                       leat_error *err) {
-    leat_status status = input == NULL ? LEAT_RESOURCE_EXHAUSTED
-                                       : leati_check_function(op, argument, function, input, err);
+leat_status leati_keys_check_function(const char *op, const char *argument,
+                                      const leat_function *function, leat_spec *input,
+                                      leat_error *err) {
+    leat_status status = input == NULL
+                             ? LEAT_RESOURCE_EXHAUSTED
+                             : leati_apply_check_function(op, argument, function, input, err);
     leat_spec_unref(input);
     if (status != LEAT_OK) {
         return status;
@@ -41,7 +42,7 @@ leat_status leati_key_row(int64_t key, leati_block *out, leat_error *err) {
 
 leat_status leati_keys_open(leati_keys *keys, leati_node_state *node, const leat_object *function,
                             leat_error *err) {
-    leat_status status = leati_called_open(&keys->function, function, err);
+    leat_status status = leati_apply_open(&keys->function, function, err);
     keys->one_by_one = !node->dataset->pure;
     if (status == LEAT_OK) {
         status = leati_input_open(&keys->input, node, 0, err);
@@ -60,7 +61,7 @@ static leat_status look(leati_keys *keys, leati_node_state *node, int64_t n, lea
     if (keys->known > 0) {
         return LEAT_OK;
     }
-    leati_as_internal("key_func", err);
+    leati_apply_as_internal("key_func", err);
     return status;
 }
 
@@ -99,5 +100,5 @@ leat_status leati_keys_reset(leati_keys *keys, leat_error *err) {
 void leati_keys_close(leati_keys *keys) {
     leati_input_close(&keys->input);
     leati_block_fini(&keys->block);
-    leati_called_close(&keys->function);
+    leati_apply_close(&keys->function);
 }

@@ -7,9 +7,9 @@
 
 /* Does `function`, argument `argument` of `op`, take `input` (given; NULL: no memory) and return an
  * int64 scalar? INVALID_ARGUMENT. */
-LEAT_WARN_UNUSED leat_status leati_check_int64_function(const char *op, const char *argument,
-                                                        const leat_function *function,
-                                                        leat_spec *input, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_keys_check_function(const char *op, const char *argument,
+                                                       const leat_function *function,
+                                                       leat_spec *input, leat_error *err);
 
 /* `out` becomes one row: a key. */
 LEAT_WARN_UNUSED leat_status leati_key_row(int64_t key, leati_block *out, leat_error *err);

@@ -60,7 +60,7 @@ static void add_label(leati_text *text, const char *name, const char *value) {
 
 static void add_tree(walk *w, const leati_node_state *node, const char *place) {
     const void *field = (const char *)&node->counters + w->family->counter;
-    int64_t value = leati_count_get(field);
+    int64_t value = leati_counter_get(field);
     leati_text_addf(&w->text, "%s{", w->family->name);
     add_label(&w->text, "pipeline", w->pipeline);
     add_label(&w->text, ",operator", node->name);
@@ -95,17 +95,17 @@ char *leati_metrics(const leati_iteration *iteration, const leati_node_state *to
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
         w.family = &families[i];
         add_head(&w, w.family->name, w.family->type, w.family->help);
-        leati_tree_lock();
+        leati_state_tree_lock();
         for (const leati_node_state *root = top->children; root != NULL; root = root->sibling) {
             add_tree(&w, root, "0");
         }
-        leati_tree_unlock();
+        leati_state_tree_unlock();
     }
     add_value(&w, "leat_pipeline_seconds", "gauge", "Time since the iterator was made.",
               (double)(leati_now_ns() - iteration->started_ns) / 1e9);
     add_value(&w, "leat_pipeline_next_seconds_total", "counter",
               "Time that the consumer spent in calls of next.",
-              (double)leati_count_get(&top->counters.busy_ns) / 1e9);
+              (double)leati_counter_get(&top->counters.busy_ns) / 1e9);
     add_value(&w, "leat_pipeline_memory_bytes", "gauge", "Bytes held within the memory budget.",
               (double)leati_budget_used(iteration->budget));
     add_value(&w, "leat_pipeline_memory_limit_bytes", "gauge", "The memory budget.",

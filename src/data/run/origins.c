@@ -215,7 +215,7 @@ static known_source *find_source(leat_buffer *table, known_sources *known,
                              .size = memory->size,
                              .number = number,
                              .byte = memory->path_at,
-                             .records = leati_is_record(memory, string) &&
+                             .records = leati_place_is_record(memory, string) &&
                                         leati_origin_at(number, last) != 0};
     return source;
 }
@@ -242,9 +242,10 @@ static known_source *source_of(leat_buffer *table, known_sources *known, const l
  * one was: nobody checks each header again, nor looks at it where that is not needed. */
 static inline int64_t origin_of(known_source *source, const leat_string *string) {
     int64_t at = string->data - source->data;
-    if (source->records && (string->data == source->next ||
-                            (at >= LEATI_RECORD_HEADER &&
-                             leati_load64(string->data - LEATI_RECORD_HEADER) == string->size))) {
+    if (source->records &&
+        (string->data == source->next ||
+         (at >= LEATI_RECORD_HEADER &&
+          leati_wire_load64(string->data - LEATI_RECORD_HEADER) == string->size))) {
         source->next = string->data + string->size + LEATI_RECORD_FOOTER + LEATI_RECORD_HEADER;
         at -= LEATI_RECORD_HEADER;
     }
@@ -315,7 +316,7 @@ void leati_origins_derive(leati_node_state *node, const leat_function *function,
         return;
     }
     const leati_column *strings = source_column(in, begin);
-    int named = strings == NULL ? leati_path_component(function, in, begin) : -1;
+    int named = strings == NULL ? leati_place_path_component(function, in, begin) : -1;
     if (named >= 0) {
         derive_from_names(node, &in->columns[named], begin, out);
         return;

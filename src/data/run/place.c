@@ -12,14 +12,14 @@
 
 enum { MOST_PATH = 250 };
 
-bool leati_is_record(const leat_buffer *source, const leat_string *string) {
+bool leati_place_is_record(const leat_buffer *source, const leat_string *string) {
     const uint8_t *data = (const uint8_t *)string->data;
     if (data < (const uint8_t *)source->data + LEATI_RECORD_HEADER) {
         return false;
     }
     const uint8_t *header = data - LEATI_RECORD_HEADER;
-    return leati_load64(header) == string->size &&
-           leati_load32(header + 8) == leati_crc_mask(leati_crc32c(header, 8));
+    return leati_wire_load64(header) == string->size &&
+           leati_wire_load32(header + 8) == leati_crc_mask(leati_crc_crc32c(header, 8));
 }
 
 /* The file that the row's first string of that column points into. */
@@ -39,7 +39,7 @@ static void add_file(const leati_column *column, int64_t row, leat_error *err) {
     }
     const char *path = (const char *)found->path->data;
     int64_t byte = found->path_at + (string->data - (const char *)found->data);
-    byte -= leati_is_record(found, string) ? LEATI_RECORD_HEADER : 0;
+    byte -= leati_place_is_record(found, string) ? LEATI_RECORD_HEADER : 0;
     leati_error_at_file(err, path, strlen(path), byte, false);
 }
 
@@ -59,7 +59,8 @@ static bool is_path(const leati_column *column, int64_t row) {
            string->size <= MOST_PATH && memchr(string->data, 0, string->size) == NULL;
 }
 
-int leati_path_component(const leat_function *function, const leati_block *block, int64_t row) {
+int leati_place_path_component(const leat_function *function, const leati_block *block,
+                               int64_t row) {
     int found = -1;
     for (int c = 0; c < block->num_columns && found < 0 && reads_files(function); c++) {
         found = is_path(&block->columns[c], row) ? c : -1;
@@ -83,7 +84,7 @@ void leati_place_row(const leat_function *function, const leati_block *block, in
             add_file(&block->columns[c], row, err);
         }
     }
-    int named = leati_path_component(function, block, row);
+    int named = leati_place_path_component(function, block, row);
     if (named >= 0) {
         const leat_string *name = leati_column_row(&block->columns[named], row);
         leati_error_at_file(err, name->data, name->size, -1, false);

@@ -15,9 +15,10 @@ void leati_place_row(const leat_function *function, const leati_block *block, in
                      leat_error *err);
 /* Is the string the whole data of a TFRecord record, whose header stands before it in `source`,
  * memory with a path (core/buffer.h)? */
-bool leati_is_record(const leat_buffer *source, const leat_string *string);
+bool leati_place_is_record(const leat_buffer *source, const leat_string *string);
 /* Does the function read files whose names it is given, and which component of its arguments (a
  * string scalar) is the name? -1: none. */
-int leati_path_component(const leat_function *function, const leati_block *block, int64_t row);
+int leati_place_path_component(const leat_function *function, const leati_block *block,
+                               int64_t row);
 
 #endif

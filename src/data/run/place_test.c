@@ -34,7 +34,7 @@ static const char *write_records(const char *name, leat_compression compression)
 
 static int to_number(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
+    outputs[0] = leat_op_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
     return 1;
 }
 
@@ -50,11 +50,11 @@ static leat_value one_of(leat_graph *graph) {
 /* Fails for numbers above 2 in an argument: the first, or that of the number `context`. */
 static int small_only(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value number = leat_graph_argument(graph, context == NULL ? 0 : *(const int *)context);
-    leat_value most = leat_cast(leat_add(one_of(graph), one_of(graph)), LEAT_INT64);
+    leat_value most = leat_op_cast(leat_op_add(one_of(graph), one_of(graph)), LEAT_INT64);
     leat_value fits =
-        leat_reduce_max(leat_cast(leat_greater(number, most), LEAT_INT64), NULL, 0, false);
-    outputs[0] = leat_assert(leat_equal(fits, leat_subtract(fits, fits)), number, LEAT_DATA_LOSS,
-                             "too large");
+        leat_op_reduce_max(leat_op_cast(leat_op_greater(number, most), LEAT_INT64), NULL, 0, false);
+    outputs[0] = leat_op_assert(leat_op_equal(fits, leat_op_subtract(fits, fits)), number,
+                                LEAT_DATA_LOSS, "too large");
     return 1;
 }
 
@@ -62,33 +62,33 @@ static int small_only(void *context, leat_graph *graph, leat_value *outputs) {
 static int one_only(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value number = leat_graph_argument(graph, 0);
     (void)context;
-    outputs[0] = leat_assert(leat_less_equal(number, leat_cast(one_of(graph), LEAT_INT64)), number,
-                             LEAT_DATA_LOSS, "too large");
+    outputs[0] = leat_op_assert(leat_op_less_equal(number, leat_op_cast(one_of(graph), LEAT_INT64)),
+                                number, LEAT_DATA_LOSS, "too large");
     return 1;
 }
 
 static int digits(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_cast(leat_string_length(leat_graph_argument(graph, 0)), LEAT_INT64);
+    outputs[0] = leat_op_cast(leat_op_string_length(leat_graph_argument(graph, 0)), LEAT_INT64);
     return 1;
 }
 
 /* The texts' lengths: 1 2 5 1 5 1. */
 static leat_dataset *lengths(leat_dataset *dataset, int64_t parallel) {
     leat_error err = {0};
-    leat_map_options options = {.num_parallel_calls = parallel};
-    leat_function *function = leat_trace(digits, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_map(dataset, function, &options, &err);
+    leat_dataset_map_options options = {.num_parallel_calls = parallel};
+    leat_function *function = LEAT_TRACE(digits, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_map(dataset, function, &options, &err);
     assert_non_null(dataset);
     return dataset;
 }
 
 /* The function stands in this line. */
 enum { LINE = __LINE__ + 3 };
-static leat_dataset *numbers(leat_dataset *dataset, const leat_map_options *options,
+static leat_dataset *numbers(leat_dataset *dataset, const leat_dataset_map_options *options,
                              leat_error *err) {
-    leat_function *function = leat_trace(to_number, NULL, leat_dataset_spec(dataset), err);
-    return leat_label(leat_map(dataset, function, options, err), "number", err);
+    leat_function *function = LEAT_TRACE(to_number, NULL, leat_dataset_spec(dataset), err);
+    return leat_dataset_label(leat_dataset_map(dataset, function, options, err), "number", err);
 }
 
 /* Runs the dataset (given) to its end and compares the texts of its errors up to the last colon. */
@@ -139,8 +139,8 @@ static void expect_bytes(leat_dataset *dataset, const char *path, const int (*pa
 
 static leat_dataset *records(const char *path, const char *compression) {
     leat_error err = {0};
-    leat_tf_record_options options = {.compression_type = compression};
-    leat_dataset *dataset = leat_tf_record_dataset(&path, 1, &options, &err);
+    leat_dataset_tf_record_options options = {.compression_type = compression};
+    leat_dataset *dataset = leat_dataset_tf_record(&path, 1, &options, &err);
     assert_non_null(dataset);
     return dataset;
 }
@@ -150,7 +150,7 @@ static const int in_order[][2] = {{2, THIRD}, {4, FIFTH}};
 static void test_records(void **state) {
     (void)state;
     const char *path = write_records("train-03.tfrecord", LEAT_COMPRESSION_NONE);
-    leat_map_options parallel = {.num_parallel_calls = 2};
+    leat_dataset_map_options parallel = {.num_parallel_calls = 2};
     expect_bytes(numbers(records(path, NULL), NULL, NULL), path, in_order, 2);
     expect_bytes(numbers(records(path, NULL), &parallel, NULL), path, in_order, 2);
     const char *packed = write_records("train.tfrecord.gz", LEAT_COMPRESSION_GZIP);
@@ -160,7 +160,7 @@ static void test_records(void **state) {
 static int is_long(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value one = one_of(graph);
     (void)context;
-    outputs[0] = leat_greater(leat_string_length(leat_graph_argument(graph, 0)), one);
+    outputs[0] = leat_op_greater(leat_op_string_length(leat_graph_argument(graph, 0)), one);
     return 1;
 }
 
@@ -170,19 +170,20 @@ static void test_between(void **state) {
     leat_error err = {0};
     const char *path = write_records("a", LEAT_COMPRESSION_NONE);
     leat_dataset *dataset = records(path, NULL);
-    leat_function *function = leat_trace(is_long, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_prefetch(leat_filter(dataset, function, &err), 2, &err);
+    leat_function *function = LEAT_TRACE(is_long, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_prefetch(leat_dataset_filter(dataset, function, &err), 2, &err);
     static const int filtered[][2] = {{1, THIRD}, {2, FIFTH}};
     expect_bytes(numbers(dataset, NULL, &err), path, filtered, 2);
 
-    dataset = leat_skip(leat_repeat(records(path, NULL), 2, &err), 4, &err);
+    dataset = leat_dataset_skip(leat_dataset_repeat(records(path, NULL), 2, &err), 4, &err);
     static const int repeated[][2] = {{0, FIFTH}, {4, THIRD}, {6, FIFTH}};
     expect_bytes(numbers(dataset, NULL, &err), path, repeated, 3);
 
-    leat_shuffle_options seeded = {.seed = LEAT_SEED(1)};
+    leat_dataset_shuffle_options seeded = {.seed = LEAT_SEED(1)};
     /* range(6).shuffle(6, seed=1) is 3 5 1 2 4 0 in TensorFlow. */
-    dataset = leat_shuffle(records(path, NULL), 6, &seeded, &err);
-    leat_dataset *order = leat_shuffle(leat_range(0, 6, 1, NULL, &err), 6, &seeded, &err);
+    dataset = leat_dataset_shuffle(records(path, NULL), 6, &seeded, &err);
+    leat_dataset *order =
+        leat_dataset_shuffle(leat_dataset_range(0, 6, 1, NULL, &err), 6, &seeded, &err);
     leat_iterator *iterator = leat_iterator_new(order, NULL, &err);
     leat_element element = {0};
     int pairs[2][2], n = 0;
@@ -207,8 +208,8 @@ enum { NONE = -1 };
 static void expect_small_in(leat_dataset *dataset, int argument, const char *const *paths,
                             int num_paths, const int *bytes, int count) {
     leat_error err = {0};
-    leat_function *function = leat_trace(small_only, &argument, leat_dataset_spec(dataset), &err);
-    dataset = leat_label(leat_map(dataset, function, NULL, &err), "small", &err);
+    leat_function *function = LEAT_TRACE(small_only, &argument, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_label(leat_dataset_map(dataset, function, NULL, &err), "small", &err);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
     leat_element element = {0};
     leat_status status = LEAT_OK;
@@ -251,32 +252,32 @@ static void test_numbers(void **state) {
     for (int64_t parallel = 0; parallel < 3; parallel += 2) {
         expect_small(lengths(records(path, NULL), parallel), path, bytes, 2);
         leat_dataset *dataset = lengths(records(path, NULL), parallel);
-        expect_small(leat_prefetch(dataset, 2, &err), path, bytes, 2);
-        dataset = leat_cache(lengths(records(path, NULL), parallel), &err);
-        expect_small(leat_repeat(dataset, 2, &err), path, twice, 4);
+        expect_small(leat_dataset_prefetch(dataset, 2, &err), path, bytes, 2);
+        dataset = leat_dataset_cache(lengths(records(path, NULL), parallel), &err);
+        expect_small(leat_dataset_repeat(dataset, 2, &err), path, twice, 4);
     }
     leat_dataset *dataset = records(path, NULL);
-    leat_function *keep = leat_trace(is_long, NULL, leat_dataset_spec(dataset), &err);
-    expect_small(lengths(leat_filter(dataset, keep, &err), 0), path, bytes, 2);
+    leat_function *keep = LEAT_TRACE(is_long, NULL, leat_dataset_spec(dataset), &err);
+    expect_small(lengths(leat_dataset_filter(dataset, keep, &err), 0), path, bytes, 2);
     static const int in_turns[] = {THIRD, THIRD, FIFTH, FIFTH};
     leat_dataset *inputs[2] = {lengths(records(path, NULL), 0), lengths(records(path, NULL), 0)};
-    leat_dataset *turns = leat_repeat(leat_range(0, 2, 1, NULL, &err), 6, &err);
-    dataset = leat_choose_from_datasets(inputs, 2, turns, NULL, &err);
+    leat_dataset *turns = leat_dataset_repeat(leat_dataset_range(0, 2, 1, NULL, &err), 6, &err);
+    dataset = leat_dataset_choose_from_datasets(inputs, 2, turns, NULL, &err);
     expect_small(dataset, path, in_turns, 4);
     /* Numbers beside them are of no file. */
     static const int in_both[] = {NONE, NONE, NONE, THIRD, NONE, NONE, FIFTH, NONE};
     for (int round = 0; round < 2; round++) {
-        inputs[0] = leat_range(3, 9, 1, NULL, &err);
+        inputs[0] = leat_dataset_range(3, 9, 1, NULL, &err);
         inputs[1] = lengths(records(path, NULL), 0);
-        turns = leat_repeat(leat_range(0, 2, 1, NULL, &err), 6, &err);
-        dataset = leat_choose_from_datasets(inputs, 2, turns, NULL, &err);
-        dataset = round == 0 ? dataset : leat_shuffle(dataset, 1, NULL, &err);
+        turns = leat_dataset_repeat(leat_dataset_range(0, 2, 1, NULL, &err), 6, &err);
+        dataset = leat_dataset_choose_from_datasets(inputs, 2, turns, NULL, &err);
+        dataset = round == 0 ? dataset : leat_dataset_shuffle(dataset, 1, NULL, &err);
         expect_small(dataset, path, in_both, 8);
     }
     /* Rows 1 2 | 5 1 | 5 1: the batch's first record is named. */
-    dataset = leat_batch(lengths(records(path, NULL), 0), 2, NULL, &err);
+    dataset = leat_dataset_batch(lengths(records(path, NULL), 0), 2, NULL, &err);
     expect_small(dataset, path, bytes, 2);
-    dataset = leat_batch(lengths(records(path, NULL), 2), 2, NULL, &err);
+    dataset = leat_dataset_batch(lengths(records(path, NULL), 2), 2, NULL, &err);
     expect_small(dataset, path, bytes, 2);
 }
 
@@ -284,7 +285,7 @@ static void test_numbers(void **state) {
 static int repeated(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value number = leat_graph_argument(graph, 0);
-    outputs[0] = leat_fill(leat_stack(&number, 1, 0), number);
+    outputs[0] = leat_op_fill(leat_op_stack(&number, 1, 0), number);
     return 1;
 }
 
@@ -292,7 +293,7 @@ static int repeated(void *context, leat_graph *graph, leat_value *outputs) {
 static int summed(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[1] = leat_graph_argument(graph, 1);
-    outputs[0] = leat_add(leat_graph_argument(graph, 0), outputs[1]);
+    outputs[0] = leat_op_add(leat_graph_argument(graph, 0), outputs[1]);
     return 2;
 }
 
@@ -304,19 +305,19 @@ static int itself(void *context, leat_graph *graph, leat_value *outputs) {
 
 /* The dataset that is argument number `context`, in batches of two. */
 static int in_pairs(void *context, leat_graph *graph, leat_value *outputs) {
-    leat_value one = leat_cast(one_of(graph), LEAT_INT64), two = leat_add(one, one);
+    leat_value one = leat_op_cast(one_of(graph), LEAT_INT64), two = leat_op_add(one, one);
     leat_value window = leat_graph_argument(graph, *(const int *)context);
-    outputs[0] = leat_dataset_value(graph, "batch", NULL, &window, 1,
-                                    (const char *[]){"batch_size"}, &two, 1);
+    outputs[0] = leat_graph_dataset_op(graph, "batch", NULL, &window, 1,
+                                       (const char *[]){"batch_size"}, &two, 1);
     return 1;
 }
 
 /* The same in batches of nothing, which fails. */
 static int in_nothings(void *context, leat_graph *graph, leat_value *outputs) {
-    leat_value one = leat_cast(one_of(graph), LEAT_INT64), none = leat_subtract(one, one);
+    leat_value one = leat_op_cast(one_of(graph), LEAT_INT64), none = leat_op_subtract(one, one);
     leat_value window = leat_graph_argument(graph, *(const int *)context);
-    outputs[0] = leat_dataset_value(graph, "batch", NULL, &window, 1,
-                                    (const char *[]){"batch_size"}, &none, 1);
+    outputs[0] = leat_graph_dataset_op(graph, "batch", NULL, &window, 1,
+                                       (const char *[]){"batch_size"}, &none, 1);
     return 1;
 }
 
@@ -326,19 +327,23 @@ static void test_joined(void **state) {
     leat_error err = {0};
     const char *path = write_records("a", LEAT_COMPRESSION_NONE);
     static const int fours[] = {0, FIFTH}, threes[] = {0, THIRD};
-    expect_small(leat_padded_batch(lengths(records(path, NULL), 0), 4, NULL, &err), path, fours, 2);
-    expect_small(leat_ragged_batch(lengths(records(path, NULL), 0), 4, NULL, &err), path, fours, 2);
+    expect_small(leat_dataset_padded_batch(lengths(records(path, NULL), 0), 4, NULL, &err), path,
+                 fours, 2);
+    expect_small(leat_dataset_ragged_batch(lengths(records(path, NULL), 0), 4, NULL, &err), path,
+                 fours, 2);
     leat_dataset *dataset = lengths(records(path, NULL), 0);
-    leat_function *vectors = leat_trace(repeated, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_ragged_batch(leat_map(dataset, vectors, NULL, &err), 4, NULL, &err);
+    leat_function *vectors = LEAT_TRACE(repeated, NULL, leat_dataset_spec(dataset), &err);
+    dataset =
+        leat_dataset_ragged_batch(leat_dataset_map(dataset, vectors, NULL, &err), 4, NULL, &err);
     expect_small(dataset, path, fours, 2);
-    dataset = leat_sparse_batch(lengths(records(path, NULL), 0), 4, LEAT_SCALAR, &err);
+    dataset = leat_dataset_sparse_batch(lengths(records(path, NULL), 0), 4, LEAT_SCALAR, &err);
     expect_small_of(dataset, 1, path, fours, 2);
-    dataset = leat_batch(lengths(records(path, NULL), 0), 2, NULL, &err);
-    expect_small(leat_rebatch(dataset, (const int64_t[]){3}, 1, false, &err), path, threes, 2);
+    dataset = leat_dataset_batch(lengths(records(path, NULL), 0), 2, NULL, &err);
+    expect_small(leat_dataset_rebatch(dataset, (const int64_t[]){3}, 1, false, &err), path, threes,
+                 2);
     /* The rows of a batch have its name. */
-    dataset = leat_batch(lengths(records(path, NULL), 0), 4, NULL, &err);
-    expect_small(leat_unbatch(dataset, &err), path, fours, 2);
+    dataset = leat_dataset_batch(lengths(records(path, NULL), 0), 4, NULL, &err);
+    expect_small(leat_dataset_unbatch(dataset, &err), path, fours, 2);
 }
 
 static void test_scanned(void **state) {
@@ -354,9 +359,9 @@ static void test_scanned(void **state) {
     }
     leat_spec *state_spec = leat_spec_ref(both[0]), *pair = leat_spec_tuple(both, 2, &err);
     leat_element initial = {.spec = state_spec, .tensors = &sum, .num_tensors = 1};
-    leat_function *function = leat_trace(summed, NULL, pair, &err);
-    expect_small(leat_scan(lengths(records(path, NULL), 0), &initial, function, &err), path, bytes,
-                 2);
+    leat_function *function = LEAT_TRACE(summed, NULL, pair, &err);
+    expect_small(leat_dataset_scan(lengths(records(path, NULL), 0), &initial, function, &err), path,
+                 bytes, 2);
     leat_spec_unref(state_spec);
     leat_spec_unref(pair);
 }
@@ -368,12 +373,12 @@ static void test_windows(void **state) {
     const char *path = write_records("a", LEAT_COMPRESSION_NONE);
     static const int bytes[] = {THIRD, FIFTH};
     int first = 0, second = 1;
-    leat_dataset *dataset = leat_window(lengths(records(path, NULL), 0), 2, NULL, &err);
-    leat_function *pairs = leat_trace(in_pairs, &first, leat_dataset_spec(dataset), &err);
-    expect_small(leat_flat_map(dataset, pairs, &err), path, bytes, 2);
+    leat_dataset *dataset = leat_dataset_window(lengths(records(path, NULL), 0), 2, NULL, &err);
+    leat_function *pairs = LEAT_TRACE(in_pairs, &first, leat_dataset_spec(dataset), &err);
+    expect_small(leat_dataset_flat_map(dataset, pairs, &err), path, bytes, 2);
     /* A window itself is named after its first element. */
-    dataset = leat_window(lengths(records(path, NULL), 0), 2, NULL, &err);
-    pairs = leat_trace(in_nothings, &first, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_window(lengths(records(path, NULL), 0), 2, NULL, &err);
+    pairs = LEAT_TRACE(in_nothings, &first, leat_dataset_spec(dataset), &err);
     pairs = leat_function_at(pairs, "train.py", 5);
     char lines[3][1400];
     const char *places[3] = {lines[0], lines[1], lines[2]};
@@ -383,16 +388,16 @@ static void test_windows(void **state) {
                  "flat_map (train.py:5): element %d of %s at byte %d: op dataset", i, path,
                  begins[i]);
     }
-    expect_places(leat_flat_map(dataset, pairs, &err), places, 3);
+    expect_places(leat_dataset_flat_map(dataset, pairs, &err), places, 3);
     /* The group of the key 5 is one pair. */
     dataset = lengths(records(path, NULL), 0);
-    leat_function *key = leat_trace(itself, NULL, leat_dataset_spec(dataset), &err);
+    leat_function *key = LEAT_TRACE(itself, NULL, leat_dataset_spec(dataset), &err);
     leat_spec *both[2] = {
         leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
         leat_spec_dataset(leat_spec_ref((leat_spec *)leat_dataset_spec(dataset)), &err)};
     leat_spec *group = leat_spec_tuple(both, 2, &err);
-    pairs = leat_trace(in_pairs, &second, group, &err);
-    expect_small(leat_group_by_window(dataset, key, pairs, 2, NULL, &err), path, bytes, 1);
+    pairs = LEAT_TRACE(in_pairs, &second, group, &err);
+    expect_small(leat_dataset_group_by_window(dataset, key, pairs, 2, NULL, &err), path, bytes, 1);
     leat_spec_unref(group);
 }
 
@@ -402,12 +407,12 @@ static void test_fused(void **state) {
     leat_error err = {0};
     const char *path = write_records("a", LEAT_COMPRESSION_NONE);
     leat_dataset *dataset = records(path, NULL);
-    leat_function *function = leat_trace(to_number, NULL, leat_dataset_spec(dataset), &err);
+    leat_function *function = LEAT_TRACE(to_number, NULL, leat_dataset_spec(dataset), &err);
     function = leat_function_at(function, "/home/user/train.py", 12);
-    dataset = leat_label(leat_map(dataset, function, NULL, &err), "number", &err);
-    function = leat_trace(small_only, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_label(leat_dataset_map(dataset, function, NULL, &err), "number", &err);
+    function = LEAT_TRACE(small_only, NULL, leat_dataset_spec(dataset), &err);
     function = leat_function_at(function, "/home/user/checks.py", 7);
-    dataset = leat_label(leat_map(dataset, function, NULL, &err), "small", &err);
+    dataset = leat_dataset_label(leat_dataset_map(dataset, function, NULL, &err), "small", &err);
     static const int pairs[][2] = {{1, 17}, {2, THIRD}, {3, 56}, {4, FIFTH}, {5, 94}};
     static const char *const ops[] = {"assert", "string_to_number", "assert", "string_to_number",
                                       "assert"};
@@ -427,8 +432,9 @@ static void test_shuffled(void **state) {
     (void)state;
     leat_error err = {0};
     const char *path = write_records("a", LEAT_COMPRESSION_NONE);
-    leat_shuffle_options seeded = {.seed = LEAT_SEED(1)};
-    leat_dataset *order = leat_shuffle(leat_range(0, 6, 1, NULL, &err), 3, &seeded, &err);
+    leat_dataset_shuffle_options seeded = {.seed = LEAT_SEED(1)};
+    leat_dataset *order =
+        leat_dataset_shuffle(leat_dataset_range(0, 6, 1, NULL, &err), 3, &seeded, &err);
     leat_iterator *iterator = leat_iterator_new(order, NULL, &err);
     leat_element element = {0};
     int bytes[2], n = 0;
@@ -442,7 +448,7 @@ static void test_shuffled(void **state) {
     leat_element_fini(&element);
     leat_iterator_free(iterator);
     leat_dataset_unref(order);
-    leat_dataset *dataset = leat_shuffle(lengths(records(path, NULL), 0), 3, &seeded, &err);
+    leat_dataset *dataset = leat_dataset_shuffle(lengths(records(path, NULL), 0), 3, &seeded, &err);
     expect_small(dataset, path, bytes, 2);
 }
 
@@ -460,8 +466,8 @@ static void test_turns(void **state) {
         bytes[i] = THIRD;
         bytes[FILES + i] = FIFTH;
     }
-    leat_tf_record_options options = {.num_parallel_reads = FILES};
-    leat_dataset *dataset = leat_tf_record_dataset(paths, FILES, &options, &err);
+    leat_dataset_tf_record_options options = {.num_parallel_reads = FILES};
+    leat_dataset *dataset = leat_dataset_tf_record(paths, FILES, &options, &err);
     expect_small_in(lengths(dataset, 0), 0, paths, FILES, bytes, 2 * FILES);
     for (int i = 0; i < FILES; i++) {
         free((char *)(uintptr_t)paths[i]);
@@ -480,11 +486,11 @@ static void test_csv(void **state) {
     leat_spec *spec = leat_spec_tuple(&one, 1, &err);
     assert_int_equal(leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(0), &none, &tensor, &err), LEAT_OK);
     assert_int_equal(leat_element_set(&defaults, spec, &tensor, &err), LEAT_OK);
-    leat_dataset *dataset = leat_csv_dataset(&path, 1, &defaults, NULL, &err);
+    leat_dataset *dataset = leat_dataset_csv(&path, 1, &defaults, NULL, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
     assert_non_null(iterator);
     leat_iterator_free(iterator);
-    expect_small(leat_ignore_errors(dataset, false, &err), path, bytes, 2);
+    expect_small(leat_dataset_ignore_errors(dataset, false, &err), path, bytes, 2);
     leat_element_fini(&defaults);
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
@@ -496,7 +502,7 @@ static void test_batches(void **state) {
     leat_error err = {0};
     const char *path = write_records("a", LEAT_COMPRESSION_NONE);
     static const int rows[][2] = {{1, THIRD}, {2, FIFTH}};
-    leat_dataset *dataset = leat_batch(records(path, NULL), 2, NULL, &err);
+    leat_dataset *dataset = leat_dataset_batch(records(path, NULL), 2, NULL, &err);
     expect_bytes(numbers(dataset, NULL, &err), path, rows, 2);
 }
 
@@ -505,22 +511,22 @@ static void test_lines(void **state) {
     leat_error err = {0};
     const char *path = scratch_write("lines.txt", "1\n22\r\nthree\n4\nfive", 17);
     static const int bytes[][2] = {{2, 6}, {4, 14}};
-    leat_text_line_options small = {.buffer_size = 3};
-    leat_dataset *dataset = leat_text_line_dataset(&path, 1, NULL, &err);
+    leat_dataset_text_line_options small = {.buffer_size = 3};
+    leat_dataset *dataset = leat_dataset_text_line(&path, 1, NULL, &err);
     expect_bytes(numbers(dataset, NULL, &err), path, bytes, 2);
-    dataset = leat_text_line_dataset(&path, 1, &small, &err);
+    dataset = leat_dataset_text_line(&path, 1, &small, &err);
     expect_bytes(numbers(dataset, NULL, &err), path, bytes, 2);
     const char *fixed = scratch_write("fixed", "head11x22233yy", 14);
     static const int fixed_bytes[][2] = {{1, 6}, {4, 12}};
-    leat_fixed_length_options options = {.header_bytes = 4};
-    dataset = leat_fixed_length_record_dataset(&fixed, 1, 2, &options, &err);
+    leat_dataset_fixed_length_record_options options = {.header_bytes = 4};
+    dataset = leat_dataset_fixed_length_record(&fixed, 1, 2, &options, &err);
     expect_bytes(numbers(dataset, NULL, &err), fixed, fixed_bytes, 2);
 }
 
 static int read_number(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value contents = leat_read_file(leat_graph_argument(graph, 0));
-    outputs[0] = leat_string_to_number(contents, LEAT_INT64);
+    leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0));
+    outputs[0] = leat_op_string_to_number(contents, LEAT_INT64);
     return 1;
 }
 
@@ -529,20 +535,20 @@ static void test_files(void **state) {
     leat_error err = {0};
     scratch_write("a.num", "1", 1);
     const char *bad = scratch_write("b.num", "no number", 9);
-    leat_list_files_options sorted = {.no_shuffle = true};
-    leat_dataset *dataset = leat_list_files(scratch_path("*.num"), &sorted, &err);
+    leat_dataset_list_files_options sorted = {.no_shuffle = true};
+    leat_dataset *dataset = leat_dataset_list_files(scratch_path("*.num"), &sorted, &err);
     const int at = __LINE__ + 1;
-    leat_function *function = leat_trace(read_number, NULL, leat_dataset_spec(dataset), &err);
+    leat_function *function = LEAT_TRACE(read_number, NULL, leat_dataset_spec(dataset), &err);
     char line[1400];
     snprintf(line, sizeof(line), "map (place_test.c:%d): element 1 of %s: op string_to_number", at,
              bad);
     const char *place = line;
-    expect_places(leat_map(dataset, function, NULL, &err), &place, 1);
+    expect_places(leat_dataset_map(dataset, function, NULL, &err), &place, 1);
 }
 
 static int read_contents(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_read_file(leat_graph_argument(graph, 0));
+    outputs[0] = leat_op_read_file(leat_graph_argument(graph, 0));
     return 1;
 }
 
@@ -552,11 +558,12 @@ static void test_contents(void **state) {
     leat_error err = {0};
     scratch_write("a.num", "1", 1);
     const char *bad = scratch_write("b.num", "no number", 9);
-    leat_list_files_options sorted = {.no_shuffle = true};
-    leat_map_options parallel = {.num_parallel_calls = 2};
-    leat_dataset *dataset = leat_list_files(scratch_path("*.num"), &sorted, &err);
-    leat_function *function = leat_trace(read_contents, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_shuffle(leat_map(dataset, function, &parallel, &err), 1, NULL, &err);
+    leat_dataset_list_files_options sorted = {.no_shuffle = true};
+    leat_dataset_map_options parallel = {.num_parallel_calls = 2};
+    leat_dataset *dataset = leat_dataset_list_files(scratch_path("*.num"), &sorted, &err);
+    leat_function *function = LEAT_TRACE(read_contents, NULL, leat_dataset_spec(dataset), &err);
+    dataset =
+        leat_dataset_shuffle(leat_dataset_map(dataset, function, &parallel, &err), 1, NULL, &err);
     static const int bytes[][2] = {{1, 0}};
     expect_bytes(numbers(dataset, NULL, &err), bad, bytes, 1);
 }
@@ -580,7 +587,7 @@ static void test_callbacks(void **state) {
     leat_spec *in = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err), *out = leat_spec_ref(in);
     leat_function *function = NULL;
     const int line = __LINE__ + 1;
-    function = leat_callback_function(refuse, NULL, NULL, "refuse", 0, in, out, &err);
+    function = LEAT_CALLBACK(refuse, NULL, NULL, "refuse", 0, in, out, &err);
     char lines[2][1400];
     const char *places[2] = {lines[0], lines[1]};
     for (int i = 0; i < 2; i++) {
@@ -589,7 +596,7 @@ static void test_callbacks(void **state) {
                  "\"refuse\": too long",
                  line, in_order[i][0], path, in_order[i][1]);
     }
-    expect_places(leat_map(dataset, function, NULL, &err), places, 2);
+    expect_places(leat_dataset_map(dataset, function, NULL, &err), places, 2);
 }
 
 /* Wrapped codes keep the place, and a binding may give it. */
@@ -597,8 +604,8 @@ static int to_flag(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value text = leat_graph_argument(graph, 0);
     leat_value one = one_of(graph);
     (void)context;
-    leat_value fits = leat_less_equal(leat_string_length(text), one);
-    outputs[0] = leat_assert(fits, fits, LEAT_OUT_OF_RANGE, "too long");
+    leat_value fits = leat_op_less_equal(leat_op_string_length(text), one);
+    outputs[0] = leat_op_assert(fits, fits, LEAT_OUT_OF_RANGE, "too long");
     return 1;
 }
 
@@ -606,8 +613,8 @@ static void test_wrapped(void **state) {
     (void)state;
     leat_error err = {0};
     const char *path = scratch_write("lines.txt", "1\n22\n", 5), *place = NULL;
-    leat_dataset *dataset = leat_text_line_dataset(&path, 1, NULL, &err);
-    leat_function *function = leat_trace(to_flag, NULL, leat_dataset_spec(dataset), &err);
+    leat_dataset *dataset = leat_dataset_text_line(&path, 1, NULL, &err);
+    leat_function *function = LEAT_TRACE(to_flag, NULL, leat_dataset_spec(dataset), &err);
     function = leat_function_at(function, "/home/user/train.py", 12);
     char line[1400];
     snprintf(line, sizeof(line),
@@ -615,7 +622,7 @@ static void test_wrapped(void **state) {
              "op assert",
              path);
     place = line;
-    expect_places(leat_filter(dataset, function, &err), &place, 1);
+    expect_places(leat_dataset_filter(dataset, function, &err), &place, 1);
 }
 
 /* Errors of two operators in one pull: each has the place of its own. The upper map fails in a row
@@ -632,13 +639,13 @@ static void test_two_operators(void **state) {
                                           "map (train.py:12): element 4"};
     for (int i = 0; i < 2; i++) {
         leat_dataset *dataset = lengths(records(path, NULL), 0);
-        leat_function *function = leat_trace(small_only, NULL, leat_dataset_spec(dataset), &err);
+        leat_function *function = LEAT_TRACE(small_only, NULL, leat_dataset_spec(dataset), &err);
         function = leat_function_at(function, "/home/user/train.py", 12);
-        dataset = leat_map(dataset, function, NULL, &err);
-        function = leat_trace(i == 0 ? one_only : repeated, NULL, leat_dataset_spec(dataset), &err);
+        dataset = leat_dataset_map(dataset, function, NULL, &err);
+        function = LEAT_TRACE(i == 0 ? one_only : repeated, NULL, leat_dataset_spec(dataset), &err);
         function = leat_function_at(function, "/home/user/checks.py", 7);
-        dataset = leat_map(dataset, function, NULL, &err);
-        dataset = i == 0 ? dataset : leat_batch(dataset, 6, NULL, &err);
+        dataset = leat_dataset_map(dataset, function, NULL, &err);
+        dataset = i == 0 ? dataset : leat_dataset_batch(dataset, 6, NULL, &err);
         leat_iterator_options options = {.no_rewrites = true}; /* two maps stay two */
         expect_places_of(dataset, &options, i == 0 ? maps : batches, i == 0 ? 3 : 2);
     }

@@ -47,15 +47,16 @@ struct plan {
 };
 
 static leat_dataset *pipeline(const struct plan *p, leat_error *err) {
-    leat_dataset *dataset = leat_tf_record_dataset(&p->path, 1, NULL, err);
+    leat_dataset *dataset = leat_dataset_tf_record(&p->path, 1, NULL, err);
     leat_spec *text = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
-    leat_function *function = leat_callback_function(decode, p->number, NULL, "decode", p->flags,
-                                                     text, leat_spec_ref(p->number), err);
-    dataset =
-        leat_map(dataset, function, &(leat_map_options){.num_parallel_calls = p->parallel}, err);
-    dataset = leat_shuffle(dataset, BUFFER, &(leat_shuffle_options){.seed = LEAT_SEED(7)}, err);
-    dataset = leat_batch(dataset, BATCH, NULL, err);
-    dataset = leat_prefetch(dataset, DEPTH, err);
+    leat_function *function = LEAT_CALLBACK(decode, p->number, NULL, "decode", p->flags, text,
+                                            leat_spec_ref(p->number), err);
+    dataset = leat_dataset_map(dataset, function,
+                               &(leat_dataset_map_options){.num_parallel_calls = p->parallel}, err);
+    dataset = leat_dataset_shuffle(dataset, BUFFER,
+                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
+    dataset = leat_dataset_batch(dataset, BATCH, NULL, err);
+    dataset = leat_dataset_prefetch(dataset, DEPTH, err);
     if (dataset == NULL)
         fail_msg("%s", err->text);
     return dataset;
@@ -88,7 +89,7 @@ static leat_iterator *opened(leat_dataset *dataset) {
 struct saved {
     char *data;
     size_t size;
-    leat_save_report report;
+    leat_iterator_save_report report;
 };
 
 static struct saved save(leat_iterator *iterator, leat_iterator_save_options options) {
@@ -194,16 +195,17 @@ static void test_large_shuffle(void **state) {
 static int range_of(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_dataset_value(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &x, 1);
+    outputs[0] =
+        leat_graph_dataset_op(graph, "range", NULL, NULL, 0, (const char *[]){"stop"}, &x, 1);
     return 1;
 }
 
 static size_t interleaved_size(int64_t cycle) {
     leat_error err = {0};
-    leat_dataset *dataset = leat_range(1000, 1100, 1, NULL, &err);
-    leat_function *function = leat_trace(range_of, NULL, leat_dataset_spec(dataset), &err);
-    dataset =
-        leat_interleave(dataset, function, &(leat_interleave_options){.cycle_length = cycle}, &err);
+    leat_dataset *dataset = leat_dataset_range(1000, 1100, 1, NULL, &err);
+    leat_function *function = LEAT_TRACE(range_of, NULL, leat_dataset_spec(dataset), &err);
+    dataset = leat_dataset_interleave(
+        dataset, function, &(leat_dataset_interleave_options){.cycle_length = cycle}, &err);
     if (dataset == NULL)
         fail_msg("%s", err.text);
     leat_iterator *iterator = opened(dataset);
@@ -235,7 +237,8 @@ static void test_cancelled(void **state) {
     char *saved = NULL;
     size_t size = 0;
     leat_iterator_save_options positions = {.mode = LEAT_SAVE_POSITIONS};
-    leat_dataset *dataset = leat_shuffle(leat_range(0, 1000, 1, NULL, &err), 100, NULL, &err);
+    leat_dataset *dataset =
+        leat_dataset_shuffle(leat_dataset_range(0, 1000, 1, NULL, &err), 100, NULL, &err);
     leat_iterator *first = leat_iterator_new(dataset, NULL, &err);
     leat_iterator *second = leat_iterator_new(dataset, NULL, &err);
     assert_int_equal(leat_iterator_next(first, &element, &err), LEAT_OK);

@@ -97,7 +97,8 @@ static const leati_dataset_op rows_op = {
 
 /* ---- making and looking ---- */
 
-leat_dataset *leati_rows_dataset(const leati_block *block, const leat_spec *spec, leat_error *err) {
+leat_dataset *leati_row_values_dataset(const leati_block *block, const leat_spec *spec,
+                                       leat_error *err) {
     struct rows_value *value = leati_alloc_zero(1, sizeof(*value));
     if (value == NULL) {
         leati_no_memory(err);
@@ -115,25 +116,26 @@ leat_dataset *leati_rows_dataset(const leati_block *block, const leat_spec *spec
     return dataset;
 }
 
-const leati_block *leati_rows_of(const leat_object *object) {
+const leati_block *leati_row_values_of(const leat_object *object) {
     const leat_dataset *dataset = (const leat_dataset *)object;
-    return leati_is_dataset(object) && dataset->op == &rows_op ? block_of(dataset) : NULL;
+    return leati_dataset_of_object_check(object) && dataset->op == &rows_op ? block_of(dataset)
+                                                                            : NULL;
 }
 
 static bool is_rows(const leat_object *object) {
-    return leati_rows_of(object) != NULL;
+    return leati_row_values_of(object) != NULL;
 }
 
 static leat_status put_rows(leati_writer *out, const leat_object *object, leat_error *err) {
-    const leati_block *rows = leati_rows_of(object);
-    return leati_put_block(out, rows, 0, rows->n, err);
+    const leati_block *rows = leati_row_values_of(object);
+    return leati_values_put_block(out, rows, 0, rows->n, err);
 }
 
 static leat_dataset *get_rows(leati_reader *in, const leat_spec *element, leat_error *err) {
     leati_block rows = {0};
     leat_dataset *out = NULL;
-    if (leati_get_block(in, element, &rows, err) == LEAT_OK) {
-        out = leati_rows_dataset(&rows, element, err);
+    if (leati_values_get_block(in, element, &rows, err) == LEAT_OK) {
+        out = leati_row_values_dataset(&rows, element, err);
     }
     leati_block_fini(&rows);
     return out;
@@ -141,7 +143,7 @@ static leat_dataset *get_rows(leati_reader *in, const leat_spec *element, leat_e
 
 const leati_value_form leati_value_form_rows = {.is = is_rows, .put = put_rows, .get = get_rows};
 
-leat_spec *leati_windows_spec(const leat_spec *spec, leat_error *err) {
+leat_spec *leati_row_values_windows_spec(const leat_spec *spec, leat_error *err) {
     leat_spec_kind kind = leat_spec_get_kind(spec);
     if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT) {
         return leat_spec_dataset(leat_spec_ref(spec), err);
@@ -153,7 +155,7 @@ leat_spec *leati_windows_spec(const leat_spec *spec, leat_error *err) {
         leati_no_memory(err);
     } else {
         for (int i = 0; i < count; i++) {
-            children[i] = leati_windows_spec(leat_spec_child(spec, i), err);
+            children[i] = leati_row_values_windows_spec(leat_spec_child(spec, i), err);
         }
         out = leati_spec_composite(spec, children, err);
     }
@@ -179,7 +181,7 @@ static const leat_spec *find_leaf(const leat_spec *spec, int *index, int *begin)
     return found;
 }
 
-const leat_spec *leati_spec_leaf(const leat_spec *spec, int index, int *begin) {
+const leat_spec *leati_row_values_leaf(const leat_spec *spec, int index, int *begin) {
     *begin = 0;
     return find_leaf(spec, &index, begin);
 }

@@ -7,16 +7,17 @@
 #include "data/plan/dataset.h"
 
 /* A dataset of the rows of `block` (borrowed, referenced), elements of `spec`. Owned. */
-leat_dataset *leati_rows_dataset(const leati_block *block, const leat_spec *spec, leat_error *err);
+leat_dataset *leati_row_values_dataset(const leati_block *block, const leat_spec *spec,
+                                       leat_error *err);
 
 /* The rows of such a dataset (borrowed); NULL for other objects. */
-const leati_block *leati_rows_of(const leat_object *object);
+const leati_block *leati_row_values_of(const leat_object *object);
 
 /* `spec` with a dataset in place of each leaf: what windows of its elements are. Owned. */
-leat_spec *leati_windows_spec(const leat_spec *spec, leat_error *err);
+leat_spec *leati_row_values_windows_spec(const leat_spec *spec, leat_error *err);
 
 /* The leaves of a spec in the order of its components: number `index`, or NULL; *begin is its first
  * component. Borrowed. */
-const leat_spec *leati_spec_leaf(const leat_spec *spec, int index, int *begin);
+const leat_spec *leati_row_values_leaf(const leat_spec *spec, int index, int *begin);
 
 #endif

@@ -5,8 +5,8 @@
 #include "data/run/origins.h"
 #include <string.h>
 
-leat_status leati_leaves_open(leati_leaves *leaves, leati_input *input, leati_node_state *node,
-                              leat_error *err) {
+leat_status leati_rows_open(leati_leaves *leaves, leati_input *input, leati_node_state *node,
+                            leat_error *err) {
     leat_status status = leati_leaves_init(leaves, node->dataset->inputs[0]->spec, err);
     if (status == LEAT_OK) {
         status = leati_input_open(input, node, 0, err);
@@ -30,7 +30,7 @@ static void cut_dense(const leat_tensor *whole, int64_t begin, leati_column *col
 
 static leat_status cut_composite(const leat_spec *leaf, const leat_tensor *value, int64_t begin,
                                  int64_t n, leati_column *columns, leat_error *err) {
-    int parts = leati_leaf_row_parts(leaf);
+    int parts = leati_composite_row_parts(leaf);
     leat_tensor *arrays[LEATI_MAX_PARTS];
     leat_buffer *owners[LEATI_MAX_PARTS] = {NULL};
     leat_status status = LEAT_OK;
@@ -40,7 +40,7 @@ static leat_status cut_composite(const leat_spec *leaf, const leat_tensor *value
         status = owners[p] == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
     if (status == LEAT_OK) {
-        status = leati_leaf_cut(leaf, value, begin, n, arrays, err);
+        status = leati_composite_cut(leaf, value, begin, n, arrays, err);
     }
     for (int p = 0; p < parts; p++) {
         if (status == LEAT_OK) {
@@ -52,23 +52,23 @@ static leat_status cut_composite(const leat_spec *leaf, const leat_tensor *value
     return status;
 }
 
-leat_status leati_cut_rows(const leati_leaves *leaves, const leati_block *block, int64_t row,
+leat_status leati_rows_cut(const leati_leaves *leaves, const leati_block *block, int64_t row,
                            int64_t begin, int64_t n, leati_block *out, leat_error *err) {
     int columns = 0, column = 0;
     for (int l = 0; l < leaves->count; l++) {
-        columns += leati_leaf_row_parts(leaves->items[l].spec);
+        columns += leati_composite_row_parts(leaves->items[l].spec);
     }
     leat_status status = leati_block_prepare(out, columns, err);
     for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
         const leati_leaf *leaf = &leaves->items[l];
         leat_tensor value[LEATI_MAX_PARTS];
         leati_leaf_value(leaf, block, row, value);
-        if (leati_leaf_is_composite(leaf->spec)) {
+        if (leati_spec_is_composite(leaf->spec)) {
             status = cut_composite(leaf->spec, value, begin, n, &out->columns[column], err);
         } else {
             cut_dense(value, begin, &out->columns[column]);
         }
-        column += leati_leaf_row_parts(leaf->spec);
+        column += leati_composite_row_parts(leaf->spec);
     }
     if (status != LEAT_OK) {
         leati_block_clear(out);
@@ -79,8 +79,8 @@ leat_status leati_cut_rows(const leati_leaves *leaves, const leati_block *block,
     return LEAT_OK;
 }
 
-void leati_piece_range(const void *piece, int64_t rows, int64_t *begin, int64_t *end) {
-    const leati_piece *p = piece;
+void leati_rows_piece_range(const void *piece, int64_t rows, int64_t *begin, int64_t *end) {
+    const leati_rows_piece *p = piece;
     int64_t step = (rows + p->pieces - 1) / p->pieces;
     *begin = p->number * step < rows ? p->number * step : rows;
     *end = *begin + step < rows ? *begin + step : rows;
@@ -92,16 +92,16 @@ static leat_status part_of_leaf(const leati_leaf *leaf, const leati_block *block
     leat_tensor value[LEATI_MAX_PARTS], part[LEATI_MAX_PARTS] = {0};
     int64_t rows = 0, begin = 0, end = 0;
     leati_leaf_value(leaf, block, row, value);
-    leat_status status = leati_leaf_rows(leaf->spec, value, &rows, err);
+    leat_status status = leati_composite_rows(leaf->spec, value, &rows, err);
     if (status == LEAT_OK) {
         range(context, rows, &begin, &end);
     }
     if (status == LEAT_OK && begin == end) {
-        status = leati_check_empty("a part", leaf, err);
+        status = leati_leaves_check_empty("a part", leaf, err);
         *refused = status != LEAT_OK;
     }
     if (status == LEAT_OK) {
-        status = leati_leaf_slice(leaf->spec, value, begin, end - begin, part, err);
+        status = leati_composite_slice(leaf->spec, value, begin, end - begin, part, err);
     }
     if (status != LEAT_OK) {
         leati_prefix(err, "component %d", leaf->first);
@@ -113,9 +113,9 @@ static leat_status part_of_leaf(const leati_leaf *leaf, const leati_block *block
     return status;
 }
 
-leat_status leati_cut_part(const leati_leaves *leaves, const leati_block *block, int64_t row,
-                           leati_row_range range, const void *context, bool *refused,
-                           leati_block *out, leat_error *err) {
+leat_status leati_rows_cut_part(const leati_leaves *leaves, const leati_block *block, int64_t row,
+                                leati_row_range range, const void *context, bool *refused,
+                                leati_block *out, leat_error *err) {
     leat_status status = leati_block_prepare(out, block->num_columns, err);
     for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
         status = part_of_leaf(&leaves->items[l], block, row, range, context, refused, out, err);
@@ -129,9 +129,9 @@ leat_status leati_cut_part(const leati_leaves *leaves, const leati_block *block,
     return LEAT_OK;
 }
 
-leat_status leati_pieces_add(leati_pieces *pieces, const leati_leaves *leaves,
-                             const leati_block *block, int64_t row, int64_t begin, int64_t n,
-                             leat_error *err) {
+leat_status leati_rows_pieces_add(leati_pieces *pieces, const leati_leaves *leaves,
+                                  const leati_block *block, int64_t row, int64_t begin, int64_t n,
+                                  leat_error *err) {
     size_t columns = (size_t)block->num_columns;
     pieces->num_components = block->num_columns;
     if (!leati_grow((void **)&pieces->tensors, &pieces->capacity, (pieces->count + 1) * columns,
@@ -145,7 +145,7 @@ leat_status leati_pieces_add(leati_pieces *pieces, const leati_leaves *leaves,
         const leati_leaf *leaf = &leaves->items[l];
         leat_tensor value[LEATI_MAX_PARTS];
         leati_leaf_value(leaf, block, row, value);
-        status = leati_leaf_slice(leaf->spec, value, begin, n, &piece[leaf->first], err);
+        status = leati_composite_slice(leaf->spec, value, begin, n, &piece[leaf->first], err);
     }
     for (size_t c = 0; c < columns && status != LEAT_OK; c++) {
         leat_tensor_unref(&piece[c]);
@@ -156,14 +156,14 @@ leat_status leati_pieces_add(leati_pieces *pieces, const leati_leaves *leaves,
     return status;
 }
 
-leat_status leati_pieces_join(leati_pieces *pieces, const leati_leaves *leaves, leati_block *out,
-                              leat_error *err) {
+leat_status leati_rows_pieces_join(leati_pieces *pieces, const leati_leaves *leaves,
+                                   leati_block *out, leat_error *err) {
     leat_status status = leati_block_prepare(out, pieces->num_components, err);
     for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
         const leati_leaf *leaf = &leaves->items[l];
         leat_tensor joined[LEATI_MAX_PARTS] = {0};
-        status = leati_leaf_join(leaf->spec, &pieces->tensors[leaf->first], pieces->num_components,
-                                 (int64_t)pieces->count, joined, err);
+        status = leati_composite_join(leaf->spec, &pieces->tensors[leaf->first],
+                                      pieces->num_components, (int64_t)pieces->count, joined, err);
         if (status != LEAT_OK) {
             leati_prefix(err, "component %d", leaf->first);
         }
@@ -176,7 +176,7 @@ leat_status leati_pieces_join(leati_pieces *pieces, const leati_leaves *leaves, 
         out->origins = pieces->origins;
         pieces->origins = (leati_column){0};
     }
-    leati_pieces_clear(pieces);
+    leati_rows_pieces_clear(pieces);
     if (status != LEAT_OK) {
         leati_block_clear(out);
         return status;
@@ -185,7 +185,7 @@ leat_status leati_pieces_join(leati_pieces *pieces, const leati_leaves *leaves, 
     return LEAT_OK;
 }
 
-void leati_pieces_clear(leati_pieces *pieces) {
+void leati_rows_pieces_clear(leati_pieces *pieces) {
     for (size_t i = 0; i < pieces->count * (size_t)pieces->num_components; i++) {
         leat_tensor_unref(&pieces->tensors[i]);
     }
@@ -193,13 +193,13 @@ void leati_pieces_clear(leati_pieces *pieces) {
     leati_column_fini(&pieces->origins);
 }
 
-void leati_pieces_fini(leati_pieces *pieces) {
-    leati_pieces_clear(pieces);
+void leati_rows_pieces_fini(leati_pieces *pieces) {
+    leati_rows_pieces_clear(pieces);
     leati_free(pieces->tensors);
     memset(pieces, 0, sizeof(*pieces));
 }
 
-leat_status leati_empty_element(const leat_spec *spec, leati_block *out, leat_error *err) {
+leat_status leati_rows_empty_element(const leat_spec *spec, leati_block *out, leat_error *err) {
     leati_leaves leaves = {0};
     leat_status status = leati_leaves_init(&leaves, spec, err);
     if (status == LEAT_OK) {
@@ -208,7 +208,7 @@ leat_status leati_empty_element(const leat_spec *spec, leati_block *out, leat_er
     for (int l = 0; l < leaves.count && status == LEAT_OK; l++) {
         const leati_leaf *leaf = &leaves.items[l];
         leat_tensor value[LEATI_MAX_PARTS] = {0};
-        status = leati_leaf_empty(leaf->spec, value, err);
+        status = leati_composite_empty(leaf->spec, value, err);
         for (int p = 0; p < leaf->count && status == LEAT_OK; p++) {
             leati_column_constant(&out->columns[leaf->first + p], &value[p]);
             leat_tensor_unref(&value[p]);
@@ -223,7 +223,7 @@ leat_status leati_empty_element(const leat_spec *spec, leati_block *out, leat_er
     return LEAT_OK;
 }
 
-void leati_fill_values(void *to, int64_t count, size_t size, const leat_tensor *value) {
+void leati_rows_fill_values(void *to, int64_t count, size_t size, const leat_tensor *value) {
     size_t bytes = (size_t)count * size;
     if (value == NULL || bytes == 0) {
         memset(to, 0, bytes);

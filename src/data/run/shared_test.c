@@ -92,11 +92,12 @@ static void test_keys(void **state) {
 
 /* A choice whose order is drawn: each further use has a generator of its own. */
 static leat_status use_choices(void *context, leat_error *err) {
-    leat_dataset *inputs[2] = {leat_range(0, 5, 1, NULL, err), leat_range(5, 9, 1, NULL, err)};
-    leat_dataset *choice =
-        leat_shuffle(leat_range(0, 2, 1, NULL, err), 2,
-                     &(leat_shuffle_options){.seed = {.given = true, .value = 3}}, err);
-    leat_dataset *choose = leat_choose_from_datasets(inputs, 2, choice, NULL, err);
+    leat_dataset *inputs[2] = {leat_dataset_range(0, 5, 1, NULL, err),
+                               leat_dataset_range(5, 9, 1, NULL, err)};
+    leat_dataset *choice = leat_dataset_shuffle(
+        leat_dataset_range(0, 2, 1, NULL, err), 2,
+        &(leat_dataset_shuffle_options){.seed = {.given = true, .value = 3}}, err);
+    leat_dataset *choose = leat_dataset_choose_from_datasets(inputs, 2, choice, NULL, err);
     leat_dataset *uses[3] = {0};
     leat_status status = choose == NULL ? torture_code(err) : LEAT_OK;
     (void)context;
@@ -125,7 +126,7 @@ static void test_choices(void **state) {
     (void)state;
     leat_error err = {0};
     torture_run(use_choices, NULL);
-    leat_dataset *range = leat_range(0, 5, 1, NULL, &err);
+    leat_dataset *range = leat_dataset_range(0, 5, 1, NULL, &err);
     assert_null(leati_dataset_shared(range, &err));
     assert_int_equal(err.code, LEAT_INTERNAL);
     assert_string_equal(err.text, "range has no shared state");
@@ -144,11 +145,11 @@ static leat_status next_none(void *context, void *run, leat_element *out, leat_e
 static leat_status use_generators(void *context, leat_error *err) {
     static const leat_generator functions = {.next = next_none};
     (void)context;
-    leat_status status = leat_register_generator("numbers", &functions, NULL, 0, err);
+    leat_status status = leat_generator_register("numbers", &functions, NULL, 0, err);
     leati_generator *found = status == LEAT_OK ? leati_generator_named("numbers", err) : NULL;
     if (found != NULL) {
         assert_true(leati_generator_is_registered(found));
-        assert_int_equal(leat_register_generator("numbers", NULL, NULL, 0, err), LEAT_OK);
+        assert_int_equal(leat_generator_register("numbers", NULL, NULL, 0, err), LEAT_OK);
         assert_false(leati_generator_is_registered(found));
         leati_object_unref(found);
     }
@@ -163,13 +164,13 @@ static void test_generators(void **state) {
     assert_null(leati_generator_named("numbers", &err));
     assert_int_equal(err.code, LEAT_NOT_FOUND);
     assert_string_equal(err.text, "generator \"numbers\" is not registered; call "
-                                  "leat_register_generator before reading the plan");
+                                  "leat_generator_register before reading the plan");
     assert_null(leati_generator_named(NULL, &err));
     assert_non_null(strstr(err.text, "generator \"(unnamed)\" is not registered"));
-    assert_int_equal(leat_register_generator("", &nothing, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_generator_register("", &nothing, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "a registered generator needs a name");
-    assert_int_equal(leat_register_generator(NULL, &nothing, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_register_generator("x", &nothing, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_generator_register(NULL, &nothing, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_generator_register("x", &nothing, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "generator \"x\": next is NULL; pass a function");
 }
 
@@ -187,7 +188,7 @@ static void test_list(void **state) {
     (void)state;
     leat_error err = {0};
     size_t count = 0;
-    const leati_dataset_op *const *ops = leati_dataset_ops(&count);
+    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     char *text = leat_dataset_operators_json(&err);
     json_t *list = leati_json_parse(text, strlen(text), &err);
     assert_int_equal(json_array_size(list), count);

@@ -1,9 +1,9 @@
 /* Operator records of an iterator: opening, the protocol's calls with their bookkeeping, closing.
  *
- * Happy path: leati_node_open allocates record and state and calls the operator's open, which opens
- * its inputs; leati_node_pull times the operator's pull, counts outcomes and keeps END sticky. A
- * failure of open closes what was opened. A driver's thread may pull one subtree while another
- * thread reads counters: those are atomics, and the lists of children change only under
+ * Happy path: leati_state_node_open allocates record and state and calls the operator's open, which
+ * opens its inputs; leati_state_node_pull times the operator's pull, counts outcomes and keeps END
+ * sticky. A failure of open closes what was opened. A driver's thread may pull one subtree while
+ * another thread reads counters: those are atomics, and the lists of children change only under
  * `tree_lock`, which is a leaf: nothing is called while it is held. */
 #include "data/run/state.h"
 #include "base/clock.h"
@@ -22,11 +22,11 @@ static pthread_mutex_t tree_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Nanoseconds that the calling thread spent in pulls of operators below the running one. */
 static _Thread_local int64_t time_below;
 
-void leati_tree_lock(void) {
+void leati_state_tree_lock(void) {
     pthread_mutex_lock(&tree_lock);
 }
 
-void leati_tree_unlock(void) {
+void leati_state_tree_unlock(void) {
     pthread_mutex_unlock(&tree_lock);
 }
 
@@ -34,20 +34,20 @@ static void link_node(leati_node_state *node) {
     if (node->parent == NULL) {
         return;
     }
-    leati_tree_lock();
+    leati_state_tree_lock();
     leati_node_state **last = &node->parent->children;
     while (*last != NULL) {
         last = &(*last)->sibling;
     }
     *last = node;
-    leati_tree_unlock();
+    leati_state_tree_unlock();
 }
 
 static void unlink_node(leati_node_state *node) {
     if (node->parent == NULL) {
         return;
     }
-    leati_tree_lock();
+    leati_state_tree_lock();
     leati_node_state **at = &node->parent->children;
     while (*at != NULL && *at != node) {
         at = &(*at)->sibling;
@@ -55,11 +55,11 @@ static void unlink_node(leati_node_state *node) {
     if (*at == node) {
         *at = node->sibling;
     }
-    leati_tree_unlock();
+    leati_state_tree_unlock();
 }
 
-void leati_node_init(leati_node_state *node, const leat_dataset *dataset,
-                     leati_iteration *iteration, leati_node_state *parent) {
+void leati_state_node_init(leati_node_state *node, const leat_dataset *dataset,
+                           leati_iteration *iteration, leati_node_state *parent) {
     node->dataset = leat_dataset_ref((leat_dataset *)dataset);
     node->iteration = iteration;
     node->parent = parent;
@@ -70,22 +70,22 @@ void leati_node_init(leati_node_state *node, const leat_dataset *dataset,
         snprintf(node->name, sizeof(node->name), "%s", dataset->op->name);
     }
     node->gives_origins = leati_origins_wanted(node);
-    leati_holder_open(&node->holder, iteration->budget, node->name);
+    leati_budget_holder_open(&node->holder, iteration->budget, node->name);
     link_node(node);
 }
 
-void leati_node_fini(leati_node_state *node) {
+void leati_state_node_fini(leati_node_state *node) {
     unlink_node(node);
-    leati_holder_close(&node->holder);
+    leati_budget_holder_close(&node->holder);
     leat_dataset_unref((leat_dataset *)node->dataset);
 }
 
-leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *iteration,
-                                  leati_node_state *parent, leat_error *err) {
+leati_node_state *leati_state_node_open(const leat_dataset *dataset, leati_iteration *iteration,
+                                        leati_node_state *parent, leat_error *err) {
     if (dataset->op->expand != NULL) {
         leat_dataset *plan = dataset->op->expand(dataset, err);
         leati_node_state *made =
-            plan == NULL ? NULL : leati_node_open(plan, iteration, parent, err);
+            plan == NULL ? NULL : leati_state_node_open(plan, iteration, parent, err);
         leat_dataset_unref(plan);
         return made;
     }
@@ -98,24 +98,24 @@ leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *
         return NULL;
     }
     node->state = state;
-    leati_node_init(node, dataset, iteration, parent);
+    leati_state_node_init(node, dataset, iteration, parent);
     leat_error local = {0};
     if (leati_slots_open(node, &local) != LEAT_OK) {
         if (err != NULL) {
             *err = local;
         }
-        leati_node_close(node);
+        leati_state_node_close(node);
         return NULL;
     }
     return node;
 }
 
-void leati_node_close(leati_node_state *node) {
+void leati_state_node_close(leati_node_state *node) {
     if (node == NULL) {
         return;
     }
     leati_slots_close(node);
-    leati_node_fini(node);
+    leati_state_node_fini(node);
     leati_free(node->state);
     leati_free(node);
 }
@@ -129,11 +129,11 @@ static void place_error(const leati_node_state *node, int64_t element, leat_erro
 
 /* Makes up for a reset that failed, for example without memory. */
 static leat_status renew(leati_node_state *node, leat_error *err) {
-    return node->stale ? leati_node_reset(node, err) : LEAT_OK;
+    return node->stale ? leati_state_node_reset(node, err) : LEAT_OK;
 }
 
-leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out,
-                           leat_error *err) {
+leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_block *out,
+                                 leat_error *err) {
     if (node->ended) {
         leati_block_clear(out);
         return LEATI_END;
@@ -150,22 +150,22 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
     }
     int64_t outer = time_below;
     time_below = 0;
-    int64_t waited = leati_count_get(&node->counters.waiting_ns);
+    int64_t waited = leati_counter_get(&node->counters.waiting_ns);
     leati_span span = leati_trace_begin();
     int64_t start = leati_now_ns();
-    leati_count_set(&node->counters.since_ns, start);
+    leati_counter_set(&node->counters.since_ns, start);
     leati_tail tail = node->dataset->op->pull(node, node->state, want, out, e);
     int64_t total = leati_now_ns() - start;
-    leati_count_set(&node->counters.since_ns, 0);
+    leati_counter_set(&node->counters.since_ns, 0);
     leati_trace_end(span, "pull", node->name);
-    waited = leati_count_get(&node->counters.waiting_ns) - waited;
+    waited = leati_counter_get(&node->counters.waiting_ns) - waited;
     int64_t own = total - time_below - waited;
-    leati_count(&node->counters.busy_ns, own > 0 ? own : 0);
+    leati_counter_add(&node->counters.busy_ns, own > 0 ? own : 0);
     time_below = outer + total;
-    leati_count(&node->counters.pulls, 1);
-    leati_count(&node->counters.elements, out->n);
+    leati_counter_add(&node->counters.pulls, 1);
+    leati_counter_add(&node->counters.elements, out->n);
     if (tail == LEATI_ERROR) {
-        leati_count(&node->counters.errors, 1);
+        leati_counter_add(&node->counters.errors, 1);
         place_error(node, node->position + out->n, e);
     }
     node->position += out->n + (tail == LEATI_ERROR);
@@ -173,16 +173,16 @@ leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *ou
     return tail;
 }
 
-bool leati_cannot_fail(const leat_dataset *dataset) {
+bool leati_state_cannot_fail(const leat_dataset *dataset) {
     bool known = (dataset->op->flags & LEATI_OP_NEVER_FAILS) != 0;
     for (int i = 0; i < dataset->num_inputs && known; i++) {
-        known = leati_cannot_fail(dataset->inputs[i]);
+        known = leati_state_cannot_fail(dataset->inputs[i]);
     }
     return known;
 }
 
-leati_tail leati_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
-                                    leat_error *err) {
+leati_tail leati_state_node_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
+                                               leat_error *err) {
     leati_block block = {.byte_target = LEATI_BYTE_TARGET};
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail != LEATI_END) {
@@ -196,7 +196,8 @@ leati_tail leati_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *
     return tail == LEATI_ERROR && *passed >= n ? LEATI_MORE : tail;
 }
 
-leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed, leat_error *err) {
+leati_tail leati_state_node_advance(leati_node_state *node, int64_t n, int64_t *passed,
+                                    leat_error *err) {
     *passed = 0;
     if (node->ended || n == 0) {
         return node->ended ? LEATI_END : LEATI_MORE;
@@ -207,13 +208,14 @@ leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed
     }
     leati_tail tail = node->dataset->op->advance != NULL
                           ? node->dataset->op->advance(node, node->state, n, passed, e)
-                          : leati_advance_by_pulling(node, n, passed, e);
+                          : leati_state_node_advance_by_pulling(node, n, passed, e);
     node->position += *passed;
     node->ended = tail == LEATI_END;
     return tail;
 }
 
-leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, leat_error *err) {
+leati_tail leati_state_node_skip(leati_node_state *node, int64_t n, int64_t *skipped,
+                                 leat_error *err) {
     *skipped = 0;
     if (node->ended) {
         return LEATI_END;
@@ -224,7 +226,7 @@ leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, 
     }
     leati_tail tail = node->dataset->op->skip(node, node->state, n, skipped, e);
     if (tail == LEATI_ERROR) {
-        leati_count(&node->counters.errors, 1);
+        leati_counter_add(&node->counters.errors, 1);
         place_error(node, node->position + *skipped, e);
     }
     node->position += *skipped + (tail == LEATI_ERROR);
@@ -257,7 +259,8 @@ static leat_status save_generators(const leat_dataset *dataset, void *out, leat_
     for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
         status = save_generators(dataset->inputs[i], out, err);
     }
-    return status == LEAT_OK ? leati_visit_captured(dataset, save_generators, out, err) : status;
+    return status == LEAT_OK ? leati_dataset_visit_captured(dataset, save_generators, out, err)
+                             : status;
 }
 
 static leat_status restore_generators(const leat_dataset *dataset, void *in, leat_error *err) {
@@ -270,7 +273,8 @@ static leat_status restore_generators(const leat_dataset *dataset, void *in, lea
     for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
         status = restore_generators(dataset->inputs[i], in, err);
     }
-    return status == LEAT_OK ? leati_visit_captured(dataset, restore_generators, in, err) : status;
+    return status == LEAT_OK ? leati_dataset_visit_captured(dataset, restore_generators, in, err)
+                             : status;
 }
 
 /* One more than the number of each such input, then its generators; 0 ends the list. */
@@ -307,8 +311,8 @@ static leat_status restore_unopened(const leati_node_state *node, leati_reader *
     }
 }
 
-leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_save_cost *cost,
-                            leat_error *err) {
+leat_status leati_state_node_save(leati_node_state *node, leati_writer *out, leati_save_cost *cost,
+                                  leat_error *err) {
     leat_status status = renew(node, err);
     if (status != LEAT_OK) {
         return status;
@@ -325,7 +329,7 @@ leat_status leati_node_save(leati_node_state *node, leati_writer *out, leati_sav
     return status;
 }
 
-leat_status leati_node_restore(leati_node_state *node, leati_reader *in, leat_error *err) {
+leat_status leati_state_node_restore(leati_node_state *node, leati_reader *in, leat_error *err) {
     uint64_t ended = 0;
     leat_status status = leati_get_uint(in, &ended, err);
     if (status == LEAT_OK) {
@@ -340,7 +344,7 @@ leat_status leati_node_restore(leati_node_state *node, leati_reader *in, leat_er
                              : leati_prefix(err, "%s", node->name);
 }
 
-leat_status leati_node_reset(leati_node_state *node, leat_error *err) {
+leat_status leati_state_node_reset(leati_node_state *node, leat_error *err) {
     node->ended = false;
     node->position = 0;
     leat_status status = leati_slots_reset(node, err);
@@ -348,7 +352,8 @@ leat_status leati_node_reset(leati_node_state *node, leat_error *err) {
     return status;
 }
 
-void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati_iteration *out) {
+void leati_state_iteration_derive(const leati_iteration *from, uint64_t ordinal,
+                                  leati_iteration *out) {
     *out = *from;
     out->inline_only = true;
     out->root = NULL;
@@ -356,7 +361,7 @@ void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati
     out->scope = leati_hash(&ordinal, sizeof(ordinal), from->scope);
 }
 
-leati_call_context leati_node_context(const leati_node_state *node, int64_t ordinal) {
+leati_call_context leati_state_node_context(const leati_node_state *node, int64_t ordinal) {
     return (leati_call_context){.scope = node->iteration->scope,
                                 .ordinal = ordinal,
                                 .num_replicas = 1,

@@ -15,10 +15,10 @@ typedef struct leati_tuning {
 
 /* What one iterator shares among its operators. */
 struct leati_iteration {
-    leati_pool *pool;     /* borrowed */
-    leati_cancel *cancel; /* a reference */
-    leati_budget *budget; /* a reference */
-    int64_t deadline_ns;  /* of the running call of next; LEATI_NO_DEADLINE */
+    leati_pooling_pool *pool; /* borrowed */
+    leat_cancel *cancel;      /* a reference */
+    leati_budget *budget;     /* a reference */
+    int64_t deadline_ns;      /* of the running call of next; LEATI_NO_DEADLINE */
     bool verify;
     uint64_t verify_seed;
     bool autotune;
@@ -52,45 +52,49 @@ struct leati_node_state {
 };
 
 /* Guards the lists of children; a leaf. */
-void leati_tree_lock(void);
-void leati_tree_unlock(void);
+void leati_state_tree_lock(void);
+void leati_state_tree_unlock(void);
 
 /* Opens an operator and, through its inputs, the tree below. Owned; NULL on failure (everything is
  * closed again). */
-leati_node_state *leati_node_open(const leat_dataset *dataset, leati_iteration *iteration,
-                                  leati_node_state *parent, leat_error *err);
-void leati_node_close(leati_node_state *node);
+leati_node_state *leati_state_node_open(const leat_dataset *dataset, leati_iteration *iteration,
+                                        leati_node_state *parent, leat_error *err);
+void leati_state_node_close(leati_node_state *node);
 /* The record alone, zeroed before: names, counters, the place in the tree. */
-void leati_node_init(leati_node_state *node, const leat_dataset *dataset,
-                     leati_iteration *iteration, leati_node_state *parent);
-void leati_node_fini(leati_node_state *node);
+void leati_state_node_init(leati_node_state *node, const leat_dataset *dataset,
+                           leati_iteration *iteration, leati_node_state *parent);
+void leati_state_node_fini(leati_node_state *node);
 
 /* The protocol's calls, with counters, position and END made sticky. want >= 1. An error gets the
  * operator's name and the outcome's number where it arises; one from below has a place already. */
-leati_tail leati_node_pull(leati_node_state *node, int64_t want, leati_block *out, leat_error *err);
-leati_tail leati_node_advance(leati_node_state *node, int64_t n, int64_t *passed, leat_error *err);
+leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_block *out,
+                                 leat_error *err);
+leati_tail leati_state_node_advance(leati_node_state *node, int64_t n, int64_t *passed,
+                                    leat_error *err);
 /* The default of an operator's advance: pulls and drops. For operators that can do better only over
  * some inputs. */
-leati_tail leati_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
-                                    leat_error *err);
+leati_tail leati_state_node_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,
+                                               leat_error *err);
 /* Is every outcome an element, so that what is passed unseen holds no error? Only where all
  * operators are known to be so. */
-bool leati_cannot_fail(const leat_dataset *dataset);
+bool leati_state_cannot_fail(const leat_dataset *dataset);
 /* Only where the operator has its own way to skip. */
-leati_tail leati_node_skip(leati_node_state *node, int64_t n, int64_t *skipped, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_node_save(leati_node_state *node, leati_writer *out,
-                                             leati_save_cost *cost, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_node_restore(leati_node_state *node, leati_reader *in,
-                                                leat_error *err);
+leati_tail leati_state_node_skip(leati_node_state *node, int64_t n, int64_t *skipped,
+                                 leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_state_node_save(leati_node_state *node, leati_writer *out,
+                                                   leati_save_cost *cost, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_state_node_restore(leati_node_state *node, leati_reader *in,
+                                                      leat_error *err);
 /* An iteration derived for datasets inside a function: same pool, cancel and budget, inline only,
  * its own random scope. */
-void leati_iteration_derive(const leati_iteration *from, uint64_t ordinal, leati_iteration *out);
+void leati_state_iteration_derive(const leati_iteration *from, uint64_t ordinal,
+                                  leati_iteration *out);
 
 /* The random context of a call of `function`, argument of `node`, for its outcome number `ordinal`.
  */
-leati_call_context leati_node_context(const leati_node_state *node, int64_t ordinal);
+leati_call_context leati_state_node_context(const leati_node_state *node, int64_t ordinal);
 
 /* A new epoch of the same operator tree. */
-LEAT_WARN_UNUSED leat_status leati_node_reset(leati_node_state *node, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_state_node_reset(leati_node_state *node, leat_error *err);
 
 #endif

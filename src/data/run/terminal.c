@@ -30,7 +30,7 @@ static leat_status fold(leat_iterator *iterator, const leati_program *program,
             status =
                 leati_program_run(program, scratch, &in, 0, 1, &context, &result, &failed, err);
             if (status != LEAT_OK) {
-                leati_as_internal("reduce_func", err);
+                leati_apply_as_internal("reduce_func", err);
                 status = err->code;
             }
         }
@@ -54,7 +54,7 @@ static leat_status reduce(leat_dataset *dataset, const leat_element *initial_sta
     leat_spec *spec =
         status == LEAT_OK ? leati_fold_state(initial_state->spec, function, err) : NULL;
     leati_program *program = spec == NULL ? NULL : leati_program_new(function, err);
-    leati_scratch *scratch = program == NULL ? NULL : leati_scratch_new(program, err);
+    leati_scratch *scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
     leat_iterator *iterator = scratch == NULL ? NULL : leat_iterator_new(dataset, NULL, err);
     status = iterator == NULL ? err->code : fold(iterator, program, scratch, spec, &state, err);
     if (status == LEAT_OK) {
@@ -62,15 +62,15 @@ static leat_status reduce(leat_dataset *dataset, const leat_element *initial_sta
         status = leati_block_element(&state, spec, 0, out, err);
     }
     leat_iterator_free(iterator);
-    leati_scratch_free(scratch);
+    leati_program_scratch_free(scratch);
     leati_program_free(program);
     leat_spec_unref(spec);
     leati_block_fini(&state);
     return status;
 }
 
-leat_status leat_reduce(leat_dataset *dataset, const leat_element *initial_state,
-                        const leat_function *function, leat_element *out, leat_error *err) {
+leat_status leat_dataset_reduce(leat_dataset *dataset, const leat_element *initial_state,
+                                const leat_function *function, leat_element *out, leat_error *err) {
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
     if (dataset == NULL || function == NULL || initial_state == NULL ||
@@ -86,7 +86,8 @@ leat_status leat_reduce(leat_dataset *dataset, const leat_element *initial_state
     return status == LEAT_OK ? reduce(dataset, initial_state, function, out, e) : status;
 }
 
-leat_status leat_get_single_element(leat_dataset *dataset, leat_element *out, leat_error *err) {
+leat_status leat_dataset_get_single_element(leat_dataset *dataset, leat_element *out,
+                                            leat_error *err) {
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
     leat_element second = {0};

@@ -13,29 +13,29 @@
 
 /* state + element; fails with *context where the element is 3. */
 static int add(void *context, leat_graph *graph, leat_value *outputs) {
-    leat_value sum = leat_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    leat_value sum = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
     leat_tensor three = leat_scalar_int64(3);
     leat_value fine =
-        leat_not_equal(leat_graph_argument(graph, 1), leat_graph_tensor(graph, &three));
+        leat_op_not_equal(leat_graph_argument(graph, 1), leat_graph_tensor(graph, &three));
     leat_tensor_unref(&three);
     outputs[0] = context == NULL
                      ? sum
-                     : leat_assert(fine, sum, *(leat_status *)context, "three is too much");
+                     : leat_op_assert(fine, sum, *(leat_status *)context, "three is too much");
     return 1;
 }
 
 /* Reduces 0 .. stop - 1 from 100 on. */
 static leat_status reduce(int64_t stop, leat_status *code, int64_t *sum, leat_error *err) {
-    leat_dataset *dataset = leat_range(0, stop, 1, NULL, err);
+    leat_dataset *dataset = leat_dataset_range(0, stop, 1, NULL, err);
     leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
     leat_spec *both =
         leat_spec_tuple((leat_spec *[]){leat_spec_ref(scalar), leat_spec_ref(scalar)}, 2, err);
-    leat_function *function = leat_trace(add, code, both, err);
+    leat_function *function = LEAT_TRACE(add, code, both, err);
     assert_non_null(function);
     leat_tensor hundred = leat_scalar_int64(100);
     leat_element state = {0}, out = {0};
     assert_int_equal(leat_element_set(&state, scalar, &hundred, err), LEAT_OK);
-    leat_status status = leat_reduce(dataset, &state, function, &out, err);
+    leat_status status = leat_dataset_reduce(dataset, &state, function, &out, err);
     if (status == LEAT_OK) {
         memcpy(sum, out.tensors[0].data, sizeof(*sum));
     }
@@ -83,10 +83,10 @@ static void test_missing(void **state) {
     (void)state;
     leat_error err = {0};
     leat_element out = {0};
-    assert_int_equal(leat_reduce(NULL, &out, NULL, &out, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_dataset_reduce(NULL, &out, NULL, &out, &err), LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "reduce: dataset, initial_state or function is missing");
     leat_error before = {.code = LEAT_NOT_FOUND, .text = "an earlier error"};
-    assert_int_equal(leat_reduce(NULL, &out, NULL, &out, &before), LEAT_NOT_FOUND);
+    assert_int_equal(leat_dataset_reduce(NULL, &out, NULL, &out, &before), LEAT_NOT_FOUND);
     assert_string_equal(before.text, "an earlier error");
 }
 
@@ -105,13 +105,13 @@ static void test_single(void **state) {
     for (int i = 0; i < 3; i++) {
         leat_error err = {0};
         leat_element out = {0};
-        leat_dataset *dataset = leat_range(0, cases[i].stop, 1, NULL, &err);
-        assert_int_equal(leat_get_single_element(dataset, &out, &err), cases[i].code);
+        leat_dataset *dataset = leat_dataset_range(0, cases[i].stop, 1, NULL, &err);
+        assert_int_equal(leat_dataset_get_single_element(dataset, &out, &err), cases[i].code);
         assert_non_null(strstr(err.text, cases[i].text));
         assert_int_equal(out.num_tensors, cases[i].code == LEAT_OK ? 1 : 0);
         leat_element_fini(&out);
-        dataset = leat_assert_cardinality(dataset, 1, &err);
-        assert_int_equal(leat_get_single_element(dataset, &out, &err),
+        dataset = leat_dataset_assert_cardinality(dataset, 1, &err);
+        assert_int_equal(leat_dataset_get_single_element(dataset, &out, &err),
                          i == 1 ? LEAT_OK : LEAT_FAILED_PRECONDITION);
         leat_element_fini(&out);
         leat_dataset_unref(dataset);
@@ -128,10 +128,11 @@ struct given {
 static leat_status use_both(void *context, leat_error *err) {
     struct given *given = context;
     leat_element out = {0};
-    leat_status status = leat_reduce(given->range, &given->state, given->function, &out, err);
+    leat_status status =
+        leat_dataset_reduce(given->range, &given->state, given->function, &out, err);
     if (status == LEAT_OK) {
         assert_int_equal(*(const int64_t *)out.tensors[0].data, 106);
-        status = leat_get_single_element(given->one, &out, err);
+        status = leat_dataset_get_single_element(given->one, &out, err);
     }
     if (status == LEAT_OK) {
         assert_int_equal(*(const int64_t *)out.tensors[0].data, 0);
@@ -147,17 +148,18 @@ static void test_without_memory(void **state) {
     leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     leat_spec *both =
         leat_spec_tuple((leat_spec *[]){leat_spec_ref(scalar), leat_spec_ref(scalar)}, 2, &err);
-    struct given given = {.range = leat_range(0, 4, 1, NULL, &err),
-                          .one = leat_range(0, 1, 1, NULL, &err),
-                          .function = leat_trace(add, NULL, both, &err)};
+    struct given given = {.range = leat_dataset_range(0, 4, 1, NULL, &err),
+                          .one = leat_dataset_range(0, 1, 1, NULL, &err),
+                          .function = LEAT_TRACE(add, NULL, both, &err)};
     leat_tensor hundred = leat_scalar_int64(100);
     assert_int_equal(leat_element_set(&given.state, scalar, &hundred, &err), LEAT_OK);
     assert_int_equal(use_both(&given, &err), LEAT_OK);
     torture_run_tolerant(use_both, &given);
     leat_element out = {0};
-    assert_int_equal(leat_reduce(NULL, &out, NULL, &out, NULL), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_get_single_element(given.range, &out, NULL), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leat_get_single_element(NULL, &out, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_dataset_reduce(NULL, &out, NULL, &out, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_dataset_get_single_element(given.range, &out, NULL),
+                     LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leat_dataset_get_single_element(NULL, &out, NULL), LEAT_INVALID_ARGUMENT);
     assert_int_equal(out.num_tensors, 0);
     leat_element_fini(&out);
     leat_element_fini(&given.state);

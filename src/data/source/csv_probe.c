@@ -186,7 +186,7 @@ static bool is_integer(leat_string text, leat_dtype dtype) {
     char number[256];
     int64_t value = 0;
     return strip(text, number, sizeof(number)) &&
-           leati_parse_number((leat_string){number, strlen(number)}, dtype, &value);
+           leati_number_parse((leat_string){number, strlen(number)}, dtype, &value);
 }
 
 /* A number below infinity of this precision, as Python writes floats: neither NaN nor
@@ -195,7 +195,7 @@ static bool is_float(leat_string text, leat_dtype dtype) {
     char number[256];
     double value = 0;
     if (!strip(text, number, sizeof(number)) || strpbrk(number, "xX(") != NULL ||
-        !leati_parse_number((leat_string){number, strlen(number)}, LEAT_FLOAT64, &value)) {
+        !leati_number_parse((leat_string){number, strlen(number)}, LEAT_FLOAT64, &value)) {
         return false;
     }
     return dtype == LEAT_FLOAT32 ? (double)(float)value < INFINITY : value < INFINITY;

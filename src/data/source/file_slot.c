@@ -46,7 +46,7 @@ static leati_file_outcome open_reader(leati_file_slot *slot, leat_error *err) {
     leati_stat stat = {0};
     if (outcome == LEATI_FILE_MORE) {
         slot->plain =
-            leati_path_stat(slot->path, &stat, NULL) == LEAT_OK && stat.kind == LEATI_PATH_FILE;
+            leati_fs_stat(slot->path, &stat, NULL) == LEAT_OK && stat.kind == LEATI_PATH_FILE;
         outcome = pass(slot, err);
     }
     if (outcome != LEATI_FILE_MORE) {
@@ -57,8 +57,8 @@ static leati_file_outcome open_reader(leati_file_slot *slot, leat_error *err) {
     return outcome;
 }
 
-leati_tail leati_slot_read(leati_file_slot *slot, const leati_file_request *request, int64_t *n,
-                           leat_error *err) {
+leati_tail leati_file_slot_read(leati_file_slot *slot, const leati_file_request *request,
+                                int64_t *n, leat_error *err) {
     leati_file_outcome outcome = LEATI_FILE_MORE;
     *n = 0;
     if (slot->failed) {
@@ -126,25 +126,25 @@ static void run_task(leati_task *task, int worker) {
     (void)worker;
     leati_file_slot *slot = (leati_file_slot *)task;
     leati_gate *gate = slot->files->gate;
-    leati_gate_lock(gate);
+    leati_queue_gate_lock(gate);
     for (int i = 0; i < LEATI_BLOCKS_AHEAD; i++) {
         if (!slot->wanted || slot->reading || slot->ready == LEATI_BLOCKS_AHEAD) {
             break;
         }
         leati_file_block *block = block_behind(slot, slot->ready + 1);
         slot->reading = true;
-        leati_gate_unlock(gate);
+        leati_queue_gate_unlock(gate);
         fill(slot, block);
-        leati_gate_lock(gate);
+        leati_queue_gate_lock(gate);
         slot->reading = false;
         slot->ready++;
         slot->stopped = block->outcome != LEATI_FILE_MORE;
         slot->wanted = slot->wanted && !slot->stopped;
-        leati_gate_wake(gate);
+        leati_queue_gate_wake(gate);
     }
     slot->queued = false;
-    leati_gate_wake(gate);
-    leati_gate_unlock(gate);
+    leati_queue_gate_wake(gate);
+    leati_queue_gate_unlock(gate);
 }
 
 /* Counts the slot's blocks ahead as the node's memory, or no longer; false: there is no room. */
@@ -155,7 +155,7 @@ static bool count_ahead(leati_file_slot *slot, bool counted) {
     if (counted == slot->counted) {
         return true;
     }
-    if (leati_holder_set(&files->node->holder, bytes, NULL) != LEAT_OK) {
+    if (leati_budget_holder_set(&files->node->holder, bytes, NULL) != LEAT_OK) {
         return false;
     }
     files->ahead = ahead;
@@ -169,12 +169,12 @@ static void read_ahead(leati_file_slot *slot) {
     if (!slot->plain || !count_ahead(slot, true)) {
         return;
     }
-    leati_gate_lock(files->gate);
+    leati_queue_gate_lock(files->gate);
     bool submit = !slot->queued && !slot->stopped;
     slot->wanted = !slot->stopped;
     slot->queued = slot->queued || submit;
     slot->task.run = run_task;
-    leati_gate_unlock(files->gate);
+    leati_queue_gate_unlock(files->gate);
     if (submit) {
         leati_pool_submit(files->node->iteration->pool, &slot->task, false);
     }
@@ -182,14 +182,14 @@ static void read_ahead(leati_file_slot *slot) {
 
 /* The gate has neither a cancellation nor a deadline, so the wait cannot fail. */
 static bool wait_for_task(leati_gate *gate) {
-    return leati_gate_wait(gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, NULL) == LEAT_OK;
+    return leati_queue_gate_wait(gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, NULL) == LEAT_OK;
 }
 
 /* Takes the next block from the ring; false: the consumer is to read it, and no task does. *ahead:
  * so many blocks are left behind it. */
 static bool take_block(leati_file_slot *slot, int *ahead) {
     leati_gate *gate = slot->files->gate;
-    leati_gate_lock(gate);
+    leati_queue_gate_lock(gate);
     while (slot->ready == 0 && slot->reading && wait_for_task(gate)) {
     }
     bool ready = slot->ready > 0;
@@ -201,7 +201,7 @@ static bool take_block(leati_file_slot *slot, int *ahead) {
         slot->reading = true;
     }
     *ahead = slot->queued ? LEATI_BLOCKS_AHEAD : slot->ready;
-    leati_gate_unlock(gate);
+    leati_queue_gate_unlock(gate);
     return ready;
 }
 
@@ -215,10 +215,10 @@ static void advance(leati_file_slot *slot) {
     }
     if (!take_block(slot, &ahead)) {
         fill(slot, slot->now);
-        leati_gate_lock(gate);
+        leati_queue_gate_lock(gate);
         slot->reading = false;
         slot->wanted = slot->wanted && slot->now->outcome == LEATI_FILE_MORE;
-        leati_gate_unlock(gate);
+        leati_queue_gate_unlock(gate);
     }
     if (slot->now->outcome == LEATI_FILE_MORE && ahead <= LEATI_BLOCKS_AHEAD / 2) {
         read_ahead(slot);
@@ -230,13 +230,13 @@ static void advance(leati_file_slot *slot) {
 static void settle(leati_file_slot *slot, bool forgotten) {
     leati_gate *gate = slot->files->gate;
     if (gate != NULL) {
-        leati_gate_lock(gate);
+        leati_queue_gate_lock(gate);
         slot->wanted = false;
         while ((slot->reading || (forgotten && slot->queued)) && wait_for_task(gate)) {
         }
         slot->ready = 0;
         slot->stopped = false;
-        leati_gate_unlock(gate);
+        leati_queue_gate_unlock(gate);
         (void)count_ahead(slot, false);
     }
     for (int i = 0; i < LEATI_SLOT_BLOCKS; i++) {
@@ -245,7 +245,7 @@ static void settle(leati_file_slot *slot, bool forgotten) {
     }
 }
 
-bool leati_slot_has_record(leati_file_slot *slot) {
+bool leati_file_slot_has_record(leati_file_slot *slot) {
     if (!slot->failed && slot->now->at == slot->now->n && slot->now->outcome == LEATI_FILE_MORE) {
         advance(slot);
     }
@@ -276,13 +276,13 @@ static leat_status hold_record(leati_file_block *now, const leat_string *record,
     return status;
 }
 
-leati_tail leati_slot_take(leati_file_slot *slot, const leati_file_request *request, uint64_t call,
-                           leat_error *err) {
+leati_tail leati_file_slot_take(leati_file_slot *slot, const leati_file_request *request,
+                                uint64_t call, leat_error *err) {
     if (slot->failed) {
         int64_t n = 0;
-        return leati_slot_read(slot, request, &n, err);
+        return leati_file_slot_read(slot, request, &n, err);
     }
-    bool found = leati_slot_has_record(slot);
+    bool found = leati_file_slot_has_record(slot);
     leati_file_block *now = slot->now;
     if (!found) {
         leati_file_outcome outcome = now->outcome;
@@ -304,12 +304,12 @@ leati_tail leati_slot_take(leati_file_slot *slot, const leati_file_request *requ
 
 /* ---- the file ---- */
 
-void leati_slot_init(leati_file_slot *slot, leati_files *files) {
+void leati_file_slot_init(leati_file_slot *slot, leati_files *files) {
     slot->files = files;
     slot->now = slot->ring;
 }
 
-void leati_slot_clear(leati_file_slot *slot) {
+void leati_file_slot_clear(leati_file_slot *slot) {
     leati_files *files = slot->files;
     settle(slot, false);
     files->format->close(slot->reader);
@@ -321,18 +321,18 @@ void leati_slot_clear(leati_file_slot *slot) {
     slot->position = slot->skip = 0;
 }
 
-void leati_slot_close(leati_file_slot *slot) {
+void leati_file_slot_close(leati_file_slot *slot) {
     settle(slot, true);
-    leati_slot_clear(slot);
+    leati_file_slot_clear(slot);
     leati_pools_close(&slot->pools);
 }
 
-leat_status leati_slot_set_path(leati_file_slot *slot, leat_string name, leat_error *err) {
+leat_status leati_file_slot_set_path(leati_file_slot *slot, leat_string name, leat_error *err) {
     char *path = leati_strndup(name.size > 0 ? name.data : "", name.size);
     if (path == NULL) {
         return leati_no_memory(err);
     }
-    leati_slot_clear(slot);
+    leati_file_slot_clear(slot);
     slot->place = LEATI_BUSY;
     slot->path = path;
     if (memchr(path, 0, name.size) != NULL) {
@@ -343,7 +343,7 @@ leat_status leati_slot_set_path(leati_file_slot *slot, leat_string name, leat_er
     return LEAT_OK;
 }
 
-void leati_slot_where(const leati_file_slot *slot, int64_t *position, int64_t *skip) {
+void leati_file_slot_where(const leati_file_slot *slot, int64_t *position, int64_t *skip) {
     const leati_file_block *now = slot->now;
     bool whole = now->records == NULL; /* nothing was read ahead */
     *position = !whole                 ? now->start

@@ -10,7 +10,7 @@
 #include "run/queue.h"
 
 /* DONE: the file ended or was lost, and at its next turn the slot gets another one. */
-typedef enum leati_place { LEATI_VACANT = 0, LEATI_BUSY, LEATI_DONE } leati_place;
+typedef enum leati_file_place { LEATI_VACANT = 0, LEATI_BUSY, LEATI_DONE } leati_file_place;
 
 /* Blocks that are read ahead of the one that is given out. */
 enum { LEATI_BLOCKS_AHEAD = 4, LEATI_SLOT_BLOCKS = LEATI_BLOCKS_AHEAD + 1 };
@@ -32,7 +32,7 @@ typedef struct leati_file_block {
 typedef struct leati_file_slot {
     leati_task task; /* first */
     leati_files *files;
-    leati_place place;
+    leati_file_place place;
     bool failed; /* instead of a file: `error`, to be delivered once */
     leat_error error;
     char *path; /* of the file that has the place */
@@ -56,10 +56,11 @@ typedef struct leati_file_slot {
     bool queued;  /* the pool has the task */
 } leati_file_slot;
 
-/* The same as leati_slot_take where nothing but the record's view has to be taken: *to is it;
+/* The same as leati_file_slot_take where nothing but the record's view has to be taken: *to is it;
  * false: nothing was done. `call`'s owner must be that of the call before, if it is the same
  * number. */
-static inline bool leati_slot_take_quickly(leati_file_slot *slot, uint64_t call, leat_string *to) {
+static inline bool leati_file_slot_take_quickly(leati_file_slot *slot, uint64_t call,
+                                                leat_string *to) {
     leati_file_block *now = slot->now;
     if (now->at >= now->n || now->held_by != call) {
         return false;
@@ -75,26 +76,26 @@ static inline bool leati_slot_take_quickly(leati_file_slot *slot, uint64_t call,
 }
 
 /* Makes a zeroed slot an empty one. */
-void leati_slot_init(leati_file_slot *slot, leati_files *files);
+void leati_file_slot_init(leati_file_slot *slot, leati_files *files);
 /* Makes the slot empty, once no task uses it. */
-void leati_slot_clear(leati_file_slot *slot);
+void leati_file_slot_clear(leati_file_slot *slot);
 /* The same, for good. */
-void leati_slot_close(leati_file_slot *slot);
+void leati_file_slot_close(leati_file_slot *slot);
 
 /* Gives the slot the file `name`. */
-LEAT_WARN_UNUSED leat_status leati_slot_set_path(leati_file_slot *slot, leat_string name,
-                                                 leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_file_slot_set_path(leati_file_slot *slot, leat_string name,
+                                                      leat_error *err);
 
 /* Takes records out of a busy slot: n > 0 with MORE; else END, after which it is DONE, or ERROR. */
-leati_tail leati_slot_read(leati_file_slot *slot, const leati_file_request *request, int64_t *n,
-                           leat_error *err);
+leati_tail leati_file_slot_read(leati_file_slot *slot, const leati_file_request *request,
+                                int64_t *n, leat_error *err);
 /* The same for one record at a time, read ahead. `call` differs between owners. */
-leati_tail leati_slot_take(leati_file_slot *slot, const leati_file_request *request, uint64_t call,
-                           leat_error *err);
-/* Looks at what leati_slot_take would give: is it a record? */
-bool leati_slot_has_record(leati_file_slot *slot);
+leati_tail leati_file_slot_take(leati_file_slot *slot, const leati_file_request *request,
+                                uint64_t call, leat_error *err);
+/* Looks at what leati_file_slot_take would give: is it a record? */
+bool leati_file_slot_has_record(leati_file_slot *slot);
 
 /* Where the next record of the slot lies: at *position, and *skip records behind it. */
-void leati_slot_where(const leati_file_slot *slot, int64_t *position, int64_t *skip);
+void leati_file_slot_where(const leati_file_slot *slot, int64_t *position, int64_t *skip);
 
 #endif

@@ -56,8 +56,8 @@ leat_spec *leati_files_spec(const leat_dataset *dataset, leat_error *err) {
     return leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
 }
 
-leat_status leati_filenames_view(const char *op, const char *const *filenames, int count,
-                                 leati_strings *out, leat_error *err) {
+leat_status leati_files_view_names(const char *op, const char *const *filenames, int count,
+                                   leati_strings *out, leat_error *err) {
     bool missing = count < 0 || (filenames == NULL && count > 0);
     for (int i = 0; !missing && i < count; i++) {
         missing = filenames[i] == NULL;
@@ -96,11 +96,11 @@ leat_status leati_files_open(leati_files *files, leati_node_state *node,
         return leati_no_memory(err);
     }
     for (int64_t i = 0; i < files->num_slots; i++) {
-        leati_slot_init(&files->slots[i], files);
+        leati_file_slot_init(&files->slots[i], files);
     }
     const leati_iteration *iteration = node->iteration;
     if (files->num_slots > 1 && !iteration->inline_only && leati_pool_size(iteration->pool) > 1) {
-        files->gate = leati_gate_new(format->op, NULL, err);
+        files->gate = leati_queue_gate_new(format->op, NULL, err);
         if (files->gate == NULL) {
             return LEAT_RESOURCE_EXHAUSTED;
         }
@@ -114,10 +114,10 @@ static leat_status take_name(leati_files *files, leati_file_slot *slot, leat_err
     leat_status status = LEAT_OK;
     if (files->node->dataset->num_inputs == 0) {
         if (files->next_name == files->paths->count) {
-            leati_slot_clear(slot);
+            leati_file_slot_clear(slot);
             return LEAT_OK;
         }
-        status = leati_slot_set_path(slot, files->paths->values[files->next_name], err);
+        status = leati_file_slot_set_path(slot, files->paths->values[files->next_name], err);
         files->next_name += status == LEAT_OK;
         return status;
     }
@@ -127,9 +127,9 @@ static leat_status take_name(leati_files *files, leati_file_slot *slot, leat_err
     if (available > 0) {
         const leat_string *name =
             leati_column_row(&files->names.block.columns[0], leati_input_begin(&files->names));
-        status = leati_slot_set_path(slot, *name, err);
+        status = leati_file_slot_set_path(slot, *name, err);
     } else {
-        leati_slot_clear(slot);
+        leati_file_slot_clear(slot);
         slot->failed = tail == LEATI_ERROR;
         slot->place = slot->failed ? LEATI_BUSY : LEATI_VACANT;
         slot->error = failure;
@@ -168,8 +168,9 @@ static void take_at_hand(leati_files *files, const leati_file_request *request, 
                          size_t *bytes) {
     int64_t count = *n, at = files->at, slots = files->num_slots;
     size_t taken = *bytes, most = request->bytes > 0 ? request->bytes : SIZE_MAX;
-    while (count < request->want && taken < most &&
-           leati_slot_take_quickly(&files->slots[at], files->calls, &request->records[count])) {
+    while (
+        count < request->want && taken < most &&
+        leati_file_slot_take_quickly(&files->slots[at], files->calls, &request->records[count])) {
         taken += request->records[count++].size;
         at = at + 1 < slots ? at + 1 : 0;
     }
@@ -196,10 +197,10 @@ static leati_tail read_in_turns(leati_files *files, const leati_file_request *re
         leati_file_slot *slot = &files->slots[files->at];
         leati_tail tail = LEATI_END;
         if (slot->place == LEATI_BUSY) {
-            if (*n > 0 && !leati_slot_has_record(slot)) {
+            if (*n > 0 && !leati_file_slot_has_record(slot)) {
                 return LEATI_MORE; /* what it has instead comes first in the next call */
             }
-            tail = leati_slot_take(slot, &one, files->calls, err);
+            tail = leati_file_slot_take(slot, &one, files->calls, err);
             if (tail == LEATI_ERROR && slot->now->at < slot->now->n) {
                 return tail; /* not the file's: without memory its record waits for its turn */
             }
@@ -237,7 +238,7 @@ leati_tail leati_files_next(leati_files *files, const leati_file_request *reques
     while (slot->place != LEATI_VACANT) {
         leati_tail tail = LEATI_END;
         if (slot->place == LEATI_BUSY) {
-            tail = leati_slot_read(slot, request, n, err);
+            tail = leati_file_slot_read(slot, request, n, err);
         }
         if (!end_turn(files, slot, tail, err)) {
             return LEATI_ERROR;
@@ -309,7 +310,7 @@ bool leati_files_where(const leati_files *files, int64_t *file, int64_t *positio
     *file = files->next_name - inside;
     *position = *behind = 0;
     if (inside) {
-        leati_slot_where(slot, position, behind);
+        leati_file_slot_where(slot, position, behind);
     }
     return !slot->failed;
 }
@@ -318,10 +319,10 @@ leat_status leati_files_go(leati_files *files, int64_t file, int64_t position, l
     leati_file_slot *slot = &files->slots[0];
     leat_status status = LEAT_OK;
     if (file < files->paths->count) {
-        status = leati_slot_set_path(slot, files->paths->values[file], err);
+        status = leati_file_slot_set_path(slot, files->paths->values[file], err);
         slot->position = status == LEAT_OK ? position : slot->position;
     } else {
-        leati_slot_clear(slot);
+        leati_file_slot_clear(slot);
     }
     if (status == LEAT_OK) {
         files->next_name = file < files->paths->count ? file + 1 : file;
@@ -346,11 +347,11 @@ leat_status leati_files_save(leati_node_state *node, void *state, leati_writer *
                                 (uint64_t)(slot->path != NULL));
         leati_put_bytes(out, path, strlen(path));
         int64_t position = 0, skip = 0;
-        leati_slot_where(slot, &position, &skip);
+        leati_file_slot_where(slot, &position, &skip);
         leati_put_int(out, position);
         leati_put_int(out, skip);
         if (slot->failed) {
-            leati_put_error(out, &slot->error);
+            leati_values_put_error(out, &slot->error);
         }
     }
     return files->node->dataset->num_inputs > 0 ? leati_input_save(&files->names, out, cost, err)
@@ -367,9 +368,9 @@ static leat_status restore_slot(const leati_files *files, leati_file_slot *slot,
         status = leati_get_bytes(in, &path, &size, err);
     }
     if (status == LEAT_OK && (flags & 1) != 0) {
-        status = leati_slot_set_path(slot, (leat_string){.data = path, .size = size}, err);
+        status = leati_file_slot_set_path(slot, (leat_string){.data = path, .size = size}, err);
     }
-    slot->place = (leati_place)(flags >> 2 & 3);
+    slot->place = (leati_file_place)(flags >> 2 & 3);
     slot->failed = (flags & 2) != 0;
     if (status == LEAT_OK) {
         status = leati_get_int(in, &slot->position, err);
@@ -384,7 +385,8 @@ static leat_status restore_slot(const leati_files *files, leati_file_slot *slot,
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved place of %lld", files->format->op,
                             (long long)slot->position);
     }
-    return status == LEAT_OK && slot->failed ? leati_get_error(in, &slot->error, err) : status;
+    return status == LEAT_OK && slot->failed ? leati_values_get_error(in, &slot->error, err)
+                                             : status;
 }
 
 leat_status leati_files_restore(leati_node_state *node, void *state, leati_reader *in,
@@ -407,7 +409,7 @@ leat_status leati_files_restore(leati_node_state *node, void *state, leati_reade
     }
     files->started = started != 0;
     for (int64_t i = 0; i < files->num_slots && status == LEAT_OK; i++) {
-        leati_slot_clear(&files->slots[i]);
+        leati_file_slot_clear(&files->slots[i]);
         status = restore_slot(files, &files->slots[i], in, err);
     }
     return status == LEAT_OK && files->node->dataset->num_inputs > 0
@@ -418,7 +420,7 @@ leat_status leati_files_restore(leati_node_state *node, void *state, leati_reade
 leat_status leati_files_reset(leati_node_state *node, void *state, leat_error *err) {
     leati_files *files = state;
     for (int64_t i = 0; i < files->num_slots; i++) {
-        leati_slot_clear(&files->slots[i]);
+        leati_file_slot_clear(&files->slots[i]);
     }
     files->started = false;
     files->next_name = files->at = 0;
@@ -429,10 +431,10 @@ void leati_files_close(leati_node_state *node, void *state) {
     (void)node;
     leati_files *files = state;
     for (int64_t i = 0; files->slots != NULL && i < files->num_slots; i++) {
-        leati_slot_close(&files->slots[i]);
+        leati_file_slot_close(&files->slots[i]);
     }
     leati_free(files->slots);
-    leati_gate_free(files->gate);
+    leati_queue_gate_free(files->gate);
     leati_pools_close(&files->pools);
     leati_input_close(&files->names);
 }

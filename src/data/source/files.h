@@ -140,7 +140,7 @@ void leati_files_close(leati_node_state *node, void *state);
 
 /* For builders: an array of views of `count` C strings, freed by leati_free. INVALID_ARGUMENT for
  * missing ones. `out` is changed on success alone. */
-LEAT_WARN_UNUSED leat_status leati_filenames_view(const char *op, const char *const *filenames,
-                                                  int count, leati_strings *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_files_view_names(const char *op, const char *const *filenames,
+                                                    int count, leati_strings *out, leat_error *err);
 
 #endif

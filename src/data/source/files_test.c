@@ -47,16 +47,16 @@ static void write_packed(const char *name, leat_compression compression) {
     }
     FILE *file = fopen(scratch_path(name), "wb");
     assert_non_null(file);
-    leati_packer *packer = leati_packer_new(compression, 0, append, file, &err);
+    leati_packer *packer = leati_compress_packer_new(compression, 0, append, file, &err);
     assert_non_null(packer);
-    assert_int_equal(leati_packer_write(packer, text, sizeof text - 1, &err), LEAT_OK);
-    assert_int_equal(leati_packer_finish(packer, &err), LEAT_OK);
-    leati_packer_free(packer);
+    assert_int_equal(leati_compress_packer_write(packer, text, sizeof text - 1, &err), LEAT_OK);
+    assert_int_equal(leati_compress_packer_finish(packer, &err), LEAT_OK);
+    leati_compress_packer_free(packer);
     fclose(file);
 }
 
 static leat_dataset *csv(const char *path, const char *compression, leat_error *err) {
-    leat_csv_options options = {.compression_type = compression};
+    leat_dataset_csv_options options = {.compression_type = compression};
     leat_spec *column = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(0), err);
     leat_spec *spec = leat_spec_tuple(&column, 1, err);
     leat_tensor tensor = {0};
@@ -64,7 +64,7 @@ static leat_dataset *csv(const char *path, const char *compression, leat_error *
     leat_dataset *dataset = NULL;
     if (spec != NULL && leat_tensor_new(LEAT_INT64, LEAT_SHAPE(0), &tensor, err) == LEAT_OK &&
         leat_element_set(&defaults, spec, &tensor, err) == LEAT_OK) {
-        dataset = leat_csv_dataset(&path, 1, &defaults, &options, err);
+        dataset = leat_dataset_csv(&path, 1, &defaults, &options, err);
     }
     leat_element_fini(&defaults);
     leat_tensor_unref(&tensor);
@@ -79,28 +79,28 @@ static leat_dataset *read_packed(void *context, leat_error *err) {
     const char *names[] = {path};
     switch (r->reader) {
     case 0: {
-        leat_text_line_options options = {.compression_type = r->compression};
-        return leat_text_line_dataset(names, 1, &options, err);
+        leat_dataset_text_line_options options = {.compression_type = r->compression};
+        return leat_dataset_text_line(names, 1, &options, err);
     }
     case 1: {
-        leat_fixed_length_options options = {.compression_type = r->compression};
-        return leat_fixed_length_record_dataset(names, 1, 3, &options, err);
+        leat_dataset_fixed_length_record_options options = {.compression_type = r->compression};
+        return leat_dataset_fixed_length_record(names, 1, 3, &options, err);
     }
     case 2: return csv(path, r->compression, err);
     default: {
-        leat_tf_record_options options = {.compression_type = r->compression};
-        return leat_tf_record_dataset(names, 1, &options, err);
+        leat_dataset_tf_record_options options = {.compression_type = r->compression};
+        return leat_dataset_tf_record(names, 1, &options, err);
     }
     }
 }
 
 static void test_codecs(void **state) {
     (void)state;
-    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_codec_of(c); c++) {
+    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_compress_codec_of(c); c++) {
         for (int reader = 0; reader < NUM_READERS; reader++) {
             struct reading reading = {reader, leat_compression_name(c)};
             leat_error err = {0};
-            if (leati_codec_of(c)->package != NULL) {
+            if (leati_compress_codec_of(c)->package != NULL) {
                 leat_dataset *dataset = read_packed(&reading, &err);
                 assert_true(dataset != NULL || err.code == LEAT_UNIMPLEMENTED);
                 leat_dataset_unref(dataset);
@@ -118,8 +118,9 @@ static void test_codecs(void **state) {
  * error. */
 static void test_cut(void **state) {
     (void)state;
-    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_codec_of(c); c++) {
-        for (int reader = 0; reader < NUM_READERS && leati_codec_of(c)->package == NULL; reader++) {
+    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_compress_codec_of(c); c++) {
+        for (int reader = 0; reader < NUM_READERS && leati_compress_codec_of(c)->package == NULL;
+             reader++) {
             struct reading reading = {reader, leat_compression_name(c)};
             const char *name = reader == 3 ? "records" : "packed";
             char outcomes[200];
@@ -166,9 +167,9 @@ static void test_memory_of_files_in_turns(void **state) {
                              LEAT_OK);
         assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
     }
-    leat_tf_record_options options = {.buffer_size = 4096, .num_parallel_reads = AT_ONCE};
+    leat_dataset_tf_record_options options = {.buffer_size = 4096, .num_parallel_reads = AT_ONCE};
     leat_iterator_options how = {.num_threads = 4};
-    leat_dataset *dataset = leat_tf_record_dataset(paths, FILES, &options, &err);
+    leat_dataset *dataset = leat_dataset_tf_record(paths, FILES, &options, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, &how, &err);
     assert_non_null(iterator);
     leat_element element = {0};

@@ -21,7 +21,7 @@ enum {
 
 static const char *const uses[] = {"none", "auto", "required"};
 
-const char *leati_index_use_text(leat_index_use use) {
+const char *leati_record_index_use_text(leat_index_use use) {
     return use >= 0 && use <= LEAT_INDEX_REQUIRED ? uses[use] : "";
 }
 

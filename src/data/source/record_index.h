@@ -17,7 +17,7 @@
                "\"required\"."                                                                     \
     }
 /* Its text for a number of the public options; "" for one that there is none for. */
-const char *leati_index_use_text(leat_index_use use);
+const char *leati_record_index_use_text(leat_index_use use);
 
 /* Of a list of files; immutable. */
 typedef struct leati_record_index {

@@ -33,7 +33,7 @@ static const char *write_records(const char *name, int64_t first, int64_t count,
     }
     assert_int_equal(leat_tfrecord_writer_close(writer, NULL), LEAT_OK);
     if (index) {
-        assert_int_equal(leat_index_file(path, NULL, NULL), LEAT_OK);
+        assert_int_equal(leat_index_write(path, NULL, NULL), LEAT_OK);
     }
     return path;
 }
@@ -57,13 +57,13 @@ static leat_dataset *open_files(leat_index_use use, leat_error *err) {
     for (int i = 0; i < FILES; i++) {
         paths[i] = names[i];
     }
-    leat_tf_record_options options = {.index = use};
-    return leat_tf_record_dataset(paths, FILES, &options, err);
+    leat_dataset_tf_record_options options = {.index = use};
+    return leat_dataset_tf_record(paths, FILES, &options, err);
 }
 
 static leat_dataset *open_one(const char *path, leat_index_use use, leat_error *err) {
-    leat_tf_record_options options = {.index = use};
-    return leat_tf_record_dataset(&path, 1, &options, err);
+    leat_dataset_tf_record_options options = {.index = use};
+    return leat_dataset_tf_record(&path, 1, &options, err);
 }
 
 /* Changes a byte of a file. */
@@ -160,8 +160,8 @@ static void many_files(void **state) {
         snprintf(many[i], sizeof many[i], "%s", write_records(name, 2 * i, 2, true));
         paths[i] = many[i];
     }
-    leat_tf_record_options options = {.index = LEAT_INDEX_REQUIRED};
-    leat_dataset *dataset = leat_tf_record_dataset(paths, MANY, &options, &err);
+    leat_dataset_tf_record_options options = {.index = LEAT_INDEX_REQUIRED};
+    leat_dataset *dataset = leat_dataset_tf_record(paths, MANY, &options, &err);
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
     for (int64_t i = 0; i < 6 * MANY; i++) {
         expect_at(accessor, i * 13 % (2 * MANY));
@@ -179,8 +179,9 @@ struct part {
 static leat_dataset *make_part(void *context, leat_error *err) {
     const struct part *part = context;
     leat_dataset *dataset = open_files(part->use, err);
-    dataset = part->shards > 0 ? leat_shard(dataset, part->shards, part->shard, err) : dataset;
-    return leat_take(leat_skip(dataset, part->skip, err), 3, err);
+    dataset =
+        part->shards > 0 ? leat_dataset_shard(dataset, part->shards, part->shard, err) : dataset;
+    return leat_dataset_take(leat_dataset_skip(dataset, part->skip, err), 3, err);
 }
 
 /* In every way to run it: saved and restored, in other sizes, on other threads. */
@@ -240,10 +241,10 @@ static void nothing_else_is_read(void **state) {
 
 /* The same order as that of the numbers themselves. */
 static leat_dataset *shuffled(bool records, leat_error *err) {
-    leat_shuffle_options options = {.seed = LEAT_SEED(3)};
-    return leat_global_shuffle(records ? open_files(LEAT_INDEX_AUTO, err)
-                                       : leat_range(0, 1137, 1, NULL, err),
-                               &options, err);
+    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(3)};
+    return leat_dataset_global_shuffle(records ? open_files(LEAT_INDEX_AUTO, err)
+                                               : leat_dataset_range(0, 1137, 1, NULL, err),
+                                       &options, err);
 }
 
 static void global_shuffle(void **state) {
@@ -281,7 +282,7 @@ static void without_index(void **state) {
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
     expect_error_at(accessor, 0, LEAT_UNIMPLEMENTED, "run `leat index`");
     leat_accessor_close(accessor);
-    expect_failure(leat_global_shuffle(dataset, NULL, &err), &err, LEAT_FAILED_PRECONDITION,
+    expect_failure(leat_dataset_global_shuffle(dataset, NULL, &err), &err, LEAT_FAILED_PRECONDITION,
                    "run `leat index`");
 }
 
@@ -289,18 +290,20 @@ static void refused(void **state) {
     (void)state;
     leat_error err = {0};
     const char *path = names[0];
-    leat_tf_record_options options = {.index = LEAT_INDEX_REQUIRED, .compression_type = "GZIP"};
-    expect_failure(leat_tf_record_dataset(&path, 1, &options, &err), &err, LEAT_INVALID_ARGUMENT,
+    leat_dataset_tf_record_options options = {.index = LEAT_INDEX_REQUIRED,
+                                              .compression_type = "GZIP"};
+    expect_failure(leat_dataset_tf_record(&path, 1, &options, &err), &err, LEAT_INVALID_ARGUMENT,
                    "without compression");
-    options = (leat_tf_record_options){.index = LEAT_INDEX_REQUIRED, .num_parallel_reads = 2};
+    options =
+        (leat_dataset_tf_record_options){.index = LEAT_INDEX_REQUIRED, .num_parallel_reads = 2};
     const char *two[] = {names[0], names[2]};
-    expect_failure(leat_tf_record_dataset(two, 2, &options, &err), &err, LEAT_INVALID_ARGUMENT,
+    expect_failure(leat_dataset_tf_record(two, 2, &options, &err), &err, LEAT_INVALID_ARGUMENT,
                    "one after the other");
-    leat_dataset *dataset = leat_tf_record_dataset(two, 1, &options, &err);
+    leat_dataset *dataset = leat_dataset_tf_record(two, 1, &options, &err);
     assert_int_equal(leat_dataset_cardinality(dataset), 100); /* one file takes no turns */
     leat_dataset_unref(dataset);
     options.index = (leat_index_use)7;
-    expect_failure(leat_tf_record_dataset(&path, 1, &options, &err), &err, LEAT_INVALID_ARGUMENT,
+    expect_failure(leat_dataset_tf_record(&path, 1, &options, &err), &err, LEAT_INVALID_ARGUMENT,
                    "expected \"none\", \"auto\" or \"required\"");
 }
 
@@ -340,7 +343,7 @@ static void changed_inside(void **state) {
         }
         assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
         if (round == 0) {
-            assert_int_equal(leat_index_file(path, NULL, &err), LEAT_OK);
+            assert_int_equal(leat_index_write(path, NULL, &err), LEAT_OK);
         }
     }
     leat_dataset *dataset = open_one(path, LEAT_INDEX_REQUIRED, &err);
@@ -367,7 +370,7 @@ static void damaged_record(void **state) {
 static leat_status use_all(void *context, leat_error *err) {
     (void)context;
     leat_element element = {0};
-    leat_dataset *dataset = leat_skip(open_files(LEAT_INDEX_AUTO, err), 300, err);
+    leat_dataset *dataset = leat_dataset_skip(open_files(LEAT_INDEX_AUTO, err), 300, err);
     leat_accessor *accessor = dataset == NULL ? NULL : leat_accessor_open(dataset, err);
     leat_iterator *iterator = accessor == NULL ? NULL : leat_iterator_new(dataset, NULL, err);
     leat_status status = iterator == NULL ? torture_code(err) : LEAT_OK;

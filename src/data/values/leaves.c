@@ -26,14 +26,14 @@ void leati_leaf_value(const leati_leaf *leaf, const leati_block *block, int64_t 
     }
 }
 
-leat_status leati_element_rows(const leati_leaves *leaves, const leati_block *block, int64_t row,
-                               int64_t *rows, leat_error *err) {
+leat_status leati_leaves_rows(const leati_leaves *leaves, const leati_block *block, int64_t row,
+                              int64_t *rows, leat_error *err) {
     for (int l = 0; l < leaves->count; l++) {
         const leati_leaf *leaf = &leaves->items[l];
         leat_tensor value[LEATI_MAX_PARTS];
         int64_t own = 0;
         leati_leaf_value(leaf, block, row, value);
-        leat_status status = leati_leaf_rows(leaf->spec, value, &own, err);
+        leat_status status = leati_composite_rows(leaf->spec, value, &own, err);
         if (status != LEAT_OK) {
             leati_prefix(err, "component %d", leaf->first);
             return status;
@@ -48,7 +48,7 @@ leat_status leati_element_rows(const leati_leaves *leaves, const leati_block *bl
     return LEAT_OK;
 }
 
-leat_status leati_check_empty(const char *op, const leati_leaf *leaf, leat_error *err) {
+leat_status leati_leaves_check_empty(const char *op, const leati_leaf *leaf, leat_error *err) {
     int levels = leat_spec_ragged_rank(leaf->spec);
     leat_spec_kind kind = leat_spec_get_kind(leaf->spec);
     bool inner = leat_spec_shape(leaf->spec).rank - (levels > 0 ? levels : 0) > 1;

@@ -21,13 +21,12 @@ void leati_leaf_value(const leati_leaf *leaf, const leati_block *block, int64_t 
 
 /* The number of rows of element `row` of a block; INVALID_ARGUMENT for a scalar component, or where
  * leaves have unequal numbers. */
-LEAT_WARN_UNUSED leat_status leati_element_rows(const leati_leaves *leaves,
-                                                const leati_block *block, int64_t row,
-                                                int64_t *rows, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_leaves_rows(const leati_leaves *leaves, const leati_block *block,
+                                               int64_t row, int64_t *rows, leat_error *err);
 /* Can an operator that cuts batches give a value of the leaf without rows? In TensorFlow that is an
  * empty list of encoded rows, out of which it can read neither a sparse value nor the inner
  * dimensions of a ragged one: INVALID_ARGUMENT. */
-LEAT_WARN_UNUSED leat_status leati_check_empty(const char *op, const leati_leaf *leaf,
-                                               leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_leaves_check_empty(const char *op, const leati_leaf *leaf,
+                                                      leat_error *err);
 
 #endif

@@ -54,7 +54,7 @@ void leati_reservoir_fini(leati_reservoir *reservoir) {
 static leat_status grow_column(leati_reservoir_column *column, size_t capacity, leat_error *err) {
     size_t row = column->row_bytes > 0 ? column->row_bytes : sizeof(leat_tensor);
     void *old = column->row_bytes > 0 ? (void *)column->data : (void *)column->tensors;
-    void *memory = leati_resize(old, capacity, row);
+    void *memory = leati_alloc_resize(old, capacity, row);
     if (memory == NULL) {
         return leati_no_memory(err);
     }
@@ -71,7 +71,7 @@ static void grow_origins(leati_reservoir *reservoir, size_t capacity) {
     if (reservoir->origins == NULL) {
         return;
     }
-    int64_t *larger = leati_resize(reservoir->origins, capacity, sizeof(*larger));
+    int64_t *larger = leati_alloc_resize(reservoir->origins, capacity, sizeof(*larger));
     if (larger == NULL) {
         leati_free(reservoir->origins);
     }

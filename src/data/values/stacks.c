@@ -8,7 +8,7 @@ leat_status leati_stacks_init(leati_stacks *stacks, const leat_spec *spec, leat_
     leat_status status = leati_leaves_init(&stacks->leaves, spec, err);
     for (int l = 0; l < stacks->leaves.count && status == LEAT_OK; l++) {
         const leati_leaf *leaf = &stacks->leaves.items[l];
-        stacks->parts += leati_leaf_is_composite(leaf->spec) ? leaf->count : 0;
+        stacks->parts += leati_spec_is_composite(leaf->spec) ? leaf->count : 0;
     }
     return status;
 }
@@ -40,7 +40,7 @@ leat_status leati_stacks_add(leati_stacks *stacks, const leati_block *block, int
     for (int64_t i = begin; i < begin + n; i++) {
         for (int l = 0; l < stacks->leaves.count; l++) {
             const leati_leaf *leaf = &stacks->leaves.items[l];
-            for (int p = 0; p < leaf->count && leati_leaf_is_composite(leaf->spec); p++) {
+            for (int p = 0; p < leaf->count && leati_spec_is_composite(leaf->spec); p++) {
                 *to++ = leati_column_tensor(&block->columns[leaf->first + p], i);
             }
         }
@@ -71,10 +71,10 @@ leat_status leati_stacks_put(const leati_stacks *stacks, int leaf, leati_block *
     leat_tensor stack[LEATI_MAX_PARTS] = {0};
     int before = 0, first = leati_stacks_columns(stacks, leaf);
     for (int l = 0; l < leaf; l++) {
-        before += leati_leaf_is_composite(items[l].spec) ? items[l].count : 0;
+        before += leati_spec_is_composite(items[l].spec) ? items[l].count : 0;
     }
-    leat_status status = leati_leaf_stack(items[leaf].spec, &stacks->values[before], stacks->parts,
-                                          (int64_t)stacks->count, stack, err);
+    leat_status status = leati_composite_stack(items[leaf].spec, &stacks->values[before],
+                                               stacks->parts, (int64_t)stacks->count, stack, err);
     if (status != LEAT_OK) {
         leati_prefix(err, "batch: component %d", items[leaf].first);
         return status;

@@ -53,7 +53,7 @@ static leat_status put_values(leati_writer *out, leat_dtype dtype, const void *d
     return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
-leat_status leati_put_tensor(leati_writer *out, const leat_tensor *tensor, leat_error *err) {
+leat_status leati_values_put_tensor(leati_writer *out, const leat_tensor *tensor, leat_error *err) {
     const char *name = leat_dtype_name(tensor->dtype);
     leati_put_bytes(out, name, strlen(name));
     leati_put_uint(out, (uint64_t)tensor->rank);
@@ -87,7 +87,7 @@ static leat_status get_strings(leati_reader *in, leat_shape shape, int64_t count
     return status;
 }
 
-leat_status leati_get_tensor(leati_reader *in, leat_tensor *out, leat_error *err) {
+leat_status leati_values_get_tensor(leati_reader *in, leat_tensor *out, leat_error *err) {
     const void *name = NULL, *bytes = NULL;
     size_t size = 0;
     uint64_t rank = 0;
@@ -129,14 +129,14 @@ leat_status leati_get_tensor(leati_reader *in, leat_tensor *out, leat_error *err
     return status == LEAT_OK ? leat_tensor_copy_of(dtype, shape, bytes, out, err) : status;
 }
 
-leat_status leati_put_block(leati_writer *out, const leati_block *block, int64_t begin, int64_t n,
-                            leat_error *err) {
+leat_status leati_values_put_block(leati_writer *out, const leati_block *block, int64_t begin,
+                                   int64_t n, leat_error *err) {
     leati_put_int(out, n);
     leati_put_uint(out, (uint64_t)block->num_columns);
     for (int c = 0; c < block->num_columns; c++) {
         for (int64_t i = begin; i < begin + n; i++) {
             leat_tensor row = leati_column_tensor(&block->columns[c], i);
-            leat_status status = leati_put_tensor(out, &row, err);
+            leat_status status = leati_values_put_tensor(out, &row, err);
             leat_tensor_unref(&row);
             if (status != LEAT_OK) {
                 return status;
@@ -178,17 +178,17 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
     return status;
 }
 
-leat_status leati_get_component(leati_reader *in, const leat_spec *spec, int component,
-                                leat_tensor *out, leat_error *err) {
+leat_status leati_values_get_component(leati_reader *in, const leat_spec *spec, int component,
+                                       leat_tensor *out, leat_error *err) {
     leat_status status =
         leat_spec_component_dtype(spec, component) == LEAT_OBJECT
             ? get_dataset(in, leati_spec_component_element(spec, component), out, err)
-            : leati_get_tensor(in, out, err);
+            : leati_values_get_tensor(in, out, err);
     return status == LEAT_OK ? leati_spec_check_tensor(spec, component, out, err) : status;
 }
 
-leat_status leati_get_block(leati_reader *in, const leat_spec *spec, leati_block *out,
-                            leat_error *err) {
+leat_status leati_values_get_block(leati_reader *in, const leat_spec *spec, leati_block *out,
+                                   leat_error *err) {
     int64_t n = 0;
     uint64_t columns = 0;
     leat_status status = leati_get_int(in, &n, err);
@@ -213,7 +213,7 @@ leat_status leati_get_block(leati_reader *in, const leat_spec *spec, leati_block
         }
         leat_tensor *rows = leat_buffer_data(buffer);
         for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
-            status = leati_get_component(in, spec, c, &rows[i], err);
+            status = leati_values_get_component(in, spec, c, &rows[i], err);
         }
         leati_column_tensors(&out->columns[c], leat_spec_component_dtype(spec, c), buffer);
     }
@@ -243,7 +243,7 @@ static leat_status get_text(leati_reader *in, char *text, size_t room, leat_erro
     return status;
 }
 
-void leati_put_error(leati_writer *out, const leat_error *error) {
+void leati_values_put_error(leati_writer *out, const leat_error *error) {
     put_text(out, leat_status_name(error->code));
     put_text(out, leat_reason_name(error->reason));
     leati_put_uint(out, error->at_end ? 1 : 0);
@@ -277,7 +277,7 @@ static leat_status get_offset(leati_reader *in, size_t most, uint16_t *out, leat
     return status;
 }
 
-leat_status leati_get_error(leati_reader *in, leat_error *out, leat_error *err) {
+leat_status leati_values_get_error(leati_reader *in, leat_error *out, leat_error *err) {
     char code[32] = "", reason[32] = "";
     memset(out, 0, sizeof(*out));
     LEATI_TRY(get_text(in, code, sizeof(code), err));

@@ -19,22 +19,25 @@ typedef struct leati_value_form {
 } leati_value_form;
 
 /* Rows [begin, begin + n). */
-LEAT_WARN_UNUSED leat_status leati_put_block(leati_writer *out, const leati_block *block,
-                                             int64_t begin, int64_t n, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_values_put_block(leati_writer *out, const leati_block *block,
+                                                    int64_t begin, int64_t n, leat_error *err);
 /* `out` gets a block of `spec`'s components; damaged bytes are DATA_LOSS. */
-LEAT_WARN_UNUSED leat_status leati_get_block(leati_reader *in, const leat_spec *spec,
-                                             leati_block *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_values_get_block(leati_reader *in, const leat_spec *spec,
+                                                    leati_block *out, leat_error *err);
 
 /* With all that it knows but the number that a callback left. */
-void leati_put_error(leati_writer *out, const leat_error *error);
-LEAT_WARN_UNUSED leat_status leati_get_error(leati_reader *in, leat_error *out, leat_error *err);
+void leati_values_put_error(leati_writer *out, const leat_error *error);
+LEAT_WARN_UNUSED leat_status leati_values_get_error(leati_reader *in, leat_error *out,
+                                                    leat_error *err);
 
-LEAT_WARN_UNUSED leat_status leati_put_tensor(leati_writer *out, const leat_tensor *tensor,
-                                              leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_get_tensor(leati_reader *in, leat_tensor *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_values_put_tensor(leati_writer *out, const leat_tensor *tensor,
+                                                     leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_values_get_tensor(leati_reader *in, leat_tensor *out,
+                                                     leat_error *err);
 /* The same for a component of `spec`, which it must fit; datasets too. `*out` is the caller's even
  * where it does not. */
-LEAT_WARN_UNUSED leat_status leati_get_component(leati_reader *in, const leat_spec *spec,
-                                                 int component, leat_tensor *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_values_get_component(leati_reader *in, const leat_spec *spec,
+                                                        int component, leat_tensor *out,
+                                                        leat_error *err);
 
 #endif

@@ -42,10 +42,10 @@ static leat_status there_and_back(void *context, leat_error *err) {
     const leat_tensor *tensor = context;
     leati_writer out = {0};
     leat_tensor again = {0};
-    leat_status status = leati_put_tensor(&out, tensor, err);
+    leat_status status = leati_values_put_tensor(&out, tensor, err);
     leati_reader in = {.data = out.data, .size = out.size};
     if (status == LEAT_OK)
-        status = leati_get_tensor(&in, &again, err);
+        status = leati_values_get_tensor(&in, &again, err);
     if (status == LEAT_OK) {
         assert_true(leati_tensor_equal(tensor, &again));
         assert_int_equal(in.at, in.size);
@@ -62,12 +62,12 @@ static void test_tensors(void **state) {
         torture_run(there_and_back, &element.tensors[0]);
         /* Whatever is cut off is missed. */
         leati_writer out = {0};
-        assert_int_equal(leati_put_tensor(&out, &element.tensors[0], NULL), LEAT_OK);
+        assert_int_equal(leati_values_put_tensor(&out, &element.tensors[0], NULL), LEAT_OK);
         for (size_t size = 0; size < out.size; size++) {
             leat_error err = {0};
             leat_tensor tensor = {0};
             leati_reader in = {.data = out.data, .size = size};
-            assert_int_equal(leati_get_tensor(&in, &tensor, &err), LEAT_DATA_LOSS);
+            assert_int_equal(leati_values_get_tensor(&in, &tensor, &err), LEAT_DATA_LOSS);
             assert_int_equal(err.code, LEAT_DATA_LOSS);
             assert_int_equal(tensor.dtype, LEAT_INVALID);
         }
@@ -89,7 +89,7 @@ static void damaged(const char *dtype, uint64_t rank, const int64_t *dims, int n
         leati_put_int(&out, dims[i]);
     leati_put_bytes(&out, zeros, bytes);
     leati_reader in = {.data = out.data, .size = out.size};
-    assert_int_equal(leati_get_tensor(&in, &tensor, &err), LEAT_DATA_LOSS);
+    assert_int_equal(leati_values_get_tensor(&in, &tensor, &err), LEAT_DATA_LOSS);
     assert_string_equal(err.text, why);
     leati_writer_fini(&out);
 }
@@ -137,10 +137,10 @@ static leat_status blocks_again(void *context, leat_error *err) {
     leat_element element = {0};
     leat_status status = make_block(b->rows, &block, err);
     if (status == LEAT_OK)
-        status = leati_put_block(&out, &block, 1, 2, err);
+        status = leati_values_put_block(&out, &block, 1, 2, err);
     leati_reader in = {.data = out.data, .size = out.size};
     if (status == LEAT_OK)
-        status = leati_get_block(&in, b->spec, &again, err);
+        status = leati_values_get_block(&in, b->spec, &again, err);
     for (int i = 0; i < 2 && status == LEAT_OK; i++) {
         assert_int_equal(again.n, 2);
         status = leati_block_element(&again, b->spec, i, &element, err);
@@ -174,9 +174,9 @@ static void test_blocks(void **state) {
     /* Nothing is a block as well, of any number of columns. */
     leati_block block = {0}, none = {0};
     leati_writer out = {0};
-    assert_int_equal(leati_put_block(&out, &none, 0, 0, &err), LEAT_OK);
+    assert_int_equal(leati_values_put_block(&out, &none, 0, 0, &err), LEAT_OK);
     leati_reader in = {.data = out.data, .size = out.size};
-    assert_int_equal(leati_get_block(&in, b.spec, &block, &err), LEAT_OK);
+    assert_int_equal(leati_values_get_block(&in, b.spec, &block, &err), LEAT_OK);
     assert_int_equal(block.n, 0);
     assert_int_equal(block.num_columns, 2);
     /* Of another spec, cut off, or with a number of rows that cannot be. */
@@ -190,16 +190,16 @@ static void test_blocks(void **state) {
         leati_put_uint(&out, (uint64_t)numbers[i][1]);
         leati_put_raw(&out, "12345", 5);
         in = (leati_reader){.data = out.data, .size = out.size};
-        assert_int_equal(leati_get_block(&in, b.spec, &block, &err), LEAT_DATA_LOSS);
+        assert_int_equal(leati_values_get_block(&in, b.spec, &block, &err), LEAT_DATA_LOSS);
         assert_string_equal(err.text, why[i]);
     }
     assert_int_equal(make_block(b.rows, &block, &err), LEAT_OK);
     out.size = 0;
-    assert_int_equal(leati_put_block(&out, &block, 0, 4, &err), LEAT_OK);
+    assert_int_equal(leati_values_put_block(&out, &block, 0, 4, &err), LEAT_OK);
     for (size_t size = 0; size < out.size; size++) {
         leati_block cut = {0};
         in = (leati_reader){.data = out.data, .size = size};
-        assert_int_equal(leati_get_block(&in, b.spec, &cut, &err), LEAT_DATA_LOSS);
+        assert_int_equal(leati_values_get_block(&in, b.spec, &cut, &err), LEAT_DATA_LOSS);
         assert_int_equal(cut.n, 0);
         leati_block_fini(&cut);
     }
@@ -207,7 +207,7 @@ static void test_blocks(void **state) {
                                            "{\"dtype\": \"string\", \"shape\": [1]}]}",
                                            &err);
     in = (leati_reader){.data = out.data, .size = out.size};
-    assert_int_equal(leati_get_block(&in, other, &none, &err), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_values_get_block(&in, other, &none, &err), LEAT_INVALID_ARGUMENT);
     assert_string_equal(err.text, "component 1: expected string[1], found string[0]");
     leat_spec_unref(other);
     leati_writer_fini(&out);
@@ -228,9 +228,9 @@ static void test_errors(void **state) {
             leat_error error = {.code = (leat_status)code, .at_end = at_end != 0, .text = "why"};
             leat_error again = {.text = "something else that is longer"}, err = {0};
             out.size = 0;
-            leati_put_error(&out, &error);
+            leati_values_put_error(&out, &error);
             leati_reader in = {.data = out.data, .size = out.size};
-            leat_status status = leati_get_error(&in, &again, &err);
+            leat_status status = leati_values_get_error(&in, &again, &err);
             if (code == LEAT_OK) {
                 assert_int_equal(status, LEAT_DATA_LOSS);
                 continue;
@@ -249,15 +249,15 @@ static void test_errors(void **state) {
     leati_error_at_operator(&error, "map", 3);
     leati_prefix(&error, "worker 1");
     out.size = 0;
-    leati_put_error(&out, &error);
+    leati_values_put_error(&out, &error);
     leati_reader in = {.data = out.data, .size = out.size};
-    assert_int_equal(leati_get_error(&in, &again, &err), LEAT_OK);
+    assert_int_equal(leati_values_get_error(&in, &again, &err), LEAT_OK);
     assert_memory_equal(&again, &error, offsetof(leat_error, text));
     assert_string_equal(again.text, error.text);
     assert_string_equal(leat_error_message(&again), "no");
     for (size_t size = 0; size < out.size; size++) {
         in = (leati_reader){.data = out.data, .size = size};
-        assert_int_equal(leati_get_error(&in, &again, &err), LEAT_DATA_LOSS);
+        assert_int_equal(leati_values_get_error(&in, &again, &err), LEAT_DATA_LOSS);
     }
     /* The longest text, and one that is longer; a message behind its end. */
     char text[LEAT_ERROR_TEXT];
@@ -277,7 +277,7 @@ static void test_errors(void **state) {
             leati_put_uint(&out, 0);
             leati_put_uint(&out, at);
             in = (leati_reader){.data = out.data, .size = out.size};
-            assert_int_equal(leati_get_error(&in, &again, &err),
+            assert_int_equal(leati_values_get_error(&in, &again, &err),
                              size < sizeof text && at <= size ? LEAT_OK : LEAT_DATA_LOSS);
         }
     }

@@ -44,15 +44,16 @@ static json_t *read_variables(leat_error *err) {
                    "program by mpirun");
         return NULL;
     }
-    if (leati_resolver_number(found->rank, &rank, err) != LEAT_OK ||
-        leati_resolver_number(found->size, &size, err) != LEAT_OK) {
+    if (leati_cluster_resolver_number(found->rank, &rank, err) != LEAT_OK ||
+        leati_cluster_resolver_number(found->size, &size, err) != LEAT_OK) {
         return NULL;
     }
     if (host != NULL) {
-        if (leati_resolver_number("MASTER_PORT", &port, err) != LEAT_OK) {
+        if (leati_cluster_resolver_number("MASTER_PORT", &port, err) != LEAT_OK) {
             return NULL;
         }
-    } else if (leati_resolver_number(found->local_size, &local, NULL) == LEAT_OK && local == size) {
+    } else if (leati_cluster_resolver_number(found->local_size, &local, NULL) == LEAT_OK &&
+               local == size) {
         host = "127.0.0.1";
         port = FIRST_PORT + getppid() % NUM_PORTS;
     } else {
@@ -63,8 +64,8 @@ static json_t *read_variables(leat_error *err) {
                    (long long)size);
         return NULL;
     }
-    json_t *addresses = leati_resolver_meet_at(host, port, size, err);
-    return addresses == NULL ? NULL : leati_resolver_workers(addresses, rank, err);
+    json_t *addresses = leati_cluster_resolver_meet_at(host, port, size, err);
+    return addresses == NULL ? NULL : leati_cluster_resolver_workers(addresses, rank, err);
 }
 
 const leati_resolver leati_resolver_mpi = {

@@ -164,13 +164,13 @@ static json_t *read_variables(leat_error *err) {
                    list == NULL ? "SLURM_STEP_NODELIST" : "SLURM_STEP_TASKS_PER_NODE");
         return NULL;
     }
-    if (leati_resolver_number("SLURM_PROCID", &index, err) != LEAT_OK) {
+    if (leati_cluster_resolver_number("SLURM_PROCID", &index, err) != LEAT_OK) {
         return NULL;
     }
     json_t *hosts = expand_hosts(list, err);
     json_t *addresses = hosts == NULL ? NULL : place_tasks(hosts, counts, err);
     json_decref(hosts);
-    return addresses == NULL ? NULL : leati_resolver_workers(addresses, index, err);
+    return addresses == NULL ? NULL : leati_cluster_resolver_workers(addresses, index, err);
 }
 
 const leati_resolver leati_resolver_slurm = {

@@ -16,9 +16,9 @@ static bool applies(void) {
 static json_t *read_variables(leat_error *err) {
     int64_t rank = 0, size = 0, port = 0;
     const char *host = getenv("MASTER_ADDR"), *agent = getenv("TORCHELASTIC_USE_AGENT_STORE");
-    if (leati_resolver_number("RANK", &rank, err) != LEAT_OK ||
-        leati_resolver_number("WORLD_SIZE", &size, err) != LEAT_OK ||
-        leati_resolver_number("MASTER_PORT", &port, err) != LEAT_OK) {
+    if (leati_cluster_resolver_number("RANK", &rank, err) != LEAT_OK ||
+        leati_cluster_resolver_number("WORLD_SIZE", &size, err) != LEAT_OK ||
+        leati_cluster_resolver_number("MASTER_PORT", &port, err) != LEAT_OK) {
         return NULL;
     }
     if (host == NULL) {
@@ -29,8 +29,8 @@ static json_t *read_variables(leat_error *err) {
     if (agent != NULL && (strcmp(agent, "True") == 0 || strcmp(agent, "1") == 0)) {
         port++;
     }
-    json_t *addresses = leati_resolver_meet_at(host, port, size, err);
-    return addresses == NULL ? NULL : leati_resolver_workers(addresses, rank, err);
+    json_t *addresses = leati_cluster_resolver_meet_at(host, port, size, err);
+    return addresses == NULL ? NULL : leati_cluster_resolver_workers(addresses, rank, err);
 }
 
 const leati_resolver leati_resolver_torchrun = {

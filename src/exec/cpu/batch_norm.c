@@ -13,14 +13,14 @@
 
 /* ---- for both directions ---- */
 
-leat_status leati_norm_task_init(leati_cpu_build *build, leati_cpu_task *task,
-                                 leati_norm_task *norm, leat_error *err) {
+leat_status leati_batch_norm_task_init(leati_cpu_build *build, leati_cpu_task *task,
+                                       leati_norm_task *norm, leat_error *err) {
     const leati_simple_value *x = leati_cpu_value_of(build, norm->x);
     int64_t channels = x->type->shape.dims[x->type->shape.rank - 1];
     const double *epsilon = leati_cpu_attr_float(task->node, "epsilon");
     norm->epsilon = epsilon ? *epsilon : 0;
-    norm->cut = leati_norm_cut_of(x->count / channels, channels);
-    norm->loops = leati_norm_loops_at(0);
+    norm->cut = leati_batch_norm_cut_of(x->count / channels, channels);
+    norm->loops = leati_batch_norm_loops_at(0);
     size_t chunks = (size_t)norm->cut.chunks, wide = 2 * chunks * sizeof(double);
     size_t bytes = (size_t)channels * (wide + (4 + 2 * chunks) * sizeof(float));
     norm->scratch = leati_cpu_extra(build, bytes, err);
@@ -33,13 +33,14 @@ leat_status leati_norm_task_init(leati_cpu_build *build, leati_cpu_task *task,
                             LEATI_CPU_OPERANDS);
 }
 
-leati_norm_scratch leati_norm_scratch_of(const leati_cpu_step *step, const leati_norm_task *norm) {
+leati_norm_scratch leati_batch_norm_scratch_of(const leati_cpu_step *step,
+                                               const leati_norm_task *norm) {
     size_t each = (size_t)(norm->cut.chunks * norm->cut.channels);
     double *first = (double *)(void *)step->data[norm->scratch];
     return (leati_norm_scratch){first, first + each, (float *)(void *)(first + 2 * each)};
 }
 
-void leati_norm_flush(float *from, double *to, int64_t channels) {
+void leati_batch_norm_flush(float *from, double *to, int64_t channels) {
     for (int64_t c = 0; c < channels; c++) {
         to[c] += (double)from[c];
         from[c] = 0;
@@ -66,7 +67,7 @@ static void sum_in_groups(const leati_norm_rows *chunk,
         some.rows = chunk->rows - i < LEATI_NORM_GROUP ? chunk->rows - i : LEATI_NORM_GROUP;
         some.x += i * channels;
         loop(&some, group);
-        leati_norm_flush(group, total, channels);
+        leati_batch_norm_flush(group, total, channels);
     }
 }
 
@@ -75,7 +76,7 @@ static void find_moments(void *data, int64_t piece) {
     const leati_norm_task *norm = run->norm;
     int64_t channels = norm->cut.channels, first = 0;
     leati_norm_rows chunk = run->all;
-    chunk.rows = leati_norm_chunk(&norm->cut, piece, &first);
+    chunk.rows = leati_batch_norm_chunk(&norm->cut, piece, &first);
     chunk.x += first * channels;
     float *group = run->scratch.rest + (4 + 2 * piece) * channels, *mean = group + channels;
     double *sums = run->scratch.first + piece * channels;
@@ -96,7 +97,7 @@ static void join_moments(const struct norm_run *run, float *mean, float *varianc
             sum += run->scratch.first[i * cut->channels + c];
         double middle = sum / (double)cut->rows;
         for (int64_t i = 0; i < cut->chunks; i++) {
-            int64_t first = 0, rows = leati_norm_chunk(cut, i, &first);
+            int64_t first = 0, rows = leati_batch_norm_chunk(cut, i, &first);
             double own = run->scratch.first[i * cut->channels + c] / (double)rows;
             double rounding = own - (double)(float)own, apart = own - middle;
             squares += run->scratch.second[i * cut->channels + c] +
@@ -113,7 +114,7 @@ static void write_result(void *data, int64_t piece) {
     const struct norm_run *run = data;
     leati_norm_rows chunk = run->all;
     int64_t first = 0, channels = chunk.channels;
-    chunk.rows = leati_norm_chunk(&run->norm->cut, run->norm->cut.chunks - 1 - piece, &first);
+    chunk.rows = leati_batch_norm_chunk(&run->norm->cut, run->norm->cut.chunks - 1 - piece, &first);
     chunk.x += first * channels;
     chunk.y += first * channels;
     if (chunk.more)
@@ -129,7 +130,7 @@ static leat_status batch_norm_run(leati_cpu_step *step, leati_cpu_task *task, le
     const leati_norm_task *norm = task->state;
     int64_t channels = norm->cut.channels;
     float *mean = floats(step, norm->mean), *variance = floats(step, norm->variance);
-    struct norm_run run = {.norm = norm, .scratch = leati_norm_scratch_of(step, norm)};
+    struct norm_run run = {.norm = norm, .scratch = leati_batch_norm_scratch_of(step, norm)};
     float *factor = run.scratch.rest, *offset = factor + channels;
     (void)err;
     run.all = (leati_norm_rows){.rows = norm->cut.rows,
@@ -142,8 +143,8 @@ static leat_status batch_norm_run(leati_cpu_step *step, leati_cpu_task *task, le
                                 .relu = norm->relu};
     leati_cpu_share(task->threads, norm->cut.chunks, find_moments, &run);
     join_moments(&run, mean, variance);
-    leati_norm_factor(floats(step, norm->gamma), floats(step, norm->beta), mean, variance,
-                      norm->epsilon, channels, factor, offset);
+    leati_batch_norm_factor(floats(step, norm->gamma), floats(step, norm->beta), mean, variance,
+                            norm->epsilon, channels, factor, offset);
     leati_cpu_share(task->threads, norm->cut.chunks, write_result, &run);
     return LEAT_OK;
 }
@@ -196,7 +197,7 @@ static leat_status batch_norm_plan(leati_cpu_build *build, leati_cpu_task *task,
         (void)leati_cpu_input(task, inputs[i]);
     for (int i = 0; i < 3; i++)
         (void)leati_cpu_output(task, outputs[i]);
-    return leati_norm_task_init(build, task, norm, err);
+    return leati_batch_norm_task_init(build, task, norm, err);
 }
 
 const leati_cpu_kernel leati_cpu_kernel_batch_norm = {.op = &leati_tensor_op_batch_norm,

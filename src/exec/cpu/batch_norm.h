@@ -38,21 +38,21 @@ typedef struct leati_norm_loops {
 } leati_norm_loops;
 
 /* Those that run here, best first; the last one is plain C; NULL behind it. */
-const leati_norm_loops *leati_norm_loops_at(int index);
+const leati_norm_loops *leati_batch_norm_loops_at(int index);
 
 /* How x is cut: `chunks` pieces of `per_chunk` rows, the last one maybe shorter. */
 typedef struct leati_norm_cut {
     int64_t rows, channels, per_chunk, chunks;
 } leati_norm_cut;
-leati_norm_cut leati_norm_cut_of(int64_t rows, int64_t channels);
+leati_norm_cut leati_batch_norm_cut_of(int64_t rows, int64_t channels);
 /* The rows of chunk `i`; the first of them is *first. */
-int64_t leati_norm_chunk(const leati_norm_cut *cut, int64_t i, int64_t *first);
+int64_t leati_batch_norm_chunk(const leati_norm_cut *cut, int64_t i, int64_t *first);
 
 /* factor = gamma / sqrt(variance + epsilon) and, unless beta is NULL, offset = beta - mean *
  * factor, for both directions alike. */
-void leati_norm_factor(const float *gamma, const float *beta, const float *mean,
-                       const float *variance, double epsilon, int64_t channels, float *factor,
-                       float *offset);
+void leati_batch_norm_factor(const float *gamma, const float *beta, const float *mean,
+                             const float *variance, double epsilon, int64_t channels, float *factor,
+                             float *offset);
 
 /* A task's state, of either direction; values of the step, -1: not there. */
 typedef struct leati_norm_task {
@@ -72,18 +72,20 @@ typedef struct leati_norm_task {
 
 /* Fills epsilon, cut and loops, and plans scratch of two vectors of float64 for each chunk
  * and four of float32, and two of float32 for each chunk. */
-LEAT_WARN_UNUSED leat_status leati_norm_task_init(leati_cpu_build *build, leati_cpu_task *task,
-                                                  leati_norm_task *norm, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_batch_norm_task_init(leati_cpu_build *build,
+                                                        leati_cpu_task *task, leati_norm_task *norm,
+                                                        leat_error *err);
 
 /* Where a chunk finds its scratch. */
 typedef struct leati_norm_scratch {
     double *first, *second; /* of chunk i: first + i * channels */
     float *rest;            /* four vectors for all, then two for each chunk */
 } leati_norm_scratch;
-leati_norm_scratch leati_norm_scratch_of(const leati_cpu_step *step, const leati_norm_task *norm);
+leati_norm_scratch leati_batch_norm_scratch_of(const leati_cpu_step *step,
+                                               const leati_norm_task *norm);
 
 /* Adds vectors of float32 to those of float64, and clears them. */
-void leati_norm_flush(float *from, double *to, int64_t channels);
+void leati_batch_norm_flush(float *from, double *to, int64_t channels);
 
 /* Rows whose sums are of float32. */
 enum { LEATI_NORM_GROUP = 32 };

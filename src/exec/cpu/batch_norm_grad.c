@@ -42,7 +42,7 @@ static void find_sums(void *data, int64_t piece) {
     const struct norm_run *run = data;
     const leati_norm_task *norm = run->norm;
     int64_t channels = norm->cut.channels, first = 0;
-    int64_t rows = leati_norm_chunk(&norm->cut, piece, &first);
+    int64_t rows = leati_batch_norm_chunk(&norm->cut, piece, &first);
     float *group = run->scratch.rest + (4 + 2 * piece) * channels;
     double *sums = run->scratch.first + piece * channels;
     double *products = run->scratch.second + piece * channels;
@@ -53,8 +53,8 @@ static void find_sums(void *data, int64_t piece) {
         int64_t some = rows - i < LEATI_NORM_GROUP ? rows - i : LEATI_NORM_GROUP;
         leati_norm_rows part = part_of(&run->all, first + i, some);
         norm->loops->gradient_sums(&part, group, group + channels);
-        leati_norm_flush(group, sums, channels);
-        leati_norm_flush(group + channels, products, channels);
+        leati_batch_norm_flush(group, sums, channels);
+        leati_batch_norm_flush(group + channels, products, channels);
     }
 }
 
@@ -82,7 +82,8 @@ static void join_sums(const struct norm_run *run, const leati_cpu_step *step, fl
 static void write_result(void *data, int64_t piece) {
     const struct norm_run *run = data;
     int64_t first = 0;
-    int64_t rows = leati_norm_chunk(&run->norm->cut, run->norm->cut.chunks - 1 - piece, &first);
+    int64_t rows =
+        leati_batch_norm_chunk(&run->norm->cut, run->norm->cut.chunks - 1 - piece, &first);
     leati_norm_rows part = part_of(&run->all, first, rows);
     if (part.kept) { /* it is the gradient that counts */
         part.gradient = part.kept;
@@ -100,7 +101,7 @@ static leat_status batch_norm_grad_run(leati_cpu_step *step, leati_cpu_task *tas
                                        leat_error *err) {
     const leati_norm_task *norm = task->state;
     int64_t channels = norm->cut.channels;
-    struct norm_run run = {.norm = norm, .scratch = leati_norm_scratch_of(step, norm)};
+    struct norm_run run = {.norm = norm, .scratch = leati_batch_norm_scratch_of(step, norm)};
     float *factor = run.scratch.rest, *offset = factor + channels;
     float *least = offset + channels, *slope = least + channels;
     (void)err;
@@ -117,8 +118,9 @@ static leat_status batch_norm_grad_run(leati_cpu_step *step, leati_cpu_task *tas
                                 .kept = floats(step, norm->kept),
                                 .least = least,
                                 .slope = slope};
-    leati_norm_factor(floats(step, norm->gamma), floats(step, norm->beta), floats(step, norm->mean),
-                      floats(step, norm->variance), norm->epsilon, channels, factor, offset);
+    leati_batch_norm_factor(floats(step, norm->gamma), floats(step, norm->beta),
+                            floats(step, norm->mean), floats(step, norm->variance), norm->epsilon,
+                            channels, factor, offset);
     leati_cpu_share(task->threads, norm->cut.chunks, find_sums, &run);
     join_sums(&run, step, least, slope);
     leati_cpu_share(task->threads, norm->cut.chunks, write_result, &run);
@@ -185,7 +187,7 @@ static void find_forward(leati_cpu_build *build, leati_norm_task *norm) {
 
 static leat_status plan_operands(leati_cpu_build *build, leati_cpu_task *task,
                                  leati_norm_task *norm, leat_error *err) {
-    leat_status status = leati_norm_task_init(build, task, norm, err);
+    leat_status status = leati_batch_norm_task_init(build, task, norm, err);
     if (status)
         return status;
     find_before(build, task, norm);

@@ -161,7 +161,7 @@ static const leati_norm_loops *const all[] = {&plain};
 
 #endif
 
-const leati_norm_loops *leati_norm_loops_at(int index) {
+const leati_norm_loops *leati_batch_norm_loops_at(int index) {
     int found = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]->runs_here() && found++ == index)
@@ -174,7 +174,7 @@ const leati_norm_loops *leati_norm_loops_at(int index) {
 #define CHUNK_BYTES ((int64_t)256 << 10)
 #define MAX_CHUNKS 256
 
-leati_norm_cut leati_norm_cut_of(int64_t rows, int64_t channels) {
+leati_norm_cut leati_batch_norm_cut_of(int64_t rows, int64_t channels) {
     leati_norm_cut cut = {.rows = rows, .channels = channels};
     int64_t fit = CHUNK_BYTES / (channels * (int64_t)sizeof(float));
     int64_t least = (rows + MAX_CHUNKS - 1) / MAX_CHUNKS;
@@ -184,15 +184,15 @@ leati_norm_cut leati_norm_cut_of(int64_t rows, int64_t channels) {
     return cut;
 }
 
-int64_t leati_norm_chunk(const leati_norm_cut *cut, int64_t i, int64_t *first) {
+int64_t leati_batch_norm_chunk(const leati_norm_cut *cut, int64_t i, int64_t *first) {
     *first = i * cut->per_chunk;
     int64_t left = cut->rows - *first;
     return left < cut->per_chunk ? left : cut->per_chunk;
 }
 
-void leati_norm_factor(const float *gamma, const float *beta, const float *mean,
-                       const float *variance, double epsilon, int64_t channels, float *factor,
-                       float *offset) {
+void leati_batch_norm_factor(const float *gamma, const float *beta, const float *mean,
+                             const float *variance, double epsilon, int64_t channels, float *factor,
+                             float *offset) {
     for (int64_t c = 0; c < channels; c++)
         factor[c] = (float)((double)gamma[c] / sqrt((double)variance[c] + epsilon));
     for (int64_t c = 0; c < channels && beta; c++)

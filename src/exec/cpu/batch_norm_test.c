@@ -38,17 +38,17 @@ static int trace_blocks(void *context, leat_graph *graph, leat_value *outputs) {
         sources[i] = leat_graph_argument(graph, i);
     leat_value x = sources[0], y = sources[1], gamma = sources[2], beta = sources[3];
     leati_batch_norm(x, gamma, beta, 0.001, all);
-    leat_value a = leat_relu(all[0]); /* a ReLU behind */
-    leati_batch_norm(leat_multiply(a, y), gamma, beta, 0.01, first);
-    leat_value b = leat_relu(leat_add(y, first[0])); /* an add and a ReLU behind */
-    leati_batch_norm(leat_multiply(b, y), gamma, beta, 0.1, second);
-    leati_batch_norm(leat_square(b), gamma, beta, 0.1, third);
-    leat_value c = leat_add(second[0], third[0]); /* an add, which only one of them can take */
-    leat_value d = leat_add(c, b);
-    leat_value loss = leat_reduce_sum(leat_multiply(d, leat_square(y)), NULL, 0, false);
-    loss = leat_add(loss, leat_reduce_sum(leat_square(second[2]), NULL, 0, false));
+    leat_value a = leat_op_relu(all[0]); /* a ReLU behind */
+    leati_batch_norm(leat_op_multiply(a, y), gamma, beta, 0.01, first);
+    leat_value b = leat_op_relu(leat_op_add(y, first[0])); /* an add and a ReLU behind */
+    leati_batch_norm(leat_op_multiply(b, y), gamma, beta, 0.1, second);
+    leati_batch_norm(leat_op_square(b), gamma, beta, 0.1, third);
+    leat_value c = leat_op_add(second[0], third[0]); /* an add, which only one of them can take */
+    leat_value d = leat_op_add(c, b);
+    leat_value loss = leat_op_reduce_sum(leat_op_multiply(d, leat_op_square(y)), NULL, 0, false);
+    loss = leat_op_add(loss, leat_op_reduce_sum(leat_op_square(second[2]), NULL, 0, false));
     outputs[0] = loss;
-    leat_gradients(loss, sources, 4, outputs + 1);
+    leat_value_gradients(loss, sources, 4, outputs + 1);
     outputs[5] = all[1];
     outputs[6] = all[2];
     outputs[7] = first[1];
@@ -65,7 +65,7 @@ static leat_function *blocks(leat_shape shape, leat_error *err) {
         leat_spec_tensor(LEAT_FLOAT32, shape, err), leat_spec_tensor(LEAT_FLOAT32, shape, err),
         leat_spec_tensor(LEAT_FLOAT32, vector, err), leat_spec_tensor(LEAT_FLOAT32, vector, err)};
     leat_spec *spec = leat_spec_tuple(children, 4, err);
-    leat_function *function = leat_trace(trace_blocks, NULL, spec, err);
+    leat_function *function = LEAT_TRACE(trace_blocks, NULL, spec, err);
     leat_spec_unref(spec);
     return function;
 }
@@ -77,7 +77,7 @@ static void run_step(leat_function *function, const leat_tensor *inputs, int thr
     leati_executable *step = NULL;
     leati_call_context context = {.num_replicas = 1};
     leati_run_args args = {inputs, 4, outputs, RESULTS, &context, false};
-    leati_device *device = leati_cpu_device_new(0, threads, -1, &err);
+    leati_device *device = leati_device_cpu_new(0, threads, -1, &err);
     assert_non_null(device);
     if (device->ops->compile(device, function, &context, &step, &err) ||
         device->ops->run(step, &args, &err))
@@ -171,9 +171,9 @@ static void test_far_from_zero(void **state) {
 static void test_loops(void **state) {
     (void)state;
     enum { N = 5, C = 37 };
-    const leati_norm_loops *best = leati_norm_loops_at(0), *last = best;
-    for (int i = 0; leati_norm_loops_at(i); i++)
-        last = leati_norm_loops_at(i);
+    const leati_norm_loops *best = leati_batch_norm_loops_at(0), *last = best;
+    for (int i = 0; leati_batch_norm_loops_at(i); i++)
+        last = leati_batch_norm_loops_at(i);
     assert_string_equal(last->name, "plain");
     uint32_t seed = 3;
     float in[5][N * C], vectors[5][C], out[2][4][N * C];
@@ -183,11 +183,11 @@ static void test_loops(void **state) {
         for (int k = 0; k < C; k++)
             vectors[i][k] = uniform(&seed);
     }
-    for (int set = 0; leati_norm_loops_at(set); set++)
+    for (int set = 0; leati_batch_norm_loops_at(set); set++)
         for (int kind = 0; kind < 12; kind++) {
             memset(out, 0, sizeof out);
             for (int k = 0; k < 2; k++) {
-                const leati_norm_loops *loops = k ? last : leati_norm_loops_at(set);
+                const leati_norm_loops *loops = k ? last : leati_batch_norm_loops_at(set);
                 leati_norm_rows rows = {.rows = N,
                                         .channels = C,
                                         .x = in[0],

@@ -20,7 +20,7 @@ typedef struct cpu_device {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static cpu_set_t process_mask;    /* written once */
-static atomic_bool plain_only;    /* leati_cpu_use_plain_kernels */
+static atomic_bool plain_only;    /* leati_device_cpu_use_plain_kernels */
 static bool plain_by_environment; /* written once */
 static atomic_uint_least64_t next_serial = 1;
 static _Thread_local uint64_t entered; /* the device that this thread is set up for */
@@ -35,7 +35,7 @@ static void read_process(void) {
     plain_by_environment = kernels && strcmp(kernels, "plain") == 0;
 }
 
-void leati_cpu_use_plain_kernels(bool plain) {
+void leati_device_cpu_use_plain_kernels(bool plain) {
     atomic_store(&plain_only, plain);
 }
 
@@ -132,7 +132,7 @@ static const leati_device_ops cpu_ops = {
     .explain = leati_cpu_explain,
 };
 
-leati_device *leati_cpu_device_new(int index, int num_threads, int first_core, leat_error *err) {
+leati_device *leati_device_cpu_new(int index, int num_threads, int first_core, leat_error *err) {
     pthread_once(&once, read_process);
     cpu_set_t cores;
     if (num_threads < 1 || (first_core >= 0 && !pick_cores(first_core, num_threads, &cores))) {

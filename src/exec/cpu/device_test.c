@@ -23,7 +23,7 @@ static const leati_call_context alone = {.num_replicas = 1};
 static leat_function *trace_one(leat_tracer tracer, void *context, leat_dtype dtype,
                                 leat_shape shape, leat_error *err) {
     leat_spec *spec = leat_spec_tensor(dtype, shape, err);
-    leat_function *function = spec ? leat_trace(tracer, context, spec, err) : NULL;
+    leat_function *function = spec ? LEAT_TRACE(tracer, context, spec, err) : NULL;
     leat_spec_unref(spec);
     return function;
 }
@@ -38,7 +38,7 @@ struct machine {
 static void machine_init(struct machine *m, leat_tracer tracer, void *context, leat_dtype dtype,
                          leat_shape shape, int threads) {
     *m = (struct machine){0};
-    m->device = leati_cpu_device_new(0, threads, -1, &m->err);
+    m->device = leati_device_cpu_new(0, threads, -1, &m->err);
     m->function = trace_one(tracer, context, dtype, shape, &m->err);
     if (!m->function || m->device->ops->compile(m->device, m->function, &alone, &m->step, &m->err))
         fail_msg("%s", m->err.text);
@@ -75,13 +75,13 @@ static int trace_results(void *context, leat_graph *graph, leat_value *outputs) 
     leat_variable *variable = context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value before = leat_graph_read(graph, variable);
-    leat_value sum = leat_add(x, before);
-    leat_graph_assign_add(graph, variable, leat_reduce_sum(x, NULL, 0, false));
+    leat_value sum = leat_op_add(x, before);
+    leat_graph_assign_add(graph, variable, leat_op_reduce_sum(x, NULL, 0, false));
     outputs[0] = x;
     outputs[1] = constant(graph, 5);
     outputs[2] = sum;
     outputs[3] = sum;
-    outputs[4] = leat_expand_dims(sum, 0);
+    outputs[4] = leat_op_expand_dims(sum, 0);
     outputs[5] = before;
     outputs[6] = leat_graph_read(graph, variable);
     return 7;
@@ -123,9 +123,10 @@ static void test_results(void **state) {
 static int trace_empty(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    x = leat_max_pool2d(x, &(leat_pool2d_options){.ksize = {2, 2}});
-    x = leat_reshape(x, (int64_t[]){0, 8}, 2);
-    outputs[0] = leat_reduce_sum(leat_relu(leat_matmul(x, x, true, false)), NULL, 0, false);
+    x = leat_op_max_pool2d(x, &(leat_op_pool2d_options){.ksize = {2, 2}});
+    x = leat_op_reshape(x, (int64_t[]){0, 8}, 2);
+    outputs[0] =
+        leat_op_reduce_sum(leat_op_relu(leat_op_matmul(x, x, true, false)), NULL, 0, false);
     return 1;
 }
 
@@ -145,19 +146,19 @@ static void test_empty_batch(void **state) {
 /* ---- pooling ---- */
 
 static int trace_pool(void *context, leat_graph *graph, leat_value *outputs) {
-    const leat_pool2d_options *options = context;
-    leat_value x = leat_relu(leat_graph_argument(graph, 0)),
+    const leat_op_pool2d_options *options = context;
+    leat_value x = leat_op_relu(leat_graph_argument(graph, 0)),
                argument = leat_graph_argument(graph, 0);
-    leat_value y = leat_max_pool2d(x, options);
-    leat_value weighted = leat_multiply(y, leat_add(y, constant(graph, 3)));
+    leat_value y = leat_op_max_pool2d(x, options);
+    leat_value weighted = leat_op_multiply(y, leat_op_add(y, constant(graph, 3)));
     outputs[0] = y;
-    leat_gradients(leat_reduce_sum(weighted, NULL, 0, false), &argument, 1, &outputs[1]);
-    leat_gradients(leat_reduce_sum(weighted, NULL, 0, false), &x, 1, &outputs[2]);
+    leat_value_gradients(leat_op_reduce_sum(weighted, NULL, 0, false), &argument, 1, &outputs[1]);
+    leat_value_gradients(leat_op_reduce_sum(weighted, NULL, 0, false), &x, 1, &outputs[2]);
     return 3;
 }
 
 /* Small whole numbers, so that windows have equal values, against the plain kernels. */
-static void compare_pooling(leat_pool2d_options options, int threads) {
+static void compare_pooling(leat_op_pool2d_options options, int threads) {
     struct machine m;
     leat_tensor input, found[3], expected[3];
     machine_init(&m, trace_pool, &options, LEAT_FLOAT32, LEAT_SHAPE(2, 7, 6, 5), threads);
@@ -183,7 +184,7 @@ static void compare_pooling(leat_pool2d_options options, int threads) {
 
 static void test_pooling(void **state) {
     (void)state;
-    const leat_pool2d_options cases[] = {
+    const leat_op_pool2d_options cases[] = {
         {.ksize = {2, 2}},
         {.ksize = {2, 2}, .padding = LEAT_SAME},
         {.ksize = {3, 2}, .padding = LEAT_SAME},
@@ -200,8 +201,9 @@ static void test_pooling(void **state) {
 
 static int trace_mean(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value x[2] = {leat_graph_argument(graph, 0), leat_square(leat_graph_argument(graph, 0))};
-    leat_all_reduce(x, 2, LEAT_AGGREGATION_MEAN, outputs);
+    leat_value x[2] = {leat_graph_argument(graph, 0),
+                       leat_op_square(leat_graph_argument(graph, 0))};
+    leat_op_all_reduce(x, 2, LEAT_AGGREGATION_MEAN, outputs);
     return 2;
 }
 
@@ -217,7 +219,7 @@ struct replica {
 
 static void *run_replica(void *context) {
     struct replica *replica = context;
-    leati_device *device = leati_cpu_device_new(replica->number, 1, 0, &replica->err);
+    leati_device *device = leati_device_cpu_new(replica->number, 1, 0, &replica->err);
     leati_executable *step = NULL;
     leat_tensor outputs[2];
     float number = (float)replica->number + 1;
@@ -266,7 +268,7 @@ static void test_two_replicas(void **state) {
 static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_add(x, x);
+    outputs[0] = leat_op_add(x, x);
     return 1;
 }
 
@@ -275,7 +277,7 @@ static void test_brief_run(void **state) {
     (void)state;
     leat_error err = {0};
     cpu_set_t before, now;
-    leati_device *device = leati_cpu_device_new(0, 1, 0, &err);
+    leati_device *device = leati_device_cpu_new(0, 1, 0, &err);
     leat_function *function = trace_one(trace_twice, NULL, LEAT_FLOAT32, LEAT_SCALAR, &err);
     leati_executable *step = NULL;
     assert_int_equal(device->ops->compile(device, function, &alone, &step, &err), LEAT_OK);
@@ -301,7 +303,7 @@ static void test_brief_run(void **state) {
 static void test_no_such_core(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_null(leati_cpu_device_new(1, 2, CPU_SETSIZE, &err));
+    assert_null(leati_device_cpu_new(1, 2, CPU_SETSIZE, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "CPU:1 would have 2 cores from core "));
 }
@@ -312,8 +314,9 @@ static int trace_loss(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value labels =
-        leat_cast(leat_slice(x, (int64_t[]){0, 0}, (int64_t[]){-1, 1}, 2), LEAT_INT32);
-    outputs[0] = leat_sparse_softmax_cross_entropy_with_logits(leat_squeeze(labels, NULL, 0), x);
+        leat_op_cast(leat_op_slice(x, (int64_t[]){0, 0}, (int64_t[]){-1, 1}, 2), LEAT_INT32);
+    outputs[0] =
+        leat_op_sparse_softmax_cross_entropy_with_logits(leat_op_squeeze(labels, NULL, 0), x);
     return 1;
 }
 
@@ -339,19 +342,19 @@ static void test_failing_step(void **state) {
 
 static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_square(leat_graph_argument(graph, 0));
+    outputs[0] = leat_op_square(leat_graph_argument(graph, 0));
     return 1;
 }
 
 static int trace_upper(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_string_upper(leat_graph_argument(graph, 0));
+    outputs[0] = leat_op_string_upper(leat_graph_argument(graph, 0));
     return 1;
 }
 
 static void refuse(leat_tracer tracer, leat_dtype dtype, leat_shape shape, const char *text) {
     leat_error err = {0};
-    leati_device *device = leati_cpu_device_new(0, 1, -1, &err);
+    leati_device *device = leati_device_cpu_new(0, 1, -1, &err);
     leat_function *function = trace_one(tracer, NULL, dtype, shape, &err);
     leati_executable *step = NULL;
     assert_int_equal(device->ops->compile(device, function, &alone, &step, &err),
@@ -375,14 +378,14 @@ static void test_refusals(void **state) {
 static int trace_layers(void *context, leat_graph *graph, leat_value *outputs) {
     leat_variable *const *variables = context;
     leat_value x = leat_graph_argument(graph, 0), gradients[2];
-    x = leat_relu(leat_conv2d(x, leat_graph_read(graph, variables[0]), NULL));
-    x = leat_max_pool2d(x, &(leat_pool2d_options){.ksize = {2, 2}});
-    x = leat_reshape(x, (int64_t[]){2, -1}, 2);
-    x = leat_matmul(x, leat_graph_read(graph, variables[1]), false, false);
-    outputs[0] = leat_reduce_sum(leat_square(x), NULL, 0, false);
+    x = leat_op_relu(leat_op_conv2d(x, leat_graph_read(graph, variables[0]), NULL));
+    x = leat_op_max_pool2d(x, &(leat_op_pool2d_options){.ksize = {2, 2}});
+    x = leat_op_reshape(x, (int64_t[]){2, -1}, 2);
+    x = leat_op_matmul(x, leat_graph_read(graph, variables[1]), false, false);
+    outputs[0] = leat_op_reduce_sum(leat_op_square(x), NULL, 0, false);
     leat_variable_gradients(outputs[0], (leat_variable **)context, 2, gradients);
     for (int i = 0; i < 2; i++)
-        leat_apply_gradient_descent(variables[i], gradients[i], constant(graph, 0.1f));
+        leat_op_apply_gradient_descent(variables[i], gradients[i], constant(graph, 0.1f));
     return 1;
 }
 
@@ -400,7 +403,7 @@ static void make_variables(leat_variable *variables[2]) {
 static leat_status compile_and_run(void *context, leat_error *err) {
     static const float picture[2 * 6 * 6];
     leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 6, 6, 1), picture), output;
-    leati_device *device = leati_cpu_device_new(0, 1, -1, err);
+    leati_device *device = leati_device_cpu_new(0, 1, -1, err);
     if (!device)
         return torture_code(err);
     leati_executable *step = NULL;

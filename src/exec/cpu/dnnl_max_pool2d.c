@@ -14,8 +14,8 @@ bool leati_dnnl_pool_init(const leati_cpu_build *build, const leati_simple_node 
     memset(pool, 0, sizeof *pool);
     if (!leati_dnnl_picture(build, input, &pool->input) ||
         !leati_dnnl_picture(build, output, &pool->output) ||
-        leati_pool_plan_init(&plan, node->source->args,
-                             &leati_cpu_value_of(build, input)->type->shape, &shape, NULL))
+        leati_window_pool_plan_init(&plan, node->source->args,
+                                    &leati_cpu_value_of(build, input)->type->shape, &shape, NULL))
         return false;
     const leati_window_axis *axes[2] = {&plan.y, &plan.x};
     for (int i = 0; i < 2; i++) {

@@ -17,7 +17,7 @@
 static int trace(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     outputs[0] =
-        leat_matmul(leat_graph_argument(graph, 0), leat_graph_argument(graph, 0), false, false);
+        leat_op_matmul(leat_graph_argument(graph, 0), leat_graph_argument(graph, 0), false, false);
     return 1;
 }
 
@@ -36,8 +36,8 @@ static rlim_t mapped(void) {
 static leat_status compile_with(size_t more) {
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(64, 64), &err);
-    leat_function *function = leat_trace(trace, NULL, spec, &err);
-    leati_device *device = leati_cpu_device_new(0, 1, -1, &err);
+    leat_function *function = LEAT_TRACE(trace, NULL, spec, &err);
+    leati_device *device = leati_device_cpu_new(0, 1, -1, &err);
     leati_call_context context = {.num_replicas = 1};
     leati_executable *step = NULL;
     struct rlimit limit;

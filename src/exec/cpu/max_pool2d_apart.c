@@ -12,7 +12,7 @@
 
 #define MOST_THREADS 2
 
-leati_pool_window leati_pool_window_at(const leati_conv_plan *plan, int64_t pixel) {
+leati_pool_window leati_max_pool2d_window_at(const leati_conv_plan *plan, int64_t pixel) {
     int64_t x = pixel % plan->x.out, rest = pixel / plan->x.out;
     int64_t y = rest % plan->y.out, picture = rest / plan->y.out;
     int64_t ky0, ky1, kx0, kx1;
@@ -79,7 +79,7 @@ static void pool_line(void *data, int64_t line) {
     float *out = run->out + first * c;
     int32_t *winners = run->winners + first * c;
     for (int64_t p = first; p < first + plan->x.out; p++, out += c, winners += c) {
-        leati_pool_window w = leati_pool_window_at(plan, p);
+        leati_pool_window w = leati_max_pool2d_window_at(plan, p);
         start(in + w.first * c, w.number, c, out, winners);
         for (int64_t y = 0; y < w.height; y++)
             for (int64_t x = y == 0; x < w.width; x++)
@@ -105,7 +105,8 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
     leati_pool_apart pool = {.input = node->inputs[0], .output = node->first_output};
     leat_shape shape;
     if (in->type->dtype != LEAT_FLOAT32 || task->threads > MOST_THREADS ||
-        leati_pool_plan_init(&pool.plan, node->source->args, &in->type->shape, &shape, NULL) ||
+        leati_window_pool_plan_init(&pool.plan, node->source->args, &in->type->shape, &shape,
+                                    NULL) ||
         pool.plan.y.kernel > pool.plan.y.stride || pool.plan.x.kernel > pool.plan.x.stride)
         return LEAT_OK;
     size_t results = (size_t)leati_cpu_value_of(build, node->first_output)->count;

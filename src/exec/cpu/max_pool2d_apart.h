@@ -25,6 +25,6 @@ typedef struct leati_pool_window {
 } leati_pool_window;
 
 /* The window of a pixel of the result, counted over all pictures. */
-leati_pool_window leati_pool_window_at(const leati_conv_plan *plan, int64_t pixel);
+leati_pool_window leati_max_pool2d_window_at(const leati_conv_plan *plan, int64_t pixel);
 
 #endif

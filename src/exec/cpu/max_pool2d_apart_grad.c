@@ -54,7 +54,7 @@ static void send_line(void *data, int64_t line) {
     float *result = run->result;
     int64_t c = plan->channels, first = line * plan->x.out;
     for (int64_t p = first; p < first + plan->x.out; p++) {
-        leati_pool_window w = leati_pool_window_at(plan, p);
+        leati_pool_window w = leati_max_pool2d_window_at(plan, p);
         for (int64_t y = 0; y < w.height; y++)
             for (int64_t x = 0; x < w.width; x++) {
                 int32_t number = w.number + (int32_t)(y * plan->x.kernel + x);

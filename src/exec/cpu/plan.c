@@ -43,7 +43,7 @@ static leat_status check_values(const leati_simple *simple, leat_error *err) {
                                 leat_dtype_name(value->type->dtype));
         if (status)
             return value->node < 0 ? status
-                                   : leati_simple_blame(simple, &simple->nodes[value->node], err);
+                                   : leati_simplify_blame(simple, &simple->nodes[value->node], err);
     }
     return LEAT_OK;
 }
@@ -97,7 +97,7 @@ static leat_status plan_task(leati_cpu_build *build, int32_t n, bool plain, leat
     if (plain)
         return LEAT_OK;
     if (offer(build, task, err))
-        return leati_simple_blame(&step->simple, task->node, err);
+        return leati_simplify_blame(&step->simple, task->node, err);
     if (!task->kernel) {
         build->task_of[n] = -1;
         step->num_tasks--;
@@ -178,7 +178,7 @@ static bool is_read(const leati_cpu_task *task) {
 static leat_variable *variable_of(const leati_simple_node *node) {
     for (const leati_row *row = node->source->op->rows; row && row->type != LEATI_ROW_END; row++) {
         const void *at = (const char *)node->source->args + row->offset;
-        if (row->type == LEATI_ROW_OBJECT && leati_object_is_variable(*(leat_object *const *)at))
+        if (row->type == LEATI_ROW_OBJECT && leati_variable_is_object(*(leat_object *const *)at))
             return *(leat_variable *const *)at;
     }
     return NULL;
@@ -266,7 +266,7 @@ static void fill_operand(const leati_simple *simple, int32_t v, leati_operand *o
     const leati_type *type = simple->values[v].type;
     *operand =
         (leati_operand){.dtype = type->dtype, .row_stride = (int64_t)simple->values[v].row_bytes};
-    leati_operand_set_shape(operand, type->shape.rank, type->shape.dims);
+    leati_kernel_operand_set_shape(operand, type->shape.rank, type->shape.dims);
 }
 
 static leat_status make_operands(leati_cpu_step *step, leat_error *err) {
@@ -396,7 +396,7 @@ void leati_cpu_release(leati_executable *executable) {
     leati_cpu_sums_fini(&step->sums);
     leati_pools_close(&step->pools);
     leati_arena_fini(&step->arena);
-    leati_simple_fini(&step->simple);
+    leati_simplify_fini(&step->simple);
     leati_free(step->tasks);
     leati_free(step->values);
     leati_free(step->data);

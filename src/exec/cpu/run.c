@@ -35,7 +35,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     leat_status status = host_output(call, index, rank, dims, err);
     const leati_operand *output = &call->outputs[index];
     if (!status && output->data != data && output->count > 0)
-        memmove(output->data, data, leati_operand_row_bytes(output));
+        memmove(output->data, data, leati_kernel_operand_row_bytes(output));
     return status;
 }
 
@@ -181,7 +181,7 @@ static leat_status run_task(leati_cpu_step *step, int32_t t, const leati_call_co
     leat_status status = task->kernel       ? task->kernel->run(step, task, err)
                          : task->group >= 0 ? leati_cpu_sums_await(step, t, err)
                                             : run_plain(step, task, context, err);
-    return status ? leati_simple_blame(&step->simple, task->node, err) : LEAT_OK;
+    return status ? leati_simplify_blame(&step->simple, task->node, err) : LEAT_OK;
 }
 
 static leat_status run_tasks(leati_cpu_step *step, const leati_call_context *context,

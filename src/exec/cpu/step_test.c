@@ -81,31 +81,31 @@ static leat_value scalar(leat_graph *graph, leat_tensor tensor) {
 
 static leat_value dense(struct model *model, int at, leat_value x) {
     leat_value w = leat_graph_read(x.graph, model->weights[at]);
-    return leat_bias_add(leat_matmul(x, w, false, false),
-                         leat_graph_read(x.graph, model->weights[at + 1]));
+    return leat_op_bias_add(leat_op_matmul(x, w, false, false),
+                            leat_graph_read(x.graph, model->weights[at + 1]));
 }
 
 static int trace(void *context, leat_graph *graph, leat_value *outputs) {
     struct model *model = context;
     leat_padding padding = model->same ? LEAT_SAME : LEAT_VALID;
     leat_value x = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);
-    x = leat_conv2d(x, leat_graph_read(graph, model->weights[0]),
-                    &(leat_conv2d_options){.padding = padding});
-    x = leat_relu(leat_bias_add(x, leat_graph_read(graph, model->weights[1])));
-    x = leat_max_pool2d(x, &(leat_pool2d_options){.ksize = {2, 2}, .padding = padding});
-    x = leat_reshape(x, (int64_t[]){BATCH, -1}, 2);
-    x = leat_relu(dense(model, 2, x));
+    x = leat_op_conv2d(x, leat_graph_read(graph, model->weights[0]),
+                       &(leat_op_conv2d_options){.padding = padding});
+    x = leat_op_relu(leat_op_bias_add(x, leat_graph_read(graph, model->weights[1])));
+    x = leat_op_max_pool2d(x, &(leat_op_pool2d_options){.ksize = {2, 2}, .padding = padding});
+    x = leat_op_reshape(x, (int64_t[]){BATCH, -1}, 2);
+    x = leat_op_relu(dense(model, 2, x));
     leat_value logits = dense(model, 4, x);
-    leat_value losses = leat_sparse_softmax_cross_entropy_with_logits(labels, logits);
-    leat_value loss = leat_reduce_mean(losses, NULL, 0, false);
+    leat_value losses = leat_op_sparse_softmax_cross_entropy_with_logits(labels, logits);
+    leat_value loss = leat_op_reduce_mean(losses, NULL, 0, false);
     leat_value gradients[NUM_WEIGHTS];
     leat_variable_gradients(loss, model->weights, NUM_WEIGHTS, gradients);
     leat_graph_assign_add(graph, model->step, scalar(graph, leat_scalar_int64(1)));
     leat_value step = leat_graph_read(graph, model->step);
     leat_value rate = scalar(graph, leat_scalar_float32(0.01f));
     for (int i = 0; i < NUM_WEIGHTS; i++)
-        leat_apply_adam(model->weights[i], model->m[i], model->v[i], gradients[i], rate, step, 0.9,
-                        0.999, 1e-7);
+        leat_op_apply_adam(model->weights[i], model->m[i], model->v[i], gradients[i], rate, step,
+                           0.9, 0.999, 1e-7);
     outputs[0] = loss;
     outputs[1] = logits;
     outputs[2] = step;
@@ -118,7 +118,7 @@ static leat_function *train_function(struct model *model, leat_error *err) {
     leat_spec *children[2] = {leat_spec_tensor(LEAT_FLOAT32, picture, err),
                               leat_spec_tensor(LEAT_INT32, LEAT_SHAPE(BATCH), err)};
     leat_spec *spec = leat_spec_tuple(children, 2, err);
-    leat_function *function = leat_trace(trace, model, spec, err);
+    leat_function *function = LEAT_TRACE(trace, model, spec, err);
     leat_spec_unref(spec);
     return function;
 }
@@ -165,7 +165,7 @@ static void compare_steps(bool same, double tolerance, char *text, size_t size) 
     leat_function *function = train_function(&ours, &err), *oracle = train_function(&theirs, &err);
     if (!function || !oracle)
         fail_msg("%s", err.text);
-    leati_device *device = leati_cpu_device_new(0, 1, -1, &err);
+    leati_device *device = leati_device_cpu_new(0, 1, -1, &err);
     leati_executable *step = NULL;
     leati_call_context context = {.num_replicas = 1};
     if (device->ops->compile(device, function, &context, &step, &err))
@@ -199,10 +199,10 @@ static void compare_steps(bool same, double tolerance, char *text, size_t size) 
 static void test_plain(void **state) {
     (void)state;
     char text[4096];
-    leati_cpu_use_plain_kernels(true);
+    leati_device_cpu_use_plain_kernels(true);
     compare_steps(false, 0, text, sizeof text);
     compare_steps(true, 0, text, sizeof text);
-    leati_cpu_use_plain_kernels(false);
+    leati_device_cpu_use_plain_kernels(false);
     assert_non_null(strstr(text, "conv2d plain "));
     assert_non_null(strstr(text, "read_variable in place "));
 }
@@ -260,7 +260,7 @@ static void test_no_allocations(void **state) {
     (void)state;
     const leat_allocator counting = {
         .alloc = count_alloc, .resize = count_resize, .release = count_release};
-    leat_set_allocator(&counting);
+    leat_allocator_set(&counting);
     struct model model;
     leat_error err = {0};
     leati_executable *step = NULL;
@@ -270,7 +270,7 @@ static void test_no_allocations(void **state) {
     model_init(&model, false);
     draw_batch(&model, &seed, batch);
     leat_function *function = train_function(&model, &err);
-    leati_device *device = leati_cpu_device_new(0, 2, -1, &err);
+    leati_device *device = leati_device_cpu_new(0, 2, -1, &err);
     assert_int_equal(device->ops->compile(device, function, &context, &step, &err), LEAT_OK);
     leati_run_args args = {batch, 2, found, 4, &context, false};
     for (int i = 0; i < 8; i++) {
@@ -288,7 +288,7 @@ static void test_no_allocations(void **state) {
     device->ops->close(device);
     leat_function_unref(function);
     model_fini(&model);
-    leat_set_allocator(NULL);
+    leat_allocator_set(NULL);
 }
 
 int main(void) {

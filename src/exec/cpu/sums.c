@@ -43,7 +43,7 @@ static leat_status describe_tensors(const leati_cpu_step *step, leati_pack_tenso
         if (step->tasks[t].group < 0)
             continue;
         if (leati_all_reduce_reduction(node->source->args, &reduction, err))
-            return leati_simple_blame(&step->simple, node, err);
+            return leati_simplify_blame(&step->simple, node, err);
         for (int32_t i = 0; i < node->num_inputs; i++) {
             const leati_simple_value *value = &step->simple.values[node->inputs[i]];
             tensors[next++] = (leati_pack_tensor){.count = value->count,
@@ -72,7 +72,7 @@ leat_status leati_cpu_find_sums(leati_cpu_build *build, int64_t bytes_per_pack, 
     leat_status status =
         !tensors || !step->sums.ready ? leati_no_memory(err) : describe_tensors(step, tensors, err);
     if (!status)
-        status = leati_packing_init(&step->sums.packing, tensors, (int)count, bytes_per_pack, err);
+        status = leati_pack_init(&step->sums.packing, tensors, (int)count, bytes_per_pack, err);
     leati_free(tensors);
     return status;
 }
@@ -195,7 +195,7 @@ static leat_status make_memory(leati_cpu_build *build, leat_error *err) {
     if (!sums->memory)
         return leati_no_memory(err);
     for (size_t i = 0; i < count; i++) {
-        sums->memory[i] = leati_cpu_extra(build, leati_packing_bytes(&sums->packing, (int)i), err);
+        sums->memory[i] = leati_cpu_extra(build, leati_pack_bytes(&sums->packing, (int)i), err);
         if (sums->memory[i] < 0)
             return LEAT_RESOURCE_EXHAUSTED;
     }
@@ -254,7 +254,7 @@ leat_status leati_cpu_bind_sums(leati_cpu_step *step, leat_error *err) {
 
 void leati_cpu_sums_fini(leati_cpu_sums *sums) {
     leati_packs_free(sums->packs);
-    leati_packing_fini(&sums->packing);
+    leati_pack_fini(&sums->packing);
     leati_free(sums->memory);
     leati_free(sums->ready);
 }
@@ -304,7 +304,7 @@ leat_status leati_cpu_sums_after(leati_cpu_step *step, int32_t task, int64_t *no
     leat_status status = put(step, task, false, err);
     *now = leati_now_ns();
     reducing->ns += *now - start;
-    return status ? leati_simple_blame(&step->simple, reducing->node, err) : LEAT_OK;
+    return status ? leati_simplify_blame(&step->simple, reducing->node, err) : LEAT_OK;
 }
 
 leat_status leati_cpu_sums_await(leati_cpu_step *step, int32_t task, leat_error *err) {

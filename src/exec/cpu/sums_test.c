@@ -117,9 +117,9 @@ static leat_status machine_open(struct machine *m, leat_tracer tracer, void *con
                                       .collective = ops ? &m->collective.base : NULL,
                                       .bytes_per_pack = bytes_per_pack};
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, shape, err);
-    m->function = spec ? leat_trace(tracer, context, spec, err) : NULL;
+    m->function = spec ? LEAT_TRACE(tracer, context, spec, err) : NULL;
     leat_spec_unref(spec);
-    m->device = m->function ? leati_cpu_device_new(0, 1, -1, err) : NULL;
+    m->device = m->function ? leati_device_cpu_new(0, 1, -1, err) : NULL;
     return m->device ? m->device->ops->compile(m->device, m->function, &m->context, &m->step, err)
                      : torture_code(err);
 }
@@ -195,13 +195,15 @@ static int trace_gradients(void *context, leat_graph *graph, leat_value *outputs
     struct model *model = context;
     leat_value x = leat_graph_argument(graph, 0), gradients[LAYERS], reversed[LAYERS];
     for (int i = 0; i < LAYERS; i++)
-        x = leat_relu(leat_matmul(x, leat_graph_read(graph, model->weights[i]), false, false));
-    leat_variable_gradients(leat_reduce_sum(x, NULL, 0, false), model->weights, LAYERS, gradients);
+        x = leat_op_relu(
+            leat_op_matmul(x, leat_graph_read(graph, model->weights[i]), false, false));
+    leat_variable_gradients(leat_op_reduce_sum(x, NULL, 0, false), model->weights, LAYERS,
+                            gradients);
     for (int i = 0; i < LAYERS; i++)
         reversed[i] = gradients[LAYERS - 1 - i];
-    leat_all_reduce(reversed, LAYERS, LEAT_AGGREGATION_SUM, outputs);
+    leat_op_all_reduce(reversed, LAYERS, LEAT_AGGREGATION_SUM, outputs);
     for (int i = 0; i < LAYERS; i++)
-        outputs[LAYERS + i] = leat_square(outputs[i]);
+        outputs[LAYERS + i] = leat_op_square(outputs[i]);
     return 2 * LAYERS;
 }
 
@@ -262,25 +264,26 @@ static int trace_operands(void *context, leat_graph *graph, leat_value *outputs)
         leat_graph_fail(graph, LEAT_RESOURCE_EXHAUSTED, "no memory");
     leat_value x = leat_graph_argument(graph, 0), sums[16];
     leat_value read = leat_graph_read(graph, variable);
-    leat_value a = leat_square(x), b = leat_add(x, x), c = leat_add(a, b), d = leat_multiply(b, c);
-    leat_value shaped = leat_reshape(leat_sqrt(a), (int64_t[]){-1}, 1);
-    leat_value none = leat_slice(x, (int64_t[]){0, 0}, (int64_t[]){0, -1}, 2);
-    leat_value mixed[] = {a,    leat_abs(c), shaped, d, d, x, leat_graph_tensor(graph, &five),
-                          read, none,        b};
+    leat_value a = leat_op_square(x), b = leat_op_add(x, x), c = leat_op_add(a, b),
+               d = leat_op_multiply(b, c);
+    leat_value shaped = leat_op_reshape(leat_op_sqrt(a), (int64_t[]){-1}, 1);
+    leat_value none = leat_op_slice(x, (int64_t[]){0, 0}, (int64_t[]){0, -1}, 2);
+    leat_value mixed[] = {a,    leat_op_abs(c), shaped, d, d, x, leat_graph_tensor(graph, &five),
+                          read, none,           b};
     leat_tensor_unref(&five);
-    leat_all_reduce(mixed, 10, LEAT_AGGREGATION_SUM, sums);
-    leat_value wide = leat_cast(leat_subtract(a, x), LEAT_FLOAT64);
-    leat_value again[] = {sums[0], d, leat_negate(sums[1])};
-    leat_value later = leat_multiply(a, leat_negate(x));
-    leat_all_reduce(&wide, 1, LEAT_AGGREGATION_MEAN, &sums[10]);
-    leat_all_reduce(again, 3, LEAT_AGGREGATION_SUM, &sums[11]);
-    leat_graph_assign_add(graph, variable, leat_reduce_sum(sums[11], NULL, 0, false));
+    leat_op_all_reduce(mixed, 10, LEAT_AGGREGATION_SUM, sums);
+    leat_value wide = leat_op_cast(leat_op_subtract(a, x), LEAT_FLOAT64);
+    leat_value again[] = {sums[0], d, leat_op_negate(sums[1])};
+    leat_value later = leat_op_multiply(a, leat_op_negate(x));
+    leat_op_all_reduce(&wide, 1, LEAT_AGGREGATION_MEAN, &sums[10]);
+    leat_op_all_reduce(again, 3, LEAT_AGGREGATION_SUM, &sums[11]);
+    leat_graph_assign_add(graph, variable, leat_op_reduce_sum(sums[11], NULL, 0, false));
     for (int i = 0; i < 14; i++)
         outputs[i] = sums[i];
     outputs[14] = a; /* read after it was summed */
     outputs[15] = later;
-    outputs[16] = leat_add(sums[2], shaped);
-    outputs[17] = leat_add(sums[3], sums[4]);
+    outputs[16] = leat_op_add(sums[2], shaped);
+    outputs[17] = leat_op_add(sums[3], sums[4]);
     outputs[18] = sums[1];
     return 19;
 }
@@ -329,14 +332,14 @@ static void test_every_operand(void **state) {
 /* Other exchanges lie between what is summed and its sum. */
 static int trace_order(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value x = leat_graph_argument(graph, 0), early = leat_square(x), two[2];
+    leat_value x = leat_graph_argument(graph, 0), early = leat_op_square(x), two[2];
     const struct { int64_t root; } first = {0};
     leat_value other =
         leati_graph_node(graph, &leati_tensor_op_collective_broadcast, &first, &x, 1);
-    leat_value late = leat_multiply(other, x);
-    leat_all_reduce(&late, 1, LEAT_AGGREGATION_SUM, &two[0]);
-    leat_all_reduce(&early, 1, LEAT_AGGREGATION_SUM, &two[1]);
-    outputs[0] = leat_add(two[0], two[1]);
+    leat_value late = leat_op_multiply(other, x);
+    leat_op_all_reduce(&late, 1, LEAT_AGGREGATION_SUM, &two[0]);
+    leat_op_all_reduce(&early, 1, LEAT_AGGREGATION_SUM, &two[1]);
+    outputs[0] = leat_op_add(two[0], two[1]);
     return 1;
 }
 

@@ -23,23 +23,23 @@ struct trial {
 };
 
 static leat_value product(const leat_value *a) {
-    return leat_matmul(a[0], a[1], false, false);
+    return leat_op_matmul(a[0], a[1], false, false);
 }
 
 static leat_value convolution(const leat_value *a) {
-    return leat_conv2d(a[0], a[1], NULL);
+    return leat_op_conv2d(a[0], a[1], NULL);
 }
 
 static leat_value by_filter(const leat_value *a) {
-    return leat_conv2d_backprop_filter(a[0], a[1], a[2], NULL);
+    return leat_op_conv2d_backprop_filter(a[0], a[1], a[2], NULL);
 }
 
 static leat_value by_input(const leat_value *a) {
-    return leat_conv2d_backprop_input(a[0], a[1], a[2], NULL);
+    return leat_op_conv2d_backprop_input(a[0], a[1], a[2], NULL);
 }
 
 static leat_value sum(const leat_value *a) {
-    return leat_add(a[0], a[1]);
+    return leat_op_add(a[0], a[1]);
 }
 
 static int trace(void *context, leat_graph *graph, leat_value *outputs) {
@@ -57,11 +57,11 @@ static int threads_of(struct trial *trial, int of_device) {
     for (int i = 0; i < trial->num_shapes; i++)
         children[i] = leat_spec_tensor(LEAT_FLOAT32, trial->shapes[i], &err);
     leat_spec *spec = leat_spec_tuple(children, trial->num_shapes, &err);
-    leat_function *function = leat_trace(trace, trial, spec, &err);
+    leat_function *function = LEAT_TRACE(trace, trial, spec, &err);
     leat_spec_unref(spec);
     leati_call_context context = {.num_replicas = 1};
     leati_executable *executable = NULL;
-    leati_device *device = leati_cpu_device_new(0, of_device, -1, &err);
+    leati_device *device = leati_device_cpu_new(0, of_device, -1, &err);
     if (!function || !device || device->ops->compile(device, function, &context, &executable, &err))
         fail_msg("%s: %s", trial->op, err.text);
     const leati_cpu_step *step = (const leati_cpu_step *)(const void *)executable;

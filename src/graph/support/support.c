@@ -8,12 +8,12 @@
 
 const leati_row leati_no_rows[] = {{0}};
 
-bool leati_value_failed(leat_value value) {
+bool leati_support_value_failed(leat_value value) {
     return value.graph == NULL || value.id < 0;
 }
 
-leat_value leati_op_many(const leati_tensor_op *op, const void *args, const leat_value *inputs,
-                         int num_inputs) {
+leat_value leati_graph_build_many(const leati_tensor_op *op, const void *args,
+                                  const leat_value *inputs, int num_inputs) {
     if (num_inputs < 1)
         return (leat_value){.graph = NULL, .id = -1};
     for (int i = 0; i < num_inputs; i++)
@@ -22,58 +22,59 @@ leat_value leati_op_many(const leati_tensor_op *op, const void *args, const leat
     return leati_graph_node(inputs[0].graph, op, args, inputs, num_inputs);
 }
 
-leat_value leati_op1(const leati_tensor_op *op, const void *args, leat_value a) {
-    return leati_op_many(op, args, &a, 1);
+leat_value leati_graph_build1(const leati_tensor_op *op, const void *args, leat_value a) {
+    return leati_graph_build_many(op, args, &a, 1);
 }
 
-leat_value leati_op2(const leati_tensor_op *op, const void *args, leat_value a, leat_value b) {
+leat_value leati_graph_build2(const leati_tensor_op *op, const void *args, leat_value a,
+                              leat_value b) {
     leat_value inputs[] = {a, b};
-    return leati_op_many(op, args, inputs, 2);
+    return leati_graph_build_many(op, args, inputs, 2);
 }
 
-leat_value leati_op3(const leati_tensor_op *op, const void *args, leat_value a, leat_value b,
-                     leat_value c) {
+leat_value leati_graph_build3(const leati_tensor_op *op, const void *args, leat_value a,
+                              leat_value b, leat_value c) {
     leat_value inputs[] = {a, b, c};
-    return leati_op_many(op, args, inputs, 3);
+    return leati_graph_build_many(op, args, inputs, 3);
 }
 
-leat_value leati_build_error(leat_graph *graph, leat_status code, const char *text) {
+leat_value leati_support_build_error(leat_graph *graph, leat_status code, const char *text) {
     if (graph == NULL)
         return (leat_value){.graph = NULL, .id = -1};
     return leat_graph_fail(graph, code, text);
 }
 
-void leati_gradient_sources(const leati_gradient_call *call, leat_value *sources) {
+void leati_support_gradient_sources(const leati_gradient_call *call, leat_value *sources) {
     for (int i = 0; i < call->num_inputs; i++)
-        sources[i] = leati_op1(&leati_tensor_op_identity, NULL, call->inputs[i]);
+        sources[i] = leati_graph_build1(&leati_tensor_op_identity, NULL, call->inputs[i]);
 }
 
-leat_status leati_gradient_through(leati_gradient_call *call, const leat_value *sources,
-                                   const leat_value *results, leat_error *err) {
+leat_status leati_support_gradient_through(leati_gradient_call *call, const leat_value *sources,
+                                           const leat_value *results, leat_error *err) {
     leat_value target = {.graph = call->graph, .id = -1};
     (void)err;
     for (int i = 0; i < call->num_outputs; i++) {
         if (call->output_gradients[i].id < 0)
             continue;
-        leat_value part =
-            leat_reduce_sum(leat_multiply(results[i], call->output_gradients[i]), NULL, 0, false);
-        target = target.id < 0 ? part : leat_add(target, part);
+        leat_value part = leat_op_reduce_sum(
+            leat_op_multiply(results[i], call->output_gradients[i]), NULL, 0, false);
+        target = target.id < 0 ? part : leat_op_add(target, part);
     }
     leat_value found[LEATI_THROUGH_INPUTS] = {0}, gradients[LEATI_THROUGH_INPUTS];
     int count = 0;
     for (int i = 0; i < call->num_inputs; i++)
-        if (leati_dtype_is_floating(leat_value_dtype(sources[i])))
+        if (leati_graph_dtype_is_floating(leat_value_dtype(sources[i])))
             found[count++] = sources[i];
     if (target.id < 0 || count == 0)
         return LEAT_OK;
-    leat_gradients(target, found, count, gradients);
+    leat_value_gradients(target, found, count, gradients);
     for (int i = call->num_inputs; i-- > 0;)
-        if (leati_dtype_is_floating(leat_value_dtype(sources[i])))
+        if (leati_graph_dtype_is_floating(leat_value_dtype(sources[i])))
             call->input_gradients[i] = gradients[--count];
     return LEAT_OK;
 }
 
-bool leati_store_number(leat_dtype dtype, double number, void *to) {
+bool leati_support_store_number(leat_dtype dtype, double number, void *to) {
     switch (dtype) {
     case LEAT_INT8: *(int8_t *)to = (int8_t)number; return true;
     case LEAT_INT16: *(int16_t *)to = (int16_t)number; return true;
@@ -92,12 +93,12 @@ bool leati_store_number(leat_dtype dtype, double number, void *to) {
     }
 }
 
-leat_value leati_number(leat_graph *graph, leat_dtype dtype, double number) {
+leat_value leati_support_number(leat_graph *graph, leat_dtype dtype, double number) {
     leat_error err = {0};
     leat_tensor tensor;
     if (leat_tensor_new(dtype, LEAT_SCALAR, &tensor, &err) != LEAT_OK)
         return leati_graph_error(graph, &err);
-    if (!leati_store_number(dtype, number, tensor.data)) {
+    if (!leati_support_store_number(dtype, number, tensor.data)) {
         leat_tensor_unref(&tensor);
         leati_refuse(&err, DTYPE, "a %s is not a number", leat_dtype_name(dtype));
         return leati_graph_error(graph, &err);
@@ -107,14 +108,14 @@ leat_value leati_number(leat_graph *graph, leat_dtype dtype, double number) {
     return value;
 }
 
-leat_value leati_times(leat_value a, double number) {
-    if (leati_value_failed(a))
+leat_value leati_support_times(leat_value a, double number) {
+    if (leati_support_value_failed(a))
         return a;
-    return leat_multiply(a, leati_number(a.graph, leat_value_dtype(a), number));
+    return leat_op_multiply(a, leati_support_number(a.graph, leat_value_dtype(a), number));
 }
 
-leat_status leati_want_dtype(const leati_infer_call *call, int index, leat_dtype dtype,
-                             const char *what, leat_error *err) {
+leat_status leati_support_want_dtype(const leati_infer_call *call, int index, leat_dtype dtype,
+                                     const char *what, leat_error *err) {
     leat_dtype found = call->inputs[index].dtype;
     if (found == dtype)
         return LEAT_OK;
@@ -122,7 +123,7 @@ leat_status leati_want_dtype(const leati_infer_call *call, int index, leat_dtype
                         leat_dtype_name(dtype));
 }
 
-leat_status leati_want_same_dtypes(const leati_infer_call *call, leat_error *err) {
+leat_status leati_support_want_same_dtypes(const leati_infer_call *call, leat_error *err) {
     for (int i = 1; i < call->num_inputs; i++)
         if (call->inputs[i].dtype != call->inputs[0].dtype)
             return leati_refuse(
@@ -131,7 +132,7 @@ leat_status leati_want_same_dtypes(const leati_infer_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_status leati_want_values(const leati_infer_call *call, int index, leat_error *err) {
+leat_status leati_support_want_values(const leati_infer_call *call, int index, leat_error *err) {
     if (call->inputs[index].dtype != LEAT_OBJECT)
         return LEAT_OK;
     return leati_refuse(err, VALUE,
@@ -139,8 +140,8 @@ leat_status leati_want_values(const leati_infer_call *call, int index, leat_erro
                         index);
 }
 
-leat_status leati_want_float(const leati_infer_call *call, int index, const char *what,
-                             leat_error *err) {
+leat_status leati_support_want_float(const leati_infer_call *call, int index, const char *what,
+                                     leat_error *err) {
     leat_dtype found = call->inputs[index].dtype;
     if (found == LEAT_FLOAT32 || found == LEAT_FLOAT64)
         return LEAT_OK;
@@ -148,8 +149,8 @@ leat_status leati_want_float(const leati_infer_call *call, int index, const char
                         leat_dtype_name(found));
 }
 
-leat_status leati_want_index(const leati_infer_call *call, int index, const char *what,
-                             leat_error *err) {
+leat_status leati_support_want_index(const leati_infer_call *call, int index, const char *what,
+                                     leat_error *err) {
     leat_dtype found = call->inputs[index].dtype;
     if (found == LEAT_INT32 || found == LEAT_INT64)
         return LEAT_OK;
@@ -157,8 +158,8 @@ leat_status leati_want_index(const leati_infer_call *call, int index, const char
                         leat_dtype_name(found));
 }
 
-leat_status leati_want_rank(const leati_infer_call *call, int index, int32_t rank, const char *what,
-                            leat_error *err) {
+leat_status leati_support_want_rank(const leati_infer_call *call, int index, int32_t rank,
+                                    const char *what, leat_error *err) {
     const leat_shape *shape = &call->inputs[index].shape;
     if (shape->rank == LEAT_UNKNOWN_RANK || shape->rank == rank)
         return LEAT_OK;
@@ -167,14 +168,14 @@ leat_status leati_want_rank(const leati_infer_call *call, int index, int32_t ran
                         leati_shape_text(shape, text), (int)rank);
 }
 
-leat_status leati_want_equal_dims(int64_t a, int64_t b, const char *what, leat_error *err) {
+leat_status leati_support_want_equal_dims(int64_t a, int64_t b, const char *what, leat_error *err) {
     if (a == b || a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM)
         return LEAT_OK;
     return leati_refuse(err, SHAPE, "%s: %lld and %lld; expected equal numbers", what, (long long)a,
                         (long long)b);
 }
 
-leat_status leati_unknown_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
+leat_status leati_support_unknown_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
     if (list->count > LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
                             (int)list->count, LEAT_MAX_RANK);
@@ -184,15 +185,15 @@ leat_status leati_unknown_dims(const leati_ints *list, leat_shape *out, leat_err
     return LEAT_OK;
 }
 
-leat_status leati_known_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
-    LEATI_TRY(leati_unknown_dims(list, out, err));
+leat_status leati_support_known_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
+    LEATI_TRY(leati_support_unknown_dims(list, out, err));
     for (int32_t d = 0; d < out->rank; d++)
         if (list->values[d] >= 0)
             out->dims[d] = list->values[d];
     return LEAT_OK;
 }
 
-leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
+leat_status leati_support_normal_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {
     if (axis < -(int64_t)rank || axis >= rank)
         return leati_refuse(err, SHAPE, "axis %lld is outside [%d, %d) of a tensor of rank %d",
                             (long long)axis, -(int)rank, (int)rank, (int)rank);
@@ -200,10 +201,11 @@ leat_status leati_normal_axis(int64_t axis, int32_t rank, int32_t *out, leat_err
     return LEAT_OK;
 }
 
-leat_status leati_mark_axes(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
+leat_status leati_support_mark_axes(const leati_ints *axes, int32_t rank, bool *mask,
+                                    leat_error *err) {
     for (int32_t i = 0; i < axes->count; i++) {
         int32_t axis = 0;
-        LEATI_TRY(leati_normal_axis(axes->values[i], rank, &axis, err));
+        LEATI_TRY(leati_support_normal_axis(axes->values[i], rank, &axis, err));
         if (mask[axis])
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "axis %d is named twice", (int)axis);
         mask[axis] = true;
@@ -211,50 +213,51 @@ leat_status leati_mark_axes(const leati_ints *axes, int32_t rank, bool *mask, le
     return LEAT_OK;
 }
 
-leat_status leati_infer_said(leati_infer_call *call, leat_dtype dtype, const leat_shape *shape,
-                             leat_error *err) {
+leat_status leati_support_infer_said(leati_infer_call *call, leat_dtype dtype,
+                                     const leat_shape *shape, leat_error *err) {
     char text[128];
     if (leati_shape_count(shape) < 0 && call->unknown == 0)
         return leati_refuse(err, SHAPE,
                             "shape is %s; expected known dimensions of a size that fits",
                             leati_shape_text(shape, text));
-    return leati_infer_output(call, dtype, shape, NULL, err);
+    return leati_op_infer_output(call, dtype, shape, NULL, err);
 }
 
-leat_status leati_output_like(leati_kernel_call *call, int index, const leat_shape *shape,
-                              leat_error *err) {
+leat_status leati_support_output_like(leati_kernel_call *call, int index, const leat_shape *shape,
+                                      leat_error *err) {
     if (call->outputs[index].data != NULL)
         return LEAT_OK;
-    return leati_kernel_output(call, index, shape->rank, shape->dims, err);
+    return leati_op_kernel_output(call, index, shape->rank, shape->dims, err);
 }
 
-leat_shape leati_operand_shape(const leati_operand *operand) {
+leat_shape leati_support_operand_shape(const leati_operand *operand) {
     leat_shape shape = {.rank = operand->rank};
     for (int32_t i = 0; i < operand->rank; i++)
         shape.dims[i] = operand->dims[i];
     return shape;
 }
 
-int64_t leati_index_at(const leati_operand *operand, int64_t row, int64_t index) {
-    const char *data = leati_row_of(operand, row);
+int64_t leati_support_index_at(const leati_operand *operand, int64_t row, int64_t index) {
+    const char *data = leati_support_row_of(operand, row);
     return operand->dtype == LEAT_INT32 ? ((const int32_t *)data)[index]
                                         : ((const int64_t *)data)[index];
 }
 
-leat_status leati_view_as(leati_kernel_call *call, const leat_shape *shape, leat_error *err) {
+leat_status leati_support_view_as(leati_kernel_call *call, const leat_shape *shape,
+                                  leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    return leati_kernel_view(call, 0, shape->rank, shape->dims, in->data, in->row_stride, in->owner,
-                             err);
+    return leati_op_kernel_view(call, 0, shape->rank, shape->dims, in->data, in->row_stride,
+                                in->owner, err);
 }
 
-leat_status leati_hold_strings(leati_kernel_call *call, int first, leat_error *err) {
+leat_status leati_support_hold_strings(leati_kernel_call *call, int first, leat_error *err) {
     for (int i = first; i < call->num_inputs; i++)
         if (call->inputs[i].dtype == LEAT_STRING && call->outputs[0].dtype == LEAT_STRING)
-            LEATI_TRY(leati_kernel_hold(call, 0, i, err));
+            LEATI_TRY(leati_op_kernel_hold(call, 0, i, err));
     return LEAT_OK;
 }
 
-void leati_dense_steps(const leat_shape *shape, size_t size, int64_t *steps) {
+void leati_support_dense_steps(const leat_shape *shape, size_t size, int64_t *steps) {
     int64_t step = (int64_t)size;
     for (int32_t d = shape->rank - 1; d >= 0; d--) {
         steps[d] = step;
@@ -284,8 +287,9 @@ static void copy_line(char *to, int64_t to_step, const char *from, int64_t from_
     }
 }
 
-void leati_strided_copy(char *to, const int64_t *to_steps, const char *from,
-                        const int64_t *from_steps, const int64_t *dims, int32_t rank, size_t size) {
+void leati_support_strided_copy(char *to, const int64_t *to_steps, const char *from,
+                                const int64_t *from_steps, const int64_t *dims, int32_t rank,
+                                size_t size) {
     if (rank == 0) {
         memcpy(to, from, size);
         return;
@@ -295,6 +299,6 @@ void leati_strided_copy(char *to, const int64_t *to_steps, const char *from,
         return;
     }
     for (int64_t i = 0; i < dims[0]; i++)
-        leati_strided_copy(to + i * to_steps[0], to_steps + 1, from + i * from_steps[0],
-                           from_steps + 1, dims + 1, rank - 1, size);
+        leati_support_strided_copy(to + i * to_steps[0], to_steps + 1, from + i * from_steps[0],
+                                   from_steps + 1, dims + 1, rank - 1, size);
 }

@@ -6,36 +6,36 @@
 #include "train/frame/optimizer.h"
 
 static leat_value sum_of_squares(leat_value value) {
-    return leat_reduce_sum(leat_square(value), NULL, 0, false);
+    return leat_op_reduce_sum(leat_op_square(value), NULL, 0, false);
 }
 
 static leat_value clip_by_norm(leat_value gradient, double limit) {
-    leat_value most = leati_number_like(gradient, limit);
-    leat_value norm = leat_sqrt(sum_of_squares(gradient));
-    return leat_divide(leat_multiply(gradient, most), leat_maximum(norm, most));
+    leat_value most = leati_loss_number_like(gradient, limit);
+    leat_value norm = leat_op_sqrt(sum_of_squares(gradient));
+    return leat_op_divide(leat_op_multiply(gradient, most), leat_op_maximum(norm, most));
 }
 
 static leat_value clip_by_value(leat_value gradient, double limit) {
-    return leat_maximum(leat_minimum(gradient, leati_number_like(gradient, limit)),
-                        leati_number_like(gradient, -limit));
+    return leat_op_maximum(leat_op_minimum(gradient, leati_loss_number_like(gradient, limit)),
+                           leati_loss_number_like(gradient, -limit));
 }
 
 /* A norm that is not finite makes every gradient NaN, so that it cannot go unnoticed. */
 static void clip_by_global_norm(leat_value *gradients, int count, double limit) {
     leat_value total = sum_of_squares(gradients[0]);
     for (int i = 1; i < count; i++)
-        total = leat_add(total, sum_of_squares(gradients[i]));
-    leat_value norm = leat_sqrt(total);
-    leat_value shrink = leat_minimum(leat_divide(leati_number_like(norm, 1), norm),
-                                     leati_number_like(norm, 1 / limit));
-    leat_value scale =
-        leat_add(leat_multiply(leati_number_like(norm, limit), shrink), leat_subtract(norm, norm));
+        total = leat_op_add(total, sum_of_squares(gradients[i]));
+    leat_value norm = leat_op_sqrt(total);
+    leat_value shrink = leat_op_minimum(leat_op_divide(leati_loss_number_like(norm, 1), norm),
+                                        leati_loss_number_like(norm, 1 / limit));
+    leat_value scale = leat_op_add(leat_op_multiply(leati_loss_number_like(norm, limit), shrink),
+                                   leat_op_subtract(norm, norm));
     for (int i = 0; i < count; i++)
-        gradients[i] = leat_multiply(gradients[i], scale);
+        gradients[i] = leat_op_multiply(gradients[i], scale);
 }
 
-void leati_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,
-                          int count) {
+void leati_optimizer_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,
+                                    int count) {
     if (args->global_clipnorm > 0) {
         clip_by_global_norm(gradients, count, args->global_clipnorm);
         return;

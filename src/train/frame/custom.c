@@ -9,7 +9,7 @@
 #include "train/frame/layer.h"
 #include <string.h>
 
-leat_layer *leat_layer_new(const char *name, const char *config, leat_error *err) {
+leat_layer *leat_layer_named(const char *name, const char *config, leat_error *err) {
     json_t *json = NULL;
     if (config != NULL) {
         json = leati_json_parse(config, strlen(config), err);
@@ -29,13 +29,13 @@ struct leat_weight_list {
 
 struct custom_args {
     char *name; /* first: struct leati_layer_args */
-    leat_custom_layer description;
+    leat_layer_description description;
 };
 
 static const leati_row custom_rows[] = {LEATI_LAYER_NAME, {0}};
 
-leat_status leat_list_weight(leat_weight_list *list, const char *name, leat_shape shape,
-                             const char *initializer, bool trainable, leat_error *err) {
+leat_status leat_weight_list_add(leat_weight_list *list, const char *name, leat_shape shape,
+                                 const char *initializer, bool trainable, leat_error *err) {
     if (list->weights->count == LEATI_MAX_WEIGHTS)
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                           "weight \"%.60s\" is one too many: a layer has at most %d", name,
@@ -47,19 +47,19 @@ leat_status leat_list_weight(leat_weight_list *list, const char *name, leat_shap
 
 static leat_status custom_weights(const void *arguments, const leat_shape *input,
                                   leati_weights *out, leat_error *err) {
-    const leat_custom_layer *own = &((const struct custom_args *)arguments)->description;
+    const leat_layer_description *own = &((const struct custom_args *)arguments)->description;
     leat_weight_list list = {.weights = out};
     return own->weights == NULL ? LEAT_OK : own->weights(own->data, *input, &list, err);
 }
 
 static leat_value custom_call(const leati_pass *pass) {
-    const leat_custom_layer *own = &((const struct custom_args *)pass->args)->description;
+    const leat_layer_description *own = &((const struct custom_args *)pass->args)->description;
     return own->call(own->data, pass->inputs, pass->num_inputs, pass->weights, pass->training,
                      pass->updates);
 }
 
 static void custom_release(void *arguments) {
-    const leat_custom_layer *own = &((const struct custom_args *)arguments)->description;
+    const leat_layer_description *own = &((const struct custom_args *)arguments)->description;
     if (own->release != NULL)
         own->release(own->data);
 }
@@ -86,12 +86,12 @@ static const leati_layer_kind custom_kind = {
     .release = custom_release,
 };
 
-leat_layer *leat_custom_layer_new(const leat_custom_layer *description, leat_error *err) {
+leat_layer *leat_layer_custom(const leat_layer_description *description, leat_error *err) {
     if (description == NULL || description->call == NULL) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "a layer of one's own has no function `call`");
         return NULL;
     }
-    const struct custom_args args = {.name = leati_borrow_text(description->name)};
+    const struct custom_args args = {.name = leati_kind_borrow_text(description->name)};
     leat_layer *layer = leati_layer_new(&custom_kind, &args, err);
     if (layer != NULL)
         ((struct custom_args *)layer->args)->description = *description;

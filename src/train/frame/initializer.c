@@ -15,7 +15,7 @@ const leati_initializer_kind *leati_initializer_find(const char *name, leat_erro
                                             {"zero", "zeros"},
                                             {"one", "ones"}};
     size_t count;
-    const leati_kind *const *kinds = leati_initializer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_initializer(&count);
     for (size_t i = 0; name != NULL && i < sizeof others / sizeof others[0]; i++)
         if (strcmp(others[i][0], name) == 0)
             name = others[i][1];
@@ -28,8 +28,9 @@ const leati_initializer_kind *leati_initializer_find(const char *name, leat_erro
     return (const leati_initializer_kind *)(const void *)kind;
 }
 
-leat_status leati_initialize(const leati_initializer_kind *kind, const void *args, int64_t seed,
-                             const leat_shape *shape, leat_tensor *out, leat_error *err) {
+leat_status leati_initializer_run(const leati_initializer_kind *kind, const void *args,
+                                  int64_t seed, const leat_shape *shape, leat_tensor *out,
+                                  leat_error *err) {
     leat_tensor tensor;
     void *defaults = NULL;
     if (shape->rank < kind->min_rank)
@@ -52,7 +53,7 @@ leat_status leati_initialize(const leati_initializer_kind *kind, const void *arg
     return status;
 }
 
-void leati_fans(const leat_shape *shape, double *fan_in, double *fan_out) {
+void leati_initializer_fans(const leat_shape *shape, double *fan_in, double *fan_out) {
     double window = 1;
     *fan_in = *fan_out = shape->rank == 0 ? 1 : (double)shape->dims[0];
     if (shape->rank < 2)
@@ -63,7 +64,8 @@ void leati_fans(const leat_shape *shape, double *fan_in, double *fan_out) {
     *fan_out = window * (double)shape->dims[shape->rank - 1];
 }
 
-void leati_fill_range(int64_t seed, double low, double high, float *values, int64_t count) {
+void leati_initializer_fill_range(int64_t seed, double low, double high, float *values,
+                                  int64_t count) {
     leati_philox philox = leati_philox_stateless(seed, 0);
     float first = (float)low, range = (float)high - first;
     for (int64_t i = 0; i < count; i += 4) {
@@ -74,8 +76,8 @@ void leati_fill_range(int64_t seed, double low, double high, float *values, int6
     }
 }
 
-void leati_fill_uniform(int64_t seed, double limit, float *values, int64_t count) {
-    leati_fill_range(seed, -limit, limit, values, count);
+void leati_initializer_fill_uniform(int64_t seed, double limit, float *values, int64_t count) {
+    leati_initializer_fill_range(seed, -limit, limit, values, count);
 }
 
 /* Four normal numbers of the next block. */
@@ -86,7 +88,8 @@ static void next_normals(leati_philox *philox, float out[4]) {
     leati_normal_pair(words[2], words[3], out + 2);
 }
 
-void leati_fill_normal(int64_t seed, double mean, double deviation, float *values, int64_t count) {
+void leati_initializer_fill_normal(int64_t seed, double mean, double deviation, float *values,
+                                   int64_t count) {
     leati_philox philox = leati_philox_stateless(seed, 0);
     for (int64_t i = 0; i < count; i += 4) {
         float normals[4];
@@ -96,7 +99,8 @@ void leati_fill_normal(int64_t seed, double mean, double deviation, float *value
     }
 }
 
-void leati_fill_normal_columns(int64_t seed, int64_t rows, int64_t columns, float *values) {
+void leati_initializer_fill_normal_columns(int64_t seed, int64_t rows, int64_t columns,
+                                           float *values) {
     leati_philox philox = leati_philox_stateless(seed, 0);
     int64_t count = rows * columns;
     for (int64_t i = 0; i < count; i += 4) {
@@ -108,8 +112,8 @@ void leati_fill_normal_columns(int64_t seed, int64_t rows, int64_t columns, floa
 }
 
 /* Each group of four has 256 blocks to draw from, as in TensorFlow. */
-void leati_fill_truncated(int64_t seed, double mean, double deviation, float *values,
-                          int64_t count) {
+void leati_initializer_fill_truncated(int64_t seed, double mean, double deviation, float *values,
+                                      int64_t count) {
     const leati_philox start = leati_philox_stateless(seed, 0);
     for (int64_t i = 0; i < count; i += 4) {
         leati_philox philox = start;
@@ -124,10 +128,11 @@ void leati_fill_truncated(int64_t seed, double mean, double deviation, float *va
     }
 }
 
-void leati_fill_scaled(int64_t seed, double scale, leati_fan fan, leati_filling distribution,
-                       const leat_shape *shape, float *values, int64_t count) {
+void leati_initializer_fill_scaled(int64_t seed, double scale, leati_fan fan,
+                                   leati_filling distribution, const leat_shape *shape,
+                                   float *values, int64_t count) {
     double fan_in, fan_out;
-    leati_fans(shape, &fan_in, &fan_out);
+    leati_initializer_fans(shape, &fan_in, &fan_out);
     double size = fan == LEATI_FAN_IN ? fan_in : fan_out;
     if (fan == LEATI_FAN_AVERAGE)
         size = (fan_in + fan_out) / 2;
@@ -135,9 +140,9 @@ void leati_fill_scaled(int64_t seed, double scale, leati_fan fan, leati_filling 
     /* The deviation that is left of a normal distribution cut at two of its deviations. */
     const double left = 0.87962566103423978;
     if (distribution == LEATI_FILL_UNIFORM)
-        leati_fill_uniform(seed, sqrt(3 * scale), values, count);
+        leati_initializer_fill_uniform(seed, sqrt(3 * scale), values, count);
     else if (distribution == LEATI_FILL_NORMAL)
-        leati_fill_normal(seed, 0, sqrt(scale), values, count);
+        leati_initializer_fill_normal(seed, 0, sqrt(scale), values, count);
     else
-        leati_fill_truncated(seed, 0, sqrt(scale) / left, values, count);
+        leati_initializer_fill_truncated(seed, 0, sqrt(scale) / left, values, count);
 }

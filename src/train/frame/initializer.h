@@ -25,15 +25,16 @@ const leati_initializer_kind *leati_initializer_find(const char *name, leat_erro
 
 /* A new tensor of a static shape; `seed` is used by random kinds, `args` NULL means the
  * defaults. Owned. */
-LEAT_WARN_UNUSED leat_status leati_initialize(const leati_initializer_kind *kind, const void *args,
-                                              int64_t seed, const leat_shape *shape,
-                                              leat_tensor *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_initializer_run(const leati_initializer_kind *kind,
+                                                   const void *args, int64_t seed,
+                                                   const leat_shape *shape, leat_tensor *out,
+                                                   leat_error *err);
 
 /* Inputs and outputs of one value of a weight, as Keras counts them: a kernel's last two dimensions
  * times its window. */
-void leati_fans(const leat_shape *shape, double *fan_in, double *fan_out);
+void leati_initializer_fans(const leat_shape *shape, double *fan_in, double *fan_out);
 
-/* What a scale is divided by, and the numbers that leati_fill_scaled draws. */
+/* What a scale is divided by, and the numbers that leati_initializer_fill_scaled draws. */
 typedef enum leati_fan { LEATI_FAN_IN = 0, LEATI_FAN_OUT, LEATI_FAN_AVERAGE } leati_fan;
 typedef enum leati_filling {
     LEATI_FILL_TRUNCATED = 0, /* of normal numbers those within two deviations */
@@ -42,21 +43,25 @@ typedef enum leati_filling {
 } leati_filling;
 
 /* Numbers of variance scale / max(1, fan) (keras.initializers.VarianceScaling). */
-void leati_fill_scaled(int64_t seed, double scale, leati_fan fan, leati_filling distribution,
-                       const leat_shape *shape, float *values, int64_t count);
+void leati_initializer_fill_scaled(int64_t seed, double scale, leati_fan fan,
+                                   leati_filling distribution, const leat_shape *shape,
+                                   float *values, int64_t count);
 
 /* TensorFlow's stateless numbers of the pair (seed, 0): uniform of [low, high), normal, and normal
  * within two deviations of the mean. */
-void leati_fill_range(int64_t seed, double low, double high, float *values, int64_t count);
-void leati_fill_normal(int64_t seed, double mean, double deviation, float *values, int64_t count);
-void leati_fill_truncated(int64_t seed, double mean, double deviation, float *values,
-                          int64_t count);
+void leati_initializer_fill_range(int64_t seed, double low, double high, float *values,
+                                  int64_t count);
+void leati_initializer_fill_normal(int64_t seed, double mean, double deviation, float *values,
+                                   int64_t count);
+void leati_initializer_fill_truncated(int64_t seed, double mean, double deviation, float *values,
+                                      int64_t count);
 
 /* The same normal numbers row by row of a matrix that lies column by column. */
-void leati_fill_normal_columns(int64_t seed, int64_t rows, int64_t columns, float *values);
+void leati_initializer_fill_normal_columns(int64_t seed, int64_t rows, int64_t columns,
+                                           float *values);
 
 /* Uniform float32 of [-limit, limit) from the pair (seed, 0) of TensorFlow's stateless generator
  * (tf.random.stateless_uniform). */
-void leati_fill_uniform(int64_t seed, double limit, float *values, int64_t count);
+void leati_initializer_fill_uniform(int64_t seed, double limit, float *values, int64_t count);
 
 #endif

@@ -53,10 +53,10 @@ static void statistics_are_keras(void **state) {
             shape.dims[d] =
                 json_integer_value(json_array_get(json_object_get(c, "shape"), (size_t)d));
         double fan_in, fan_out;
-        leati_fans(&shape, &fan_in, &fan_out);
+        leati_initializer_fans(&shape, &fan_in, &fan_out);
         assert_true(fan_in == recorded(c, "fan_in") && fan_out == recorded(c, "fan_out"));
         leat_tensor tensor;
-        train_ok(leati_initialize(kind, NULL, 12345, &shape, &tensor, &train_error));
+        train_ok(leati_initializer_run(kind, NULL, 12345, &shape, &tensor, &train_error));
         check_statistics(c, &tensor);
         leat_tensor_unref(&tensor);
         ran++;
@@ -95,7 +95,7 @@ static void defaults_are_keras(void **state) {
     int ran = 0;
     json_array_foreach(cases, index, c) {
         size_t count;
-        const leati_kind *const *kinds = leati_layer_kinds(&count);
+        const leati_kind *const *kinds = leati_kinds_layer(&count);
         for (size_t i = 0; i < count; i++) {
             if (strcmp(kinds[i]->name, arrays_text(c, "default_of")) != 0)
                 continue;
@@ -136,7 +136,7 @@ static void seeds_give_the_numbers_of_keras(void **state) {
         const leat_shape shape = LEAT_SHAPE(2, 3);
         const leati_initializer_kind *kind =
             leati_initializer_find(recorded_numbers[i].name, &train_error);
-        train_ok(leati_initialize(kind, NULL, 5, &shape, &found, &train_error));
+        train_ok(leati_initializer_run(kind, NULL, 5, &shape, &found, &train_error));
         for (int k = 0; k < 6; k++)
             assert_true(fabsf(((const float *)found.data)[k] - recorded_numbers[i].values[k]) <
                         1e-6f);
@@ -151,7 +151,7 @@ static void numbers_are_tensorflows(void **state) {
     const float uniform[9] = {0.21101546f, 0.70601f,   0.8000634f, 0.77079225f, 0.38858867f,
                               0.8703594f,  0.8081875f, 0.1969409f, 0.8492707f};
     float values[9];
-    leati_fill_uniform(0, 0.75, values, 9);
+    leati_initializer_fill_uniform(0, 0.75, values, 9);
     for (int i = 0; i < 9; i++)
         assert_true(values[i] == uniform[i] * 1.5f + -0.75f);
 }
@@ -161,13 +161,13 @@ static void numbers_are_tensorflows(void **state) {
 static void layers_draw_pythons_seeds(void **state) {
     (void)state;
     leat_error err = {0};
-    const leat_dense_layer_options given = {.seed = LEAT_SEED(5)};
-    leat_set_seed(7);
-    leat_layer *conv = leat_conv2d_layer(2, 3, 3, NULL, &err);
-    leat_layer *flatten = leat_flatten_layer(NULL, &err);
-    leat_layer *seeded = leat_dense_layer(4, &given, &err);
-    leat_layer *dense = leat_dense_layer(4, NULL, &err);
-    leat_clear_seed();
+    const leat_layer_dense_options given = {.seed = LEAT_SEED(5)};
+    leat_seed_set(7);
+    leat_layer *conv = leat_layer_conv2d(2, 3, 3, NULL, &err);
+    leat_layer *flatten = leat_layer_flatten(NULL, &err);
+    leat_layer *seeded = leat_layer_dense(4, &given, &err);
+    leat_layer *dense = leat_layer_dense(4, NULL, &err);
+    leat_seed_clear();
     assert_int_equal(conv->seed, 347712783);
     assert_int_equal(seeded->seed, 5);
     assert_int_equal(dense->seed, 161973070);

@@ -19,7 +19,7 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-const leati_kind *const *leati_layer_kinds(size_t *count) {
+const leati_kind *const *leati_kinds_layer(size_t *count) {
     static const leati_kind *const kinds[] = {
 #define X(name) &leati_layer_##name.kind,
 #include "train/layers.def"
@@ -29,7 +29,7 @@ const leati_kind *const *leati_layer_kinds(size_t *count) {
     return kinds;
 }
 
-const leati_kind *const *leati_loss_kinds(size_t *count) {
+const leati_kind *const *leati_kinds_loss(size_t *count) {
     static const leati_kind *const kinds[] = {
 #define X(name) &leati_loss_##name.kind,
 #include "train/losses.def"
@@ -39,7 +39,7 @@ const leati_kind *const *leati_loss_kinds(size_t *count) {
     return kinds;
 }
 
-const leati_kind *const *leati_optimizer_kinds(size_t *count) {
+const leati_kind *const *leati_kinds_optimizer(size_t *count) {
     static const leati_kind *const kinds[] = {
 #define X(name) &leati_optimizer_##name.kind,
 #include "train/optimizers.def"
@@ -49,7 +49,7 @@ const leati_kind *const *leati_optimizer_kinds(size_t *count) {
     return kinds;
 }
 
-const leati_kind *const *leati_metric_kinds(size_t *count) {
+const leati_kind *const *leati_kinds_metric(size_t *count) {
     static const leati_kind *const kinds[] = {
 #define X(name) &leati_metric_##name.kind,
 #include "train/metrics.def"
@@ -59,7 +59,7 @@ const leati_kind *const *leati_metric_kinds(size_t *count) {
     return kinds;
 }
 
-const leati_kind *const *leati_initializer_kinds(size_t *count) {
+const leati_kind *const *leati_kinds_initializer(size_t *count) {
     static const leati_kind *const kinds[] = {
 #define X(name) &leati_initializer_##name.kind,
 #include "train/initializers.def"
@@ -69,7 +69,7 @@ const leati_kind *const *leati_initializer_kinds(size_t *count) {
     return kinds;
 }
 
-const leati_kind *const *leati_schedule_kinds(size_t *count) {
+const leati_kind *const *leati_kinds_schedule(size_t *count) {
     static const leati_kind *const kinds[] = {
 #define X(name) &leati_schedule_##name.kind,
 #include "train/schedules.def"

@@ -54,12 +54,12 @@ typedef struct leati_pass {
 } leati_pass;
 
 /* The tables, for `leat ops`, the recorded cases and constructors by name. */
-const leati_kind *const *leati_layer_kinds(size_t *count);
-const leati_kind *const *leati_loss_kinds(size_t *count);
-const leati_kind *const *leati_optimizer_kinds(size_t *count);
-const leati_kind *const *leati_metric_kinds(size_t *count);
-const leati_kind *const *leati_initializer_kinds(size_t *count);
-const leati_kind *const *leati_schedule_kinds(size_t *count);
+const leati_kind *const *leati_kinds_layer(size_t *count);
+const leati_kind *const *leati_kinds_loss(size_t *count);
+const leati_kind *const *leati_kinds_optimizer(size_t *count);
+const leati_kind *const *leati_kinds_metric(size_t *count);
+const leati_kind *const *leati_kinds_initializer(size_t *count);
+const leati_kind *const *leati_kinds_schedule(size_t *count);
 
 /* The descriptor of that name in a table, or NULL with NOT_FOUND that lists the names there are.
  * `sort` says what the table holds ("layer"). */
@@ -75,10 +75,10 @@ LEAT_WARN_UNUSED leat_status leati_kind_args_read(const leati_kind *kind, const 
 void leati_kind_args_free(const leati_kind *kind, void *args);
 
 /* Is the part a line of the table `sort`? */
-bool leati_part_is(const leat_part *part, const char *sort);
+bool leati_kind_part_is(const leat_part *part, const char *sort);
 
 /* For C constructors, whose arguments are borrowed texts: the rows copy them and write nothing. */
-static inline char *leati_borrow_text(const char *text) {
+static inline char *leati_kind_borrow_text(const char *text) {
     return (char *)(uintptr_t)text;
 }
 

@@ -29,7 +29,7 @@ static leat_layer *layer_of_args(const leati_layer_kind *kind, void *args, leat_
     *layer = (leat_layer){.kind = kind, .args = args, .name = own};
     if (kind->seed != NULL) {
         leati_seed_argument seed = kind->seed(args);
-        layer->seed = seed.given ? seed.value : leati_layer_seed();
+        layer->seed = seed.given ? seed.value : leati_random_layer_seed();
     }
     return layer;
 }
@@ -43,7 +43,7 @@ leat_layer *leati_layer_new(const leati_layer_kind *kind, const void *args, leat
 
 leat_layer *leati_layer_from_json(const char *name, const json_t *config, leat_error *err) {
     size_t count;
-    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_layer(&count);
     const leati_kind *kind = leati_kind_find(kinds, count, "layer", name, err);
     void *args;
     if (kind == NULL || leati_kind_args_read(kind, config, &args, err) != LEAT_OK)
@@ -133,7 +133,8 @@ leat_status leati_layer_weights(const leati_layer_kind *kind, const void *args,
                                 const leat_shape *inputs, int num_inputs, leati_weights *out,
                                 leat_error *err) {
     const char *name = ((const struct leati_layer_args *)args)->name;
-    const leat_layer layer = {.kind = kind, .name = leati_borrow_text(name ? name : kind->prefix)};
+    const leat_layer layer = {.kind = kind,
+                              .name = leati_kind_borrow_text(name ? name : kind->prefix)};
     LEATI_TRY(check_inputs(kind, num_inputs, err));
     for (int i = 0; i < (kind->merges ? num_inputs : 1); i++)
         if (!shape_fits(&layer, &inputs[i]))
@@ -170,7 +171,7 @@ static leat_status first_value(const leat_layer *layer, const leati_weight *weig
     const leati_initializer_kind *kind = leati_initializer_find(weight->initializer, err);
     if (kind == NULL)
         return LEAT_NOT_FOUND;
-    return leati_initialize(kind, NULL, layer->seed, &weight->shape, out, err);
+    return leati_initializer_run(kind, NULL, layer->seed, &weight->shape, out, err);
 }
 
 /* A new weight "<layer>/<name>". */
@@ -248,7 +249,7 @@ leat_value leati_layer_call(leat_layer *layer, const leat_value *inputs, int num
     if (graph == NULL || graph->error.code != LEAT_OK)
         return failed;
     for (int i = 0; i < num_inputs; i++)
-        if (leati_value_failed(inputs[i]))
+        if (leati_support_value_failed(inputs[i]))
             return failed;
     leat_error err = {0};
     leat_shape shape = leat_value_shape(inputs[0]);
@@ -276,7 +277,7 @@ leat_variable *leati_layer_weight(const leat_layer *layer, const char *name) {
 
 /* ---- arguments that several layers have ---- */
 
-void leati_numbers_of(const leati_ints *ints, int64_t standard, int count, int64_t *out) {
+void leati_layer_numbers_of(const leati_ints *ints, int64_t standard, int count, int64_t *out) {
     for (int i = 0; i < count; i++) {
         if (ints->count > i)
             out[i] = ints->values[i];
@@ -285,8 +286,8 @@ void leati_numbers_of(const leati_ints *ints, int64_t standard, int count, int64
     }
 }
 
-leat_status leati_check_numbers(const leati_ints *ints, const char *name, int count,
-                                leat_error *err) {
+leat_status leati_layer_check_numbers(const leati_ints *ints, const char *name, int count,
+                                      leat_error *err) {
     if (ints->count <= 1 || ints->count == count)
         return LEAT_OK;
     return leati_refuse(err, VALUE,
@@ -294,50 +295,50 @@ leat_status leati_check_numbers(const leati_ints *ints, const char *name, int co
                         (int)ints->count, count);
 }
 
-leat_value leati_numbers_value(leat_value like, const leati_floats *numbers) {
+leat_value leati_layer_numbers_value(leat_value like, const leati_floats *numbers) {
     leat_error err = {0};
     leat_tensor vector = {0};
     if (leat_tensor_new(LEAT_FLOAT64, LEAT_SHAPE(numbers->count), &vector, &err) != LEAT_OK)
         return leati_graph_error(like.graph, &err);
     memcpy(vector.data, numbers->values, leat_tensor_bytes(&vector));
-    leat_value out = leat_cast(leat_graph_tensor(like.graph, &vector), leat_value_dtype(like));
+    leat_value out = leat_op_cast(leat_graph_tensor(like.graph, &vector), leat_value_dtype(like));
     leat_tensor_unref(&vector);
     return out;
 }
 
 static const char *const paddings[] = {[LEAT_VALID] = "valid", [LEAT_SAME] = "same"};
 
-const char *leati_padding_name(leat_padding padding) {
+const char *leati_layer_padding_name(leat_padding padding) {
     return padding == LEAT_VALID || padding == LEAT_SAME ? paddings[padding]
                                                          : "of an unknown number";
 }
 
-leat_padding leati_padding_of(const char *name) {
+leat_padding leati_layer_padding_of(const char *name) {
     return name != NULL && strcasecmp(name, paddings[LEAT_SAME]) == 0 ? LEAT_SAME : LEAT_VALID;
 }
 
-leat_status leati_check_padding(const char *name, leat_error *err) {
-    if (name != NULL && strcasecmp(name, paddings[leati_padding_of(name)]) == 0)
+leat_status leati_layer_check_padding(const char *name, leat_error *err) {
+    if (name != NULL && strcasecmp(name, paddings[leati_layer_padding_of(name)]) == 0)
         return LEAT_OK;
     return leati_refuse(err, VALUE, "padding \"%.60s\"; expected valid or same",
                         name == NULL ? "" : name);
 }
 
-bool leati_channels_first(const char *data_format) {
+bool leati_layer_channels_first(const char *data_format) {
     return data_format != NULL && strcmp(data_format, "channels_first") == 0;
 }
 
-leat_status leati_check_data_format(const char *data_format, leat_error *err) {
+leat_status leati_layer_check_data_format(const char *data_format, leat_error *err) {
     if (data_format == NULL || strcmp(data_format, "channels_last") == 0 ||
-        leati_channels_first(data_format))
+        leati_layer_channels_first(data_format))
         return LEAT_OK;
     return leati_refuse(
         err, VALUE, "data_format \"%.60s\"; expected channels_last or channels_first", data_format);
 }
 
-leat_status leati_check_channels_last(const char *data_format, leat_error *err) {
-    LEATI_TRY(leati_check_data_format(data_format, err));
-    if (!leati_channels_first(data_format))
+leat_status leati_layer_check_channels_last(const char *data_format, leat_error *err) {
+    LEATI_TRY(leati_layer_check_data_format(data_format, err));
+    if (!leati_layer_channels_first(data_format))
         return LEAT_OK;
     return leati_fail(err, LEAT_UNIMPLEMENTED,
                       "data_format \"%.60s\"; pictures have their channels last: transpose them",

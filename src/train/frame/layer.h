@@ -104,21 +104,24 @@ leat_variable *leati_layer_weight(const leat_layer *layer, const char *name);
 
 /* One number for `count` directions, or one for each: `ints` as Keras takes them, with a default.
  */
-void leati_numbers_of(const leati_ints *ints, int64_t standard, int count, int64_t *out);
+void leati_layer_numbers_of(const leati_ints *ints, int64_t standard, int count, int64_t *out);
 /* The same as a check of an argument: none, one or `count` numbers. */
-LEAT_WARN_UNUSED leat_status leati_check_numbers(const leati_ints *ints, const char *name,
-                                                 int count, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_layer_check_numbers(const leati_ints *ints, const char *name,
+                                                       int count, leat_error *err);
 /* A list of numbers as a vector of the dtype of `like`. */
-leat_value leati_numbers_value(leat_value like, const leati_floats *numbers);
+leat_value leati_layer_numbers_value(leat_value like, const leati_floats *numbers);
 /* "valid" or "same", in any case of letters; and the padding of a checked name. */
-LEAT_WARN_UNUSED leat_status leati_check_padding(const char *name, leat_error *err);
-leat_padding leati_padding_of(const char *name);
-/* The name of a padding; for a number that is none a text that leati_check_padding refuses. */
-const char *leati_padding_name(leat_padding padding);
+LEAT_WARN_UNUSED leat_status leati_layer_check_padding(const char *name, leat_error *err);
+leat_padding leati_layer_padding_of(const char *name);
+/* The name of a padding; for a number that is none a text that leati_layer_check_padding refuses.
+ */
+const char *leati_layer_padding_name(leat_padding padding);
 /* "channels_last", as also where none is given, or "channels_first". */
-LEAT_WARN_UNUSED leat_status leati_check_data_format(const char *data_format, leat_error *err);
-bool leati_channels_first(const char *data_format);
+LEAT_WARN_UNUSED leat_status leati_layer_check_data_format(const char *data_format,
+                                                           leat_error *err);
+bool leati_layer_channels_first(const char *data_format);
 /* The same where pictures have their channels last: "channels_first" is UNIMPLEMENTED. */
-LEAT_WARN_UNUSED leat_status leati_check_channels_last(const char *data_format, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_layer_check_channels_last(const char *data_format,
+                                                             leat_error *err);
 
 #endif

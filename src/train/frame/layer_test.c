@@ -60,15 +60,15 @@ static void pair_of(const json_t *config, const char *name, int64_t out[2]) {
 static leat_layer *constructed(const char *name, const json_t *config, leat_error *err) {
     const char *activation = json_string_value(json_object_get(config, "activation"));
     const char *padding = json_string_value(json_object_get(config, "padding"));
-    leat_conv2d_layer_options conv = {
+    leat_layer_conv2d_options conv = {
         .groups = json_integer_value(json_object_get(config, "groups")),
         .padding = padding != NULL && strcmp(padding, "same") == 0 ? LEAT_SAME : LEAT_VALID,
         .activation = activation == NULL                   ? LEAT_LINEAR
                       : strcmp(activation, "softmax") == 0 ? LEAT_SOFTMAX
                                                            : LEAT_RELU,
         .no_bias = json_is_false(json_object_get(config, "use_bias"))};
-    leat_max_pooling2d_layer_options pool = {.padding = conv.padding};
-    const leat_dense_layer_options flat = {.activation = conv.activation, .no_bias = conv.no_bias};
+    leat_layer_max_pooling2d_options pool = {.padding = conv.padding};
+    const leat_layer_dense_options flat = {.activation = conv.activation, .no_bias = conv.no_bias};
     int64_t size[2];
     pair_of(config, "strides", conv.strides);
     pair_of(config, "strides", pool.strides);
@@ -76,11 +76,11 @@ static leat_layer *constructed(const char *name, const json_t *config, leat_erro
     pair_of(config, "pool_size", pool.pool_size);
     pair_of(config, "kernel_size", size);
     if (strcmp(name, "Conv2D") == 0)
-        return leat_conv2d_layer(json_integer_value(json_object_get(config, "filters")), size[0],
+        return leat_layer_conv2d(json_integer_value(json_object_get(config, "filters")), size[0],
                                  size[1], &conv, err);
     if (strcmp(name, "MaxPooling2D") == 0)
-        return leat_max_pooling2d_layer(&pool, err);
-    return leat_dense_layer(json_integer_value(json_object_get(config, "units")), &flat, err);
+        return leat_layer_max_pooling2d(&pool, err);
+    return leat_layer_dense(json_integer_value(json_object_get(config, "units")), &flat, err);
 }
 
 static void run_case(const json_t *c, bool by_name) {
@@ -93,7 +93,7 @@ static void run_case(const json_t *c, bool by_name) {
                             : constructed(name, config, &err);
     if (layer == NULL)
         fail_msg("%s", err.text);
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     leat_tensor in = train_tensor(input), out = train_tensor(json_object_get(c, "output"));
     leat_shape shape = leat_tensor_shape(&in);
     set_weights(layer, &shape, json_object_get(c, "weights"));
@@ -101,8 +101,8 @@ static void run_case(const json_t *c, bool by_name) {
     leat_value y = leati_layer_call(layer, &x, 1, arrays_bool(c, "training", false), NULL);
     train_value_close("output", &out, y, 1e-5);
     leat_value upstream = train_eager_value(graph, json_object_get(c, "upstream"));
-    leat_value loss = leat_reduce_sum(leat_multiply(y, upstream), NULL, 0, false), gradient;
-    leat_gradients(loss, &x, 1, &gradient);
+    leat_value loss = leat_op_reduce_sum(leat_op_multiply(y, upstream), NULL, 0, false), gradient;
+    leat_value_gradients(loss, &x, 1, &gradient);
     leat_tensor expected = train_tensor(json_array_get(json_object_get(c, "input_grads"), 0));
     train_value_close("input gradient", &expected, gradient, 1e-5);
     check_weight_gradients(layer, loss, json_object_get(c, "weight_grads"));
@@ -142,21 +142,21 @@ static void wants_text(const char *part, leat_layer *layer, const leat_error *er
 static void wrong_arguments_are_named(void **state) {
     (void)state;
     leat_error err = {0};
-    wants_text("filters", leat_conv2d_layer(0, 3, 3, NULL, &err), &err);
+    wants_text("filters", leat_layer_conv2d(0, 3, 3, NULL, &err), &err);
     err = (leat_error){0};
-    wants_text("kernel_size", leat_conv2d_layer(2, -3, 3, NULL, &err), &err);
+    wants_text("kernel_size", leat_layer_conv2d(2, -3, 3, NULL, &err), &err);
     err = (leat_error){0};
-    const leat_conv2d_layer_options groups = {.groups = 3};
-    wants_text("3 groups do not divide 4 filters", leat_conv2d_layer(4, 1, 1, &groups, &err), &err);
+    const leat_layer_conv2d_options groups = {.groups = 3};
+    wants_text("3 groups do not divide 4 filters", leat_layer_conv2d(4, 1, 1, &groups, &err), &err);
     err = (leat_error){0};
-    const leat_conv2d_layer_options activation = {.activation = (leat_activation)99};
-    wants_text("expected linear, relu, softmax, elu", leat_conv2d_layer(4, 1, 1, &activation, &err),
+    const leat_layer_conv2d_options activation = {.activation = (leat_activation)99};
+    wants_text("expected linear, relu, softmax, elu", leat_layer_conv2d(4, 1, 1, &activation, &err),
                &err);
     err = (leat_error){0};
-    const leat_max_pooling2d_layer_options padding = {.padding = (leat_padding)7};
-    wants_text("expected valid or same", leat_max_pooling2d_layer(&padding, &err), &err);
+    const leat_layer_max_pooling2d_options padding = {.padding = (leat_padding)7};
+    wants_text("expected valid or same", leat_layer_max_pooling2d(&padding, &err), &err);
     err = (leat_error){0};
-    wants_text("units", leat_dense_layer(-1, NULL, &err), &err);
+    wants_text("units", leat_layer_dense(-1, NULL, &err), &err);
     err = (leat_error){0};
     assert_null(leati_layer_from_json("Convolution", NULL, &err));
     assert_int_equal(err.code, LEAT_NOT_FOUND);
@@ -188,7 +188,7 @@ static void wrong_shapes_are_named(void **state) {
     (void)state;
     leat_error err = {0};
     leat_graph *graph;
-    leat_layer *conv = leat_conv2d_layer(2, 3, 3, NULL, &err);
+    leat_layer *conv = leat_layer_conv2d(2, 3, 3, NULL, &err);
     leat_value x = argument_of(&graph, LEAT_SHAPE(-1, 8));
     assert_true(leati_layer_call(conv, &x, 1, false, NULL).id < 0);
     fails_with(graph, "layer \"conv2d\" (Conv2D) expects an input of shape [batch, height, width, "
@@ -207,7 +207,7 @@ static void sizes_may_be_unknown(void **state) {
     (void)state;
     leat_error err = {0};
     leat_graph *graph;
-    leat_layer *conv = leat_conv2d_layer(2, 3, 3, NULL, &err);
+    leat_layer *conv = leat_layer_conv2d(2, 3, 3, NULL, &err);
     leat_value x = argument_of(&graph, LEAT_SHAPE(-1, -1, -1, 3));
     leat_value y = leati_layer_call(conv, &x, 1, false, NULL);
     leat_shape shape = leat_value_shape(y);
@@ -230,10 +230,10 @@ static void sizes_may_be_unknown(void **state) {
     leat_layer_free(back);
     json_decref(config);
 
-    leat_layer *flatten = leat_flatten_layer(NULL, &err);
+    leat_layer *flatten = leat_layer_flatten(NULL, &err);
     leat_tensor empty, found;
     train_ok(leat_tensor_new(LEAT_FLOAT32, LEAT_SHAPE(0, 2, 3), &empty, &train_error));
-    graph = leat_eager_new(&err);
+    graph = leat_graph_new_eager(&err);
     x = leat_graph_tensor(graph, &empty);
     y = leati_layer_call(flatten, &x, 1, false, NULL);
     train_ok(leat_value_tensor(y, &found, &train_error));
@@ -248,8 +248,8 @@ static void sizes_may_be_unknown(void **state) {
 
 static leat_status make_and_build(void *context, leat_error *err) {
     (void)context;
-    const leat_conv2d_layer_options options = {.name = "first", .seed = LEAT_SEED(3)};
-    leat_layer *layer = leat_conv2d_layer(2, 3, 3, &options, err);
+    const leat_layer_conv2d_options options = {.name = "first", .seed = LEAT_SEED(3)};
+    leat_layer *layer = leat_layer_conv2d(2, 3, 3, &options, err);
     if (layer == NULL)
         return torture_code(err);
     leat_shape input = LEAT_SHAPE(-1, 5, 5, 1);

@@ -97,7 +97,7 @@ static json_t *describe(const leati_kind *kind, bool (*put)(json_t *, const leat
     json_t *object = json_object();
     if (object != NULL && leati_json_put(object, "name", json_string(kind->name)) &&
         leati_json_put(object, "doc", json_string(kind->doc)) &&
-        leati_json_put(object, "arguments", leati_rows_describe(kind->rows)) &&
+        leati_json_put(object, "arguments", leati_json_describe_rows(kind->rows)) &&
         leati_json_put(object, "signature", describe_signature(kind->signature)) &&
         (put == NULL || put(object, kind)))
         return object;
@@ -117,18 +117,18 @@ static json_t *describe_table(const leati_kind *const *kinds, size_t count,
     return NULL;
 }
 
-char *leat_train_json(leat_error *err) {
+char *leat_parts_json(leat_error *err) {
     static const struct {
         const char *name;
         const leati_kind *const *(*kinds)(size_t *count);
         bool (*put)(json_t *object, const leati_kind *kind);
     } tables[] = {
-        {"layers", leati_layer_kinds, put_layer},
-        {"losses", leati_loss_kinds, put_loss},
-        {"metrics", leati_metric_kinds, put_metric},
-        {"optimizers", leati_optimizer_kinds, put_optimizer},
-        {"initializers", leati_initializer_kinds, put_initializer},
-        {"schedules", leati_schedule_kinds, NULL},
+        {"layers", leati_kinds_layer, put_layer},
+        {"losses", leati_kinds_loss, put_loss},
+        {"metrics", leati_kinds_metric, put_metric},
+        {"optimizers", leati_kinds_optimizer, put_optimizer},
+        {"initializers", leati_kinds_initializer, put_initializer},
+        {"schedules", leati_kinds_schedule, NULL},
     };
     json_t *root = json_object();
     bool good = root != NULL;

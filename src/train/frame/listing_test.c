@@ -18,7 +18,7 @@
 
 static json_t *tables_of(void) {
     leat_error err = {0};
-    char *text = leat_train_json(&err);
+    char *text = leat_parts_json(&err);
     assert_non_null(text);
     json_t *root = json_loads(text, 0, NULL);
     assert_non_null(root);
@@ -185,7 +185,7 @@ static void survives_failed_values(void **state) {
     for (long n = 1; failed; n += n < 300 ? 1 : 89) {
         leat_error err = {0};
         torture_fail_at(n);
-        char *text = leat_train_json(&err);
+        char *text = leat_parts_json(&err);
         failed = torture_failed();
         torture_fail_at(0);
         assert_int_equal(err.code, text == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK);

@@ -1,7 +1,7 @@
 /* What losses share: weighting and reducing as Keras' loss objects do, and the average over a
  * global batch.
  *
- * A custom loop divides the sum of its rows' losses by the global batch (leat_average_loss), so
+ * A custom loop divides the sum of its rows' losses by the global batch (leat_loss_average), so
  * that the gradients of all replicas sum to the gradient of the mean. Failures are the graph's. No
  * state, no locks. */
 #include "train/frame/loss.h"
@@ -30,7 +30,7 @@ leat_status leati_loss_check(const void *args, leat_error *err) {
 
 leati_loss *leati_loss_from_json(const char *name, const json_t *config, leat_error *err) {
     size_t count;
-    const leati_kind *const *kinds = leati_loss_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_loss(&count);
     const leati_kind *kind = leati_kind_find(kinds, count, "loss", name, err);
     void *args;
     if (kind == NULL || leati_kind_args_read(kind, config, &args, err) != LEAT_OK)
@@ -52,37 +52,37 @@ void leati_loss_free(leati_loss *loss) {
     leati_free(loss);
 }
 
-void leati_same_rank(leat_value *values, leat_value *weights) {
+void leati_loss_same_rank(leat_value *values, leat_value *weights) {
     leat_shape a = leat_value_shape(*values), b = leat_value_shape(*weights);
     const int64_t last[1] = {-1};
     if (b.rank >= 0 && a.rank == b.rank + 1 && a.dims[a.rank - 1] == 1)
-        *values = leat_squeeze(*values, last, 1);
+        *values = leat_op_squeeze(*values, last, 1);
     else if (a.rank >= 0 && b.rank == a.rank + 1 && b.dims[b.rank - 1] == 1)
-        *weights = leat_squeeze(*weights, last, 1);
+        *weights = leat_op_squeeze(*weights, last, 1);
 }
 
-/* As leati_same_rank, but a vector gets the last dimension of size 1 that the other has. */
+/* As leati_loss_same_rank, but a vector gets the last dimension of size 1 that the other has. */
 static void match_ranks(leat_value *values, leat_value *weights) {
     leat_shape a = leat_value_shape(*values), b = leat_value_shape(*weights);
     if (a.rank == 1 && b.rank == 2 && b.dims[1] == 1)
-        *values = leat_expand_dims(*values, -1);
+        *values = leat_op_expand_dims(*values, -1);
     else if (b.rank == 1 && a.rank == 2 && a.dims[1] == 1)
-        *weights = leat_expand_dims(*weights, -1);
+        *weights = leat_op_expand_dims(*weights, -1);
     else
-        leati_same_rank(values, weights);
+        leati_loss_same_rank(values, weights);
 }
 
-leat_value leati_divide_no_nan(leat_value a, leat_value b) {
-    leat_value zero = leati_number(b.graph, leat_value_dtype(b), 0);
-    leat_value one = leati_number(b.graph, leat_value_dtype(b), 1);
-    leat_value empty = leat_equal(b, zero);
-    leat_value quotient = leat_divide(a, leat_select(empty, one, b));
-    return leat_select(empty, zero, quotient);
+leat_value leati_loss_divide_no_nan(leat_value a, leat_value b) {
+    leat_value zero = leati_support_number(b.graph, leat_value_dtype(b), 0);
+    leat_value one = leati_support_number(b.graph, leat_value_dtype(b), 1);
+    leat_value empty = leat_op_equal(b, zero);
+    leat_value quotient = leat_op_divide(a, leat_op_select(empty, one, b));
+    return leat_op_select(empty, zero, quotient);
 }
 
-leat_value leati_input_of(leat_value value, const leati_tensor_op *op) {
+leat_value leati_loss_input_of(leat_value value, const leati_tensor_op *op) {
     leat_value none = {.graph = value.graph, .id = -1};
-    if (leati_value_failed(value))
+    if (leati_support_value_failed(value))
         return none;
     const leati_body *body = &value.graph->body;
     int32_t node = body->values[value.id].node;
@@ -91,47 +91,47 @@ leat_value leati_input_of(leat_value value, const leati_tensor_op *op) {
     return (leat_value){.graph = value.graph, .id = body->nodes[node].inputs[0]};
 }
 
-leat_value leati_logits_behind(leat_value value) {
-    return leati_input_of(value, &leati_tensor_op_softmax);
+leat_value leati_loss_logits_behind(leat_value value) {
+    return leati_loss_input_of(value, &leati_tensor_op_softmax);
 }
 
 /* ---- for the files of losses ---- */
 
 bool leati_loss_align(leat_value *labels, leat_value *predictions) {
-    if (leati_value_failed(*labels) || leati_value_failed(*predictions))
+    if (leati_support_value_failed(*labels) || leati_support_value_failed(*predictions))
         return false;
-    *labels = leat_cast(*labels, leat_value_dtype(*predictions));
+    *labels = leat_op_cast(*labels, leat_value_dtype(*predictions));
     match_ranks(labels, predictions);
-    return !leati_value_failed(*labels) && !leati_value_failed(*predictions);
+    return !leati_support_value_failed(*labels) && !leati_support_value_failed(*predictions);
 }
 
-leat_value leati_failed_value(leat_value like) {
+leat_value leati_loss_failed_value(leat_value like) {
     return (leat_value){.graph = like.graph, .id = -1};
 }
 
-leat_value leati_mean_of_last(leat_value value) {
+leat_value leati_loss_mean_of_last(leat_value value) {
     const int64_t last[1] = {-1};
-    return leat_value_shape(value).rank == 0 ? value : leat_reduce_mean(value, last, 1, false);
+    return leat_value_shape(value).rank == 0 ? value : leat_op_reduce_mean(value, last, 1, false);
 }
 
-leat_value leati_number_like(leat_value like, double number) {
-    return leati_number(like.graph, leat_value_dtype(like), number);
+leat_value leati_loss_number_like(leat_value like, double number) {
+    return leati_support_number(like.graph, leat_value_dtype(like), number);
 }
 
-leat_value leati_signed_labels(leat_value labels) {
-    leat_value one = leati_number_like(labels, 1);
-    leat_value is_zero = leat_equal(labels, leati_number_like(labels, 0));
-    leat_value is_bit = leat_logical_or(is_zero, leat_equal(labels, one));
-    leat_value all = leat_reduce_all(is_bit, NULL, 0, false);
-    leat_value moved = leat_subtract(leati_times(labels, 2), one);
-    return leat_select(all, moved, labels);
+leat_value leati_loss_signed_labels(leat_value labels) {
+    leat_value one = leati_loss_number_like(labels, 1);
+    leat_value is_zero = leat_op_equal(labels, leati_loss_number_like(labels, 0));
+    leat_value is_bit = leat_op_logical_or(is_zero, leat_op_equal(labels, one));
+    leat_value all = leat_op_reduce_all(is_bit, NULL, 0, false);
+    leat_value moved = leat_op_subtract(leati_support_times(labels, 2), one);
+    return leat_op_select(all, moved, labels);
 }
 
-leat_value leati_clip_probability(leat_value probabilities) {
+leat_value leati_loss_clip_probability(leat_value probabilities) {
     const double epsilon = 1e-7;
-    leat_value low = leati_number_like(probabilities, epsilon);
-    leat_value high = leati_number_like(probabilities, 1 - epsilon);
-    return leat_maximum(leat_minimum(probabilities, high), low);
+    leat_value low = leati_loss_number_like(probabilities, epsilon);
+    leat_value high = leati_loss_number_like(probabilities, 1 - epsilon);
+    return leat_op_maximum(leat_op_minimum(probabilities, high), low);
 }
 
 static bool is(const char *reduction, const char *name) {
@@ -141,12 +141,12 @@ static bool is(const char *reduction, const char *name) {
 /* Rows that a mask leaves out weigh nothing; where the mean is over all rows, the others weigh more
  * by as much. */
 static leat_value weights_of_mask(leat_value mask, leat_dtype dtype, const char *reduction) {
-    leat_value valid = leat_cast(mask, dtype);
+    leat_value valid = leat_op_cast(mask, dtype);
     if (!is(reduction, "mean") && !is(reduction, "sum_over_batch_size"))
         return valid;
-    leat_value total = leat_cast(leat_size_of(valid, LEAT_INT64), dtype);
-    leat_value kept = leat_reduce_sum(valid, NULL, 0, false);
-    return leat_multiply(valid, leati_divide_no_nan(total, kept));
+    leat_value total = leat_op_cast(leat_op_size(valid, LEAT_INT64), dtype);
+    leat_value kept = leat_op_reduce_sum(valid, NULL, 0, false);
+    return leat_op_multiply(valid, leati_loss_divide_no_nan(total, kept));
 }
 
 /* Eagerly Keras leaves the losses of no rows as they are. In a traced function their mean is 0, as
@@ -166,18 +166,18 @@ leat_value leati_loss_call(const leati_loss *loss, leat_value labels, leat_value
 static leat_value weights_of(leat_value values, const leat_value *sample_weight, leat_value left,
                              const leat_value *given, const char *reduction) {
     leat_dtype dtype = leat_value_dtype(values);
-    leat_value weights = leati_failed_value(values), mask = left;
+    leat_value weights = leati_loss_failed_value(values), mask = left;
     if (given != NULL)
-        mask = left.id >= 0 ? leat_logical_and(*given, left) : *given;
+        mask = left.id >= 0 ? leat_op_logical_and(*given, left) : *given;
     if (sample_weight != NULL)
-        weights = leat_cast(*sample_weight, dtype);
+        weights = leat_op_cast(*sample_weight, dtype);
     if (mask.id < 0)
         return weights;
     leat_value by_mask = weights_of_mask(mask, dtype, reduction);
     if (sample_weight == NULL)
         return by_mask;
-    leati_same_rank(&by_mask, &weights);
-    return leat_multiply(weights, by_mask);
+    leati_loss_same_rank(&by_mask, &weights);
+    return leat_op_multiply(weights, by_mask);
 }
 
 leat_value leati_loss_pass(const leati_loss_kind *kind, const void *arguments, leat_value labels,
@@ -185,37 +185,38 @@ leat_value leati_loss_pass(const leati_loss_kind *kind, const void *arguments, l
                            const leat_value *given) {
     const struct leati_loss_args *args = arguments;
     const char *reduction = args->reduction == NULL ? "none" : args->reduction;
-    leat_value mask = leati_failed_value(predictions);
+    leat_value mask = leati_loss_failed_value(predictions);
     leat_value values = kind->call(arguments, labels, predictions, &mask);
-    if (leati_value_failed(values))
+    if (leati_support_value_failed(values))
         return values;
     leat_value weights = weights_of(values, sample_weight, mask, given, reduction);
     bool weighted = sample_weight != NULL || given != NULL || mask.id >= 0;
     if (weighted) {
         match_ranks(&values, &weights);
-        values = leat_multiply(values, weights);
+        values = leat_op_multiply(values, weights);
     }
     if (is(reduction, "none") || leat_value_shape(values).rank == 0 || is_nothing(values))
         return values;
-    leat_value sum = leat_reduce_sum(values, NULL, 0, false);
+    leat_value sum = leat_op_reduce_sum(values, NULL, 0, false);
     if (is(reduction, "sum"))
         return sum;
-    leat_value count = leat_cast(leat_size_of(values, LEAT_INT64), leat_value_dtype(values));
+    leat_value count = leat_op_cast(leat_op_size(values, LEAT_INT64), leat_value_dtype(values));
     if (weighted && is(reduction, "mean_with_sample_weight"))
-        count = leat_reduce_sum(weights, NULL, 0, false);
-    return leati_divide_no_nan(sum, count);
+        count = leat_op_reduce_sum(weights, NULL, 0, false);
+    return leati_loss_divide_no_nan(sum, count);
 }
 
-leat_value leat_average_loss(leat_value losses, int64_t global_batch_size) {
+leat_value leat_loss_average(leat_value losses, int64_t global_batch_size) {
     leat_value failed = {.graph = losses.graph, .id = -1};
-    if (leati_value_failed(losses))
+    if (leati_support_value_failed(losses))
         return failed;
     if (global_batch_size < 0)
-        return leati_build_error(losses.graph, LEAT_INVALID_ARGUMENT,
-                                 "leat_average_loss: the global batch size is negative");
+        return leati_support_build_error(losses.graph, LEAT_INVALID_ARGUMENT,
+                                         "leat_loss_average: the global batch size is negative");
     leat_dtype dtype = leat_value_dtype(losses);
-    leat_value sum = leat_reduce_sum(losses, NULL, 0, false);
+    leat_value sum = leat_op_reduce_sum(losses, NULL, 0, false);
     if (global_batch_size == 0)
-        return leat_zeros_like(sum);
-    return leat_divide(sum, leati_number(losses.graph, dtype, (double)global_batch_size));
+        return leat_op_zeros_like(sum);
+    return leat_op_divide(sum,
+                          leati_support_number(losses.graph, dtype, (double)global_batch_size));
 }

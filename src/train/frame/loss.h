@@ -53,31 +53,31 @@ leat_value leati_loss_pass(const leati_loss_kind *kind, const void *args, leat_v
 
 /* Two operands of which one may have one dimension of size 1 more: takes it away, as Keras does for
  * values and their weights. */
-void leati_same_rank(leat_value *values, leat_value *weights);
+void leati_loss_same_rank(leat_value *values, leat_value *weights);
 
 /* a / b, but 0 where b is 0. */
-leat_value leati_divide_no_nan(leat_value a, leat_value b);
+leat_value leati_loss_divide_no_nan(leat_value a, leat_value b);
 
 /* The value of which `value` is the softmax, or a failed one. */
-leat_value leati_logits_behind(leat_value value);
+leat_value leati_loss_logits_behind(leat_value value);
 
 /* The value from which an operation of one input made `value`; failed where another one did. */
-leat_value leati_input_of(leat_value value, const leati_tensor_op *op);
+leat_value leati_loss_input_of(leat_value value, const leati_tensor_op *op);
 
 /* ---- for the files of losses ---- */
 
 /* Labels in the dtype of the predictions, and both of one rank: a dimension of size 1 that one has
  * more goes, or is added to vectors. False: one has failed. */
 bool leati_loss_align(leat_value *labels, leat_value *predictions);
-leat_value leati_failed_value(leat_value like);
+leat_value leati_loss_failed_value(leat_value like);
 /* The mean over the last dimension. */
-leat_value leati_mean_of_last(leat_value value);
+leat_value leati_loss_mean_of_last(leat_value value);
 /* A number of the dtype of `like`. */
-leat_value leati_number_like(leat_value like, double number);
+leat_value leati_loss_number_like(leat_value like, double number);
 /* Labels that are all 0 or 1 as -1 and 1, others as they are. */
-leat_value leati_signed_labels(leat_value labels);
+leat_value leati_loss_signed_labels(leat_value labels);
 /* Probabilities between 1e-7 and 1 - 1e-7. */
-leat_value leati_clip_probability(leat_value probabilities);
+leat_value leati_loss_clip_probability(leat_value probabilities);
 
 /* Rows for `reduction` and `name` of a struct whose first member is struct leati_loss_args. */
 #define LEATI_LOSS_ROWS                                                                            \

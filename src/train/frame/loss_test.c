@@ -13,7 +13,7 @@
 
 static bool in_table(const char *name) {
     size_t count;
-    const leati_kind *const *kinds = leati_loss_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_loss(&count);
     for (size_t i = 0; i < count; i++)
         if (strcmp(kinds[i]->name, name) == 0)
             return true;
@@ -26,7 +26,7 @@ static void run_case(const json_t *c) {
         leati_loss_from_json(arrays_text(c, "loss"), json_object_get(c, "config"), &err);
     if (loss == NULL)
         fail_msg("%s", err.text);
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     const json_t *weights = json_object_get(c, "sample_weight");
     leat_value labels = train_eager_value(graph, json_object_get(c, "y_true")), weight, gradient;
     leat_value predictions = train_eager_value(graph, json_object_get(c, "y_pred"));
@@ -37,7 +37,7 @@ static void run_case(const json_t *c) {
     leat_tensor expected = train_tensor(json_object_get(c, "value"));
     train_value_close("loss", &expected, value, 2e-6);
     leat_tensor_unref(&expected);
-    leat_gradients(value, &predictions, 1, &gradient);
+    leat_value_gradients(value, &predictions, 1, &gradient);
     expected = train_tensor(json_object_get(c, "grad"));
     train_value_close("gradient", &expected, gradient, 2e-6);
     leat_tensor_unref(&expected);
@@ -83,18 +83,19 @@ static void softmax_is_looked_behind(void **state) {
     size_t index;
     json_array_foreach(cases, index, c) {
         leat_error err = {0};
-        leat_graph *graph = leat_eager_new(&err);
+        leat_graph *graph = leat_graph_new_eager(&err);
         leat_value logits = train_eager_value(graph, json_object_get(c, "logits")), gradient;
         leat_value labels = label_values(graph, json_object_get(c, "labels"));
-        leat_value rows = leat_sparse_categorical_crossentropy(labels, leat_softmax(logits), false);
-        leat_value loss = leat_reduce_mean(rows, NULL, 0, false);
+        leat_value rows =
+            leat_loss_sparse_categorical_crossentropy(labels, leat_op_softmax(logits), false);
+        leat_value loss = leat_op_reduce_mean(rows, NULL, 0, false);
         leat_tensor found, expected;
         train_ok(leat_value_tensor(loss, &found, &train_error));
         assert_true(fabs((double)*(const float *)found.data - arrays_int(c, "loss", 0)) < 1e-4);
-        leat_gradients(loss, &logits, 1, &gradient);
+        leat_value_gradients(loss, &logits, 1, &gradient);
         const json_t *recorded = json_object_get(c, "grad");
         if (recorded == NULL) { /* of a bias added to the logits: summed over rows */
-            gradient = leat_reduce_sum(gradient, (const int64_t[]){0}, 1, false);
+            gradient = leat_op_reduce_sum(gradient, (const int64_t[]){0}, 1, false);
             recorded = json_object_get(c, "bias_gradient");
         }
         expected = train_tensor(recorded);
@@ -112,11 +113,11 @@ static void other_probabilities_are_clipped(void **state) {
     leat_error err = {0};
     const float probabilities[2] = {1, 0};
     const int64_t label = 1;
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     leat_tensor rows = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(1, 2), probabilities);
     leat_tensor one = leat_tensor_view(LEAT_INT64, LEAT_SHAPE(1), &label);
-    leat_value loss = leat_sparse_categorical_crossentropy(leat_graph_tensor(graph, &one),
-                                                           leat_graph_tensor(graph, &rows), false);
+    leat_value loss = leat_loss_sparse_categorical_crossentropy(
+        leat_graph_tensor(graph, &one), leat_graph_tensor(graph, &rows), false);
     leat_tensor found;
     train_ok(leat_value_tensor(loss, &found, &train_error));
     assert_true(fabs((double)*(const float *)found.data - 16.118095) < 1e-4);
@@ -129,11 +130,11 @@ static void labels_outside_are_named(void **state) {
     leat_error err = {0};
     const float logits[4] = {1, 2, 3, 4};
     const uint8_t labels[2] = {1, 12};
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     leat_tensor rows = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 2), logits);
     leat_tensor given = leat_tensor_view(LEAT_UINT8, LEAT_SHAPE(2), labels), found;
-    leat_value loss = leat_sparse_categorical_crossentropy(leat_graph_tensor(graph, &given),
-                                                           leat_graph_tensor(graph, &rows), true);
+    leat_value loss = leat_loss_sparse_categorical_crossentropy(
+        leat_graph_tensor(graph, &given), leat_graph_tensor(graph, &rows), true);
     assert_int_equal(leat_value_tensor(loss, &found, &err), LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "label 12 of row 1"));
     leat_graph_free(graph);
@@ -141,9 +142,9 @@ static void labels_outside_are_named(void **state) {
 
 static float average_of(const float *losses, int64_t count, int64_t batch) {
     leat_error err = {0};
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(count), losses), found;
-    train_ok(leat_value_tensor(leat_average_loss(leat_graph_tensor(graph, &tensor), batch), &found,
+    train_ok(leat_value_tensor(leat_loss_average(leat_graph_tensor(graph, &tensor), batch), &found,
                                &train_error));
     float value = *(const float *)found.data;
     leat_tensor_unref(&found);
@@ -160,8 +161,8 @@ static void averages_are_over_the_global_batch(void **state) {
     assert_true(average_of(losses, 3, 0) == 0);
     leat_error err = {0};
     leat_tensor found, tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(3), losses);
-    leat_graph *graph = leat_eager_new(&err);
-    leat_value bad = leat_average_loss(leat_graph_tensor(graph, &tensor), -1);
+    leat_graph *graph = leat_graph_new_eager(&err);
+    leat_value bad = leat_loss_average(leat_graph_tensor(graph, &tensor), -1);
     assert_int_equal(leat_value_tensor(bad, &found, &err), LEAT_INVALID_ARGUMENT);
     leat_graph_free(graph);
 }
@@ -185,7 +186,7 @@ static void weights_and_masks_are_reduced(void **state) {
     const float labels[4] = {0}, predictions[4] = {1, 2, 3, 5}, weights[4] = {2, 5, 0.5F, 1};
     const bool mask[4] = {true, false, true, true}, nothing[4] = {false};
     leat_error err = {0};
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0] * WAYS; i++) {
         int way = ways[i % WAYS], count = 2;
         char config[60];

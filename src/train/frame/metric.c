@@ -98,7 +98,7 @@ leat_metric *leat_metric_named(const char *name, const char *config, leat_error 
 
 leat_metric *leati_metric_from_json(const char *name, const json_t *config, leat_error *err) {
     size_t count;
-    const leati_kind *const *kinds = leati_metric_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_metric(&count);
     const leati_kind *kind = leati_kind_find(kinds, count, "metric", name, err);
     void *args;
     if (kind == NULL || leati_kind_args_read(kind, config, &args, err) != LEAT_OK)
@@ -117,55 +117,55 @@ void leat_metric_free(leat_metric *metric) {
 
 /* ---- updates ---- */
 
-leat_value leati_mean_from(leat_value value, int32_t first) {
+leat_value leati_metric_mean_from(leat_value value, int32_t first) {
     int64_t axes[LEAT_MAX_RANK];
     int32_t rank = leat_value_shape(value).rank;
     for (int32_t d = first; d < rank; d++)
         axes[d - first] = d;
-    return rank > first ? leat_reduce_mean(value, axes, rank - first, false) : value;
+    return rank > first ? leat_op_reduce_mean(value, axes, rank - first, false) : value;
 }
 
-leat_value leati_in_top_k(leat_value labels, leat_value predictions, int64_t k) {
+leat_value leati_metric_in_top_k(leat_value labels, leat_value predictions, int64_t k) {
     leat_shape shape = leat_value_shape(predictions);
     const int64_t last[1] = {-1};
-    if (leati_value_failed(predictions) || leati_value_failed(labels))
-        return leati_failed_value(predictions);
+    if (leati_support_value_failed(predictions) || leati_support_value_failed(labels))
+        return leati_loss_failed_value(predictions);
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
-        return leati_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
-                                 "the number of classes is unknown");
-    leat_value places = leat_one_hot(labels, shape.dims[shape.rank - 1], LEAT_BOOL);
-    leat_value least = leati_number_like(predictions, -INFINITY);
-    leat_value own = leat_reduce_max(leat_select(places, predictions, least), last, 1, true);
-    leat_value above = leat_cast(leat_greater(predictions, own), LEAT_INT64);
-    leat_value rank = leat_reduce_sum(above, last, 1, false);
-    leat_value among = leat_less(rank, leati_number(rank.graph, LEAT_INT64, (double)k));
-    return leat_logical_and(among, leat_is_finite(leat_squeeze(own, last, 1)));
+        return leati_support_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
+                                         "the number of classes is unknown");
+    leat_value places = leat_op_one_hot(labels, shape.dims[shape.rank - 1], LEAT_BOOL);
+    leat_value least = leati_loss_number_like(predictions, -INFINITY);
+    leat_value own = leat_op_reduce_max(leat_op_select(places, predictions, least), last, 1, true);
+    leat_value above = leat_op_cast(leat_op_greater(predictions, own), LEAT_INT64);
+    leat_value rank = leat_op_reduce_sum(above, last, 1, false);
+    leat_value among = leat_op_less(rank, leati_support_number(rank.graph, LEAT_INT64, (double)k));
+    return leat_op_logical_and(among, leat_op_is_finite(leat_op_squeeze(own, last, 1)));
 }
 
-leat_value leati_as_state(const leati_pass *pass, leat_value value) {
+leat_value leati_metric_as_state(const leati_pass *pass, leat_value value) {
     leat_dtype dtype = leat_value_dtype(pass->weights[0]);
-    return leat_value_dtype(value) == dtype ? value : leat_cast(value, dtype);
+    return leat_value_dtype(value) == dtype ? value : leat_op_cast(value, dtype);
 }
 
 /* Keras' rule: values times weights, then one value per row; the count is the sum of the weights,
  * or without them the number of rows. */
 static void add_mean(const leati_pass *pass, leat_value values) {
     const leat_value *sample_weight = pass->sample_weight;
-    leat_value count = leati_number_like(pass->weights[1], 1);
-    values = leati_as_state(pass, values);
+    leat_value count = leati_loss_number_like(pass->weights[1], 1);
+    values = leati_metric_as_state(pass, values);
     if (sample_weight != NULL) {
-        leat_value weights = leati_as_state(pass, *sample_weight);
-        leati_same_rank(&values, &weights);
-        values = leati_mean_from(values, leat_value_shape(weights).rank);
-        weights = leat_broadcast_like(weights, values);
-        values = leat_multiply(values, weights);
-        count = leat_reduce_sum(leati_mean_from(weights, 1), NULL, 0, false);
+        leat_value weights = leati_metric_as_state(pass, *sample_weight);
+        leati_loss_same_rank(&values, &weights);
+        values = leati_metric_mean_from(values, leat_value_shape(weights).rank);
+        weights = leat_op_broadcast_like(weights, values);
+        values = leat_op_multiply(values, weights);
+        count = leat_op_reduce_sum(leati_metric_mean_from(weights, 1), NULL, 0, false);
     }
-    values = leati_mean_from(values, 1);
+    values = leati_metric_mean_from(values, 1);
     if (sample_weight == NULL && leat_value_shape(values).rank > 0)
-        count = leati_as_state(pass, leat_size_of(values, LEAT_INT64));
-    pass->updates[0] = leat_add(pass->weights[0], leat_reduce_sum(values, NULL, 0, false));
-    pass->updates[1] = leat_add(pass->weights[1], count);
+        count = leati_metric_as_state(pass, leat_op_size(values, LEAT_INT64));
+    pass->updates[0] = leat_op_add(pass->weights[0], leat_op_reduce_sum(values, NULL, 0, false));
+    pass->updates[1] = leat_op_add(pass->weights[1], count);
 }
 
 /* Checks the values of an update: `count` of them, of known ranks. */
@@ -173,10 +173,11 @@ static leat_status check_update(const leati_metric_kind *kind, const leati_pass 
                                 leat_error *err) {
     for (int i = -1; i < pass->num_inputs; i++) {
         const leat_value *value = i < 0 ? pass->sample_weight : &pass->inputs[i];
-        if (value != NULL && (leati_value_failed(*value) || leat_value_shape(*value).rank < 0))
+        if (value != NULL &&
+            (leati_support_value_failed(*value) || leat_value_shape(*value).rank < 0))
             return leati_refuse(err, SHAPE,
                                 "%s: value %d has failed or is of unknown rank; use "
-                                "leat_ensure_shape",
+                                "leat_op_ensure_shape",
                                 kind->kind.name, i < 0 ? kind->num_values : i);
     }
     return LEAT_OK;
@@ -200,7 +201,7 @@ void leati_metric_pass(const leati_metric_kind *kind, const leati_pass *pass) {
 leat_value leati_metric_result_of(const leati_metric_kind *kind, const void *args,
                                   const leat_value *states) {
     return kind->result != NULL ? kind->result(args, states)
-                                : leati_divide_no_nan(states[0], states[1]);
+                                : leati_loss_divide_no_nan(states[0], states[1]);
 }
 
 /* Makes the states that depend on the shapes of an update's values, with the first one. */
@@ -276,7 +277,7 @@ static leat_status compute_result(const leat_metric *metric, leat_graph *graph, 
 leat_status leat_metric_result_tensor(leat_metric *metric, leat_tensor *out, leat_error *err) {
     if (metric == NULL || out == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the metric or its result is NULL");
-    leat_graph *graph = leat_eager_new(err);
+    leat_graph *graph = leat_graph_new_eager(err);
     if (graph == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_status status = compute_result(metric, graph, out, err);

@@ -54,7 +54,7 @@ LEAT_WARN_UNUSED leat_status leati_metric_states(const leati_metric_kind *kind, 
 /* The operations of an update without variables: fills pass->updates. A failure is the graph's. */
 void leati_metric_pass(const leati_metric_kind *kind, const leati_pass *pass);
 /* A value in the dtype of the states that it is added to. */
-leat_value leati_as_state(const leati_pass *pass, leat_value value);
+leat_value leati_metric_as_state(const leati_pass *pass, leat_value value);
 /* The result of these states. */
 leat_value leati_metric_result_of(const leati_metric_kind *kind, const void *args,
                                   const leat_value *states);
@@ -62,7 +62,7 @@ leat_value leati_metric_result_of(const leati_metric_kind *kind, const void *arg
 /* Is the label, an int64 place, among the k largest predictions of its row? bool per row; as
  * TensorFlow's in_top_k: equal predictions count as smaller, places outside and predictions that
  * are not finite give false. */
-leat_value leati_in_top_k(leat_value labels, leat_value predictions, int64_t k);
+leat_value leati_metric_in_top_k(leat_value labels, leat_value predictions, int64_t k);
 
 /* The row for `name` of a struct whose first member is struct leati_metric_args. */
 #define LEATI_METRIC_ROWS                                                                          \
@@ -72,6 +72,6 @@ leat_value leati_in_top_k(leat_value labels, leat_value predictions, int64_t k);
     }
 
 /* The mean over all dimensions from `first` on. */
-leat_value leati_mean_from(leat_value value, int32_t first);
+leat_value leati_metric_mean_from(leat_value value, int32_t first);
 
 #endif

@@ -14,7 +14,7 @@
 
 static bool in_table(const char *name) {
     size_t count;
-    const leati_kind *const *kinds = leati_metric_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_metric(&count);
     for (size_t i = 0; i < count; i++)
         if (strcmp(kinds[i]->name, name) == 0)
             return true;
@@ -42,7 +42,7 @@ static void run_case(const json_t *c) {
     if (metric == NULL)
         fail_msg("%s", err.text);
     assert_true(result_of(metric) == json_number_value(json_object_get(c, "before")));
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     size_t index, k;
     json_t *update, *value;
     json_array_foreach(json_object_get(c, "updates"), index, update) {
@@ -110,7 +110,7 @@ static void documented_examples(void **state) {
             leat_metric *metric = leati_metric_from_json(cases[i].name, NULL, &err);
             if (metric == NULL)
                 fail_msg("%s", err.text);
-            leat_graph *graph = leat_eager_new(&err);
+            leat_graph *graph = leat_graph_new_eager(&err);
             leat_value values[3] = {eager_rows(graph, cases[i].labels_shape, cases[i].labels),
                                     eager_rows(graph, cases[i].shape, cases[i].predictions),
                                     eager_rows(graph, cases[i].weights_shape, cases[i].weights)};
@@ -138,7 +138,7 @@ static void copies_are_summed(void **state) {
     leat_error err = {0};
     const float rows[2][3] = {{1, 2, 3}, {10, 0, 0}};
     const leati_variable_creator *outer = replicas_enter(2);
-    leat_metric *metric = leat_mean("loss", &err);
+    leat_metric *metric = leat_metric_mean("loss", &err);
     replicas_exit(outer);
     assert_int_equal(metric->states[0]->num_copies, 2);
     for (int round = 0; round < 2; round++) {
@@ -157,7 +157,7 @@ static void wrong_values_are_named(void **state) {
     (void)state;
     leat_error err = {0};
     double result;
-    leat_metric *metric = leat_sparse_categorical_accuracy(NULL, &err);
+    leat_metric *metric = leat_metric_sparse_categorical_accuracy(NULL, &err);
     leat_graph *graph = leat_graph_new(NULL, &err);
     leat_value one =
         leat_graph_tensor(graph, &(leat_tensor){.dtype = LEAT_FLOAT32, .data = &(float){1}});
@@ -171,7 +171,7 @@ static void wrong_values_are_named(void **state) {
 }
 
 static leat_status make(void *context, leat_error *err) {
-    leat_metric *metric = leat_mean(context, err);
+    leat_metric *metric = leat_metric_mean(context, err);
     if (metric == NULL)
         return torture_code(err);
     leat_metric_free(metric);

@@ -29,13 +29,13 @@ static void graph_says(leat_graph *graph, leat_status code, const char *text) {
 }
 
 static leat_layer *dense(void) {
-    leat_layer *layer = leat_layer_new("Dense", "{\"units\": 2}", &error);
+    leat_layer *layer = leat_layer_named("Dense", "{\"units\": 2}", &error);
     assert_non_null(layer);
     return layer;
 }
 
 static leat_value ones(leat_graph *graph, leat_shape shape) {
-    return leat_ones(graph, shape, LEAT_FLOAT32);
+    return leat_op_ones(graph, shape, LEAT_FLOAT32);
 }
 
 /* The network (given) keeps the first failure, which its model reports. */
@@ -74,16 +74,16 @@ static void networks_keep_their_first_failure(void **state) {
     network = leat_network_new(&error);
     x = leat_network_input(network, LEAT_SHAPE(2));
     leat_symbol many[9] = {x, x, x, x, x, x, x, x, x};
-    leat_symbol y = leat_network_call(leat_layer_new("Add", NULL, &error), many, 8);
+    leat_symbol y = leat_network_call(leat_layer_named("Add", NULL, &error), many, 8);
     assert_true(y.id == 1);
-    y = leat_network_call(leat_layer_new("Add", NULL, &error), many, 9);
+    y = leat_network_call(leat_layer_named("Add", NULL, &error), many, 9);
     network_says(network, y, LEAT_INVALID_ARGUMENT, "called with more than 8 inputs");
 
     network = leat_network_new(&error);
     other = leat_network_new(&error);
     x = leat_network_input(network, LEAT_SHAPE(2));
     leat_symbol pair[2] = {x, leat_network_input(other, LEAT_SHAPE(2))};
-    y = leat_network_call(leat_layer_new("Add", NULL, &error), pair, 2);
+    y = leat_network_call(leat_layer_named("Add", NULL, &error), pair, 2);
     network_says(network, y, LEAT_INVALID_ARGUMENT, "an input is of another network");
     leat_network_free(other);
     leat_network_free(NULL);
@@ -116,9 +116,9 @@ static void outputs_of_networks_are_checked(void **state) {
     /* What layers refuse comes with their names. */
     network = leat_network_new(&error);
     x = leat_network_input(network, LEAT_SHAPE(2));
-    x = leat_network_call(leat_layer_new("Flatten", "{\"name\": \"flat\"}", &error), &x, 1);
-    x = leat_network_call(leat_layer_new("Conv1D", "{\"filters\": 1, \"kernel_size\": 1}", &error),
-                          &x, 1);
+    x = leat_network_call(leat_layer_named("Flatten", "{\"name\": \"flat\"}", &error), &x, 1);
+    x = leat_network_call(
+        leat_layer_named("Conv1D", "{\"filters\": 1, \"kernel_size\": 1}", &error), &x, 1);
     assert_null(leat_network_model(network, &x, 1, &error));
     says(LEAT_INVALID_ARGUMENT, "the output of layer \"flat\"");
 }
@@ -128,7 +128,7 @@ static void models_of_networks_are_called_with_their_inputs(void **state) {
     leat_network *network = leat_network_new(&error);
     leat_symbol in[2] = {leat_network_input(network, LEAT_SHAPE(2)),
                          leat_network_input(network, LEAT_SHAPE(2))};
-    leat_symbol sum = leat_network_call(leat_layer_new("Add", NULL, &error), in, 2);
+    leat_symbol sum = leat_network_call(leat_layer_named("Add", NULL, &error), in, 2);
     leat_layer *own = dense();
     leat_symbol y = leat_network_call(own, &sum, 1);
     leat_model *model = leat_network_model(network, &y, 1, &error);
@@ -137,9 +137,9 @@ static void models_of_networks_are_called_with_their_inputs(void **state) {
     leat_network *other = leat_network_new(&error);
     leat_symbol z = leat_network_input(other, LEAT_SHAPE(2));
     leat_layer *built = dense();
-    leat_model *alone = leat_sequential(&built, 1, &error);
+    leat_model *alone = leat_model_sequential(&built, 1, &error);
     train_ok(leat_model_build(alone, LEAT_SHAPE(2), &train_error));
-    leat_graph *graph = leat_eager_new(&error);
+    leat_graph *graph = leat_graph_new_eager(&error);
     leat_value given[2] = {ones(graph, LEAT_SHAPE(3, 2)), ones(graph, LEAT_SHAPE(3, 2))}, out[2];
     leat_model_call_all(model, given, 2, false, out, 1);
     assert_int_equal(leat_value_shape(out[0]).dims[0], 3);
@@ -174,17 +174,17 @@ static void models_of_networks_are_called_with_their_inputs(void **state) {
 static void models_are_given_layers_and_inputs(void **state) {
     (void)state;
     leat_layer *layers[2] = {dense(), NULL};
-    assert_null(leat_sequential(layers, 2, &error));
+    assert_null(leat_model_sequential(layers, 2, &error));
     says(LEAT_INVALID_ARGUMENT, "layer 1 of the model is NULL");
-    assert_null(leat_sequential(NULL, 2, &error));
+    assert_null(leat_model_sequential(NULL, 2, &error));
     says(LEAT_INVALID_ARGUMENT, "a sequential model has 2 layers; expected at least one");
     layers[0] = dense();
-    leat_model *model = leat_sequential(layers, 1, &error);
+    leat_model *model = leat_model_sequential(layers, 1, &error);
     assert_int_equal(leat_model_build(NULL, LEAT_SHAPE(2), &error), LEAT_INVALID_ARGUMENT);
     says(LEAT_INVALID_ARGUMENT, "the model is NULL");
     (void)!leat_model_build(model, (leat_shape){.rank = LEAT_UNKNOWN_RANK}, &error);
     says(LEAT_INVALID_ARGUMENT, "give leat_model_build the shape of one row");
-    leat_graph *graph = leat_eager_new(&error);
+    leat_graph *graph = leat_graph_new_eager(&error);
     assert_true(leat_model_call(model, ones(graph, LEAT_SCALAR), false).id < 0);
     graph_says(graph, LEAT_INVALID_ARGUMENT, "the input has no batch dimension");
     assert_true(leat_model_call(NULL, ones(graph, LEAT_SHAPE(1, 2)), false).id < 0);
@@ -206,9 +206,9 @@ static void metrics_are_given_values(void **state) {
     (void)state;
     leat_tensor tensor;
     double number = 0;
-    leat_metric *mean = leat_mean("loss", &error);
+    leat_metric *mean = leat_metric_mean("loss", &error);
     leat_metric *score = leat_metric_named("F1Score", NULL, &error);
-    leat_graph *graph = leat_eager_new(&error);
+    leat_graph *graph = leat_graph_new_eager(&error);
     leat_value x = ones(graph, LEAT_SHAPE(3)), both[3] = {x, x, x};
     leat_metric_update(NULL, &x, 1);
     graph_says(graph, LEAT_INVALID_ARGUMENT, "leat_metric_update: the metric is NULL");
@@ -260,7 +260,7 @@ static void optimizers_are_given_variables(void **state) {
     (void)state;
     leat_variable *variables[2] = {variable_of(LEAT_SHAPE(2)), NULL};
     leat_optimizer *sgd = leat_optimizer_named("SGD", NULL, &error);
-    leat_graph *graph = leat_eager_new(&error);
+    leat_graph *graph = leat_graph_new_eager(&error);
     leat_value gradients[2] = {ones(graph, LEAT_SHAPE(2)), ones(graph, LEAT_SHAPE(2))};
     leat_optimizer_apply(sgd, gradients, variables, 2);
     graph_says(graph, LEAT_INVALID_ARGUMENT, "leat_optimizer_apply: variable 1 is NULL");
@@ -292,7 +292,7 @@ static void parts_are_given_values(void **state) {
     leat_part *mean = leat_part_new("metric", "Mean", NULL, &error);
     leat_part *add = leat_part_new("layer", "Add", NULL, &error);
     leat_part *plain = leat_part_new("layer", "Dense", "{\"units\": 2}", &error);
-    leat_graph *graph = leat_eager_new(&error);
+    leat_graph *graph = leat_graph_new_eager(&error);
     leat_value x = ones(graph, shape), kept[2] = {ones(graph, LEAT_SCALAR), x};
     /* Nothing to find a graph in. */
     leat_part_update(mean, NULL, 0, NULL, 0, updates);
@@ -364,7 +364,7 @@ static void applications_are_whole(void **state) {
     leat_part *adam = leat_part_new("optimizer", "Adam", NULL, &error);
     leat_part *nadam = leat_part_new("optimizer", "Nadam", NULL, &error);
     leat_part *hinge = leat_part_new("loss", "Hinge", NULL, &error);
-    leat_graph *graph = leat_eager_new(&error);
+    leat_graph *graph = leat_graph_new_eager(&error);
     leat_value gradient = ones(graph, LEAT_SHAPE(2)), rate = ones(graph, LEAT_SCALAR);
     const leat_application good = {.gradients = &gradient,
                                    .variables = &w,
@@ -415,7 +415,7 @@ static leat_status nine_weights(void *data, leat_shape input, leat_weight_list *
     (void)data;
     (void)input;
     for (int i = 0; i < 9; i++) {
-        leat_status status = leat_list_weight(out, "w", LEAT_SHAPE(1), "zeros", true, err);
+        leat_status status = leat_weight_list_add(out, "w", LEAT_SHAPE(1), "zeros", true, err);
         if (status != LEAT_OK)
             return status;
     }
@@ -434,9 +434,9 @@ static leat_value same(void *data, const leat_value *inputs, int num_inputs,
 
 static void layers_of_ones_own_have_eight_weights(void **state) {
     (void)state;
-    leat_layer *layer = leat_custom_layer_new(
-        &(leat_custom_layer){.name = "own", .weights = nine_weights, .call = same}, &error);
-    leat_model *model = leat_sequential(&layer, 1, &error);
+    leat_layer *layer = leat_layer_custom(
+        &(leat_layer_description){.name = "own", .weights = nine_weights, .call = same}, &error);
+    leat_model *model = leat_model_sequential(&layer, 1, &error);
     (void)!leat_model_build(model, LEAT_SHAPE(2), &error);
     says(LEAT_RESOURCE_EXHAUSTED, "weight \"w\" is one too many: a layer has at most 8");
     leat_model_free(model);

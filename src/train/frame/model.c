@@ -92,7 +92,7 @@ static void free_layers(leat_layer *const *layers, int num_layers) {
     }
 }
 
-leat_model *leat_sequential(leat_layer *const *layers, int num_layers, leat_error *err) {
+leat_model *leat_model_sequential(leat_layer *const *layers, int num_layers, leat_error *err) {
     leat_model *model = NULL;
     leat_layer **own = NULL;
     leat_status status = check_layers(layers, num_layers, err);
@@ -209,7 +209,7 @@ leat_value leat_model_call(leat_model *model, leat_value input, bool training) {
         if (shape.rank < 1)
             return leat_graph_fail(graph, LEAT_INVALID_ARGUMENT,
                                    "leat_model_call: the input has no batch dimension, or its rank "
-                                   "is unknown; use leat_ensure_shape");
+                                   "is unknown; use leat_op_ensure_shape");
         memcpy(row.dims, shape.dims + 1, (size_t)row.rank * sizeof row.dims[0]);
         if (leat_model_build(model, row, &err) != LEAT_OK)
             return leati_graph_error(graph, &err);

@@ -11,17 +11,17 @@
 #include "train/frame/layer.h"
 
 static leat_model *small_cnn(leat_error *err) {
-    const leat_conv2d_layer_options relu = {.activation = LEAT_RELU, .seed = LEAT_SEED(1)};
-    const leat_dense_layer_options hidden = {.activation = LEAT_RELU, .seed = LEAT_SEED(2)};
-    const leat_dense_layer_options logits = {.seed = LEAT_SEED(3)};
+    const leat_layer_conv2d_options relu = {.activation = LEAT_RELU, .seed = LEAT_SEED(1)};
+    const leat_layer_dense_options hidden = {.activation = LEAT_RELU, .seed = LEAT_SEED(2)};
+    const leat_layer_dense_options logits = {.seed = LEAT_SEED(3)};
     leat_layer *layers[5];
     leat_error own = {0};
-    layers[0] = leat_conv2d_layer(32, 3, 3, &relu, &own);
-    layers[1] = leat_max_pooling2d_layer(NULL, own.code ? NULL : &own);
-    layers[2] = leat_flatten_layer(NULL, own.code ? NULL : &own);
-    layers[3] = leat_dense_layer(64, &hidden, own.code ? NULL : &own);
-    layers[4] = leat_dense_layer(10, &logits, own.code ? NULL : &own);
-    leat_model *model = leat_sequential(layers, 5, &own);
+    layers[0] = leat_layer_conv2d(32, 3, 3, &relu, &own);
+    layers[1] = leat_layer_max_pooling2d(NULL, own.code ? NULL : &own);
+    layers[2] = leat_layer_flatten(NULL, own.code ? NULL : &own);
+    layers[3] = leat_layer_dense(64, &hidden, own.code ? NULL : &own);
+    layers[4] = leat_layer_dense(10, &logits, own.code ? NULL : &own);
+    leat_model *model = leat_model_sequential(layers, 5, &own);
     if (model == NULL)
         *err = own;
     return model;
@@ -81,9 +81,9 @@ static void shapes_that_do_not_fit_are_named(void **state) {
     rejects(leat_model_build(NULL, LEAT_SHAPE(1), &err), &err, "the model is NULL");
 
     /* A dense layer straight behind pictures, and pictures behind a dense layer. */
-    leat_layer *layers[3] = {leat_flatten_layer(NULL, &err), leat_dense_layer(4, NULL, &err),
-                             leat_max_pooling2d_layer(NULL, &err)};
-    model = leat_sequential(layers, 3, &err);
+    leat_layer *layers[3] = {leat_layer_flatten(NULL, &err), leat_layer_dense(4, NULL, &err),
+                             leat_layer_max_pooling2d(NULL, &err)};
+    model = leat_model_sequential(layers, 3, &err);
     rejects(leat_model_build(model, LEAT_SHAPE(8, 8, 1), &err), &err,
             "layer \"max_pooling2d\" (MaxPooling2D) expects an input of shape [batch, height, "
             "width, channels] and is given [?, 4], the output of layer \"dense\"");
@@ -93,20 +93,21 @@ static void shapes_that_do_not_fit_are_named(void **state) {
 static void lists_of_layers_are_checked(void **state) {
     (void)state;
     leat_error err = {0};
-    assert_null(leat_sequential(NULL, 0, &err));
+    assert_null(leat_model_sequential(NULL, 0, &err));
     rejects(err.code, &err, "at least one");
     err = (leat_error){0};
-    leat_layer *layers[3] = {leat_flatten_layer(NULL, &err), leat_dense_layer(0, NULL, &err),
-                             leat_flatten_layer(NULL, NULL)};
-    assert_null(leat_sequential(layers, 3, &err)); /* keeps the error of the layer that failed */
+    leat_layer *layers[3] = {leat_layer_flatten(NULL, &err), leat_layer_dense(0, NULL, &err),
+                             leat_layer_flatten(NULL, NULL)};
+    assert_null(
+        leat_model_sequential(layers, 3, &err)); /* keeps the error of the layer that failed */
     rejects(err.code, &err, "units");
     err = (leat_error){0};
-    layers[0] = leat_flatten_layer("same", &err);
-    layers[1] = leat_flatten_layer("same", &err);
-    assert_null(leat_sequential(layers, 2, &err));
+    layers[0] = leat_layer_flatten("same", &err);
+    layers[1] = leat_layer_flatten("same", &err);
+    assert_null(leat_model_sequential(layers, 2, &err));
     rejects(err.code, &err, "two layers have the name \"same\"");
-    layers[0] = layers[1] = leat_flatten_layer(NULL, &err);
-    assert_null(leat_sequential(layers, 2, &err));
+    layers[0] = layers[1] = leat_layer_flatten(NULL, &err);
+    assert_null(leat_model_sequential(layers, 2, &err));
     rejects(err.code, &err, "same object");
     leat_model_free(NULL);
 }
@@ -117,7 +118,7 @@ static void calling_builds(void **state) {
     leat_error err = {0};
     float pixels[2 * 64] = {0.5f};
     leat_model *model = small_cnn(&err);
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     leat_tensor rows = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 8, 8, 1), pixels), found;
     leat_value input = leat_graph_tensor(graph, &rows);
     leat_value first = leat_model_call(model, input, true);

@@ -47,9 +47,11 @@ static leat_dataset *batches(leat_error *err) {
                               leat_spec_tensor(LEAT_INT32, LEAT_SHAPE(-1), NULL)};
     leat_spec *spec = leat_spec_tuple(children, 2, NULL);
     train_ok(leat_element_set(&rows, spec, tensors, &train_error));
-    leat_dataset *dataset = leat_from_tensor_slices(&rows, err);
-    dataset = leat_shuffle(dataset, 500, &(leat_shuffle_options){.seed = LEAT_SEED(9)}, err);
-    dataset = leat_repeat(leat_batch(dataset, DIGITS_BATCH, NULL, err), EPOCHS, err);
+    leat_dataset *dataset = leat_dataset_from_tensor_slices(&rows, err);
+    dataset = leat_dataset_shuffle(dataset, 500,
+                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(9)}, err);
+    dataset =
+        leat_dataset_repeat(leat_dataset_batch(dataset, DIGITS_BATCH, NULL, err), EPOCHS, err);
     leat_element_fini(&rows);
     leat_spec_unref(spec);
     leat_tensor_unref(&tensors[0]);
@@ -61,16 +63,16 @@ static leat_dataset *batches(leat_error *err) {
 /* Makes model, optimizer and its slots, which tracing a step creates. Every worker has weights of
  * its own, so that worker 0's are seen to count. */
 static void make_state(struct run *run, leat_error *err) {
-    const leat_sgd_options sgd = {.learning_rate = 0.02, .momentum = 0.9};
-    leat_set_seed(1 + leat_strategy_worker(run->strategy));
+    const leat_optimizer_sgd_options sgd = {.learning_rate = 0.02, .momentum = 0.9};
+    leat_seed_set(1 + leat_strategy_worker(run->strategy));
     train_ok(leat_strategy_enter(run->strategy, &train_error));
     run->trainer.global_batch = DIGITS_BATCH;
-    run->trainer.optimizer = leat_sgd(&sgd, err);
+    run->trainer.optimizer = leat_optimizer_sgd(&sgd, err);
     run->trainer.model = trainer_model(err);
     assert_non_null(run->trainer.model);
     train_ok(leat_model_build(run->trainer.model, LEAT_SHAPE(8, 8, 1), &train_error));
     leat_function *traced =
-        leat_trace(trainer_step, &run->trainer, leat_distributed_dataset_spec(run->dataset), err);
+        LEAT_TRACE(trainer_step, &run->trainer, leat_distributed_dataset_spec(run->dataset), err);
     leat_strategy_exit(run->strategy);
     if (traced == NULL)
         fail_msg("%s", err->text);
@@ -197,13 +199,13 @@ static void worker_train(void **state) {
     struct run run = {0};
     leat_error err = {0};
     int kill_at = -1, full_at = -1;
-    const leat_multi_worker_options options = {
+    const leat_strategy_multi_worker_mirrored_options options = {
         .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS};
     assert_int_equal(sscanf(workers_argument(), "%d %d %511s", &kill_at, &full_at, run.path), 3);
-    run.strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    run.strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     if (run.strategy == NULL)
         fail_msg("%s", err.text);
-    run.dataset = leat_distribute_dataset(run.strategy, batches(&err), NULL, &err);
+    run.dataset = leat_strategy_distribute_dataset(run.strategy, batches(&err), NULL, &err);
     run.iterator = leat_distributed_iterator_new(run.dataset, &err);
     if (run.iterator == NULL)
         fail_msg("%s", err.text);

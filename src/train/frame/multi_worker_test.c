@@ -19,7 +19,7 @@ enum { EPOCHS = 2, LONG_MS = 60000, STEPS = 50 };
 /* The argument: devices of a worker, case, bytes_per_pack, "ring" or "auto". */
 static void run_init(struct digits_run *run, const json_t *cases) {
     static const char *const names[2] = {"CPU:0", "CPU:1"};
-    leat_multi_worker_options options = {
+    leat_strategy_multi_worker_mirrored_options options = {
         .devices = names, .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS};
     leat_error err = {0};
     int number = 0, bytes = 0;
@@ -29,8 +29,8 @@ static void run_init(struct digits_run *run, const json_t *cases) {
     options.bytes_per_pack = bytes;
     options.communication =
         strcmp(way, "ring") == 0 ? LEAT_COMMUNICATION_RING : LEAT_COMMUNICATION_AUTO;
-    train_ok(leat_set_logical_cpu_devices(options.num_devices, &train_error));
-    leat_strategy *strategy = leat_multi_worker_mirrored_strategy(&options, &err);
+    train_ok(leat_device_set_logical_cpus(options.num_devices, &train_error));
+    leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     digits_run_init(run, json_array_get(cases, (size_t)number), strategy);

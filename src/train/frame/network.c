@@ -108,15 +108,15 @@ leat_symbol leat_network_call(leat_layer *layer, const leat_symbol *inputs, int 
 
 /* ---- computing ---- */
 
-int leati_network_inputs(const leat_network *network) {
+int leati_model_network_inputs(const leat_network *network) {
     int count = 0;
     for (int i = 0; i < network->num_nodes; i++)
         count += network->nodes[i].layer == NULL;
     return count;
 }
 
-void leati_network_run(const leat_network *network, const leat_value *inputs, bool training,
-                       leat_value *outputs) {
+void leati_model_network_run(const leat_network *network, const leat_value *inputs, bool training,
+                             leat_value *outputs) {
     leat_graph *graph = inputs[0].graph;
     leat_value *values = leati_alloc((size_t)network->num_nodes, sizeof *values);
     leat_error err = {0};
@@ -147,26 +147,27 @@ void leat_model_call_all(leat_model *model, const leat_value *inputs, int num_in
     for (int i = 0; i < num_outputs; i++)
         outputs[i] = (leat_value){.graph = graph, .id = -1};
     for (int i = 0; i < num_inputs; i++)
-        if (graph == NULL || inputs[i].graph != graph || leati_value_failed(inputs[i]))
+        if (graph == NULL || inputs[i].graph != graph || leati_support_value_failed(inputs[i]))
             return;
     if (graph == NULL || graph->error.code != LEAT_OK)
         return;
     if (model == NULL || model->network == NULL ||
-        num_inputs != leati_network_inputs(model->network) ||
+        num_inputs != leati_model_network_inputs(model->network) ||
         num_outputs != model->network->num_outputs) {
-        leati_build_error(graph, LEAT_INVALID_ARGUMENT,
-                          "leat_model_call_all: the model is not one of a network with this number "
-                          "of inputs and outputs");
+        leati_support_build_error(
+            graph, LEAT_INVALID_ARGUMENT,
+            "leat_model_call_all: the model is not one of a network with this number "
+            "of inputs and outputs");
         return;
     }
-    leati_network_run(model->network, inputs, training, outputs);
+    leati_model_network_run(model->network, inputs, training, outputs);
 }
 
 /* ---- the model ---- */
 
 /* Traces the network once, for what layers make on the way. */
 static leat_status build(const leat_network *network, leat_error *err) {
-    leat_graph *graph = leat_eager_new(err);
+    leat_graph *graph = leat_graph_new_eager(err);
     leat_status status = LEAT_RESOURCE_EXHAUSTED;
     leat_value inputs[LEATI_MOST_INPUTS], outputs[LEATI_MOST_INPUTS];
     int count = 0;
@@ -177,9 +178,9 @@ static leat_status build(const leat_network *network, leat_error *err) {
         if (network->nodes[i].layer != NULL)
             continue;
         one.dims[0] = 1;
-        inputs[count++] = leat_zeros(graph, one, LEAT_FLOAT32);
+        inputs[count++] = leat_op_zeros(graph, one, LEAT_FLOAT32);
     }
-    leati_network_run(network, inputs, false, outputs);
+    leati_model_network_run(network, inputs, false, outputs);
     status = graph->error.code;
     if (status != LEAT_OK && err != NULL)
         *err = graph->error;
@@ -189,7 +190,7 @@ static leat_status build(const leat_network *network, leat_error *err) {
 
 static leat_status set_outputs(leat_network *network, const leat_symbol *outputs, int num_outputs,
                                leat_error *err) {
-    int inputs = leati_network_inputs(network);
+    int inputs = leati_model_network_inputs(network);
     if (network->error.code != LEAT_OK)
         return leati_error_pass(err, &network->error);
     if (inputs < 1 || inputs > LEATI_MOST_INPUTS || num_outputs < 1 ||

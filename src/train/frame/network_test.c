@@ -28,20 +28,21 @@ static leat_model *residual(leat_error *err) {
     if (network == NULL)
         return NULL;
     leat_symbol x = leat_network_input(network, LEAT_SHAPE(4, 4, 2)), sides[2], out[2];
-    leat_layer *first = leat_layer_new(
+    leat_layer *first = leat_layer_named(
         "Conv2D",
         "{\"filters\":3,\"kernel_size\":[3],\"padding\":\"same\",\"activation\":\"relu\"}", err);
     sides[0] = leat_network_call(first, &x, 1);
     leat_layer *second =
-        leat_layer_new("Conv2D", "{\"filters\":3,\"kernel_size\":[3],\"padding\":\"same\"}", err);
+        leat_layer_named("Conv2D", "{\"filters\":3,\"kernel_size\":[3],\"padding\":\"same\"}", err);
     sides[1] = leat_network_call(second, sides, 1);
-    leat_symbol sum = leat_network_call(leat_layer_new("Add", NULL, err), sides, 2);
-    leat_symbol norm = leat_network_call(leat_layer_new("BatchNormalization", NULL, err), &sum, 1);
-    out[1] = leat_network_call(leat_layer_new("GlobalAveragePooling2D", NULL, err), &norm, 1);
-    leat_layer *shared = leat_layer_new("Dense", "{\"units\":3,\"activation\":\"tanh\"}", err);
+    leat_symbol sum = leat_network_call(leat_layer_named("Add", NULL, err), sides, 2);
+    leat_symbol norm =
+        leat_network_call(leat_layer_named("BatchNormalization", NULL, err), &sum, 1);
+    out[1] = leat_network_call(leat_layer_named("GlobalAveragePooling2D", NULL, err), &norm, 1);
+    leat_layer *shared = leat_layer_named("Dense", "{\"units\":3,\"activation\":\"tanh\"}", err);
     leat_symbol once = leat_network_call(shared, &out[1], 1);
     leat_symbol twice = once.id < 0 ? once : leat_network_call(shared, &once, 1);
-    out[0] = leat_network_call(leat_layer_new("Dense", "{\"units\":2}", err), &twice, 1);
+    out[0] = leat_network_call(leat_layer_named("Dense", "{\"units\":2}", err), &twice, 1);
     return leat_network_model(network, out, 2, err);
 }
 
@@ -75,7 +76,7 @@ static void a_residual_block_computes_what_keras_does(void **state) {
     for (int training = 0; training < 2; training++) {
         leat_tensor input = {0}, found = {0};
         leat_value out[2];
-        leat_graph *graph = leat_eager_new(&train_error);
+        leat_graph *graph = leat_graph_new_eager(&train_error);
         assert_non_null(graph);
         train_ok(
             leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(2, 4, 4, 2), x, &input, &train_error));
@@ -98,13 +99,14 @@ static void failures_name_layers_and_shapes(void **state) {
     leat_error err = {0};
     leat_network *network = leat_network_new(&err);
     leat_symbol x = leat_network_input(network, LEAT_SHAPE(5));
-    x = leat_network_call(leat_layer_new("Dense", "{\"units\":4,\"name\":\"first\"}", &err), &x, 1);
-    x = leat_network_call(leat_layer_new("MaxPooling2D", NULL, &err), &x, 1);
+    x = leat_network_call(leat_layer_named("Dense", "{\"units\":4,\"name\":\"first\"}", &err), &x,
+                          1);
+    x = leat_network_call(leat_layer_named("MaxPooling2D", NULL, &err), &x, 1);
     assert_null(leat_network_model(network, &x, 1, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "max_pooling2d"));
     assert_non_null(strstr(err.text, "the output of layer \"first\""));
-    assert_null(leat_layer_new("Dence", NULL, &err));
+    assert_null(leat_layer_named("Dence", NULL, &err));
     assert_int_equal(err.code, LEAT_NOT_FOUND);
     network = leat_network_new(&err);
     x = leat_network_input(network, LEAT_SHAPE(5));
@@ -123,8 +125,8 @@ struct scaling {
 static leat_status scale_weights(void *data, leat_shape input, leat_weight_list *out,
                                  leat_error *err) {
     (void)data;
-    return leat_list_weight(out, "scale", LEAT_SHAPE(input.dims[input.rank - 1]), "ones", true,
-                            err);
+    return leat_weight_list_add(out, "scale", LEAT_SHAPE(input.dims[input.rank - 1]), "ones", true,
+                                err);
 }
 
 static leat_value scale_call(void *data, const leat_value *inputs, int num_inputs,
@@ -133,7 +135,7 @@ static leat_value scale_call(void *data, const leat_value *inputs, int num_input
     (void)num_inputs;
     (void)training;
     (void)updates;
-    return leat_multiply(inputs[0], weights[0]);
+    return leat_op_multiply(inputs[0], weights[0]);
 }
 
 static void scale_release(void *data) {
@@ -143,24 +145,24 @@ static void scale_release(void *data) {
 static void a_layer_of_ones_own_stands_in_a_model(void **state) {
     (void)state;
     struct scaling own = {.released = 0};
-    const leat_custom_layer description = {.name = "scale",
-                                           .data = &own,
-                                           .weights = scale_weights,
-                                           .call = scale_call,
-                                           .release = scale_release};
+    const leat_layer_description description = {.name = "scale",
+                                                .data = &own,
+                                                .weights = scale_weights,
+                                                .call = scale_call,
+                                                .release = scale_release};
     const float x[4] = {1, 2, 3, 4}, expected[4] = {-1, 2, -3, 4};
     leat_tensor input = {0}, found = {0};
     int count = 0;
-    leat_layer *layers[2] = {leat_custom_layer_new(&description, &train_error),
-                             leat_layer_new("Flatten", NULL, &train_error)};
-    leat_model *model = leat_sequential(layers, 2, &train_error);
+    leat_layer *layers[2] = {leat_layer_custom(&description, &train_error),
+                             leat_layer_named("Flatten", NULL, &train_error)};
+    leat_model *model = leat_model_sequential(layers, 2, &train_error);
     assert_non_null(model);
     train_ok(leat_model_build(model, LEAT_SHAPE(2), &train_error));
     leat_variable *const *variables = leat_model_trainable_variables(model, &count);
     assert_int_equal(count, 1);
     assert_string_equal(leat_variable_name(variables[0]), "scale/scale");
     fill(variables[0], -1, 1);
-    leat_graph *graph = leat_eager_new(&train_error);
+    leat_graph *graph = leat_graph_new_eager(&train_error);
     train_ok(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(2, 2), x, &input, &train_error));
     leat_value out = leat_model_call(model, leat_graph_tensor(graph, &input), true);
     train_ok(leat_value_tensor(out, &found, &train_error));
@@ -170,7 +172,7 @@ static void a_layer_of_ones_own_stands_in_a_model(void **state) {
     leat_graph_free(graph);
     leat_model_free(model);
     assert_int_equal(own.released, 1);
-    assert_null(leat_custom_layer_new(&(leat_custom_layer){.name = "none"}, &train_error));
+    assert_null(leat_layer_custom(&(leat_layer_description){.name = "none"}, &train_error));
 }
 
 static leat_status make_and_free(void *context, leat_error *err) {

@@ -56,7 +56,7 @@ leat_status leati_optimizer_check(const void *arguments, leat_error *err) {
 struct leati_optimizer_args leati_optimizer_shared(double learning_rate, double standard,
                                                    const leat_optimizer_options *options) {
     return (struct leati_optimizer_args){
-        .name = leati_borrow_text(options->name),
+        .name = leati_kind_borrow_text(options->name),
         .learning_rate = learning_rate == 0 ? standard : learning_rate,
         .weight_decay = options->weight_decay,
         .clipnorm = options->clipnorm,
@@ -101,7 +101,7 @@ leat_optimizer *leat_optimizer_named(const char *name, const char *config, leat_
 
 leat_optimizer *leati_optimizer_from_json(const char *name, const json_t *config, leat_error *err) {
     size_t count;
-    const leati_kind *const *kinds = leati_optimizer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_optimizer(&count);
     const leati_kind *kind = leati_kind_find(kinds, count, "optimizer", name, err);
     void *args;
     if (kind == NULL || leati_kind_args_read(kind, config, &args, err) != LEAT_OK)
@@ -161,7 +161,7 @@ leat_status leat_optimizer_set_learning_rate(leat_optimizer *optimizer, double l
 leat_status leat_optimizer_set_schedule(leat_optimizer *optimizer, leat_part *schedule,
                                         leat_error *err) {
     leat_status status = LEAT_OK;
-    if (optimizer == NULL || schedule == NULL || !leati_part_is(schedule, "schedule"))
+    if (optimizer == NULL || schedule == NULL || !leati_kind_part_is(schedule, "schedule"))
         status = leati_fail(err, LEAT_INVALID_ARGUMENT,
                             "the optimizer is NULL, or the part is no schedule");
     else if (optimizer->iterations != NULL)
@@ -210,7 +210,7 @@ static leat_status make_common(const leat_variable *like, leat_variable **out, l
     const leati_weight number = {.shape = LEAT_SCALAR, .dtype = like->dtype, .start = 1};
     leat_tensor start = {0};
     LEATI_TRY(start_of(NULL, &number, &start, err));
-    leat_status status = leati_variable_like(like, "product", &start, out, err);
+    leat_status status = leati_weights_variable_like(like, "product", &start, out, err);
     leat_tensor_unref(&start);
     return status;
 }
@@ -224,9 +224,9 @@ static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like
     leat_tensor start = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &none);
     leat_tensor size = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &rate);
     leat_variable *iterations = NULL, *learning_rate = NULL, *common = NULL;
-    leat_status status = leati_variable_like(like, "iteration", &start, &iterations, err);
+    leat_status status = leati_weights_variable_like(like, "iteration", &start, &iterations, err);
     if (status == LEAT_OK && optimizer->schedule == NULL)
-        status = leati_variable_like(like, "learning_rate", &size, &learning_rate, err);
+        status = leati_weights_variable_like(like, "learning_rate", &size, &learning_rate, err);
     if (status == LEAT_OK && optimizer->kind->begin != NULL)
         status = make_common(like, &common, err);
     if (status != LEAT_OK) {
@@ -285,7 +285,7 @@ static leat_status make_slot(leat_variable *variable, const leati_weight *slot, 
     leati_text_addf(&path, "%s_%s", leat_variable_name(variable), slot->name);
     leat_status status = path.failed ? leati_no_memory(err) : start_of(variable, slot, &start, err);
     if (status == LEAT_OK)
-        status = leati_variable_like(variable, path.data, &start, out, err);
+        status = leati_weights_variable_like(variable, path.data, &start, out, err);
     leat_tensor_unref(&start);
     leati_text_fini(&path);
     return status;
@@ -308,15 +308,15 @@ static leat_status make_slots(leat_optimizer *optimizer, leat_variable *variable
         leat_variable_unref(slots.variable);
         return status;
     }
-    leati_slots_sort(args, made, count, &slots);
+    leati_optimizer_slots_sort(args, made, count, &slots);
     optimizer->slots[optimizer->num_slots++] = slots;
     for (int i = 0; i < count; i++)
         optimizer->variables[optimizer->num_variables++] = made[i];
     return LEAT_OK;
 }
 
-void leati_slots_sort(const struct leati_optimizer_args *args, leat_variable *const *made,
-                      int count, leati_slots *out) {
+void leati_optimizer_slots_sort(const struct leati_optimizer_args *args, leat_variable *const *made,
+                                int count, leati_slots *out) {
     int at = 0;
     if (args->use_ema)
         out->average = made[at++];
@@ -433,7 +433,7 @@ void leat_optimizer_minimize(leat_optimizer *optimizer, leat_value loss,
                              leat_variable *const *variables, int count) {
     leat_graph *graph = loss.graph;
     leat_error err = {0};
-    if (leati_value_failed(loss) || graph->error.code != LEAT_OK)
+    if (leati_support_value_failed(loss) || graph->error.code != LEAT_OK)
         return;
     if (variables == NULL || count < 1) {
         leat_graph_fail(graph, LEAT_INVALID_ARGUMENT,

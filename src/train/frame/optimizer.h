@@ -77,8 +77,8 @@ LEAT_WARN_UNUSED leat_status leati_optimizer_slots(const leati_optimizer_kind *k
 
 /* Puts variables in the order of leati_optimizer_slots into their places; `out` has the variable.
  */
-void leati_slots_sort(const struct leati_optimizer_args *args, leat_variable *const *made,
-                      int count, leati_slots *out);
+void leati_optimizer_slots_sort(const struct leati_optimizer_args *args, leat_variable *const *made,
+                                int count, leati_slots *out);
 
 /* For check: at most one way of clipping, nothing negative. */
 LEAT_WARN_UNUSED leat_status leati_optimizer_check(const void *args, leat_error *err);
@@ -109,17 +109,19 @@ LEAT_WARN_UNUSED leat_status leati_optimizer_apply(const leati_application *appl
 /* ---- for updates (train/frame/optimizer_apply.c) ---- */
 
 /* slot = keep * slot + (1 - keep) * value; the new slot. */
-leat_value leati_slot_mean(const leati_update *update, int slot, leat_value value, double keep);
+leat_value leati_optimizer_slot_mean(const leati_update *update, int slot, leat_value value,
+                                     double keep);
 /* The same as slot += (value - slot) * (1 - keep). */
-leat_value leati_slot_toward(const leati_update *update, int slot, leat_value value, double keep);
+leat_value leati_optimizer_slot_toward(const leati_update *update, int slot, leat_value value,
+                                       double keep);
 /* base^step in the variable's dtype, to which base is rounded first. */
-leat_value leati_power_of_step(const leati_update *update, double base);
+leat_value leati_optimizer_power_of_step(const leati_update *update, double base);
 /* variable -= change. */
-void leati_step_back(const leati_update *update, leat_value change);
+void leati_optimizer_step_back(const leati_update *update, leat_value change);
 
 /* Gradients clipped as the arguments say, in place (train/frame/clip.c). */
-void leati_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,
-                          int count);
+void leati_optimizer_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,
+                                    int count);
 
 #define LEATI_OPTIMIZER_ROW(MEMBER, TYPE, ...)                                                     \
     {                                                                                              \

@@ -30,7 +30,7 @@ static void reduce_gradients(struct application *a) {
             packed[count] = a->given.gradients[end - 1 - count];
             count++;
         }
-        leat_all_reduce(packed, count, LEAT_AGGREGATION_SUM, sums);
+        leat_op_all_reduce(packed, count, LEAT_AGGREGATION_SUM, sums);
         for (int i = 0; i < count; i++)
             a->given.gradients[end - 1 - i] = sums[i];
         end -= count;
@@ -38,11 +38,11 @@ static void reduce_gradients(struct application *a) {
 }
 
 static leat_value integer(const struct application *a, int64_t number) {
-    return leati_number(a->given.graph, LEAT_INT64, (double)number);
+    return leati_support_number(a->given.graph, LEAT_INT64, (double)number);
 }
 
 static leat_value as_dtype(leat_value value, leat_dtype dtype) {
-    return leat_value_dtype(value) == dtype ? value : leat_cast(value, dtype);
+    return leat_value_dtype(value) == dtype ? value : leat_op_cast(value, dtype);
 }
 
 static leat_value rate_of(const struct application *a, leat_dtype dtype) {
@@ -73,18 +73,19 @@ static leat_status begin_accumulation(struct application *a, leat_error *err) {
     if (a->before == NULL)
         return leati_no_memory(err);
     leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
-    leat_value next = leat_add(step, integer(a, 1));
-    a->is_update = leat_equal(leat_floormod(next, integer(a, steps)), integer(a, 0));
-    a->updates = leat_floordiv(step, integer(a, steps));
+    leat_value next = leat_op_add(step, integer(a, 1));
+    a->is_update = leat_op_equal(leat_op_floormod(next, integer(a, steps)), integer(a, 0));
+    a->updates = leat_op_floordiv(step, integer(a, steps));
     for (int i = 0; i < a->given.count; i++) {
         leat_variable *accumulator = a->given.slots[i].accumulator;
         leat_value gradient = a->given.gradients[i];
-        leat_value total = leat_add(gradient, leat_graph_read(a->given.graph, accumulator));
+        leat_value total = leat_op_add(gradient, leat_graph_read(a->given.graph, accumulator));
         leat_value divisor =
-            leati_number(a->given.graph, leat_value_dtype(gradient), (double)steps);
-        a->given.gradients[i] = leat_select(a->is_update, leat_divide(total, divisor), gradient);
+            leati_support_number(a->given.graph, leat_value_dtype(gradient), (double)steps);
+        a->given.gradients[i] =
+            leat_op_select(a->is_update, leat_op_divide(total, divisor), gradient);
         leat_graph_assign(a->given.graph, accumulator,
-                          leat_select(a->is_update, leat_zeros_like(total), total));
+                          leat_op_select(a->is_update, leat_op_zeros_like(total), total));
     }
     each_value(a, a->before);
     return LEAT_OK;
@@ -92,7 +93,7 @@ static leat_status begin_accumulation(struct application *a, leat_error *err) {
 
 static void put_back(const struct application *a, leat_variable *variable, leat_value before) {
     leat_value now = leat_graph_read(a->given.graph, variable);
-    leat_graph_assign_copy(a->given.graph, variable, leat_select(a->is_update, now, before));
+    leat_graph_assign_copy(a->given.graph, variable, leat_op_select(a->is_update, now, before));
 }
 
 /* Puts back what a step that only accumulates has changed. */
@@ -115,9 +116,9 @@ static void decay(const struct application *a, int index) {
     if (!(share > 0) || (a->given.keeps != NULL && a->given.keeps[index]))
         return;
     leat_value value = leat_graph_read(a->given.graph, variable);
-    leat_value part =
-        leat_multiply(leati_times(value, share), rate_of(a, leat_variable_dtype(variable)));
-    leat_graph_assign_copy(a->given.graph, variable, leat_subtract(value, part));
+    leat_value part = leat_op_multiply(leati_support_times(value, share),
+                                       rate_of(a, leat_variable_dtype(variable)));
+    leat_graph_assign_copy(a->given.graph, variable, leat_op_subtract(value, part));
 }
 
 static void update(const struct application *a, int index) {
@@ -131,7 +132,7 @@ static void update(const struct application *a, int index) {
                               .common = a->given.common,
                               .gradient = a->given.gradients[index],
                               .learning_rate = rate_of(a, leat_variable_dtype(variable)),
-                              .step = leat_add(a->updates, integer(a, 1))};
+                              .step = leat_op_add(a->updates, integer(a, 1))};
     if (index == 0 && a->given.kind->begin != NULL && !a->given.alone)
         a->given.kind->begin(&one);
     a->given.kind->update(&one);
@@ -141,26 +142,26 @@ static void update(const struct application *a, int index) {
 static void average(const struct application *a, const leati_slots *slots) {
     leat_variable *kept = slots->average, *variable = slots->variable;
     leat_dtype dtype = leat_variable_dtype(variable);
-    leat_value later = leat_cast(leat_not_equal(a->updates, integer(a, 0)), dtype);
-    leat_value momentum = leati_times(later, a->given.args->ema_momentum);
-    leat_value rest = leat_subtract(leati_number(a->given.graph, dtype, 1), momentum);
+    leat_value later = leat_op_cast(leat_op_not_equal(a->updates, integer(a, 0)), dtype);
+    leat_value momentum = leati_support_times(later, a->given.args->ema_momentum);
+    leat_value rest = leat_op_subtract(leati_support_number(a->given.graph, dtype, 1), momentum);
     leat_value value = leat_graph_read(a->given.graph, variable);
-    leat_value mean = leat_add(leat_multiply(momentum, leat_graph_read(a->given.graph, kept)),
-                               leat_multiply(rest, value));
+    leat_value mean = leat_op_add(leat_op_multiply(momentum, leat_graph_read(a->given.graph, kept)),
+                                  leat_op_multiply(rest, value));
     leat_graph_assign(a->given.graph, kept, mean);
     if (a->given.args->ema_overwrite_frequency == 0)
         return;
-    leat_value next = leat_add(a->updates, integer(a, 1));
-    leat_value place = leat_floormod(next, integer(a, a->given.args->ema_overwrite_frequency));
-    leat_value due = leat_equal(place, integer(a, 0));
-    leat_graph_assign_copy(a->given.graph, variable, leat_select(due, mean, value));
+    leat_value next = leat_op_add(a->updates, integer(a, 1));
+    leat_value place = leat_op_floormod(next, integer(a, a->given.args->ema_overwrite_frequency));
+    leat_value due = leat_op_equal(place, integer(a, 0));
+    leat_graph_assign_copy(a->given.graph, variable, leat_op_select(due, mean, value));
 }
 
 /* The updates without all that goes before and behind them. */
 static void apply_alone(struct application *a) {
     int64_t steps = a->given.args->gradient_accumulation_steps;
     leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
-    a->updates = steps > 1 ? leat_floordiv(step, integer(a, steps)) : step;
+    a->updates = steps > 1 ? leat_op_floordiv(step, integer(a, steps)) : step;
     for (int i = 0; i < a->given.count; i++)
         update(a, i);
 }
@@ -177,7 +178,7 @@ static leat_status apply(struct application *a, leat_error *err) {
         a->updates = leat_graph_read(a->given.graph, a->given.iterations);
     if (status != LEAT_OK)
         return status;
-    leati_clip_gradients(a->given.args, a->given.gradients, a->given.count);
+    leati_optimizer_clip_gradients(a->given.args, a->given.gradients, a->given.count);
     for (int i = 0; i < a->given.count; i++)
         decay(a, i);
     for (int i = 0; i < a->given.count; i++)
@@ -193,33 +194,37 @@ static leat_status apply(struct application *a, leat_error *err) {
 
 /* ---- for updates ---- */
 
-leat_value leati_slot_mean(const leati_update *update, int slot, leat_value value, double keep) {
+leat_value leati_optimizer_slot_mean(const leati_update *update, int slot, leat_value value,
+                                     double keep) {
     leat_value old = leat_graph_read(update->graph, update->slots[slot]);
-    leat_value mean = leat_add(leati_times(old, keep), leati_times(value, 1 - keep));
+    leat_value mean =
+        leat_op_add(leati_support_times(old, keep), leati_support_times(value, 1 - keep));
     leat_graph_assign(update->graph, update->slots[slot], mean);
     return mean;
 }
 
-leat_value leati_slot_toward(const leati_update *update, int slot, leat_value value, double keep) {
+leat_value leati_optimizer_slot_toward(const leati_update *update, int slot, leat_value value,
+                                       double keep) {
     leat_value old = leat_graph_read(update->graph, update->slots[slot]);
-    leat_value moved = leat_add(old, leati_times(leat_subtract(value, old), 1 - keep));
+    leat_value moved =
+        leat_op_add(old, leati_support_times(leat_op_subtract(value, old), 1 - keep));
     leat_graph_assign(update->graph, update->slots[slot], moved);
     return moved;
 }
 
 /* The logarithm is of float64, so the power is exact to the last bit or so. */
-leat_value leati_power_of_step(const leati_update *update, double base) {
+leat_value leati_optimizer_power_of_step(const leati_update *update, double base) {
     leat_dtype dtype = leat_variable_dtype(update->variable);
     if (base == 0)
-        return leati_number(update->graph, dtype, 0);
+        return leati_support_number(update->graph, dtype, 0);
     double rounded = dtype == LEAT_FLOAT32 ? (double)(float)base : base;
-    leat_value step = leat_cast(update->step, LEAT_FLOAT64);
-    return leat_cast(leat_exp(leati_times(step, log(rounded))), dtype);
+    leat_value step = leat_op_cast(update->step, LEAT_FLOAT64);
+    return leat_op_cast(leat_op_exp(leati_support_times(step, log(rounded))), dtype);
 }
 
-void leati_step_back(const leati_update *update, leat_value change) {
+void leati_optimizer_step_back(const leati_update *update, leat_value change) {
     leat_value value = leat_graph_read(update->graph, update->variable);
-    leat_graph_assign_copy(update->graph, update->variable, leat_subtract(value, change));
+    leat_graph_assign_copy(update->graph, update->variable, leat_op_subtract(value, change));
 }
 
 leat_status leati_optimizer_apply(const leati_application *application, leat_error *err) {

@@ -21,7 +21,7 @@ struct fixture {
 
 static bool in_table(const char *name) {
     size_t count;
-    const leati_kind *const *kinds = leati_optimizer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_optimizer(&count);
     for (size_t i = 0; i < count; i++)
         if (strcmp(kinds[i]->name, name) == 0)
             return true;
@@ -118,7 +118,7 @@ static void run_case(const json_t *c, bool eager) {
         for (int i = 0; i < VARIABLES; i++)
             inputs[i] = train_tensor(json_array_get(gradients, (size_t)i));
         if (eager) {
-            graph = leat_eager_new(&err);
+            graph = leat_graph_new_eager(&err);
             leat_value values[VARIABLES];
             for (int i = 0; i < VARIABLES; i++)
                 values[i] = leat_graph_tensor(graph, &inputs[i]);
@@ -192,9 +192,9 @@ static void gradients_are_summed(void **state) {
     fixture.variables[0] = make_variable("a", 100);
     fixture.variables[1] = make_variable("b", 200);
     replicas_exit(outer);
-    const leat_sgd_options options = {
+    const leat_optimizer_sgd_options options = {
         .learning_rate = 1, .momentum = 0.5, .common = {.clipvalue = 20}};
-    fixture.optimizer = leat_sgd(&options, &err);
+    fixture.optimizer = leat_optimizer_sgd(&options, &err);
     leat_tensor inputs[2][2], *arguments[2] = {inputs[0], inputs[1]};
     for (int r = 0; r < 2; r++)
         for (int i = 0; i < 2; i++)
@@ -218,7 +218,7 @@ static void gradients_are_summed(void **state) {
 
 static int square_loss(void *context, leat_graph *graph, leat_value *outputs) {
     struct fixture *fixture = context;
-    outputs[0] = leat_square(leat_graph_read(graph, fixture->variables[0]));
+    outputs[0] = leat_op_square(leat_graph_read(graph, fixture->variables[0]));
     leat_optimizer_minimize(fixture->optimizer, outputs[0], fixture->variables, 1);
     return 1;
 }
@@ -228,8 +228,8 @@ static void minimizes_and_changes_its_rate(void **state) {
     (void)state;
     leat_error err = {0};
     struct fixture fixture = {.variables = {make_variable("w", 8)}};
-    const leat_sgd_options options = {.learning_rate = 0.25};
-    fixture.optimizer = leat_sgd(&options, &err);
+    const leat_optimizer_sgd_options options = {.learning_rate = 0.25};
+    fixture.optimizer = leat_optimizer_sgd(&options, &err);
     leat_function *function = replicas_trace(square_loss, &fixture, NULL, 0);
     leat_tensor loss;
     train_ok(leat_function_call(function, NULL, 0, &loss, 1, &train_error));
@@ -256,13 +256,16 @@ static void wants_text(const char *part, leat_optimizer *optimizer, const leat_e
 static void wrong_arguments_are_named(void **state) {
     (void)state;
     leat_error err = {0};
-    wants_text("momentum=2", leat_sgd(&(leat_sgd_options){.momentum = 2}, &err), &err);
-    wants_text("beta_1 is 1", leat_adam(&(leat_adam_options){.beta_1 = 1}, &err), &err);
-    wants_text("learning_rate -1", leat_adam(&(leat_adam_options){.learning_rate = -1}, &err),
+    wants_text("momentum=2", leat_optimizer_sgd(&(leat_optimizer_sgd_options){.momentum = 2}, &err),
                &err);
-    const leat_sgd_options both = {.common = {.clipnorm = 1, .clipvalue = 1}};
-    wants_text("only one of clipnorm", leat_sgd(&both, &err), &err);
-    leat_optimizer *sgd = leat_sgd(NULL, &err);
+    wants_text("beta_1 is 1",
+               leat_optimizer_adam(&(leat_optimizer_adam_options){.beta_1 = 1}, &err), &err);
+    wants_text("learning_rate -1",
+               leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = -1}, &err),
+               &err);
+    const leat_optimizer_sgd_options both = {.common = {.clipnorm = 1, .clipvalue = 1}};
+    wants_text("only one of clipnorm", leat_optimizer_sgd(&both, &err), &err);
+    leat_optimizer *sgd = leat_optimizer_sgd(NULL, &err);
     leat_variable *w = make_variable("w", 1);
     leat_graph *graph = leat_graph_new(NULL, &err);
     leat_variable *twice[2] = {w, w};
@@ -289,8 +292,8 @@ static void schedules_are_set_before_the_first_step(void **state) {
     assert_int_equal(leat_optimizer_set_learning_rate(sgd, 1, &err), LEAT_FAILED_PRECONDITION);
     leat_variable *w = make_variable("w", 8);
     for (int i = 0; i < 2; i++) {
-        leat_graph *graph = leat_eager_new(&err);
-        leat_value one = leat_ones_like(leat_graph_read(graph, w));
+        leat_graph *graph = leat_graph_new_eager(&err);
+        leat_value one = leat_op_ones_like(leat_graph_read(graph, w));
         leat_optimizer_apply(sgd, &one, &w, 1);
         leat_graph_free(graph);
     }
@@ -315,18 +318,18 @@ static void schedules_are_set_before_the_first_step(void **state) {
 
 /* Everything switched on; the optimizer's variables are made during the trace. */
 static leat_status make_and_trace(void *context, leat_error *err) {
-    const leat_adam_options options = {.amsgrad = true,
-                                       .common = {.weight_decay = 0.1,
-                                                  .global_clipnorm = 1,
-                                                  .use_ema = true,
-                                                  .ema_overwrite_frequency = 2,
-                                                  .gradient_accumulation_steps = 2}};
+    const leat_optimizer_adam_options options = {.amsgrad = true,
+                                                 .common = {.weight_decay = 0.1,
+                                                            .global_clipnorm = 1,
+                                                            .use_ema = true,
+                                                            .ema_overwrite_frequency = 2,
+                                                            .gradient_accumulation_steps = 2}};
     struct fixture fixture = {.variables = {context}};
     leat_spec *spec = leat_spec_tuple(NULL, 0, err);
-    fixture.optimizer = spec == NULL ? NULL : leat_adam(&options, err);
+    fixture.optimizer = spec == NULL ? NULL : leat_optimizer_adam(&options, err);
     leat_function *function = NULL;
     if (fixture.optimizer != NULL)
-        function = leat_trace(square_loss, &fixture, spec, err);
+        function = LEAT_TRACE(square_loss, &fixture, spec, err);
     leat_status status = function == NULL ? torture_code(err) : LEAT_OK;
     leat_function_unref(function);
     leat_optimizer_free(fixture.optimizer);

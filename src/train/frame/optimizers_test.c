@@ -63,19 +63,22 @@ static leat_optimizer *constructed(const json_t *c, leat_error *err) {
         .ema_momentum = number_of(config, "ema_momentum"),
         .ema_overwrite_frequency = (int64_t)number_of(config, "ema_overwrite_frequency"),
         .gradient_accumulation_steps = (int64_t)number_of(config, "gradient_accumulation_steps")};
-    const leat_sgd_options sgd = {.learning_rate = number_of(config, "learning_rate"),
-                                  .momentum = number_of(config, "momentum"),
-                                  .nesterov = json_is_true(json_object_get(config, "nesterov")),
-                                  .common = common};
-    const leat_adam_options adam = {.learning_rate = number_of(config, "learning_rate"),
-                                    .beta_1 = number_of(config, "beta_1"),
-                                    .beta_2 = number_of(config, "beta_2"),
-                                    .epsilon = number_of(config, "epsilon"),
-                                    .amsgrad = json_is_true(json_object_get(config, "amsgrad")),
-                                    .common = common};
+    const leat_optimizer_sgd_options sgd = {.learning_rate = number_of(config, "learning_rate"),
+                                            .momentum = number_of(config, "momentum"),
+                                            .nesterov =
+                                                json_is_true(json_object_get(config, "nesterov")),
+                                            .common = common};
+    const leat_optimizer_adam_options adam = {.learning_rate = number_of(config, "learning_rate"),
+                                              .beta_1 = number_of(config, "beta_1"),
+                                              .beta_2 = number_of(config, "beta_2"),
+                                              .epsilon = number_of(config, "epsilon"),
+                                              .amsgrad =
+                                                  json_is_true(json_object_get(config, "amsgrad")),
+                                              .common = common};
     if (strcmp(arrays_text(c, "optimizer"), "SGD") == 0)
-        return leat_sgd(&sgd, err);
-    return strcmp(arrays_text(c, "optimizer"), "Adam") == 0 ? leat_adam(&adam, err) : NULL;
+        return leat_optimizer_sgd(&sgd, err);
+    return strcmp(arrays_text(c, "optimizer"), "Adam") == 0 ? leat_optimizer_adam(&adam, err)
+                                                            : NULL;
 }
 
 static leat_optimizer *optimizer_of(const json_t *c, leat_error *err) {
@@ -87,7 +90,7 @@ static leat_optimizer *optimizer_of(const json_t *c, leat_error *err) {
 
 static leat_status take_step(const struct run *run, leat_optimizer *optimizer, size_t step,
                              leat_error *err) {
-    leat_graph *graph = leat_eager_new(err);
+    leat_graph *graph = leat_graph_new_eager(err);
     leat_value gradients[MOST];
     if (graph == NULL)
         return torture_code(err);
@@ -189,12 +192,12 @@ static leat_status make_and_step(void *context, leat_error *err) {
     leat_optimizer *optimizer = optimizer_of(run->c, err);
     if (optimizer == NULL)
         return torture_code(err);
-    leat_graph *graph = leat_eager_new(err);
+    leat_graph *graph = leat_graph_new_eager(err);
     leat_status status = graph == NULL ? torture_code(err) : LEAT_OK;
     if (graph != NULL) {
         leat_value gradients[MOST];
         for (int i = 0; i < run->count; i++)
-            gradients[i] = leat_ones_like(leat_graph_read(graph, run->variables[i]));
+            gradients[i] = leat_op_ones_like(leat_graph_read(graph, run->variables[i]));
         leat_optimizer_apply(optimizer, gradients, run->variables, run->count);
         status = leat_graph_take_error(graph, err);
         for (int i = 0; i < run->count; i++)

@@ -39,12 +39,12 @@ static const struct {
     const char *name;
     const leati_kind *const *(*kinds)(size_t *count);
 } sorts[NUM_SORTS] = {
-    [LAYER] = {"layer", leati_layer_kinds},
-    [LOSS] = {"loss", leati_loss_kinds},
-    [METRIC] = {"metric", leati_metric_kinds},
-    [OPTIMIZER] = {"optimizer", leati_optimizer_kinds},
-    [INITIALIZER] = {"initializer", leati_initializer_kinds},
-    [SCHEDULE] = {"schedule", leati_schedule_kinds},
+    [LAYER] = {"layer", leati_kinds_layer},
+    [LOSS] = {"loss", leati_kinds_loss},
+    [METRIC] = {"metric", leati_kinds_metric},
+    [OPTIMIZER] = {"optimizer", leati_kinds_optimizer},
+    [INITIALIZER] = {"initializer", leati_kinds_initializer},
+    [SCHEDULE] = {"schedule", leati_kinds_schedule},
 };
 
 /* ---- life ---- */
@@ -89,7 +89,7 @@ leat_part *leat_part_new(const char *sort, const char *name, const char *config,
     return part;
 }
 
-bool leati_part_is(const leat_part *part, const char *sort) {
+bool leati_kind_part_is(const leat_part *part, const char *sort) {
     return strcmp(sorts[part->sort].name, sort) == 0;
 }
 
@@ -203,7 +203,7 @@ static leat_graph *graph_of(const leat_value *values, int count) {
     if (graph == NULL || graph->error.code != LEAT_OK)
         return NULL;
     for (int i = 0; i < count; i++)
-        if (leati_value_failed(values[i]))
+        if (leati_support_value_failed(values[i]))
             return NULL;
     return graph;
 }
@@ -255,7 +255,7 @@ static leat_value call_metric(const leat_part *part, const leat_value *inputs, i
     const leati_metric_kind *kind = (const leati_metric_kind *)(const void *)part->kind;
     leat_error err = {0};
     if (kind->values != NULL && num_inputs == kind->num_values)
-        return leat_cast(kind->values(part->args, inputs), LEAT_FLOAT32);
+        return leat_op_cast(kind->values(part->args, inputs), LEAT_FLOAT32);
     leati_fail(&err, LEAT_INVALID_ARGUMENT,
                kind->values == NULL ? "%s is no mean of values; update its states"
                                     : "%s takes %s alone",
@@ -394,7 +394,7 @@ static leat_status apply(const leat_part *part, const leat_application *given, l
         leat_variable *const *own = given->slots;
         for (int i = 0; i < given->count; i++) {
             slots[i].variable = given->variables[i];
-            leati_slots_sort(part->args, own, counts[i], &slots[i]);
+            leati_optimizer_slots_sort(part->args, own, counts[i], &slots[i]);
             own = own == NULL ? NULL : own + counts[i];
         }
         const leati_application application = {
@@ -421,7 +421,7 @@ void leat_part_apply(const leat_part *part, const leat_application *application)
     leat_graph *graph =
         application == NULL ? NULL : graph_of(application->gradients, application->count);
     leat_error err = {0};
-    if (graph == NULL || leati_value_failed(application->learning_rate))
+    if (graph == NULL || leati_support_value_failed(application->learning_rate))
         return;
     if (apply(part, application, graph, &err) == LEAT_OK)
         return;
@@ -434,7 +434,7 @@ leat_status leat_part_initialize(const leat_part *part, int64_t seed, leat_shape
     const leati_initializer_kind *kind = kind_of(part, INITIALIZER, err);
     if (kind == NULL)
         return LEAT_INVALID_ARGUMENT;
-    return leati_initialize(kind, part->args, seed, &shape, out, err);
+    return leati_initializer_run(kind, part->args, seed, &shape, out, err);
 }
 
 /* ---- what bindings need beside ---- */
@@ -446,5 +446,6 @@ leat_variable *leat_variable_like(const leat_variable *like, const char *name,
         leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the initial value is NULL");
         return NULL;
     }
-    return leati_variable_like(like, name, initial, &variable, err) == LEAT_OK ? variable : NULL;
+    return leati_weights_variable_like(like, name, initial, &variable, err) == LEAT_OK ? variable
+                                                                                       : NULL;
 }

@@ -17,7 +17,7 @@
 
 static json_t *tables_of(void) {
     leat_error err = {0};
-    char *text = leat_train_json(&err);
+    char *text = leat_parts_json(&err);
     assert_non_null(text);
     json_t *root = json_loads(text, 0, NULL);
     assert_non_null(root);
@@ -80,7 +80,7 @@ static void run_layer(const json_t *c) {
     char *config = json_dumps(json_object_get(c, "config"), 0);
     leat_part *part = leat_part_new("layer", arrays_text(c, "layer"), config, &err);
     assert_non_null(part);
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     leat_value x = train_eager_value(graph, json_array_get(json_object_get(c, "inputs"), 0));
     leat_shape shape = leat_value_shape(x);
     leat_value weights[8], updates[8];
@@ -119,7 +119,7 @@ static void metrics_take_states(void **state) {
     assert_int_equal(json_array_size(states), 2);
     assert_string_equal(arrays_text(json_array_get(states, 0), "name"), "total");
     json_decref(states);
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     leat_tensor start = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &zero);
     leat_tensor rows = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(3), values);
     leat_value kept[2] = {leat_graph_tensor(graph, &start), leat_graph_tensor(graph, &start)};
@@ -157,7 +157,7 @@ static void run_optimizer(const json_t *c) {
         (float)json_number_value(json_object_get(json_object_get(c, "config"), "learning_rate"));
     leat_tensor size = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &rate);
     for (size_t s = 0; s < 2; s++) {
-        leat_graph *graph = leat_eager_new(&err);
+        leat_graph *graph = leat_graph_new_eager(&err);
         const json_t *recorded = json_array_get(json_object_get(c, "grads"), s);
         leat_value gradients[2];
         for (size_t i = 0; i < 2; i++)
@@ -278,7 +278,7 @@ static void losses_take_masks(void **state) {
     const float labels[2] = {0, 0}, predictions[2] = {1, 3}, weights[2] = {2, 5};
     const bool mask[2] = {true, false};
     leat_part *loss = leat_part_new("loss", "MeanSquaredError", NULL, &err);
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     const leat_tensor tensors[4] = {
         leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 1), labels),
         leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 1), predictions),
@@ -306,7 +306,7 @@ static void metrics_give_values(void **state) {
     const float labels[2] = {1, 0}, predictions[2] = {0.9F, 0.8F};
     leat_part *accuracy = leat_part_new("metric", "BinaryAccuracy", NULL, &err);
     leat_part *score = leat_part_new("metric", "FBetaScore", "{\"beta\": 2.0}", &err);
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     const leat_tensor tensors[2] = {
         leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 1), labels),
         leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 1), predictions),
@@ -314,7 +314,7 @@ static void metrics_give_values(void **state) {
     leat_value values[2] = {leat_graph_tensor(graph, &tensors[0]),
                             leat_graph_tensor(graph, &tensors[1])};
     leat_value found = leat_part_call(accuracy, values, 2, NULL, 0, false, NULL);
-    assert_true(number_of(leat_reduce_sum(found, NULL, 0, false)) == 1);
+    assert_true(number_of(leat_op_reduce_sum(found, NULL, 0, false)) == 1);
     json_t *list = states_of(score, NULL, 0);
     assert_int_equal(json_array_size(list), 0);
     json_decref(list);
@@ -366,7 +366,7 @@ static void wrong_use_is_refused(void **state) {
     leat_shape flat = LEAT_SHAPE(2);
     assert_null(leat_part_states_json(dense, &flat, 1, &err));
     assert_non_null(strstr(err.text, "[batch, ..., inputs]"));
-    leat_graph *graph = leat_eager_new(&err);
+    leat_graph *graph = leat_graph_new_eager(&err);
     leat_tensor cell = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(1, 1), &one);
     leat_value x = leat_graph_tensor(graph, &cell), updates[2];
     assert_true(leat_part_call(dense, &x, 1, NULL, 0, false, NULL).id < 0);
@@ -400,7 +400,7 @@ static void wrong_use_is_refused(void **state) {
 
 static leat_status make(void *context, leat_error *err) {
     (void)context;
-    char *text = leat_train_json(err);
+    char *text = leat_parts_json(err);
     if (text == NULL)
         return torture_code(err);
     leat_text_free(text);
@@ -422,7 +422,7 @@ static void survives_failed_allocations(void **state) {
 
 static leat_status read_lists(void *context, leat_error *err) {
     size_t count, i = 0;
-    const leati_kind *const *kinds = leati_layer_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_layer(&count);
     while (strcmp(kinds[i]->name, "Conv2D") != 0)
         i++;
     void *args = NULL;

@@ -127,7 +127,7 @@ static void tear_down(struct call *call) {
 static leat_status compute(struct call *call, enum way way, leat_tensor *out, leat_error *err) {
     leat_value value;
     if (way == PRECISE) {
-        leat_graph *graph = leat_eager_new(err);
+        leat_graph *graph = leat_graph_new_eager(err);
         if (graph == NULL)
             return torture_code(err);
         outputs_of(call, graph, &value);
@@ -144,7 +144,7 @@ static leat_status compute(struct call *call, enum way way, leat_tensor *out, le
         specs[i] = leat_spec_tensor(call->inputs[i].dtype, shape, err);
     }
     leat_spec *spec = leat_spec_tuple(specs, call->num_inputs, err);
-    leat_function *function = leat_trace(outputs_of, call, spec, err);
+    leat_function *function = LEAT_TRACE(outputs_of, call, spec, err);
     leat_spec_unref(spec);
     if (function == NULL)
         return torture_code(err);
@@ -250,7 +250,7 @@ static json_t *result_of(const json_t *c) {
 /* Metrics that are losses are a binding's. */
 static bool in_table(const char *sort, const char *name) {
     size_t count;
-    const leati_kind *const *kinds = leati_metric_kinds(&count);
+    const leati_kind *const *kinds = leati_kinds_metric(&count);
     for (size_t i = 0; i < count; i++)
         if (strcmp(kinds[i]->name, name) == 0)
             return true;

@@ -78,7 +78,7 @@ static int states_of(const leat_part *part, leat_graph *graph, const leat_shape 
         leat_shape shape = {.rank = (int32_t)json_array_size(dims)};
         for (int32_t d = 0; d < shape.rank; d++)
             shape.dims[d] = json_integer_value(json_array_get(dims, (size_t)d));
-        out[index] = leat_zeros(graph, shape, leat_dtype_from_name(arrays_text(state, "dtype")));
+        out[index] = leat_op_zeros(graph, shape, leat_dtype_from_name(arrays_text(state, "dtype")));
     }
     int found = (int)json_array_size(states);
     json_decref(states);

@@ -32,11 +32,11 @@ leat_value leati_schedule_rate(const leati_schedule_kind *kind, const void *args
 LEAT_WARN_UNUSED leat_status leati_schedule_check(const void *args, leat_error *err);
 
 /* x^y, a number to the power of a value. */
-leat_value leati_number_power(double base, leat_value exponent);
+leat_value leati_schedule_number_power(double base, leat_value exponent);
 /* (1 + cos(pi * part)) / 2. */
-leat_value leati_half_cosine(leat_value part);
+leat_value leati_schedule_half_cosine(leat_value part);
 /* What is left of 1 between it and alpha. */
-leat_value leati_not_below(leat_value part, double alpha);
+leat_value leati_schedule_not_below(leat_value part, double alpha);
 
 #define LEATI_SCHEDULE_ROW(STRUCT, MEMBER, TYPE, ...)                                              \
     {                                                                                              \

@@ -15,10 +15,10 @@ enum { REPLICAS = 2, EPOCHS = 2 };
 static void run_init_packed(struct digits_run *run, const json_t *c, int replicas,
                             int64_t bytes_per_pack) {
     static const char *const names[REPLICAS] = {"CPU:0", "CPU:1"};
-    const leat_mirrored_options options = {
+    const leat_strategy_mirrored_options options = {
         .devices = names, .num_devices = replicas, .bytes_per_pack = bytes_per_pack};
     leat_error err = {0};
-    leat_strategy *strategy = leat_mirrored_strategy(&options, &err);
+    leat_strategy *strategy = leat_strategy_mirrored(&options, &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     digits_run_init(run, c, strategy);
@@ -172,7 +172,7 @@ static void sums_overlap_the_backward_pass(void **state) {
 
 static int setup(void **state) {
     (void)state;
-    train_ok(leat_set_logical_cpu_devices(REPLICAS, &train_error));
+    train_ok(leat_device_set_logical_cpus(REPLICAS, &train_error));
     return 0;
 }
 

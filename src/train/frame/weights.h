@@ -6,8 +6,9 @@
 
 /* A new variable, not trainable, with the value `initial` (borrowed) and one copy wherever `like`
  * has one, whatever scope is open. Owned. */
-LEAT_WARN_UNUSED leat_status leati_variable_like(const leat_variable *like, const char *name,
-                                                 const leat_tensor *initial, leat_variable **out,
-                                                 leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_weights_variable_like(const leat_variable *like,
+                                                         const char *name,
+                                                         const leat_tensor *initial,
+                                                         leat_variable **out, leat_error *err);
 
 #endif

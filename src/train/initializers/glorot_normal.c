@@ -17,7 +17,8 @@ static const leati_row glorot_normal_rows[] = {
 static void glorot_normal_fill(const void *arguments, int64_t seed, const leat_shape *shape,
                                float *values, int64_t count) {
     (void)arguments;
-    leati_fill_scaled(seed, 1, LEATI_FAN_AVERAGE, LEATI_FILL_TRUNCATED, shape, values, count);
+    leati_initializer_fill_scaled(seed, 1, LEATI_FAN_AVERAGE, LEATI_FILL_TRUNCATED, shape, values,
+                                  count);
 }
 
 const leati_initializer_kind leati_initializer_glorot_normal = {

@@ -17,7 +17,8 @@ static const leati_row glorot_uniform_rows[] = {
 static void glorot_uniform_fill(const void *args, int64_t seed, const leat_shape *shape,
                                 float *values, int64_t count) {
     (void)args;
-    leati_fill_scaled(seed, 1, LEATI_FAN_AVERAGE, LEATI_FILL_UNIFORM, shape, values, count);
+    leati_initializer_fill_scaled(seed, 1, LEATI_FAN_AVERAGE, LEATI_FILL_UNIFORM, shape, values,
+                                  count);
 }
 
 const leati_initializer_kind leati_initializer_glorot_uniform = {

@@ -17,7 +17,7 @@ static const leati_row lecun_uniform_rows[] = {
 static void lecun_uniform_fill(const void *arguments, int64_t seed, const leat_shape *shape,
                                float *values, int64_t count) {
     (void)arguments;
-    leati_fill_scaled(seed, 1, LEATI_FAN_IN, LEATI_FILL_UNIFORM, shape, values, count);
+    leati_initializer_fill_scaled(seed, 1, LEATI_FAN_IN, LEATI_FILL_UNIFORM, shape, values, count);
 }
 
 const leati_initializer_kind leati_initializer_lecun_uniform = {

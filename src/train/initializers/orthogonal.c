@@ -65,9 +65,9 @@ static void orthogonal_fill(const void *arguments, int64_t seed, const leat_shap
                        .step = tall ? columns : 1,
                        .next = tall ? 1 : columns};
     if (tall)
-        leati_fill_normal(seed, 0, 1, values, count);
+        leati_initializer_fill_normal(seed, 0, 1, values, count);
     else
-        leati_fill_normal_columns(seed, columns, rows, values);
+        leati_initializer_fill_normal_columns(seed, columns, rows, values);
     for (int64_t i = 0; i < v.count; i++) {
         straighten(&v, i);
         straighten(&v, i);

@@ -28,7 +28,7 @@ static void random_normal_fill(const void *arguments, int64_t seed, const leat_s
                                float *values, int64_t count) {
     const struct random_normal_args *args = arguments;
     (void)shape;
-    leati_fill_normal(seed, args->mean, args->stddev, values, count);
+    leati_initializer_fill_normal(seed, args->mean, args->stddev, values, count);
 }
 
 const leati_initializer_kind leati_initializer_random_normal = {

@@ -29,7 +29,7 @@ static void random_uniform_fill(const void *arguments, int64_t seed, const leat_
                                 float *values, int64_t count) {
     const struct random_uniform_args *args = arguments;
     (void)shape;
-    leati_fill_range(seed, args->minval, args->maxval, values, count);
+    leati_initializer_fill_range(seed, args->minval, args->maxval, values, count);
 }
 
 const leati_initializer_kind leati_initializer_random_uniform = {

@@ -28,7 +28,7 @@ static void truncated_normal_fill(const void *arguments, int64_t seed, const lea
                                   float *values, int64_t count) {
     const struct truncated_normal_args *args = arguments;
     (void)shape;
-    leati_fill_truncated(seed, args->mean, args->stddev, values, count);
+    leati_initializer_fill_truncated(seed, args->mean, args->stddev, values, count);
 }
 
 const leati_initializer_kind leati_initializer_truncated_normal = {

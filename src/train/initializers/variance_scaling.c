@@ -70,8 +70,8 @@ static void variance_scaling_fill(const void *arguments, int64_t seed, const lea
                                   float *values, int64_t count) {
     const struct variance_scaling_args *args = arguments;
     size_t mode = find(modes, args->mode), kind = find(distributions, args->distribution);
-    leati_fill_scaled(seed, args->scale, (leati_fan)mode, (leati_filling)kind, shape, values,
-                      count);
+    leati_initializer_fill_scaled(seed, args->scale, (leati_fan)mode, (leati_filling)kind, shape,
+                                  values, count);
 }
 
 const leati_initializer_kind leati_initializer_variance_scaling = {

@@ -15,12 +15,12 @@ static const leati_row activation_rows[] = {
 };
 
 static leat_status activation_check(const void *args, leat_error *err) {
-    return leati_check_activation(((const struct activation_args *)args)->activation, err);
+    return leati_activation_check(((const struct activation_args *)args)->activation, err);
 }
 
 static leat_value activation_call(const leati_pass *pass) {
     const struct activation_args *args = pass->args;
-    return leati_activate(args->activation, pass->inputs[0]);
+    return leati_activation_apply(args->activation, pass->inputs[0]);
 }
 
 const leati_layer_kind leati_layer_activation = {

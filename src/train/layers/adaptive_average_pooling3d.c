@@ -4,11 +4,11 @@
 #include "train/support/pooling.h"
 
 static leat_status adaptive_average_pooling3d_check(const void *args, leat_error *err) {
-    return leati_adaptive_check(args, 3, err);
+    return leati_pooling_adaptive_check(args, 3, err);
 }
 
 static leat_value adaptive_average_pooling3d_call(const leati_pass *pass) {
-    return leati_pool_adaptive(pass, 3, leat_reduce_mean);
+    return leati_pooling_pool_adaptive(pass, 3, leat_op_reduce_mean);
 }
 
 const leati_layer_kind leati_layer_adaptive_average_pooling3d = {

@@ -4,11 +4,11 @@
 #include "train/support/pooling.h"
 
 static leat_status adaptive_max_pooling1d_check(const void *args, leat_error *err) {
-    return leati_adaptive_check(args, 1, err);
+    return leati_pooling_adaptive_check(args, 1, err);
 }
 
 static leat_value adaptive_max_pooling1d_call(const leati_pass *pass) {
-    return leati_pool_adaptive(pass, 1, leat_reduce_max);
+    return leati_pooling_pool_adaptive(pass, 1, leat_op_reduce_max);
 }
 
 const leati_layer_kind leati_layer_adaptive_max_pooling1d = {

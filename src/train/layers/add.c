@@ -3,7 +3,7 @@
 #include "train/support/merging.h"
 
 static leat_value add_call(const leati_pass *pass) {
-    return leati_merge(pass, leat_add);
+    return leati_merging_merge(pass, leat_op_add);
 }
 
 const leati_layer_kind leati_layer_add = {

@@ -28,7 +28,7 @@ static const leati_row alpha_dropout_rows[] = {
 
 static leat_status alpha_dropout_check(const void *arguments, leat_error *err) {
     const struct alpha_dropout_args *args = arguments;
-    return leati_check_rate("rate", args->rate, err);
+    return leati_noise_check_rate("rate", args->rate, err);
 }
 
 static leati_seed_argument alpha_dropout_seed(const void *args) {
@@ -52,13 +52,14 @@ static leat_value alpha_dropout_call(const leati_pass *pass) {
     if (!pass->training || args->rate <= 0)
         return x;
     leat_value drawn = leati_noise_uniform(leati_noise_seed(pass, 0), x, &args->noise_shape);
-    if (leati_value_failed(drawn))
+    if (leati_support_value_failed(drawn))
         return drawn;
     leat_dtype dtype = leat_value_dtype(x);
-    leat_value kept = leat_greater_equal(drawn, leati_number(x.graph, dtype, args->rate));
-    leat_value y = leat_select(kept, x, leati_number(x.graph, dtype, lowest));
-    leat_value offset = leati_number(x.graph, dtype, -scale * lowest * args->rate);
-    return leat_add(leati_times(y, scale), offset);
+    leat_value kept =
+        leat_op_greater_equal(drawn, leati_support_number(x.graph, dtype, args->rate));
+    leat_value y = leat_op_select(kept, x, leati_support_number(x.graph, dtype, lowest));
+    leat_value offset = leati_support_number(x.graph, dtype, -scale * lowest * args->rate);
+    return leat_op_add(leati_support_times(y, scale), offset);
 }
 
 const leati_layer_kind leati_layer_alpha_dropout = {

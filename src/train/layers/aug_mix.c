@@ -39,15 +39,15 @@ static leat_status aug_mix_check(const void *arguments, leat_error *err) {
     const struct aug_mix_args *args = arguments;
     if (!(args->alpha > 0))
         return leati_refuse(err, VALUE, "alpha is %g; expected a number above 0", args->alpha);
-    return leati_check_picture(&args->common, (leati_range){0, 1}, err);
+    return leati_pictures_check(&args->common, (leati_picture_range){0, 1}, err);
 }
 
 static leat_value aug_mix_call(const leati_pass *pass) {
     const struct aug_mix_args *args = pass->args;
-    leati_range values = leati_value_range(&args->common.value_range);
-    leati_range factor = leati_factor_range(&args->common.factor, 0.3, 0);
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    leati_picture_range values = leati_pictures_value_range(&args->common.value_range);
+    leati_picture_range factor = leati_pictures_factor_range(&args->common.factor, 0.3, 0);
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
     const struct leati_aug_mix_args mix = {
         .policy = {.value_range = {(double[]){values.low, values.high}, 2},
@@ -58,9 +58,10 @@ static leat_value aug_mix_call(const leati_pass *pass) {
         .chain_depth = args->chain_depth,
         .alpha = args->alpha,
         .all_ops = args->all_ops};
-    leat_value x = leati_op2(&leati_tensor_op_stateless_aug_mix, &mix, leat_stop_gradient(p.x),
-                             leati_pictures_seeds(&p, leati_aug_mix_draws(&mix)));
-    return leati_pictures_end(&p, leat_cast(x, leat_value_dtype(p.x)));
+    leat_value x =
+        leati_graph_build2(&leati_tensor_op_stateless_aug_mix, &mix, leat_op_stop_gradient(p.x),
+                           leati_pictures_seeds(&p, leati_policy_aug_mix_draws(&mix)));
+    return leati_pictures_end(&p, leat_op_cast(x, leat_value_dtype(p.x)));
 }
 
 const leati_layer_kind leati_layer_aug_mix = {

@@ -11,23 +11,25 @@ static const leati_row auto_contrast_rows[] = {
 };
 
 static leat_status auto_contrast_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 1}, err);
 }
 
 static leat_value auto_contrast_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    const leati_range bytes = {0, 255}, values = leati_value_range(&args->value_range);
+    const leati_picture_range bytes = {0, 255},
+                              values = leati_pictures_value_range(&args->value_range);
     const int64_t axes[2] = {1, 2};
-    leati_pictures p = leati_pictures_begin(pass);
-    if (leati_value_failed(p.x))
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (leati_support_value_failed(p.x))
         return p.x;
-    leat_value x = leati_carry(p.x, values, bytes);
-    leat_value low = leat_reduce_min(x, axes, 2, true), high = leat_reduce_max(x, axes, 2, true);
-    leat_value scale =
-        leat_divide(leati_linear(leat_ones_like(low), 255, 0), leat_subtract(high, low));
-    x = leat_subtract(leat_multiply(x, scale), leat_multiply(low, scale));
-    x = leati_carry(leati_clip(x, bytes), bytes, values);
-    return leati_pictures_end(&p, leat_select(leat_is_nan(x), p.x, x));
+    leat_value x = leati_pictures_rescale(p.x, values, bytes);
+    leat_value low = leat_op_reduce_min(x, axes, 2, true),
+               high = leat_op_reduce_max(x, axes, 2, true);
+    leat_value scale = leat_op_divide(leati_pictures_linear(leat_op_ones_like(low), 255, 0),
+                                      leat_op_subtract(high, low));
+    x = leat_op_subtract(leat_op_multiply(x, scale), leat_op_multiply(low, scale));
+    x = leati_pictures_rescale(leati_pictures_clip(x, bytes), bytes, values);
+    return leati_pictures_end(&p, leat_op_select(leat_op_is_nan(x), p.x, x));
 }
 
 const leati_layer_kind leati_layer_auto_contrast = {

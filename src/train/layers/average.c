@@ -4,11 +4,11 @@
 #include "train/support/merging.h"
 
 static leat_value average_call(const leati_pass *pass) {
-    leat_value sum = leati_merge(pass, leat_add);
-    if (leati_value_failed(sum))
+    leat_value sum = leati_merging_merge(pass, leat_op_add);
+    if (leati_support_value_failed(sum))
         return sum;
-    return leat_divide(sum,
-                       leati_number(sum.graph, leat_value_dtype(sum), (double)pass->num_inputs));
+    return leat_op_divide(
+        sum, leati_support_number(sum.graph, leat_value_dtype(sum), (double)pass->num_inputs));
 }
 
 const leati_layer_kind leati_layer_average = {

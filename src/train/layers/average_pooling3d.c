@@ -13,7 +13,7 @@ static leat_status average_pooling3d_check(const void *args, leat_error *err) {
 }
 
 static leat_value average_pooling3d_call(const leati_pass *pass) {
-    return leati_pool(pass, 3, leat_avg_pool2d);
+    return leati_pooling_pool(pass, 3, leat_op_avg_pool2d);
 }
 
 const leati_layer_kind leati_layer_average_pooling3d = {

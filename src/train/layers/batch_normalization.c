@@ -47,11 +47,11 @@ static leat_status batch_normalization_weights(const void *arguments, const leat
                                                leati_weights *out, leat_error *err) {
     const struct batch_normalization_args *args = arguments;
     leat_shape shape;
-    LEATI_TRY(
-        leati_norm_shape(&(leati_ints){(int64_t *)(uintptr_t)&args->axis, 1}, input, &shape, err));
+    LEATI_TRY(leati_normalize_shape(&(leati_ints){(int64_t *)(uintptr_t)&args->axis, 1}, input,
+                                    &shape, err));
     *out = (leati_weights){.count = 0};
-    leati_norm_weights(args->scale ? args->gamma_initializer : NULL,
-                       args->center ? args->beta_initializer : NULL, &shape, out);
+    leati_normalize_weights(args->scale ? args->gamma_initializer : NULL,
+                            args->center ? args->beta_initializer : NULL, &shape, out);
     for (int i = 0; i < out->count; i++)
         out->list[i].fixed = !args->trainable;
     out->list[out->count++] = (leati_weight){.name = "moving_mean",
@@ -68,7 +68,8 @@ static leat_status batch_normalization_weights(const void *arguments, const leat
 /* old * momentum + new * (1 - momentum). */
 static leat_value moved(const struct batch_normalization_args *args, leat_value old,
                         leat_value next) {
-    return leat_add(leati_times(old, args->momentum), leati_times(next, 1 - args->momentum));
+    return leat_op_add(leati_support_times(old, args->momentum),
+                       leati_support_times(next, 1 - args->momentum));
 }
 
 /* Can one operation do it: channels last, and the statistics this batch's own? */
@@ -83,8 +84,8 @@ static bool is_one_operation(const struct batch_normalization_args *args, leat_v
 static leat_value by_one_operation(const leati_pass *pass, int first, leati_moments *found) {
     const struct batch_normalization_args *args = pass->args;
     leat_value like = pass->weights[first], out[3];
-    leat_value gamma = args->scale ? pass->weights[0] : leat_ones_like(like);
-    leat_value beta = args->center ? pass->weights[args->scale] : leat_zeros_like(like);
+    leat_value gamma = args->scale ? pass->weights[0] : leat_op_ones_like(like);
+    leat_value beta = args->center ? pass->weights[args->scale] : leat_op_zeros_like(like);
     leati_batch_norm(pass->inputs[0], gamma, beta, args->epsilon, out);
     *found = (leati_moments){.mean = out[1], .variance = out[2]};
     return out[0];
@@ -98,7 +99,7 @@ static leati_moments moments_of(const struct batch_normalization_args *args, lea
     for (int32_t d = 0; d < leat_value_shape(x).rank; d++)
         if (d != axis)
             axes[count++] = d;
-    return leati_find_moments(x, axes, count, false, args->synchronized);
+    return leati_normalize_moments(x, axes, count, false, args->synchronized);
 }
 
 static leat_value batch_normalization_call(const leati_pass *pass) {
@@ -107,7 +108,7 @@ static leat_value batch_normalization_call(const leati_pass *pass) {
     int first = args->scale + args->center; /* of the moving statistics */
     int32_t axis = 0;
     leat_error err = {0};
-    if (leati_normal_axis(args->axis, leat_value_shape(x).rank, &axis, &err) != LEAT_OK)
+    if (leati_support_normal_axis(args->axis, leat_value_shape(x).rank, &axis, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     leati_moments moments = {.mean = pass->weights[first], .variance = pass->weights[first + 1]};
     bool learns = pass->training && args->trainable;

@@ -28,12 +28,12 @@ static leat_status category_encoding_check(const void *arguments, leat_error *er
     if (args->output_mode != NULL && strcmp(args->output_mode, "int") == 0)
         return leati_refuse(err, VALUE,
                             "output_mode is \"int\"; expected one_hot, multi_hot or count");
-    return leati_check_categories(args->output_mode, err);
+    return leati_categories_check(args->output_mode, err);
 }
 
 static leat_value category_encoding_call(const leati_pass *pass) {
     const struct category_encoding_args *args = pass->args;
-    return leati_encode_categories(leat_cast(pass->inputs[0], LEAT_INT64), args->output_mode,
+    return leati_categories_encode(leat_op_cast(pass->inputs[0], LEAT_INT64), args->output_mode,
                                    args->num_tokens);
 }
 

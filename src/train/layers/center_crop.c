@@ -16,22 +16,23 @@ static const leati_row center_crop_rows[] = {
 };
 
 static leat_status center_crop_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 0}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 0}, err);
 }
 
 static leat_value center_crop_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
+    leati_picture_arguments p = leati_pictures_begin(pass);
     leat_shape shape = leat_value_shape(p.x);
-    if (leati_value_failed(p.x))
+    if (leati_support_value_failed(p.x))
         return p.x;
     bool known = shape.dims[1] >= 0 && shape.dims[2] >= 0;
     if (!known || (shape.dims[1] >= args->height && shape.dims[2] >= args->width))
-        return leati_pictures_end(&p, leat_resize_with_crop_or_pad(p.x, args->height, args->width));
+        return leati_pictures_end(&p,
+                                  leat_op_resize_with_crop_or_pad(p.x, args->height, args->width));
     const leati_scaling_layer scaling = {
         .height = args->height, .width = args->width, .method = "bilinear", .cut = true};
     leat_value scaled = leati_pictures_scale(p.x, &scaling);
-    return leati_pictures_end(&p, leat_cast(scaled, leat_value_dtype(p.x)));
+    return leati_pictures_end(&p, leat_op_cast(scaled, leat_value_dtype(p.x)));
 }
 
 const leati_layer_kind leati_layer_center_crop = {

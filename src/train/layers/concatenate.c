@@ -16,7 +16,7 @@ static const leati_row concatenate_rows[] = {
 
 static leat_value concatenate_call(const leati_pass *pass) {
     const struct concatenate_args *args = pass->args;
-    return leat_concat(pass->inputs, pass->num_inputs, args->axis);
+    return leat_op_concat(pass->inputs, pass->num_inputs, args->axis);
 }
 
 const leati_layer_kind leati_layer_concatenate = {

@@ -35,8 +35,8 @@ static const leati_row clahe_rows[] = {
 
 static leat_status clahe_check(const void *arguments, leat_error *err) {
     const struct clahe_args *args = arguments;
-    LEATI_TRY(leati_check_numbers(&args->tile_grid_size, "tile_grid_size", 2, err));
-    return leati_check_picture(&args->common, (leati_range){0, 1}, err);
+    LEATI_TRY(leati_layer_check_numbers(&args->tile_grid_size, "tile_grid_size", 2, err));
+    return leati_pictures_check(&args->common, (leati_picture_range){0, 1}, err);
 }
 
 enum { LEVELS = 256 };
@@ -88,15 +88,15 @@ static bool line_init(line *l, leat_value x, int dimension, int64_t tiles) {
     }
     for (int64_t i = 0; i < l->size; i++)
         find_facts(l, length, i, facts);
-    leat_value whole = leati_number(x.graph, LEAT_INT64, 0);
+    leat_value whole = leati_support_number(x.graph, LEAT_INT64, 0);
     dims[dimension] = l->size;
     for (int f = 0; f < FACTS; f++) {
         const leati_floats numbers = {facts + f * l->size, (int32_t)l->size};
-        leat_value vector = leati_numbers_value(f == WEIGHT ? x : whole, &numbers);
-        l->facts[f] = f == SOURCE ? vector : leat_reshape(vector, dims, 4);
+        leat_value vector = leati_layer_numbers_value(f == WEIGHT ? x : whole, &numbers);
+        l->facts[f] = f == SOURCE ? vector : leat_op_reshape(vector, dims, 4);
     }
     leati_free(facts);
-    return !leati_value_failed(l->facts[WEIGHT]);
+    return !leati_support_value_failed(l->facts[WEIGHT]);
 }
 
 /* ---- the tables ---- */
@@ -105,98 +105,107 @@ static bool line_init(line *l, leat_value x, int dimension, int64_t tiles) {
 static leat_value numbers_along(leat_value x, int dimension) {
     int64_t size[4] = {1, 1, 1, 1};
     size[dimension] = -1;
-    leat_value part = leat_slice(x, (const int64_t[]){0, 0, 0, 0}, size, 4);
-    return leat_cumsum(leat_cast(leat_ones_like(part), LEAT_INT64), dimension, true, false);
+    leat_value part = leat_op_slice(x, (const int64_t[]){0, 0, 0, 0}, size, 4);
+    return leat_op_cumsum(leat_op_cast(leat_op_ones_like(part), LEAT_INT64), dimension, true,
+                          false);
 }
 
 /* The place of a table's entry: picture, tile down, tile across, channel, level. */
 static leat_value entry(leat_value x, const line *lines, int down, int across, leat_value levels) {
     leat_value at = numbers_along(x, 0);
-    at = leat_add(leati_times(at, (double)lines[0].tiles), lines[0].facts[down]);
-    at = leat_add(leati_times(at, (double)lines[1].tiles), lines[1].facts[across]);
-    at = leat_add(leati_times(at, (double)leat_value_shape(x).dims[3]), numbers_along(x, 3));
-    return leat_add(leati_times(at, LEVELS), levels);
+    at = leat_op_add(leati_support_times(at, (double)lines[0].tiles), lines[0].facts[down]);
+    at = leat_op_add(leati_support_times(at, (double)lines[1].tiles), lines[1].facts[across]);
+    at = leat_op_add(leati_support_times(at, (double)leat_value_shape(x).dims[3]),
+                     numbers_along(x, 3));
+    return leat_op_add(leati_support_times(at, LEVELS), levels);
 }
 
 /* How often each level is in each tile, as floats [tables, LEVELS]. */
 static leat_value count_levels(leat_value x, const line *lines, leat_value levels) {
-    leat_value places = entry(x, lines, OWN, OWN, levels), one = leat_ones_like(x);
+    leat_value places = entry(x, lines, OWN, OWN, levels), one = leat_op_ones_like(x);
     int64_t channels = leat_value_shape(x).dims[3];
     leat_value batch =
-        leat_slice(leat_shape_of(x, LEAT_INT64), (const int64_t[]){0}, (const int64_t[]){1}, 1);
-    leat_value count = leati_times(leat_squeeze(batch, NULL, 0),
-                                   (double)(lines[0].tiles * lines[1].tiles * channels * LEVELS));
+        leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){0}, (const int64_t[]){1}, 1);
+    leat_value count =
+        leati_support_times(leat_op_squeeze(batch, NULL, 0),
+                            (double)(lines[0].tiles * lines[1].tiles * channels * LEVELS));
     const struct leati_segment_args args = {0};
     const leat_string name = {.data = "num_segments", .size = 12};
     const leat_value inputs[2] = {one, places};
-    if (leati_value_failed(count) || leati_value_failed(places))
+    if (leati_support_value_failed(count) || leati_support_value_failed(places))
         return count;
     int32_t id = leati_graph_add_computed(x.graph, &leati_tensor_op_unsorted_segment_sum, &args,
                                           inputs, 2, &name, &count, 1);
-    return leat_reshape((leat_value){.graph = x.graph, .id = id}, (const int64_t[]){-1, LEVELS}, 2);
+    return leat_op_reshape((leat_value){.graph = x.graph, .id = id}, (const int64_t[]){-1, LEVELS},
+                           2);
 }
 
 /* The new values of all levels, of all tables one after the other. */
 static leat_value new_values(leat_value counts, double area, double limit) {
     const int64_t last = 1, flat = -1;
     if (limit > 0) {
-        leat_value cut = leati_clip(counts, (leati_range){0, limit * area / LEVELS});
-        leat_value excess = leat_reduce_sum(leat_subtract(counts, cut), &last, 1, true);
-        counts = leat_add(cut, leati_times(excess, 1.0 / LEVELS));
+        leat_value cut =
+            leati_pictures_clip(counts, (leati_picture_range){0, limit * area / LEVELS});
+        leat_value excess = leat_op_reduce_sum(leat_op_subtract(counts, cut), &last, 1, true);
+        counts = leat_op_add(cut, leati_support_times(excess, 1.0 / LEVELS));
     }
-    leat_value sums = leat_cumsum(counts, 1, false, false);
-    leat_value least = leat_reduce_min(sums, &last, 1, true);
-    leat_value rest = leati_linear(leat_negate(least), 1, area);
-    rest = leat_select(leat_equal(rest, leat_zeros_like(rest)), leat_ones_like(rest), rest);
-    leat_value share = leat_divide(leati_times(leat_subtract(sums, least), 255), rest);
-    return leat_reshape(leati_clip(share, (leati_range){0, 255}), &flat, 1);
+    leat_value sums = leat_op_cumsum(counts, 1, false, false);
+    leat_value least = leat_op_reduce_min(sums, &last, 1, true);
+    leat_value rest = leati_pictures_linear(leat_op_negate(least), 1, area);
+    rest = leat_op_select(leat_op_equal(rest, leat_op_zeros_like(rest)), leat_op_ones_like(rest),
+                          rest);
+    leat_value share =
+        leat_op_divide(leati_support_times(leat_op_subtract(sums, least), 255), rest);
+    return leat_op_reshape(leati_pictures_clip(share, (leati_picture_range){0, 255}), &flat, 1);
 }
 
 static leat_value blend(leat_value a, leat_value b, leat_value weight) {
-    leat_value rest = leat_subtract(leat_ones_like(weight), weight);
-    return leat_add(leat_multiply(a, rest), leat_multiply(b, weight));
+    leat_value rest = leat_op_subtract(leat_op_ones_like(weight), weight);
+    return leat_op_add(leat_op_multiply(a, rest), leat_op_multiply(b, weight));
 }
 
 static leat_value equalize(leat_value x, const line *lines, double limit) {
     const int sides[2] = {BEFORE, BEHIND};
     const leat_shape shape = leat_value_shape(x);
     leat_value found[2];
-    x = leat_gather(leat_gather(x, lines[0].facts[SOURCE], 1), lines[1].facts[SOURCE], 2);
-    leat_value levels = leat_cast(leati_clip(x, (leati_range){0, 255}), LEAT_INT64);
+    x = leat_op_gather(leat_op_gather(x, lines[0].facts[SOURCE], 1), lines[1].facts[SOURCE], 2);
+    leat_value levels =
+        leat_op_cast(leati_pictures_clip(x, (leati_picture_range){0, 255}), LEAT_INT64);
     leat_value values =
         new_values(count_levels(x, lines, levels), (double)(lines[0].tile * lines[1].tile), limit);
     for (int i = 0; i < 2; i++) {
-        leat_value left = leat_gather(values, entry(x, lines, sides[i], BEFORE, levels), 0);
-        leat_value right = leat_gather(values, entry(x, lines, sides[i], BEHIND, levels), 0);
+        leat_value left = leat_op_gather(values, entry(x, lines, sides[i], BEFORE, levels), 0);
+        leat_value right = leat_op_gather(values, entry(x, lines, sides[i], BEHIND, levels), 0);
         found[i] = blend(left, right, lines[1].facts[WEIGHT]);
     }
-    return leat_slice(blend(found[0], found[1], lines[0].facts[WEIGHT]),
-                      (const int64_t[]){0, 0, 0, 0},
-                      (const int64_t[]){-1, shape.dims[1], shape.dims[2], -1}, 4);
+    return leat_op_slice(blend(found[0], found[1], lines[0].facts[WEIGHT]),
+                         (const int64_t[]){0, 0, 0, 0},
+                         (const int64_t[]){-1, shape.dims[1], shape.dims[2], -1}, 4);
 }
 
 static leat_value clahe_call(const leati_pass *pass) {
     const struct clahe_args *args = pass->args;
-    const leati_range bytes = {0, 255}, values = leati_value_range(&args->common.value_range);
+    const leati_picture_range bytes = {0, 255},
+                              values = leati_pictures_value_range(&args->common.value_range);
     leat_dtype dtype = leat_value_dtype(pass->inputs[0]);
-    leati_pictures p = leati_pictures_begin(pass);
+    leati_picture_arguments p = leati_pictures_begin(pass);
     const leat_value failed = {.graph = pass->inputs[0].graph, .id = -1};
     int64_t grid[2];
     line lines[2];
-    if (leati_value_failed(p.x) || leati_known_channels(p.x) < 1)
+    if (leati_support_value_failed(p.x) || leati_pictures_known_channels(p.x) < 1)
         return failed;
     const leat_shape shape = leat_value_shape(p.x);
     if (shape.dims[1] < 1 || shape.dims[2] < 1)
-        return leati_build_error(p.x.graph, LEAT_INVALID_ARGUMENT,
-                                 "height and width of the pictures must be known; use "
-                                 "leat_ensure_shape");
-    leati_numbers_of(&args->tile_grid_size, 8, 2, grid);
-    leat_value x = leati_carry(leat_cast(p.x, LEAT_FLOAT32), values, bytes);
+        return leati_support_build_error(p.x.graph, LEAT_INVALID_ARGUMENT,
+                                         "height and width of the pictures must be known; use "
+                                         "leat_op_ensure_shape");
+    leati_layer_numbers_of(&args->tile_grid_size, 8, 2, grid);
+    leat_value x = leati_pictures_rescale(leat_op_cast(p.x, LEAT_FLOAT32), values, bytes);
     for (int i = 0; i < 2; i++)
         if (!line_init(&lines[i], x, i + 1, grid[i]))
             return failed;
-    x = leati_carry(equalize(x, lines, args->clip_limit), bytes, values);
-    return leati_pictures_end(&p, leat_cast(x, dtype));
+    x = leati_pictures_rescale(equalize(x, lines, args->clip_limit), bytes, values);
+    return leati_pictures_end(&p, leat_op_cast(x, dtype));
 }
 
 const leati_layer_kind leati_layer_contrast_limited_adaptive_histogram_equalization = {

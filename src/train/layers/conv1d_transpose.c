@@ -10,12 +10,12 @@ static leat_status conv1d_transpose_check(const void *args, leat_error *err) {
 static leat_status conv1d_transpose_weights(const void *args, const leat_shape *input,
                                             leati_weights *out, leat_error *err) {
     (void)err;
-    leati_transposed_weights(args, 1, input, out);
+    leati_convolution_transposed_weights(args, 1, input, out);
     return LEAT_OK;
 }
 
 static leat_value conv1d_transpose_call(const leati_pass *pass) {
-    return leati_transposed_call(pass, 1);
+    return leati_convolution_transposed_call(pass, 1);
 }
 
 const leati_layer_kind leati_layer_conv1d_transpose = {

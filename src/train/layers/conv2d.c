@@ -19,9 +19,9 @@ static leat_value conv2d_call(const leati_pass *pass) {
     return leati_convolution_call(pass, 2);
 }
 
-leat_layer *leat_conv2d_layer(int64_t filters, int64_t kernel_height, int64_t kernel_width,
-                              const leat_conv2d_layer_options *options, leat_error *err) {
-    static const leat_conv2d_layer_options none;
+leat_layer *leat_layer_conv2d(int64_t filters, int64_t kernel_height, int64_t kernel_width,
+                              const leat_layer_conv2d_options *options, leat_error *err) {
+    static const leat_layer_conv2d_options none;
     if (options == NULL)
         options = &none;
     int64_t size[2] = {kernel_height, kernel_width}, strides[2], dilations[2];
@@ -30,17 +30,17 @@ leat_layer *leat_conv2d_layer(int64_t filters, int64_t kernel_height, int64_t ke
         dilations[i] = options->dilation_rate[i] == 0 ? 1 : options->dilation_rate[i];
     }
     const struct leati_convolution_args args = {
-        .name = leati_borrow_text(options->name),
+        .name = leati_kind_borrow_text(options->name),
         .filters = filters,
         .kernel_size = {size, 2},
         .strides = {strides, 2},
         .dilation_rate = {dilations, 2},
-        .padding = leati_borrow_text(leati_padding_name(options->padding)),
-        .activation = leati_borrow_text(leati_activation_name(options->activation)),
+        .padding = leati_kind_borrow_text(leati_layer_padding_name(options->padding)),
+        .activation = leati_kind_borrow_text(leati_activation_name(options->activation)),
         .groups = options->groups == 0 ? 1 : options->groups,
         .use_bias = !options->no_bias,
-        .kernel_initializer = leati_borrow_text("glorot_uniform"),
-        .bias_initializer = leati_borrow_text("zeros"),
+        .kernel_initializer = leati_kind_borrow_text("glorot_uniform"),
+        .bias_initializer = leati_kind_borrow_text("zeros"),
         .seed = {options->seed.given, options->seed.value}};
     return leati_layer_new(&leati_layer_conv2d, &args, err);
 }

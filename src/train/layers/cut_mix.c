@@ -13,18 +13,18 @@ static const leati_row cut_mix_rows[] = {
 };
 
 static leat_status cut_mix_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 1}, err);
 }
 
 static leat_value cut_mix_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_range range = leati_factor_range(&args->factor, 1, 0);
+    leati_picture_range range = leati_pictures_factor_range(&args->factor, 1, 0);
     struct leati_mix_args mix = {.factor = {(double[]){range.low, range.high}, 2}};
     if (leat_value_shape(pass->inputs[0]).rank == 3) {
-        leati_pictures p = leati_pictures_begin(pass);
+        leati_picture_arguments p = leati_pictures_begin(pass);
         return pass->num_inputs > 1 ? pass->inputs[1] : leati_pictures_end(&p, p.x);
     }
-    return leati_mix_call(pass, &leati_tensor_op_stateless_cutmix, &mix, 5);
+    return leati_mixing_call(pass, &leati_tensor_op_stateless_cutmix, &mix, 5);
 }
 
 const leati_layer_kind leati_layer_cut_mix = {

@@ -54,7 +54,7 @@ static const leati_row dense_rows[] = {
 };
 
 static leat_status dense_check(const void *args, leat_error *err) {
-    return leati_check_activation(((const struct dense_args *)args)->activation, err);
+    return leati_activation_check(((const struct dense_args *)args)->activation, err);
 }
 
 static leati_seed_argument dense_seed(const void *args) {
@@ -79,24 +79,24 @@ static leat_value dense_call(const leati_pass *pass) {
     leat_value input = pass->inputs[0];
     const struct dense_args *args = pass->args;
     leat_value kernel = pass->weights[0];
-    leat_value value = leat_matmul(input, kernel, false, false);
+    leat_value value = leat_op_matmul(input, kernel, false, false);
     if (args->use_bias)
-        value = leat_bias_add(value, pass->weights[1]);
-    return leati_activate(args->activation, value);
+        value = leat_op_bias_add(value, pass->weights[1]);
+    return leati_activation_apply(args->activation, value);
 }
 
-leat_layer *leat_dense_layer(int64_t units, const leat_dense_layer_options *options,
+leat_layer *leat_layer_dense(int64_t units, const leat_layer_dense_options *options,
                              leat_error *err) {
-    static const leat_dense_layer_options none;
+    static const leat_layer_dense_options none;
     if (options == NULL)
         options = &none;
     const struct dense_args args = {
-        .name = leati_borrow_text(options->name),
+        .name = leati_kind_borrow_text(options->name),
         .units = units,
-        .activation = leati_borrow_text(leati_activation_name(options->activation)),
+        .activation = leati_kind_borrow_text(leati_activation_name(options->activation)),
         .use_bias = !options->no_bias,
-        .kernel_initializer = leati_borrow_text("glorot_uniform"),
-        .bias_initializer = leati_borrow_text("zeros"),
+        .kernel_initializer = leati_kind_borrow_text("glorot_uniform"),
+        .bias_initializer = leati_kind_borrow_text("zeros"),
         .seed = {options->seed.given, options->seed.value}};
     return leati_layer_new(&leati_layer_dense, &args, err);
 }

@@ -10,12 +10,12 @@ static leat_status depthwise_conv2d_check(const void *args, leat_error *err) {
 static leat_status depthwise_conv2d_weights(const void *args, const leat_shape *input,
                                             leati_weights *out, leat_error *err) {
     (void)err;
-    leati_depthwise_weights(args, 2, input, out);
+    leati_convolution_depthwise_weights(args, 2, input, out);
     return LEAT_OK;
 }
 
 static leat_value depthwise_conv2d_call(const leati_pass *pass) {
-    return leati_depthwise_call(pass, 2);
+    return leati_convolution_depthwise_call(pass, 2);
 }
 
 const leati_layer_kind leati_layer_depthwise_conv2d = {

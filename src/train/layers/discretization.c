@@ -30,19 +30,19 @@ static leat_status discretization_check(const void *arguments, leat_error *err) 
             return leati_refuse(err, VALUE,
                                 "bin_boundaries has %g behind %g; expected rising numbers",
                                 args->bin_boundaries.values[i], args->bin_boundaries.values[i - 1]);
-    return leati_check_categories(args->output_mode, err);
+    return leati_categories_check(args->output_mode, err);
 }
 
 static leat_value discretization_call(const leati_pass *pass) {
     const struct discretization_args *args = pass->args;
     leat_value x = pass->inputs[0];
-    if (!leati_dtype_is_floating(leat_value_dtype(x)))
-        x = leat_cast(x, LEAT_FLOAT32);
-    leat_value boundaries = leati_numbers_value(x, &args->bin_boundaries);
-    leat_value below = leat_less(leat_expand_dims(x, -1), boundaries);
-    leat_value passed = leat_cast(leat_logical_not(below), LEAT_INT32);
-    leat_value bins = leat_reduce_sum(passed, (const int64_t[]){-1}, 1, false);
-    return leati_encode_categories(bins, args->output_mode, args->bin_boundaries.count + 1);
+    if (!leati_graph_dtype_is_floating(leat_value_dtype(x)))
+        x = leat_op_cast(x, LEAT_FLOAT32);
+    leat_value boundaries = leati_layer_numbers_value(x, &args->bin_boundaries);
+    leat_value below = leat_op_less(leat_op_expand_dims(x, -1), boundaries);
+    leat_value passed = leat_op_cast(leat_op_logical_not(below), LEAT_INT32);
+    leat_value bins = leat_op_reduce_sum(passed, (const int64_t[]){-1}, 1, false);
+    return leati_categories_encode(bins, args->output_mode, args->bin_boundaries.count + 1);
 }
 
 const leati_layer_kind leati_layer_discretization = {

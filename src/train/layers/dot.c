@@ -24,7 +24,7 @@ static const leati_row dot_rows[] = {
 
 static leat_status dot_check(const void *arguments, leat_error *err) {
     const struct dot_args *args = arguments;
-    LEATI_TRY(leati_check_numbers(&args->axes, "axes", 2, err));
+    LEATI_TRY(leati_layer_check_numbers(&args->axes, "axes", 2, err));
     for (int32_t i = 0; i < args->axes.count; i++)
         if (args->axes.values[i] == 0)
             return leati_refuse(err, VALUE, "axes has 0, the batch; expected an axis of the rows");
@@ -35,9 +35,9 @@ static leat_status dot_check(const void *arguments, leat_error *err) {
 /* x divided by its norm along an axis (keras.utils.normalize). */
 static leat_value normalized(leat_value x, int32_t axis) {
     const int64_t axes[1] = {axis};
-    leat_value sum = leat_reduce_sum(leat_square(x), axes, 1, true);
-    leat_value least = leati_number(x.graph, leat_value_dtype(x), 1e-12);
-    return leat_multiply(x, leat_rsqrt(leat_maximum(sum, least)));
+    leat_value sum = leat_op_reduce_sum(leat_op_square(x), axes, 1, true);
+    leat_value least = leati_support_number(x.graph, leat_value_dtype(x), 1e-12);
+    return leat_op_multiply(x, leat_op_rsqrt(leat_op_maximum(sum, least)));
 }
 
 /* x as [batch, rest, size] (`last`) or [batch, size, rest]; a vector's rest is 1. */
@@ -56,7 +56,7 @@ static leat_value as_matrix(leat_value x, int32_t axis, bool last) {
         order[at] = axis;
     flat[last ? 2 : 1] = shape.dims[axis];
     flat[last ? 1 : 2] = rest;
-    return leat_reshape(leat_transpose(x, order, shape.rank), flat, 3);
+    return leat_op_reshape(leat_op_transpose(x, order, shape.rank), flat, 3);
 }
 
 static int unknown_sizes(const leat_shape *shape) {
@@ -75,19 +75,20 @@ static leat_value dot_call(const leati_pass *pass) {
     int64_t axes[2];
     leat_error err = {0};
     if (pass->num_inputs != 2)
-        return leati_build_error(graph, LEAT_INVALID_ARGUMENT,
-                                 "a `Dot` layer should be called on a list of exactly 2 inputs");
-    leati_numbers_of(&args->axes, -1, 2, axes);
+        return leati_support_build_error(
+            graph, LEAT_INVALID_ARGUMENT,
+            "a `Dot` layer should be called on a list of exactly 2 inputs");
+    leati_layer_numbers_of(&args->axes, -1, 2, axes);
     for (int i = 0; i < 2; i++) {
         leat_shape shape = leat_value_shape(pass->inputs[i]);
         int32_t axis = 0;
-        if (leati_normal_axis(axes[i], shape.rank, &axis, &err) != LEAT_OK)
+        if (leati_support_normal_axis(axes[i], shape.rank, &axis, &err) != LEAT_OK)
             return leati_graph_error(graph, &err);
         if (axis == 0)
-            return leati_build_error(graph, LEAT_INVALID_ARGUMENT,
-                                     "axes names the batch; expected an axis of the rows");
+            return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT,
+                                             "axes names the batch; expected an axis of the rows");
         if (unknown_sizes(&shape) > 1)
-            return leati_build_error(graph, LEAT_INVALID_ARGUMENT, too_unknown);
+            return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT, too_unknown);
         out.dims[0] = shape.dims[0];
         for (int32_t d = 1; d < shape.rank && out.rank < LEAT_MAX_RANK; d++)
             if (d != axis)
@@ -96,10 +97,10 @@ static leat_value dot_call(const leati_pass *pass) {
         sides[i] = as_matrix(sides[i], axis, i == 0);
     }
     if (unknown_sizes(&out) > 1)
-        return leati_build_error(graph, LEAT_INVALID_ARGUMENT, too_unknown);
+        return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT, too_unknown);
     if (out.rank == 1) /* two vectors: one number for each row */
         out.dims[out.rank++] = 1;
-    return leat_reshape(leat_matmul(sides[0], sides[1], false, false), out.dims, out.rank);
+    return leat_op_reshape(leat_op_matmul(sides[0], sides[1], false, false), out.dims, out.rank);
 }
 
 const leati_layer_kind leati_layer_dot = {

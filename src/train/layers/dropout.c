@@ -28,7 +28,7 @@ static const leati_row dropout_rows[] = {
 
 static leat_status dropout_check(const void *arguments, leat_error *err) {
     const struct dropout_args *args = arguments;
-    return leati_check_rate("rate", args->rate, err);
+    return leati_noise_check_rate("rate", args->rate, err);
 }
 
 static leati_seed_argument dropout_seed(const void *args) {
@@ -46,7 +46,7 @@ static leat_status dropout_weights(const void *arguments, const leat_shape *inpu
 
 static leat_value dropout_call(const leati_pass *pass) {
     const struct dropout_args *args = pass->args;
-    return leati_drop(pass, args->rate, &args->noise_shape);
+    return leati_noise_drop(pass, args->rate, &args->noise_shape);
 }
 
 const leati_layer_kind leati_layer_dropout = {

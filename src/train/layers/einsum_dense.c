@@ -116,7 +116,7 @@ static leat_status einsum_dense_check(const void *arguments, leat_error *err) {
         if (place_of(&eq.output, *axis) < 0)
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "bias_axes has the letter %c, which the result has not", *axis);
-    return leati_check_activation(args->activation, err);
+    return leati_activation_check(args->activation, err);
 }
 
 static leati_seed_argument einsum_dense_seed(const void *args) {
@@ -182,10 +182,10 @@ static leat_status einsum_dense_weights(const void *arguments, const leat_shape 
 static leat_value einsum_dense_call(const leati_pass *pass) {
     const struct einsum_dense_args *args = pass->args;
     const leat_value inputs[2] = {pass->inputs[0], pass->weights[0]};
-    leat_value y = leat_einsum(args->equation, inputs, 2);
+    leat_value y = leat_op_einsum(args->equation, inputs, 2);
     if (args->bias_axes != NULL && args->bias_axes[0] != '\0')
-        y = leat_add(y, pass->weights[1]);
-    return leati_activate(args->activation, y);
+        y = leat_op_add(y, pass->weights[1]);
+    return leati_activation_apply(args->activation, y);
 }
 
 const leati_layer_kind leati_layer_einsum_dense = {

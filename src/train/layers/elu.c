@@ -18,7 +18,7 @@ static const leati_row elu_rows[] = {
 
 static leat_value elu_call(const leati_pass *pass) {
     const struct elu_args *args = pass->args;
-    return leati_scaled_elu(pass->inputs[0], args->alpha);
+    return leati_activation_scaled_elu(pass->inputs[0], args->alpha);
 }
 
 const leati_layer_kind leati_layer_elu = {

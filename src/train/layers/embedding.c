@@ -43,8 +43,8 @@ static leat_value embedding_call(const leati_pass *pass) {
     leat_value x = pass->inputs[0];
     leat_dtype dtype = leat_value_dtype(x);
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64)
-        x = leat_cast(x, LEAT_INT32);
-    return leat_gather(pass->weights[0], x, 0);
+        x = leat_op_cast(x, LEAT_INT32);
+    return leat_op_gather(pass->weights[0], x, 0);
 }
 
 const leati_layer_kind leati_layer_embedding = {

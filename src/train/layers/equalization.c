@@ -21,57 +21,61 @@ static const leati_row equalization_rows[] = {
 };
 
 static leat_status equalization_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 1}, err);
 }
 
 /* x carried from one range to another by one factor and one offset. */
-static leat_value scale(leat_value x, leati_range from, leati_range to) {
+static leat_value scale(leat_value x, leati_picture_range from, leati_picture_range to) {
     double by = (to.high - to.low) / (from.high - from.low);
-    return leati_linear(x, by, to.low - from.low * by);
+    return leati_pictures_linear(x, by, to.low - from.low * by);
 }
 
 /* Numbers of bins as int64, and with those of the channels before in front. */
 static leat_value numbered(leat_value x, int64_t bins, int64_t channels) {
-    leat_value number = leat_cast(leati_clip(x, (leati_range){0, (double)(bins - 1)}), LEAT_INT64);
-    leat_value ones = leat_ones(x.graph, LEAT_SHAPE(channels), LEAT_INT64);
-    return leat_add(number, leati_times(leat_cumsum(ones, 0, true, false), (double)bins));
+    leat_value number = leat_op_cast(
+        leati_pictures_clip(x, (leati_picture_range){0, (double)(bins - 1)}), LEAT_INT64);
+    leat_value ones = leat_op_ones(x.graph, LEAT_SHAPE(channels), LEAT_INT64);
+    return leat_op_add(number,
+                       leati_support_times(leat_op_cumsum(ones, 0, true, false), (double)bins));
 }
 
 /* What becomes of the bins of each channel: [channels, bins] of the histogram. */
 static leat_value new_values(leat_value histogram) {
     const int64_t last = 1;
-    leat_value below = leat_cumsum(histogram, 1, false, false);
-    leat_value total = leat_reduce_max(below, &last, 1, true);
-    leat_value empty = leat_equal(below, leat_zeros_like(below));
-    leat_value least = leat_reduce_min(leat_select(empty, total, below), &last, 1, true);
-    leat_value rest = leat_maximum(leat_subtract(total, least), leat_ones_like(total));
-    leat_value share = leat_divide(leati_times(leat_subtract(below, least), 255), rest);
-    return leati_clip(leat_round(share), (leati_range){0, 255});
+    leat_value below = leat_op_cumsum(histogram, 1, false, false);
+    leat_value total = leat_op_reduce_max(below, &last, 1, true);
+    leat_value empty = leat_op_equal(below, leat_op_zeros_like(below));
+    leat_value least = leat_op_reduce_min(leat_op_select(empty, total, below), &last, 1, true);
+    leat_value rest = leat_op_maximum(leat_op_subtract(total, least), leat_op_ones_like(total));
+    leat_value share =
+        leat_op_divide(leati_support_times(leat_op_subtract(below, least), 255), rest);
+    return leati_pictures_clip(leat_op_round(share), (leati_picture_range){0, 255});
 }
 
 static leat_value equalize(leat_value x, int64_t bins, int64_t channels) {
     const int64_t by_channel[2] = {channels, bins}, last = 1, flat = -1;
-    leat_value full = leati_number(x.graph, leat_value_dtype(x), 255);
+    leat_value full = leati_support_number(x.graph, leat_value_dtype(x), 255);
     leat_value counted =
-        numbered(leat_divide(leati_times(x, (double)(bins - 1)), full), bins, channels);
-    leat_value histogram = leat_unsorted_segment_sum(leat_cast(leat_ones_like(x), LEAT_FLOAT64),
-                                                     counted, channels * bins);
-    histogram = leat_reshape(histogram, by_channel, 2);
+        numbered(leat_op_divide(leati_support_times(x, (double)(bins - 1)), full), bins, channels);
+    leat_value histogram = leat_op_unsorted_segment_sum(
+        leat_op_cast(leat_op_ones_like(x), LEAT_FLOAT64), counted, channels * bins);
+    histogram = leat_op_reshape(histogram, by_channel, 2);
     leat_value read =
-        numbered(leati_times(leat_divide(x, full), (double)(bins - 1)), bins, channels);
-    leat_value table = leat_reshape(new_values(histogram), &flat, 1);
-    leat_value equal = leat_cast(leat_gather(table, read, 0), leat_value_dtype(x));
-    leat_value used = leat_count_nonzero(histogram, &last, 1, false, LEAT_INT64);
-    return leat_select(leat_greater(used, leat_ones_like(used)), equal, x);
+        numbered(leati_support_times(leat_op_divide(x, full), (double)(bins - 1)), bins, channels);
+    leat_value table = leat_op_reshape(new_values(histogram), &flat, 1);
+    leat_value equal = leat_op_cast(leat_op_gather(table, read, 0), leat_value_dtype(x));
+    leat_value used = leat_op_count_nonzero(histogram, &last, 1, false, LEAT_INT64);
+    return leat_op_select(leat_op_greater(used, leat_op_ones_like(used)), equal, x);
 }
 
 static leat_value equalization_call(const leati_pass *pass) {
     const struct equalization_args *args = pass->args;
-    const leati_range bytes = {0, 255}, values = leati_value_range(&args->common.value_range);
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    const leati_picture_range bytes = {0, 255},
+                              values = leati_pictures_value_range(&args->common.value_range);
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
-    int64_t channels = leati_known_channels(p.x);
+    int64_t channels = leati_pictures_known_channels(p.x);
     if (channels < 1)
         return (leat_value){.graph = p.x.graph, .id = -1};
     leat_value x = equalize(scale(p.x, values, bytes), args->bins, channels);

@@ -25,31 +25,32 @@ static const leati_row flatten_rows[] = {
 };
 
 static leat_status flatten_check(const void *arguments, leat_error *err) {
-    return leati_check_data_format(((const struct flatten_args *)arguments)->data_format, err);
+    return leati_layer_check_data_format(((const struct flatten_args *)arguments)->data_format,
+                                         err);
 }
 
 static leat_value flatten_call(const leati_pass *pass) {
     const struct flatten_args *args = pass->args;
     leat_value input = pass->inputs[0];
     leat_shape shape = leat_value_shape(input), row = {.rank = shape.rank - 1};
-    if (leati_channels_first(args->data_format) && shape.rank > 2) {
+    if (leati_layer_channels_first(args->data_format) && shape.rank > 2) {
         int64_t order[LEAT_MAX_RANK] = {0};
         for (int32_t d = 1; d < shape.rank; d++)
             order[d] = d + 1 < shape.rank ? d + 1 : 1;
-        input = leat_transpose(input, order, shape.rank);
+        input = leat_op_transpose(input, order, shape.rank);
     }
     memcpy(row.dims, shape.dims + 1, (size_t)row.rank * sizeof row.dims[0]);
     int64_t size = leati_shape_count(&row), flat[2] = {shape.dims[0], size};
     /* An empty batch cannot tell a reshape how large a computed dimension is, so as much as is
      * known stays a number. */
     if (size < 0 && shape.dims[0] < 0)
-        return leati_build_error(input.graph, LEAT_INVALID_ARGUMENT,
-                                 "only the batch's dimension may be unknown");
-    return leat_reshape(input, flat, 2);
+        return leati_support_build_error(input.graph, LEAT_INVALID_ARGUMENT,
+                                         "only the batch's dimension may be unknown");
+    return leat_op_reshape(input, flat, 2);
 }
 
-leat_layer *leat_flatten_layer(const char *name, leat_error *err) {
-    const struct flatten_args args = {.name = leati_borrow_text(name)};
+leat_layer *leat_layer_flatten(const char *name, leat_error *err) {
+    const struct flatten_args args = {.name = leati_kind_borrow_text(name)};
     return leati_layer_new(&leati_layer_flatten, &args, err);
 }
 

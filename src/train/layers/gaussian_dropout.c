@@ -24,7 +24,7 @@ static const leati_row gaussian_dropout_rows[] = {
 
 static leat_status gaussian_dropout_check(const void *arguments, leat_error *err) {
     const struct gaussian_dropout_args *args = arguments;
-    LEATI_TRY(leati_check_rate("rate", args->rate, err));
+    LEATI_TRY(leati_noise_check_rate("rate", args->rate, err));
     if (args->rate < 1)
         return LEAT_OK;
     return leati_refuse(err, VALUE,
@@ -50,8 +50,9 @@ static leat_value gaussian_dropout_call(const leati_pass *pass) {
     if (!pass->training || args->rate <= 0)
         return x;
     leat_value drawn = leati_noise_normal(leati_noise_seed(pass, 0), x, &(leati_ints){0});
-    leat_value one = leati_number(x.graph, leat_value_dtype(x), 1);
-    return leat_multiply(x, leat_add(leati_times(drawn, sqrt(args->rate / (1 - args->rate))), one));
+    leat_value one = leati_support_number(x.graph, leat_value_dtype(x), 1);
+    return leat_op_multiply(
+        x, leat_op_add(leati_support_times(drawn, sqrt(args->rate / (1 - args->rate))), one));
 }
 
 const leati_layer_kind leati_layer_gaussian_dropout = {

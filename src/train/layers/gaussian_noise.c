@@ -21,7 +21,7 @@ static const leati_row gaussian_noise_rows[] = {
 
 static leat_status gaussian_noise_check(const void *arguments, leat_error *err) {
     const struct gaussian_noise_args *args = arguments;
-    return leati_check_rate("stddev", args->stddev, err);
+    return leati_noise_check_rate("stddev", args->stddev, err);
 }
 
 static leati_seed_argument gaussian_noise_seed(const void *args) {
@@ -44,7 +44,7 @@ static leat_value gaussian_noise_call(const leati_pass *pass) {
         return x;
     leat_value drawn = leati_noise_normal(leati_noise_seed(pass, 0), x, &(leati_ints){0});
 
-    return leat_add(x, leati_times(drawn, args->stddev));
+    return leat_op_add(x, leati_support_times(drawn, args->stddev));
 }
 
 const leati_layer_kind leati_layer_gaussian_noise = {

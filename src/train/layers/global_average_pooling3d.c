@@ -3,7 +3,7 @@
 #include "train/support/pooling.h"
 
 static leat_value global_average_pooling3d_call(const leati_pass *pass) {
-    return leati_pool_all(pass, 3, leat_reduce_mean);
+    return leati_pooling_pool_all(pass, 3, leat_op_reduce_mean);
 }
 
 const leati_layer_kind leati_layer_global_average_pooling3d = {
@@ -14,7 +14,7 @@ const leati_layer_kind leati_layer_global_average_pooling3d = {
             .rows = leati_global_pooling_rows,
             .signature = "data_format keepdims",
             .args_size = sizeof(struct leati_global_pooling_args),
-            .check = leati_global_pooling_check,
+            .check = leati_pooling_global_check,
         },
     .prefix = "global_average_pooling3d",
     .rank = 5,

@@ -45,8 +45,8 @@ static leat_status group_normalization_weights(const void *arguments, const leat
                                                leati_weights *out, leat_error *err) {
     const struct group_normalization_args *args = arguments;
     leat_shape shape;
-    LEATI_TRY(
-        leati_norm_shape(&(leati_ints){(int64_t *)(uintptr_t)&args->axis, 1}, input, &shape, err));
+    LEATI_TRY(leati_normalize_shape(&(leati_ints){(int64_t *)(uintptr_t)&args->axis, 1}, input,
+                                    &shape, err));
     if (args->groups > shape.dims[0])
         return leati_fail(
             err, LEAT_INVALID_ARGUMENT,
@@ -57,8 +57,8 @@ static leat_status group_normalization_weights(const void *arguments, const leat
                           "Number of groups (%lld) must be a multiple of the number of channels "
                           "(%lld), that is, divide it evenly",
                           (long long)args->groups, (long long)shape.dims[0]);
-    leati_norm_weights(args->scale ? args->gamma_initializer : NULL,
-                       args->center ? args->beta_initializer : NULL, &shape, out);
+    leati_normalize_weights(args->scale ? args->gamma_initializer : NULL,
+                            args->center ? args->beta_initializer : NULL, &shape, out);
     return LEAT_OK;
 }
 
@@ -69,7 +69,7 @@ static leat_value spread(leat_value weight, int32_t axis, int32_t rank, int64_t 
         shape.dims[d] = 1;
     shape.dims[axis] = groups;
     shape.dims[axis + 1] = leat_value_shape(weight).dims[0] / groups;
-    return leat_reshape(weight, shape.dims, shape.rank);
+    return leat_op_reshape(weight, shape.dims, shape.rank);
 }
 
 static leat_value group_normalization_call(const leati_pass *pass) {
@@ -79,7 +79,7 @@ static leat_value group_normalization_call(const leati_pass *pass) {
     int64_t axes[LEAT_MAX_RANK];
     int32_t axis = 0, count = 0;
     leat_error err = {0};
-    if (leati_normal_axis(args->axis, in.rank, &axis, &err) != LEAT_OK)
+    if (leati_support_normal_axis(args->axis, in.rank, &axis, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     int64_t groups = args->groups < 0 ? in.dims[axis] : args->groups;
     for (int32_t d = 0; d <= in.rank; d++) {
@@ -87,13 +87,13 @@ static leat_value group_normalization_call(const leati_pass *pass) {
         if (d > 0 && d != axis)
             axes[count++] = d;
         if (d > 0 && apart.dims[d] < 0)
-            return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                     "only the batch's dimension may be unknown");
+            return leati_support_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+                                             "only the batch's dimension may be unknown");
     }
     apart.dims[axis] = groups;
     apart.dims[axis + 1] = in.dims[axis] / groups;
-    leat_value y = leat_reshape(x, apart.dims, apart.rank);
-    leati_moments moments = leati_find_moments(y, axes, count, true, false);
+    leat_value y = leat_op_reshape(x, apart.dims, apart.rank);
+    leati_moments moments = leati_normalize_moments(y, axes, count, true, false);
     leat_value gamma = {0}, beta = {0};
     if (args->scale)
         gamma = spread(pass->weights[0], axis, in.rank, groups);
@@ -101,7 +101,7 @@ static leat_value group_normalization_call(const leati_pass *pass) {
         beta = spread(pass->weights[args->scale], axis, in.rank, groups);
     const leati_affine affine = {
         .gamma = args->scale ? &gamma : NULL, .beta = args->center ? &beta : NULL, .axis = -1};
-    return leat_reshape(leati_normalize(y, moments, &affine, args->epsilon), in.dims, in.rank);
+    return leat_op_reshape(leati_normalize(y, moments, &affine, args->epsilon), in.dims, in.rank);
 }
 
 const leati_layer_kind leati_layer_group_normalization = {

@@ -35,9 +35,9 @@ static leat_status layer_normalization_weights(const void *arguments, const leat
                                                leati_weights *out, leat_error *err) {
     const struct layer_normalization_args *args = arguments;
     leat_shape shape;
-    LEATI_TRY(leati_norm_shape(&args->axis, input, &shape, err));
-    leati_norm_weights(args->scale ? args->gamma_initializer : NULL,
-                       args->center ? args->beta_initializer : NULL, &shape, out);
+    LEATI_TRY(leati_normalize_shape(&args->axis, input, &shape, err));
+    leati_normalize_weights(args->scale ? args->gamma_initializer : NULL,
+                            args->center ? args->beta_initializer : NULL, &shape, out);
     return LEAT_OK;
 }
 
@@ -48,7 +48,7 @@ static leat_value layer_normalization_call(const leati_pass *pass) {
     int64_t axes[LEAT_MAX_RANK];
     bool mask[LEAT_MAX_RANK];
     leat_error err = {0};
-    if (leati_norm_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
+    if (leati_normalize_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     int count = 0;
     for (int32_t d = 0; d < in.rank; d++) {
@@ -56,12 +56,12 @@ static leat_value layer_normalization_call(const leati_pass *pass) {
         if (mask[d])
             axes[count++] = d;
     }
-    leati_moments moments = leati_find_moments(x, axes, count, true, false);
+    leati_moments moments = leati_normalize_moments(x, axes, count, true, false);
     leat_value gamma = {0}, beta = {0};
     if (args->scale)
-        gamma = leat_reshape(pass->weights[0], whole.dims, whole.rank);
+        gamma = leat_op_reshape(pass->weights[0], whole.dims, whole.rank);
     if (args->center)
-        beta = leat_reshape(pass->weights[args->scale], whole.dims, whole.rank);
+        beta = leat_op_reshape(pass->weights[args->scale], whole.dims, whole.rank);
     const leati_affine affine = {
         .gamma = args->scale ? &gamma : NULL, .beta = args->center ? &beta : NULL, .axis = -1};
     return leati_normalize(x, moments, &affine, args->epsilon);

@@ -28,7 +28,7 @@ static leat_status leaky_re_lu_check(const void *arguments, leat_error *err) {
 
 static leat_value leaky_re_lu_call(const leati_pass *pass) {
     const struct leaky_re_lu_args *args = pass->args;
-    return leati_leaky(pass->inputs[0], args->negative_slope);
+    return leati_activation_leaky_relu(pass->inputs[0], args->negative_slope);
 }
 
 const leati_layer_kind leati_layer_leaky_re_lu = {

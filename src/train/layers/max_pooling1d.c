@@ -12,7 +12,7 @@ static leat_status max_pooling1d_check(const void *args, leat_error *err) {
 }
 
 static leat_value max_pooling1d_call(const leati_pass *pass) {
-    return leati_pool(pass, 1, leat_max_pool2d);
+    return leati_pooling_pool(pass, 1, leat_op_max_pool2d);
 }
 
 const leati_layer_kind leati_layer_max_pooling1d = {

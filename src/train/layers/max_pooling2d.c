@@ -12,12 +12,12 @@ static leat_status max_pooling2d_check(const void *args, leat_error *err) {
 }
 
 static leat_value max_pooling2d_call(const leati_pass *pass) {
-    return leati_pool(pass, 2, leat_max_pool2d);
+    return leati_pooling_pool(pass, 2, leat_op_max_pool2d);
 }
 
-leat_layer *leat_max_pooling2d_layer(const leat_max_pooling2d_layer_options *options,
+leat_layer *leat_layer_max_pooling2d(const leat_layer_max_pooling2d_options *options,
                                      leat_error *err) {
-    static const leat_max_pooling2d_layer_options none;
+    static const leat_layer_max_pooling2d_options none;
     if (options == NULL)
         options = &none;
     int64_t size[2], strides[2];
@@ -26,10 +26,10 @@ leat_layer *leat_max_pooling2d_layer(const leat_max_pooling2d_layer_options *opt
         strides[i] = options->strides[i] == 0 ? size[i] : options->strides[i];
     }
     const struct leati_pooling_args args = {
-        .name = leati_borrow_text(options->name),
+        .name = leati_kind_borrow_text(options->name),
         .pool_size = {size, 2},
         .strides = {strides, 2},
-        .padding = leati_borrow_text(leati_padding_name(options->padding))};
+        .padding = leati_kind_borrow_text(leati_layer_padding_name(options->padding))};
     return leati_layer_new(&leati_layer_max_pooling2d, &args, err);
 }
 

@@ -3,7 +3,7 @@
 #include "train/support/merging.h"
 
 static leat_value maximum_call(const leati_pass *pass) {
-    return leati_merge(pass, leat_maximum);
+    return leati_merging_merge(pass, leat_op_maximum);
 }
 
 const leati_layer_kind leati_layer_maximum = {

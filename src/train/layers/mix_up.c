@@ -21,13 +21,13 @@ static leat_status mix_up_check(const void *arguments, leat_error *err) {
     if (!(args->alpha > 0 && args->alpha <= 1))
         return leati_refuse(err, VALUE, "alpha is %g; expected a number above 0, up to 1",
                             args->alpha);
-    return leati_check_picture(&args->common, (leati_range){0, 1}, err);
+    return leati_pictures_check(&args->common, (leati_picture_range){0, 1}, err);
 }
 
 static leat_value mix_up_call(const leati_pass *pass) {
     const struct mix_up_args *args = pass->args;
     struct leati_mix_args mix = {.alpha = args->alpha};
-    return leati_mix_call(pass, &leati_tensor_op_stateless_mixup, &mix, 2);
+    return leati_mixing_call(pass, &leati_tensor_op_stateless_mixup, &mix, 2);
 }
 
 const leati_layer_kind leati_layer_mix_up = {

@@ -3,7 +3,7 @@
 #include "train/support/merging.h"
 
 static leat_value multiply_call(const leati_pass *pass) {
-    return leati_merge(pass, leat_multiply);
+    return leati_merging_merge(pass, leat_op_multiply);
 }
 
 const leati_layer_kind leati_layer_multiply = {

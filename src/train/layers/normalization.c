@@ -46,7 +46,7 @@ static leat_status normalization_weights(const void *arguments, const leat_shape
     static const char *const initializers[2] = {"zeros", "ones"};
     leat_shape shape = {.rank = 0};
     if (!args->whole)
-        LEATI_TRY(leati_norm_shape(&args->axis, input, &shape, err));
+        LEATI_TRY(leati_normalize_shape(&args->axis, input, &shape, err));
     for (int i = 0; i < 2 && args->mean.count == 0; i++)
         out->list[out->count++] = (leati_weight){
             .name = names[i], .shape = shape, .initializer = initializers[i], .fixed = true};
@@ -60,38 +60,39 @@ static leat_value spread(const struct normalization_args *args, leat_value x,
     bool mask[LEAT_MAX_RANK] = {false};
     int64_t count = 1;
     leat_error err = {0};
-    if (!args->whole && leati_norm_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
+    if (!args->whole && leati_normalize_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     for (int32_t d = 0; d < in.rank; d++) {
         shape.dims[d] = mask[d] ? in.dims[d] : 1;
         count *= shape.dims[d];
     }
     if (weight != NULL)
-        return leat_reshape(*weight, shape.dims, shape.rank);
+        return leat_op_reshape(*weight, shape.dims, shape.rank);
     if (numbers->count == 1)
-        return leati_number(x.graph, leat_value_dtype(x), numbers->values[0]);
+        return leati_support_number(x.graph, leat_value_dtype(x), numbers->values[0]);
     if (numbers->count != count)
-        return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                 "mean and variance have not as many numbers as the axes have "
-                                 "places");
-    return leat_reshape(leati_numbers_value(x, numbers), shape.dims, shape.rank);
+        return leati_support_build_error(
+            x.graph, LEAT_INVALID_ARGUMENT,
+            "mean and variance have not as many numbers as the axes have "
+            "places");
+    return leat_op_reshape(leati_layer_numbers_value(x, numbers), shape.dims, shape.rank);
 }
 
 static leat_value normalization_call(const leati_pass *pass) {
     const struct normalization_args *args = pass->args;
     leat_value x = pass->inputs[0];
     bool given = args->mean.count > 0;
-    if (!leati_dtype_is_floating(leat_value_dtype(x)))
-        x = leat_cast(x, LEAT_FLOAT32);
+    if (!leati_graph_dtype_is_floating(leat_value_dtype(x)))
+        x = leat_op_cast(x, LEAT_FLOAT32);
     leat_value mean = spread(args, x, &args->mean, given ? NULL : &pass->weights[0]);
     leat_value variance = spread(args, x, &args->variance, given ? NULL : &pass->weights[1]);
-    if (leati_value_failed(mean) || leati_value_failed(variance))
+    if (leati_support_value_failed(mean) || leati_support_value_failed(variance))
         return mean;
-    leat_value least = leati_number(x.graph, leat_value_dtype(x), 1e-7);
-    leat_value deviation = leat_maximum(leat_sqrt(variance), least);
+    leat_value least = leati_support_number(x.graph, leat_value_dtype(x), 1e-7);
+    leat_value deviation = leat_op_maximum(leat_op_sqrt(variance), least);
     if (args->invert)
-        return leat_add(mean, leat_multiply(x, deviation));
-    return leat_divide(leat_subtract(x, mean), deviation);
+        return leat_op_add(mean, leat_op_multiply(x, deviation));
+    return leat_op_divide(leat_op_subtract(x, mean), deviation);
 }
 
 const leati_layer_kind leati_layer_normalization = {

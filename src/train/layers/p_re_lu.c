@@ -47,8 +47,8 @@ static leat_status p_re_lu_weights(const void *arguments, const leat_shape *inpu
 }
 
 static leat_value p_re_lu_call(const leati_pass *pass) {
-    leat_value x = pass->inputs[0], below = leat_relu(leat_negate(x));
-    return leat_subtract(leat_relu(x), leat_multiply(pass->weights[0], below));
+    leat_value x = pass->inputs[0], below = leat_op_relu(leat_op_negate(x));
+    return leat_op_subtract(leat_op_relu(x), leat_op_multiply(pass->weights[0], below));
 }
 
 const leati_layer_kind leati_layer_p_re_lu = {

@@ -36,12 +36,13 @@ static leat_value permute_call(const leati_pass *pass) {
     leat_value x = pass->inputs[0];
     int64_t order[LEAT_MAX_RANK] = {0};
     if (leat_value_shape(x).rank != args->dims.count + 1)
-        return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                 "the input has not as many dimensions behind the batch's as dims "
-                                 "has numbers");
+        return leati_support_build_error(
+            x.graph, LEAT_INVALID_ARGUMENT,
+            "the input has not as many dimensions behind the batch's as dims "
+            "has numbers");
     for (int32_t d = 0; d < args->dims.count; d++)
         order[d + 1] = args->dims.values[d];
-    return leat_transpose(x, order, args->dims.count + 1);
+    return leat_op_transpose(x, order, args->dims.count + 1);
 }
 
 const leati_layer_kind leati_layer_permute = {

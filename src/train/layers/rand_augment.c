@@ -25,22 +25,22 @@ static const leati_row rand_augment_rows[] = {
 };
 
 static leat_status rand_augment_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 1}, err);
 }
 
 /* How often the operation draws: what is done, and all strengths; bits to keep only where there is
  * a choice. */
-static int draws(leati_range factor) {
+static int draws(leati_picture_range factor) {
     enum { ALWAYS = 13 };
     return ALWAYS + (8 * factor.high >= 2);
 }
 
 static leat_value rand_augment_call(const leati_pass *pass) {
     const struct rand_augment_args *args = pass->args;
-    leati_range values = leati_value_range(&args->common.value_range);
-    leati_range factor = leati_factor_range(&args->common.factor, 0.5, 0);
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    leati_picture_range values = leati_pictures_value_range(&args->common.value_range);
+    leati_picture_range factor = leati_pictures_factor_range(&args->common.factor, 0.5, 0);
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
     const struct leati_policy_args policy = {
         .value_range = {(double[]){values.low, values.high}, 2},
@@ -48,9 +48,10 @@ static leat_value rand_augment_call(const leati_pass *pass) {
         .num_ops = args->num_ops,
         .interpolation = args->common.interpolation,
         .masks = args->common.masks};
-    leat_value x = leati_op2(&leati_tensor_op_stateless_rand_augment, &policy,
-                             leat_stop_gradient(p.x), leati_pictures_seeds(&p, draws(factor)));
-    return leati_pictures_end(&p, leat_cast(x, leat_value_dtype(p.x)));
+    leat_value x =
+        leati_graph_build2(&leati_tensor_op_stateless_rand_augment, &policy,
+                           leat_op_stop_gradient(p.x), leati_pictures_seeds(&p, draws(factor)));
+    return leati_pictures_end(&p, leat_op_cast(x, leat_value_dtype(p.x)));
 }
 
 const leati_layer_kind leati_layer_rand_augment = {

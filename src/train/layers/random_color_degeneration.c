@@ -11,17 +11,18 @@ static const leati_row random_color_degeneration_rows[] = {
 };
 
 static leat_status random_color_degeneration_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){-1, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){-1, 1}, err);
 }
 
 static leat_value random_color_degeneration_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (pass->training && !leati_value_failed(p.x)) {
-        leat_value by = leati_pictures_draw(&p, 1, leati_factor_range(&args->factor, 0, -1));
-        leat_value apart = leat_subtract(leati_grey(p.x), p.x);
-        p.x = leati_clip(leat_add(p.x, leat_multiply(by, apart)),
-                         leati_value_range(&args->value_range));
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (pass->training && !leati_support_value_failed(p.x)) {
+        leat_value by =
+            leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->factor, 0, -1));
+        leat_value apart = leat_op_subtract(leati_pictures_grey(p.x), p.x);
+        p.x = leati_pictures_clip(leat_op_add(p.x, leat_op_multiply(by, apart)),
+                                  leati_pictures_value_range(&args->value_range));
     }
     return leati_pictures_end(&p, p.x);
 }

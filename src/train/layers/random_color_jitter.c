@@ -25,29 +25,32 @@ static const leati_row random_color_jitter_rows[] = {
 
 static leat_status random_color_jitter_check(const void *arguments, leat_error *err) {
     const struct random_color_jitter_args *args = arguments;
-    const leati_range unit = {0, 1}, both = {-1, 1};
-    LEATI_TRY(leati_check_factor(&args->brightness_factor, "brightness_factor", both, err));
-    LEATI_TRY(leati_check_factor(&args->contrast_factor, "contrast_factor", unit, err));
-    LEATI_TRY(leati_check_factor(&args->saturation_factor, "saturation_factor", both, err));
-    LEATI_TRY(leati_check_factor(&args->hue_factor, "hue_factor", unit, err));
-    return leati_check_picture(&args->common, unit, err);
+    const leati_picture_range unit = {0, 1}, both = {-1, 1};
+    LEATI_TRY(
+        leati_pictures_check_factor(&args->brightness_factor, "brightness_factor", both, err));
+    LEATI_TRY(leati_pictures_check_factor(&args->contrast_factor, "contrast_factor", unit, err));
+    LEATI_TRY(
+        leati_pictures_check_factor(&args->saturation_factor, "saturation_factor", both, err));
+    LEATI_TRY(leati_pictures_check_factor(&args->hue_factor, "hue_factor", unit, err));
+    return leati_pictures_check(&args->common, unit, err);
 }
 
 static leat_value random_color_jitter_call(const leati_pass *pass) {
     const struct random_color_jitter_args *args = pass->args;
-    const leati_range values = leati_value_range(&args->common.value_range);
+    const leati_picture_range values = leati_pictures_value_range(&args->common.value_range);
     const struct {
         const leati_floats *factor;
-        void (*change)(leati_pictures *, leati_range, leati_range);
+        void (*change)(leati_picture_arguments *, leati_picture_range, leati_picture_range);
         double least;
-    } ways[4] = {{&args->brightness_factor, leati_brighten, -1},
-                 {&args->contrast_factor, leati_contrast, 0},
-                 {&args->saturation_factor, leati_strengthen_colours, -1},
-                 {&args->hue_factor, leati_turn_hue, 0}};
-    leati_pictures p = leati_pictures_begin(pass);
-    for (int i = 0; i < 4 && pass->training && !leati_value_failed(p.x); i++)
+    } ways[4] = {{&args->brightness_factor, leati_pictures_brighten, -1},
+                 {&args->contrast_factor, leati_pictures_contrast, 0},
+                 {&args->saturation_factor, leati_pictures_saturate, -1},
+                 {&args->hue_factor, leati_pictures_shift_hue, 0}};
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    for (int i = 0; i < 4 && pass->training && !leati_support_value_failed(p.x); i++)
         if (ways[i].factor->count > 0)
-            ways[i].change(&p, leati_factor_range(ways[i].factor, 0, ways[i].least), values);
+            ways[i].change(&p, leati_pictures_factor_range(ways[i].factor, 0, ways[i].least),
+                           values);
     return leati_pictures_end(&p, p.x);
 }
 

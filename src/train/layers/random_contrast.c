@@ -12,15 +12,15 @@ static const leati_row random_contrast_rows[] = {
 };
 
 static leat_status random_contrast_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 1}, err);
 }
 
 static leat_value random_contrast_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (pass->training && !leati_value_failed(p.x)) {
-        leati_contrast(&p, leati_factor_range(&args->factor, 0, 0),
-                       leati_value_range(&args->value_range));
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (pass->training && !leati_support_value_failed(p.x)) {
+        leati_pictures_contrast(&p, leati_pictures_factor_range(&args->factor, 0, 0),
+                                leati_pictures_value_range(&args->value_range));
     }
     return leati_pictures_end(&p, p.x);
 }

@@ -16,38 +16,38 @@ static const leati_row random_crop_rows[] = {
 };
 
 static leat_status random_crop_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 0}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 0}, err);
 }
 
 /* Where a part of `size` begins, drawn for all pictures together. */
-static leat_value start(leati_pictures *p, int64_t whole, int64_t size) {
+static leat_value start(leati_picture_arguments *p, int64_t whole, int64_t size) {
     leat_value drawn =
-        leati_pictures_draw_vector(p, 1, (leati_range){0, (double)(whole - size + 1)});
-    return leat_cast(leat_cast(leat_squeeze(drawn, NULL, 0), LEAT_INT32), LEAT_INT64);
+        leati_pictures_draw_vector(p, 1, (leati_picture_range){0, (double)(whole - size + 1)});
+    return leat_op_cast(leat_op_cast(leat_op_squeeze(drawn, NULL, 0), LEAT_INT32), LEAT_INT64);
 }
 
 /* The part of the size of the arguments, which is smaller than the pictures. */
-static leat_value take_part(leati_pictures *p, const struct leati_picture_args *args) {
+static leat_value take_part(leati_picture_arguments *p, const struct leati_picture_args *args) {
     leat_shape shape = leat_value_shape(p->x), part = shape;
     int64_t size[4] = {-1, args->height, args->width, -1}, begin[4] = {0};
     const struct leati_slice_args slice = {{begin, 4}, {size, 4}};
     const leat_string bound = {.data = "begin", .size = 5};
-    leat_value none = leati_number(p->x.graph, LEAT_INT64, 0);
+    leat_value none = leati_support_number(p->x.graph, LEAT_INT64, 0);
     leat_value row = start(p, shape.dims[1], args->height);
     leat_value column = start(p, shape.dims[2], args->width);
-    leat_value place = leat_stack((const leat_value[]){none, row, column, none}, 4, 0);
+    leat_value place = leat_op_stack((const leat_value[]){none, row, column, none}, 4, 0);
     part.dims[1] = args->height;
     part.dims[2] = args->width;
-    if (leati_value_failed(place))
+    if (leati_support_value_failed(place))
         return place;
     int32_t id = leati_graph_add_computed(p->x.graph, &leati_tensor_op_slice, &slice, &p->x, 1,
                                           &bound, &place, 1);
     leat_value cut = {.graph = p->x.graph, .id = id};
-    return id < 0 ? cut : leat_ensure_shape(cut, part);
+    return id < 0 ? cut : leat_op_ensure_shape(cut, part);
 }
 
 /* The middle of the pictures' proportions, scaled. */
-static leat_value scale(const leati_pictures *p, const struct leati_picture_args *args) {
+static leat_value scale(const leati_picture_arguments *p, const struct leati_picture_args *args) {
     leat_shape shape = leat_value_shape(p->x);
     int64_t height = shape.dims[1], width = shape.dims[2];
     int64_t rows = (int64_t)((double)(width * args->height) / (double)args->width);
@@ -56,24 +56,26 @@ static leat_value scale(const leati_pictures *p, const struct leati_picture_args
     columns = columns > width ? width : columns < 1 ? 1 : columns;
     const int64_t begin[3] = {0, (height - rows) / 2, (width - columns) / 2};
     const int64_t end[3] = {0, begin[1] + args->height, begin[2] + args->width};
-    leat_value x = leat_strided_slice(
-        p->x, begin, end, NULL, 3, &(leat_strided_slice_options){.begin_mask = 1, .end_mask = 1});
+    leat_value x =
+        leat_op_strided_slice(p->x, begin, end, NULL, 3,
+                              &(leat_op_strided_slice_options){.begin_mask = 1, .end_mask = 1});
     leat_shape part = leat_value_shape(x);
-    if (leati_value_failed(x) || (part.dims[1] == args->height && part.dims[2] == args->width))
+    if (leati_support_value_failed(x) ||
+        (part.dims[1] == args->height && part.dims[2] == args->width))
         return x;
-    return leat_cast(leat_resize(x, args->height, args->width, NULL), leat_value_dtype(p->x));
+    return leat_op_cast(leat_op_resize(x, args->height, args->width, NULL), leat_value_dtype(p->x));
 }
 
 static leat_value random_crop_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
     leat_shape shape = leat_value_shape(p.x);
     if (shape.dims[1] < 1 || shape.dims[2] < 1)
-        return leati_build_error(p.x.graph, LEAT_INVALID_ARGUMENT,
-                                 "height and width of the pictures must be known: use "
-                                 "leat_ensure_shape, or resize first");
+        return leati_support_build_error(p.x.graph, LEAT_INVALID_ARGUMENT,
+                                         "height and width of the pictures must be known: use "
+                                         "leat_op_ensure_shape, or resize first");
     bool larger = shape.dims[1] > args->height && shape.dims[2] > args->width;
     return leati_pictures_end(&p, larger ? take_part(&p, args) : scale(&p, args));
 }

@@ -27,51 +27,52 @@ static const leati_row random_erasing_rows[] = {
 
 static leat_status random_erasing_check(const void *arguments, leat_error *err) {
     const struct random_erasing_args *args = arguments;
-    const leati_range unit = {0, 1};
-    LEATI_TRY(leati_check_factor(&args->scale, "scale", unit, err));
+    const leati_picture_range unit = {0, 1};
+    LEATI_TRY(leati_pictures_check_factor(&args->scale, "scale", unit, err));
     if (args->fill.count > 1 && args->fill.count != 3)
         return leati_refuse(err, VALUE, "fill_value has %d numbers; expected one or three",
                             (int)args->fill.count);
-    return leati_check_picture(&args->common, unit, err);
+    return leati_pictures_check(&args->common, unit, err);
 }
 
 /* Where the box of each picture lies along a dimension: 1 inside, as [batch, ..., size, ..., 1]. */
-static leat_value inside(leati_pictures *p, int dimension, leat_value part) {
+static leat_value inside(leati_picture_arguments *p, int dimension, leat_value part) {
     leat_value size = leati_pictures_size(p, dimension);
-    leat_value length = leat_multiply(part, size);
-    leat_value begin =
-        leat_multiply(leati_pictures_draw(p, 1, (leati_range){0, 1}), leat_subtract(size, length));
+    leat_value length = leat_op_multiply(part, size);
+    leat_value begin = leat_op_multiply(leati_pictures_draw(p, 1, (leati_picture_range){0, 1}),
+                                        leat_op_subtract(size, length));
     int64_t dims[4] = {1, 1, 1, 1};
     dims[dimension] = -1;
-    leat_value line = leat_slice(p->x, (const int64_t[]){0, 0, 0, 0}, dims, 4);
-    leat_value places = leat_cumsum(leat_ones_like(line), dimension, true, false);
-    return leat_logical_and(leat_greater_equal(places, begin),
-                            leat_less(places, leat_add(begin, length)));
+    leat_value line = leat_op_slice(p->x, (const int64_t[]){0, 0, 0, 0}, dims, 4);
+    leat_value places = leat_op_cumsum(leat_op_ones_like(line), dimension, true, false);
+    return leat_op_logical_and(leat_op_greater_equal(places, begin),
+                               leat_op_less(places, leat_op_add(begin, length)));
 }
 
 /* What the box is filled with. */
-static leat_value filling(leati_pictures *p, const struct random_erasing_args *args) {
-    const leati_range values = leati_value_range(&args->common.value_range);
+static leat_value filling(leati_picture_arguments *p, const struct random_erasing_args *args) {
+    const leati_picture_range values = leati_pictures_value_range(&args->common.value_range);
     leat_value fill = args->fill.count > 0
-                          ? leati_numbers_value(p->x, &args->fill)
-                          : leati_linear(leati_pictures_draw_normal(p), values.high, 0);
-    return leati_clip(fill, values);
+                          ? leati_layer_numbers_value(p->x, &args->fill)
+                          : leati_pictures_linear(leati_pictures_draw_normal(p), values.high, 0);
+    return leati_pictures_clip(fill, values);
 }
 
 static leat_value random_erasing_call(const leati_pass *pass) {
     const struct random_erasing_args *args = pass->args;
-    const leati_range usual = {0.02, 0.33}, unit = {0, 1};
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    const leati_picture_range usual = {0.02, 0.33}, unit = {0, 1};
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
-    leat_value part = leat_sqrt(leati_pictures_draw(
-        &p, 2, args->scale.count == 0 ? usual : leati_factor_range(&args->scale, 0, 0)));
+    leat_value part = leat_op_sqrt(leati_pictures_draw(
+        &p, 2, args->scale.count == 0 ? usual : leati_pictures_factor_range(&args->scale, 0, 0)));
     leat_value across = inside(&p, 2, leati_pictures_part(part, 0));
     leat_value down = inside(&p, 1, leati_pictures_part(part, 1));
-    leat_value chance = leati_pictures_draw(&p, 1, leati_factor_range(&args->common.factor, 1, 0));
-    leat_value applied = leat_less(leati_pictures_draw(&p, 1, unit), chance);
-    leat_value erased = leat_logical_and(leat_logical_and(across, down), applied);
-    return leati_pictures_end(&p, leat_select(erased, filling(&p, args), p.x));
+    leat_value chance =
+        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->common.factor, 1, 0));
+    leat_value applied = leat_op_less(leati_pictures_draw(&p, 1, unit), chance);
+    leat_value erased = leat_op_logical_and(leat_op_logical_and(across, down), applied);
+    return leati_pictures_end(&p, leat_op_select(erased, filling(&p, args), p.x));
 }
 
 const leati_layer_kind leati_layer_random_erasing = {

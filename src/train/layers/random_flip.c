@@ -27,20 +27,21 @@ static leat_status random_flip_check(const void *arguments, leat_error *err) {
                             "mode is \"%.60s\"; expected horizontal, vertical or "
                             "horizontal_and_vertical",
                             mode);
-    return leati_check_picture(&args->common, (leati_range){0, 0}, err);
+    return leati_pictures_check(&args->common, (leati_picture_range){0, 0}, err);
 }
 
 /* Mirrored along a dimension where `flips` says so. */
 static leat_value mirror(leat_value x, leat_value flips, int64_t axis) {
-    return leat_select(flips, leat_reverse(x, &axis, 1), x);
+    return leat_op_select(flips, leat_op_reverse(x, &axis, 1), x);
 }
 
 static leat_value random_flip_call(const leati_pass *pass) {
     const struct random_flip_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (pass->training && !leati_value_failed(p.x)) {
-        leat_value drawn = leati_pictures_draw(&p, 1, (leati_range){0, 1});
-        leat_value flips = leat_less_equal(drawn, leati_times(leat_ones_like(drawn), 0.5));
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (pass->training && !leati_support_value_failed(p.x)) {
+        leat_value drawn = leati_pictures_draw(&p, 1, (leati_picture_range){0, 1});
+        leat_value flips =
+            leat_op_less_equal(drawn, leati_support_times(leat_op_ones_like(drawn), 0.5));
         if (strncmp(args->mode, "horizontal", 10) == 0)
             p.x = mirror(p.x, flips, 2);
         if (strcmp(args->mode, "horizontal") != 0)

@@ -27,48 +27,55 @@ static const leati_row random_gaussian_blur_rows[] = {
 
 static leat_status random_gaussian_blur_check(const void *arguments, leat_error *err) {
     const struct random_gaussian_blur_args *args = arguments;
-    const leati_range unit = {0, 1};
-    LEATI_TRY(leati_check_numbers(&args->kernel_size, "kernel_size", 2, err));
+    const leati_picture_range unit = {0, 1};
+    LEATI_TRY(leati_layer_check_numbers(&args->kernel_size, "kernel_size", 2, err));
     for (int32_t i = 0; i < args->kernel_size.count; i++)
         if (args->kernel_size.values[i] % 2 == 0)
             return leati_refuse(err, VALUE, "kernel_size is %lld; expected an odd number",
                                 (long long)args->kernel_size.values[i]);
-    LEATI_TRY(leati_check_factor(&args->sigma, "sigma", unit, err));
-    return leati_check_picture(&args->common, unit, err);
+    LEATI_TRY(leati_pictures_check_factor(&args->sigma, "sigma", unit, err));
+    return leati_pictures_check(&args->common, unit, err);
 }
 
 /* The bell curve of `size` places as a vector that adds up to 1. */
 static leat_value bell(leat_value sigma, int64_t size) {
-    leat_value places = leat_cumsum(
-        leat_ones(sigma.graph, LEAT_SHAPE(size), leat_value_dtype(sigma)), 0, true, false);
-    leat_value apart = leati_linear(places, 1, -(double)(size - 1) / 2);
-    leat_value curve = leat_exp(leati_linear(leat_square(leat_divide(apart, sigma)), -0.5, 0));
-    return leat_divide(curve, leat_reduce_sum(curve, NULL, 0, true));
+    leat_value places = leat_op_cumsum(
+        leat_op_ones(sigma.graph, LEAT_SHAPE(size), leat_value_dtype(sigma)), 0, true, false);
+    leat_value apart = leati_pictures_linear(places, 1, -(double)(size - 1) / 2);
+    leat_value curve =
+        leat_op_exp(leati_pictures_linear(leat_op_square(leat_op_divide(apart, sigma)), -0.5, 0));
+    return leat_op_divide(curve, leat_op_reduce_sum(curve, NULL, 0, true));
 }
 
 /* The window, of which Keras computes width by height and then reads height by width. */
 static leat_value window(leat_value sigma, const int64_t *size) {
     leat_value curves[2];
     for (int i = 0; i < 2; i++)
-        curves[i] = bell(leat_slice(sigma, (const int64_t[]){i}, (const int64_t[]){1}, 1), size[i]);
-    leat_value outer = leat_multiply(leat_reshape(curves[1], (const int64_t[]){-1, 1}, 2),
-                                     leat_reshape(curves[0], (const int64_t[]){1, -1}, 2));
-    return leat_reshape(outer, size, 2);
+        curves[i] =
+            bell(leat_op_slice(sigma, (const int64_t[]){i}, (const int64_t[]){1}, 1), size[i]);
+    leat_value outer = leat_op_multiply(leat_op_reshape(curves[1], (const int64_t[]){-1, 1}, 2),
+                                        leat_op_reshape(curves[0], (const int64_t[]){1, -1}, 2));
+    return leat_op_reshape(outer, size, 2);
 }
 
 static leat_value random_gaussian_blur_call(const leati_pass *pass) {
     const struct random_gaussian_blur_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
+    leati_picture_arguments p = leati_pictures_begin(pass);
     int64_t size[2];
-    leati_numbers_of(&args->kernel_size, 3, 2, size);
-    if (!pass->training || leati_value_failed(p.x))
+    leati_layer_numbers_of(&args->kernel_size, 3, 2, size);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
-    leat_value chance = leati_pictures_draw(&p, 1, leati_factor_range(&args->common.factor, 1, 0));
-    leat_value applied = leat_less(leati_pictures_draw(&p, 1, (leati_range){0, 1}), chance);
-    leat_value sigma = leati_pictures_draw_vector(&p, 2, leati_factor_range(&args->sigma, 1, 0));
-    leat_value blurred = leati_filter(p.x, window(leati_linear(sigma, 1, 1e-6), size));
-    leat_value out = leat_select(applied, blurred, p.x);
-    return leati_pictures_end(&p, leati_clip(out, leati_value_range(&args->common.value_range)));
+    leat_value chance =
+        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->common.factor, 1, 0));
+    leat_value applied =
+        leat_op_less(leati_pictures_draw(&p, 1, (leati_picture_range){0, 1}), chance);
+    leat_value sigma =
+        leati_pictures_draw_vector(&p, 2, leati_pictures_factor_range(&args->sigma, 1, 0));
+    leat_value blurred =
+        leati_pictures_filter(p.x, window(leati_pictures_linear(sigma, 1, 1e-6), size));
+    leat_value out = leat_op_select(applied, blurred, p.x);
+    return leati_pictures_end(
+        &p, leati_pictures_clip(out, leati_pictures_value_range(&args->common.value_range)));
 }
 
 const leati_layer_kind leati_layer_random_gaussian_blur = {

@@ -10,17 +10,18 @@ static const leati_row random_grayscale_rows[] = {
 };
 
 static leat_status random_grayscale_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 1}, err);
 }
 
 static leat_value random_grayscale_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (pass->training && !leati_value_failed(p.x)) {
-        double chance = leati_factor_range(&args->factor, 0.5, 0).high;
-        leat_value drawn = leati_pictures_draw(&p, 1, (leati_range){0, 1});
-        leat_value below = leat_less(drawn, leati_linear(leat_ones_like(drawn), chance, 0));
-        p.x = leat_select(below, leati_grey(p.x), p.x);
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (pass->training && !leati_support_value_failed(p.x)) {
+        double chance = leati_pictures_factor_range(&args->factor, 0.5, 0).high;
+        leat_value drawn = leati_pictures_draw(&p, 1, (leati_picture_range){0, 1});
+        leat_value below =
+            leat_op_less(drawn, leati_pictures_linear(leat_op_ones_like(drawn), chance, 0));
+        p.x = leat_op_select(below, leati_pictures_grey(p.x), p.x);
     }
     return leati_pictures_end(&p, p.x);
 }

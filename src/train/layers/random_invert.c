@@ -12,18 +12,19 @@ static const leati_row random_invert_rows[] = {
 };
 
 static leat_status random_invert_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 1}, err);
 }
 
 static leat_value random_invert_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (pass->training && !leati_value_failed(p.x)) {
-        leat_value chance = leati_pictures_draw(&p, 1, leati_factor_range(&args->factor, 1, 0));
-        leat_value drawn = leati_pictures_draw(&p, 1, (leati_range){0, 1});
-        leat_value negative =
-            leati_linear(leat_negate(p.x), 1, leati_value_range(&args->value_range).high);
-        p.x = leat_select(leat_less(drawn, chance), negative, p.x);
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (pass->training && !leati_support_value_failed(p.x)) {
+        leat_value chance =
+            leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->factor, 1, 0));
+        leat_value drawn = leati_pictures_draw(&p, 1, (leati_picture_range){0, 1});
+        leat_value negative = leati_pictures_linear(
+            leat_op_negate(p.x), 1, leati_pictures_value_range(&args->value_range).high);
+        p.x = leat_op_select(leat_op_less(drawn, chance), negative, p.x);
     }
     return leati_pictures_end(&p, p.x);
 }

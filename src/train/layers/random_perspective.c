@@ -32,7 +32,7 @@ static leat_status random_perspective_check(const void *arguments, leat_error *e
                           "The `scale` argument should be a number in the range [0,1]. Received: "
                           "scale=%g",
                           args->scale);
-    return leati_check_picture(&args->common, (leati_range){0, 1}, err);
+    return leati_pictures_check(&args->common, (leati_picture_range){0, 1}, err);
 }
 
 enum { CORNERS = 4, NUMBERS = 8 };
@@ -40,23 +40,23 @@ enum { CORNERS = 4, NUMBERS = 8 };
 /* Two equations of the projection that takes (x, y) to (u, v). */
 static void put_corner(leat_value x, leat_value y, leat_value u, leat_value v, leat_value *matrix,
                        leat_value *side) {
-    leat_value one = leat_ones_like(x), none = leat_zeros_like(x);
+    leat_value one = leat_op_ones_like(x), none = leat_op_zeros_like(x);
     const leat_value rows[2 * NUMBERS] = {x,
                                           y,
                                           one,
                                           none,
                                           none,
                                           none,
-                                          leat_negate(leat_multiply(u, x)),
-                                          leat_negate(leat_multiply(u, y)),
+                                          leat_op_negate(leat_op_multiply(u, x)),
+                                          leat_op_negate(leat_op_multiply(u, y)),
                                           none,
                                           none,
                                           none,
                                           x,
                                           y,
                                           one,
-                                          leat_negate(leat_multiply(v, x)),
-                                          leat_negate(leat_multiply(v, y))};
+                                          leat_op_negate(leat_op_multiply(v, x)),
+                                          leat_op_negate(leat_op_multiply(v, y))};
     for (int i = 0; i < 2 * NUMBERS; i++)
         matrix[i] = rows[i];
     side[0] = u;
@@ -64,38 +64,40 @@ static void put_corner(leat_value x, leat_value y, leat_value u, leat_value v, l
 }
 
 /* The projections, [batch, 8]; `moves` are [batch, 1, 1, 8]: x and y of each corner. */
-static leat_value projections(const leati_pictures *p, leat_value moves) {
+static leat_value projections(const leati_picture_arguments *p, leat_value moves) {
     leat_value matrix[NUMBERS * NUMBERS], side[NUMBERS];
-    leat_value none = leati_number(p->x.graph, leat_value_dtype(p->x), 0);
-    leat_value right = leati_linear(leati_pictures_size(p, 2), 1, -1);
-    leat_value bottom = leati_linear(leati_pictures_size(p, 1), 1, -1);
+    leat_value none = leati_support_number(p->x.graph, leat_value_dtype(p->x), 0);
+    leat_value right = leati_pictures_linear(leati_pictures_size(p, 2), 1, -1);
+    leat_value bottom = leati_pictures_linear(leati_pictures_size(p, 1), 1, -1);
     for (int i = 0; i < CORNERS; i++) {
         leat_value u = i % 2 == 0 ? none : right, v = i < 2 ? none : bottom;
-        leat_value x = leat_add(u, leat_multiply(u, leati_pictures_part(moves, 2 * i)));
-        leat_value y = leat_add(v, leat_multiply(v, leati_pictures_part(moves, 2 * i + 1)));
+        leat_value x = leat_op_add(u, leat_op_multiply(u, leati_pictures_part(moves, 2 * i)));
+        leat_value y = leat_op_add(v, leat_op_multiply(v, leati_pictures_part(moves, 2 * i + 1)));
         put_corner(x, y, u, v, &matrix[2 * i * NUMBERS], &side[2 * i]);
     }
-    leat_value equations = leat_reshape(leati_pictures_rows(p, matrix, NUMBERS * NUMBERS),
-                                        (const int64_t[]){-1, NUMBERS, NUMBERS}, 3);
-    leat_value sides = leat_expand_dims(leati_pictures_rows(p, side, NUMBERS), 2);
-    leat_value solved = leat_matrix_solve(leat_cast(equations, LEAT_FLOAT32),
-                                          leat_cast(sides, LEAT_FLOAT32), false);
-    return leat_reshape(solved, (const int64_t[]){-1, NUMBERS}, 2);
+    leat_value equations = leat_op_reshape(leati_pictures_rows(p, matrix, NUMBERS * NUMBERS),
+                                           (const int64_t[]){-1, NUMBERS, NUMBERS}, 3);
+    leat_value sides = leat_op_expand_dims(leati_pictures_rows(p, side, NUMBERS), 2);
+    leat_value solved = leat_op_matrix_solve(leat_op_cast(equations, LEAT_FLOAT32),
+                                             leat_op_cast(sides, LEAT_FLOAT32), false);
+    return leat_op_reshape(solved, (const int64_t[]){-1, NUMBERS}, 2);
 }
 
 static leat_value random_perspective_call(const leati_pass *pass) {
     const struct random_perspective_args *args = pass->args;
     struct leati_picture_args view = args->common;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
-    leat_value chance = leati_pictures_draw(&p, 1, leati_factor_range(&args->common.factor, 1, 0));
-    leat_value applied = leat_less(leati_pictures_draw(&p, 1, (leati_range){0, 1}), chance);
-    leat_value moves =
-        leati_pictures_draw(&p, 2 * CORNERS, (leati_range){-0.5 * args->scale, 0.5 * args->scale});
-    view.fill_mode = leati_borrow_text("constant");
+    leat_value chance =
+        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->common.factor, 1, 0));
+    leat_value applied =
+        leat_op_less(leati_pictures_draw(&p, 1, (leati_picture_range){0, 1}), chance);
+    leat_value moves = leati_pictures_draw(
+        &p, 2 * CORNERS, (leati_picture_range){-0.5 * args->scale, 0.5 * args->scale});
+    view.fill_mode = leati_kind_borrow_text("constant");
     leat_value seen = leati_pictures_project(&p, &view, projections(&p, moves));
-    return leati_pictures_end(&p, leat_select(applied, seen, p.x));
+    return leati_pictures_end(&p, leat_op_select(applied, seen, p.x));
 }
 
 const leati_layer_kind leati_layer_random_perspective = {

@@ -13,26 +13,28 @@ static const leati_row random_posterization_rows[] = {
 };
 
 static leat_status random_posterization_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){1, 8}, err);
+    return leati_pictures_check(args, (leati_picture_range){1, 8}, err);
 }
 
 /* How many bits of each picture are dropped, uint8 [batch, 1, 1, 1] or a scalar. */
-static leat_value dropped(leati_pictures *p, leati_range kept) {
-    leat_value all = leati_number(p->x.graph, LEAT_INT64, 8);
-    leat_value drawn = kept.low == kept.high ? leati_number(p->x.graph, LEAT_INT64, kept.low)
-                                             : leati_pictures_draw_integers(p, kept);
-    return leat_cast(leat_subtract(all, drawn), LEAT_UINT8);
+static leat_value dropped(leati_picture_arguments *p, leati_picture_range kept) {
+    leat_value all = leati_support_number(p->x.graph, LEAT_INT64, 8);
+    leat_value drawn = kept.low == kept.high
+                           ? leati_support_number(p->x.graph, LEAT_INT64, kept.low)
+                           : leati_pictures_draw_integers(p, kept);
+    return leat_op_cast(leat_op_subtract(all, drawn), LEAT_UINT8);
 }
 
 static leat_value random_posterization_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    const leati_range bytes = {0, 255}, values = leati_value_range(&args->value_range);
-    leati_pictures p = leati_pictures_begin(pass);
-    if (pass->training && !leati_value_failed(p.x)) {
-        leat_value shift = dropped(&p, leati_factor_range(&args->factor, 1, 1));
-        leat_value x = leat_cast(leati_carry(p.x, values, bytes), LEAT_UINT8);
-        x = leat_left_shift(leat_right_shift(x, shift), shift);
-        p.x = leati_carry(leat_cast(x, leat_value_dtype(p.x)), bytes, values);
+    const leati_picture_range bytes = {0, 255},
+                              values = leati_pictures_value_range(&args->value_range);
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (pass->training && !leati_support_value_failed(p.x)) {
+        leat_value shift = dropped(&p, leati_pictures_factor_range(&args->factor, 1, 1));
+        leat_value x = leat_op_cast(leati_pictures_rescale(p.x, values, bytes), LEAT_UINT8);
+        x = leat_op_left_shift(leat_op_right_shift(x, shift), shift);
+        p.x = leati_pictures_rescale(leat_op_cast(x, leat_value_dtype(p.x)), bytes, values);
     }
     return leati_pictures_end(&p, p.x);
 }

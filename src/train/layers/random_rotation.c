@@ -12,28 +12,31 @@ static const leati_row random_rotation_rows[] = {
 };
 
 static leat_status random_rotation_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){-1, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){-1, 1}, err);
 }
 
 static leat_value random_rotation_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    const leati_range turns = leati_factor_range(&args->factor, 0, -1);
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    const leati_picture_range turns = leati_pictures_factor_range(&args->factor, 0, -1);
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
-    leat_value angle = leati_pictures_draw(&p, 1, (leati_range){turns.low * 360, turns.high * 360});
-    angle = leati_linear(angle, 3.14159265358979323846 / 180, 0);
-    leat_value sine = leat_sin(angle), cosine = leat_cos(angle);
-    leat_value y = leati_linear(leati_linear(leati_pictures_size(&p, 1), 1, -1), 0.5, 0);
-    leat_value x = leati_linear(leati_linear(leati_pictures_size(&p, 2), 1, -1), 0.5, 0);
-    leat_value right = leat_subtract(x, leat_multiply(x, cosine));
-    leat_value down = leat_subtract(y, leat_multiply(x, sine));
+    leat_value angle =
+        leati_pictures_draw(&p, 1, (leati_picture_range){turns.low * 360, turns.high * 360});
+    angle = leati_pictures_linear(angle, 3.14159265358979323846 / 180, 0);
+    leat_value sine = leat_op_sin(angle), cosine = leat_op_cos(angle);
+    leat_value y =
+        leati_pictures_linear(leati_pictures_linear(leati_pictures_size(&p, 1), 1, -1), 0.5, 0);
+    leat_value x =
+        leati_pictures_linear(leati_pictures_linear(leati_pictures_size(&p, 2), 1, -1), 0.5, 0);
+    leat_value right = leat_op_subtract(x, leat_op_multiply(x, cosine));
+    leat_value down = leat_op_subtract(y, leat_op_multiply(x, sine));
     const leat_value numbers[6] = {cosine,
-                                   leat_negate(sine),
-                                   leat_add(right, leat_multiply(y, sine)),
+                                   leat_op_negate(sine),
+                                   leat_op_add(right, leat_op_multiply(y, sine)),
                                    sine,
                                    cosine,
-                                   leat_subtract(down, leat_multiply(y, cosine))};
+                                   leat_op_subtract(down, leat_op_multiply(y, cosine))};
     return leati_pictures_end(&p, leati_pictures_view(&p, args, numbers));
 }
 

@@ -12,7 +12,7 @@ static const leati_row random_sharpness_rows[] = {
 };
 
 static leat_status random_sharpness_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){0, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){0, 1}, err);
 }
 
 /* Each value with a bit of its neighbours. */
@@ -20,19 +20,20 @@ static leat_value smoothed(leat_value x) {
     const double side = 1.0 / 13, middle = 5.0 / 13;
     const leati_floats window = {(double[]){side, side, side, side, middle, side, side, side, side},
                                  9};
-    leat_value kernel = leati_numbers_value(x, &window);
-    return leati_filter(x, leat_reshape(kernel, (const int64_t[]){3, 3}, 2));
+    leat_value kernel = leati_layer_numbers_value(x, &window);
+    return leati_pictures_filter(x, leat_op_reshape(kernel, (const int64_t[]){3, 3}, 2));
 }
 
 static leat_value random_sharpness_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (pass->training && !leati_value_failed(p.x)) {
-        leat_value by = leati_pictures_draw(&p, 1, leati_factor_range(&args->factor, 0, 0));
-        leat_value rest = leat_subtract(leat_ones_like(by), leati_linear(by, 2, 0));
-        leat_value apart = leat_subtract(smoothed(p.x), p.x);
-        p.x = leati_clip(leat_add(p.x, leat_multiply(rest, apart)),
-                         leati_value_range(&args->value_range));
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (pass->training && !leati_support_value_failed(p.x)) {
+        leat_value by =
+            leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->factor, 0, 0));
+        leat_value rest = leat_op_subtract(leat_op_ones_like(by), leati_pictures_linear(by, 2, 0));
+        leat_value apart = leat_op_subtract(smoothed(p.x), p.x);
+        p.x = leati_pictures_clip(leat_op_add(p.x, leat_op_multiply(rest, apart)),
+                                  leati_pictures_value_range(&args->value_range));
     }
     return leati_pictures_end(&p, p.x);
 }

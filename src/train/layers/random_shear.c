@@ -20,23 +20,25 @@ static const leati_row random_shear_rows[] = {
 
 static leat_status random_shear_check(const void *arguments, leat_error *err) {
     const struct random_shear_args *args = arguments;
-    const leati_range bounds = {0, 1};
-    LEATI_TRY(leati_check_factor(&args->x_factor, "x_factor", bounds, err));
-    LEATI_TRY(leati_check_factor(&args->y_factor, "y_factor", bounds, err));
-    return leati_check_picture(&args->common, bounds, err);
+    const leati_picture_range bounds = {0, 1};
+    LEATI_TRY(leati_pictures_check_factor(&args->x_factor, "x_factor", bounds, err));
+    LEATI_TRY(leati_pictures_check_factor(&args->y_factor, "y_factor", bounds, err));
+    return leati_pictures_check(&args->common, bounds, err);
 }
 
 static leat_value random_shear_call(const leati_pass *pass) {
     const struct random_shear_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
     leat_value sign = leati_pictures_sign(&p);
-    leat_value down = leati_pictures_draw(&p, 1, leati_factor_range(&args->y_factor, 0, -1));
-    leat_value right = leati_pictures_draw(&p, 1, leati_factor_range(&args->x_factor, 0, -1));
-    leat_value one = leat_ones_like(sign), none = leat_zeros_like(sign);
+    leat_value down =
+        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->y_factor, 0, -1));
+    leat_value right =
+        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->x_factor, 0, -1));
+    leat_value one = leat_op_ones_like(sign), none = leat_op_zeros_like(sign);
     const leat_value numbers[6] = {
-        one, leat_multiply(right, sign), none, leat_multiply(down, sign), one, none};
+        one, leat_op_multiply(right, sign), none, leat_op_multiply(down, sign), one, none};
     return leati_pictures_end(&p, leati_pictures_view(&p, &args->common, numbers));
 }
 

@@ -15,19 +15,21 @@ static const leati_row random_translation_rows[] = {
 };
 
 static leat_status random_translation_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){-1, 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){-1, 1}, err);
 }
 
 static leat_value random_translation_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
-    leat_value down = leati_pictures_draw(&p, 1, leati_factor_range(&args->height_factor, 0, -1));
-    leat_value right = leati_pictures_draw(&p, 1, leati_factor_range(&args->width_factor, 0, -1));
-    leat_value one = leat_ones_like(down), none = leat_zeros_like(down);
-    down = leat_negate(leat_multiply(down, leati_pictures_size(&p, 1)));
-    right = leat_negate(leat_multiply(right, leati_pictures_size(&p, 2)));
+    leat_value down =
+        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->height_factor, 0, -1));
+    leat_value right =
+        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->width_factor, 0, -1));
+    leat_value one = leat_op_ones_like(down), none = leat_op_zeros_like(down);
+    down = leat_op_negate(leat_op_multiply(down, leati_pictures_size(&p, 1)));
+    right = leat_op_negate(leat_op_multiply(right, leati_pictures_size(&p, 2)));
     const leat_value numbers[6] = {one, none, right, none, one, down};
     return leati_pictures_end(&p, leati_pictures_view(&p, args, numbers));
 }

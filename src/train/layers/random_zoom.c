@@ -18,29 +18,30 @@ static const leati_row random_zoom_rows[] = {
 };
 
 static leat_status random_zoom_check(const void *args, leat_error *err) {
-    return leati_check_picture(args, (leati_range){nextafter(-1, 0), 1}, err);
+    return leati_pictures_check(args, (leati_picture_range){nextafter(-1, 0), 1}, err);
 }
 
 /* Where a picture that is seen at `zoom` begins. */
-static leat_value begin(const leati_pictures *p, int dimension, leat_value zoom) {
-    leat_value half = leati_linear(leati_linear(leati_pictures_size(p, dimension), 1, -1), 0.5, 0);
-    return leat_multiply(half, leat_subtract(leat_ones_like(zoom), zoom));
+static leat_value begin(const leati_picture_arguments *p, int dimension, leat_value zoom) {
+    leat_value half = leati_pictures_linear(
+        leati_pictures_linear(leati_pictures_size(p, dimension), 1, -1), 0.5, 0);
+    return leat_op_multiply(half, leat_op_subtract(leat_op_ones_like(zoom), zoom));
 }
 
-static leati_range around_one(const leati_floats *factor) {
-    const leati_range range = leati_factor_range(factor, 0, -1);
-    return (leati_range){1 + range.low, 1 + range.high};
+static leati_picture_range around_one(const leati_floats *factor) {
+    const leati_picture_range range = leati_pictures_factor_range(factor, 0, -1);
+    return (leati_picture_range){1 + range.low, 1 + range.high};
 }
 
 static leat_value random_zoom_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
-    leati_pictures p = leati_pictures_begin(pass);
-    if (!pass->training || leati_value_failed(p.x))
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
     leat_value down = leati_pictures_draw(&p, 1, around_one(&args->height_factor)), right = down;
     if (args->width_factor.count > 0)
         right = leati_pictures_draw(&p, 1, around_one(&args->width_factor));
-    leat_value none = leat_zeros_like(down);
+    leat_value none = leat_op_zeros_like(down);
     const leat_value numbers[6] = {right, none, begin(&p, 2, right),
                                    none,  down, begin(&p, 1, down)};
     return leati_pictures_end(&p, leati_pictures_view(&p, args, numbers));

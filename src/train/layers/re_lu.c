@@ -34,18 +34,18 @@ static leat_status re_lu_check(const void *arguments, leat_error *err) {
 
 static leat_value re_lu_call(const leati_pass *pass) {
     const struct re_lu_args *args = pass->args;
-    leat_value x = pass->inputs[0], above = leat_relu(x);
+    leat_value x = pass->inputs[0], above = leat_op_relu(x);
     leat_dtype dtype = leat_value_dtype(x);
-    leat_value threshold = leati_number(x.graph, dtype, args->threshold);
+    leat_value threshold = leati_support_number(x.graph, dtype, args->threshold);
     if (args->threshold > 0)
-        above = leat_multiply(x, leat_cast(leat_greater(x, threshold), dtype));
+        above = leat_op_multiply(x, leat_op_cast(leat_op_greater(x, threshold), dtype));
     if (args->max_value >= 0)
-        above = leat_clip_by_value(above, leati_number(x.graph, dtype, 0),
-                                   leati_number(x.graph, dtype, args->max_value));
+        above = leat_op_clip_by_value(above, leati_support_number(x.graph, dtype, 0),
+                                      leati_support_number(x.graph, dtype, args->max_value));
     if (args->negative_slope <= 0)
         return above;
-    leat_value below = leat_relu(leat_subtract(threshold, x));
-    return leat_subtract(above, leati_times(below, args->negative_slope));
+    leat_value below = leat_op_relu(leat_op_subtract(threshold, x));
+    return leat_op_subtract(above, leati_support_times(below, args->negative_slope));
 }
 
 const leati_layer_kind leati_layer_re_lu = {

@@ -17,7 +17,7 @@ static const leati_row repeat_vector_rows[] = {
 static leat_value repeat_vector_call(const leati_pass *pass) {
     const struct repeat_vector_args *args = pass->args;
     const int64_t times[3] = {1, args->n, 1};
-    return leat_tile(leat_expand_dims(pass->inputs[0], 1), times, 3);
+    return leat_op_tile(leat_op_expand_dims(pass->inputs[0], 1), times, 3);
 }
 
 const leati_layer_kind leati_layer_repeat_vector = {

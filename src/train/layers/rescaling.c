@@ -20,18 +20,18 @@ static const leati_row rescaling_rows[] = {
 /* Numbers as a vector, or as a scalar where there is one. */
 static leat_value constant_of(leat_value like, const leati_floats *numbers, double standard) {
     if (numbers->count > 1)
-        return leati_numbers_value(like, numbers);
+        return leati_layer_numbers_value(like, numbers);
     double number = numbers->count == 1 ? numbers->values[0] : standard;
-    return leati_number(like.graph, leat_value_dtype(like), number);
+    return leati_support_number(like.graph, leat_value_dtype(like), number);
 }
 
 static leat_value rescaling_call(const leati_pass *pass) {
     const struct rescaling_args *args = pass->args;
     leat_value x = pass->inputs[0];
-    if (!leati_dtype_is_floating(leat_value_dtype(x)))
-        x = leat_cast(x, LEAT_FLOAT32);
-    x = leat_multiply(x, constant_of(x, &args->scale, 1));
-    return leat_add(x, constant_of(x, &args->offset, 0));
+    if (!leati_graph_dtype_is_floating(leat_value_dtype(x)))
+        x = leat_op_cast(x, LEAT_FLOAT32);
+    x = leat_op_multiply(x, constant_of(x, &args->scale, 1));
+    return leat_op_add(x, constant_of(x, &args->offset, 0));
 }
 
 const leati_layer_kind leati_layer_rescaling = {

@@ -49,9 +49,9 @@ static leat_value reshape_call(const leati_pass *pass) {
         if (out.dims[d] < 0)
             out.dims[d] = all / known;
     if (all < 0 && in.dims[0] < 0)
-        return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                 "only the batch's dimension may be unknown");
-    return leat_reshape(x, out.dims, out.rank);
+        return leati_support_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+                                         "only the batch's dimension may be unknown");
+    return leat_op_reshape(x, out.dims, out.rank);
 }
 
 const leati_layer_kind leati_layer_reshape = {

@@ -40,8 +40,8 @@ static leat_status resizing_check(const void *arguments, leat_error *err) {
         return leati_refuse(err, VALUE, "fill_mode is \"%.60s\"; expected constant",
                             args->common.fill_mode);
     leati_resize_method method;
-    LEATI_TRY(leati_scaling_method(args->common.interpolation, &method, err));
-    return leati_check_channels_last(args->common.data_format, err);
+    LEATI_TRY(leati_resize_method_of(args->common.interpolation, &method, err));
+    return leati_layer_check_channels_last(args->common.data_format, err);
 }
 
 static leat_value resizing_call(const leati_pass *pass) {
@@ -50,9 +50,10 @@ static leat_value resizing_call(const leati_pass *pass) {
     leat_dtype dtype = leat_value_dtype(x);
     int32_t rank = leat_value_shape(x).rank;
     if (rank != 3 && rank != 4)
-        return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                 "expected one picture [height, width, channels], or a batch of "
-                                 "them, with a rank that is known");
+        return leati_support_build_error(
+            x.graph, LEAT_INVALID_ARGUMENT,
+            "expected one picture [height, width, channels], or a batch of "
+            "them, with a rank that is known");
     const leati_scaling_layer scaling = {.height = args->common.height,
                                          .width = args->common.width,
                                          .method = args->common.masks ? "nearest"
@@ -61,12 +62,13 @@ static leat_value resizing_call(const leati_pass *pass) {
                                          .padded = args->pad_to_aspect_ratio,
                                          .antialias = args->antialias,
                                          .fill = args->common.fill_value};
-    leat_value out = leati_pictures_scale(rank == 3 ? leat_expand_dims(x, 0) : x, &scaling);
+    leat_value out = leati_pictures_scale(rank == 3 ? leat_op_expand_dims(x, 0) : x, &scaling);
     if (rank == 3)
-        out = leat_squeeze(out, (const int64_t[]){0}, 1);
-    if (leati_value_failed(out) || leat_value_dtype(out) == dtype)
+        out = leat_op_squeeze(out, (const int64_t[]){0}, 1);
+    if (leati_support_value_failed(out) || leat_value_dtype(out) == dtype)
         return out;
-    return leat_saturate_cast(leati_dtype_is_floating(dtype) ? out : leat_round(out), dtype);
+    return leat_op_saturate_cast(leati_graph_dtype_is_floating(dtype) ? out : leat_op_round(out),
+                                 dtype);
 }
 
 const leati_layer_kind leati_layer_resizing = {

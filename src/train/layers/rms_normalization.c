@@ -23,7 +23,7 @@ static leat_status rms_normalization_weights(const void *arguments, const leat_s
                                              leati_weights *out, leat_error *err) {
     const struct rms_normalization_args *args = arguments;
     leat_shape shape;
-    LEATI_TRY(leati_norm_shape(&args->axis, input, &shape, err));
+    LEATI_TRY(leati_normalize_shape(&args->axis, input, &shape, err));
     out->list[out->count++] =
         (leati_weight){.name = "scale", .shape = shape, .initializer = "ones"};
     return LEAT_OK;
@@ -37,19 +37,19 @@ static leat_value rms_normalization_call(const leati_pass *pass) {
     int64_t axes[LEAT_MAX_RANK];
     int count = 0;
     leat_error err = {0};
-    if (leati_norm_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
+    if (leati_normalize_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     for (int32_t d = 0; d < in.rank; d++) {
         along.dims[d] = mask[d] ? in.dims[d] : 1;
         if (mask[d])
             axes[count++] = d;
     }
-    leat_value mean = leat_reduce_mean(leat_square(x), axes, count, true);
-    if (leati_value_failed(mean))
+    leat_value mean = leat_op_reduce_mean(leat_op_square(x), axes, count, true);
+    if (leati_support_value_failed(mean))
         return mean;
-    leat_value least = leati_number(x.graph, leat_value_dtype(x), args->epsilon);
-    leat_value scale = leat_reshape(pass->weights[0], along.dims, along.rank);
-    return leat_multiply(leat_multiply(x, leat_rsqrt(leat_add(mean, least))), scale);
+    leat_value least = leati_support_number(x.graph, leat_value_dtype(x), args->epsilon);
+    leat_value scale = leat_op_reshape(pass->weights[0], along.dims, along.rank);
+    return leat_op_multiply(leat_op_multiply(x, leat_op_rsqrt(leat_op_add(mean, least))), scale);
 }
 
 const leati_layer_kind leati_layer_rms_normalization = {

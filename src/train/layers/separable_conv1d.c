@@ -10,12 +10,12 @@ static leat_status separable_conv1d_check(const void *args, leat_error *err) {
 static leat_status separable_conv1d_weights(const void *args, const leat_shape *input,
                                             leati_weights *out, leat_error *err) {
     (void)err;
-    leati_separable_weights(args, 1, input, out);
+    leati_convolution_separable_weights(args, 1, input, out);
     return LEAT_OK;
 }
 
 static leat_value separable_conv1d_call(const leati_pass *pass) {
-    return leati_separable_call(pass, 1);
+    return leati_convolution_separable_call(pass, 1);
 }
 
 const leati_layer_kind leati_layer_separable_conv1d = {

@@ -22,13 +22,13 @@ static leat_value softmax_call(const leati_pass *pass) {
     int32_t rank = leat_value_shape(x).rank, axis = 0;
     int64_t order[LEAT_MAX_RANK];
     leat_error err = {0};
-    if (leati_normal_axis(args->axis, rank, &axis, &err) != LEAT_OK)
+    if (leati_support_normal_axis(args->axis, rank, &axis, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     if (axis == rank - 1)
-        return leat_softmax(x);
+        return leat_op_softmax(x);
     for (int32_t d = 0; d < rank; d++)
         order[d] = d == axis ? rank - 1 : d == rank - 1 ? axis : d;
-    return leat_transpose(leat_softmax(leat_transpose(x, order, rank)), order, rank);
+    return leat_op_transpose(leat_op_softmax(leat_op_transpose(x, order, rank)), order, rank);
 }
 
 const leati_layer_kind leati_layer_softmax = {

@@ -22,28 +22,31 @@ static const leati_row solarization_rows[] = {
 
 static leat_status solarization_check(const void *arguments, leat_error *err) {
     const struct solarization_args *args = arguments;
-    const leati_range unit = {0, 1};
-    LEATI_TRY(leati_check_factor(&args->addition_factor, "addition_factor", unit, err));
-    LEATI_TRY(leati_check_factor(&args->threshold_factor, "threshold_factor", unit, err));
-    return leati_check_picture(&args->common, unit, err);
+    const leati_picture_range unit = {0, 1};
+    LEATI_TRY(leati_pictures_check_factor(&args->addition_factor, "addition_factor", unit, err));
+    LEATI_TRY(leati_pictures_check_factor(&args->threshold_factor, "threshold_factor", unit, err));
+    return leati_pictures_check(&args->common, unit, err);
 }
 
 /* A draw for each picture, of which Keras scales the upper bound alone. */
-static leat_value drawn(leati_pictures *p, const leati_floats *factor) {
-    const leati_range range = leati_factor_range(factor, 0, 0);
-    return leati_pictures_draw(p, 1, (leati_range){range.low, range.high * 255});
+static leat_value drawn(leati_picture_arguments *p, const leati_floats *factor) {
+    const leati_picture_range range = leati_pictures_factor_range(factor, 0, 0);
+    return leati_pictures_draw(p, 1, (leati_picture_range){range.low, range.high * 255});
 }
 
 static leat_value solarization_call(const leati_pass *pass) {
     const struct solarization_args *args = pass->args;
-    const leati_range bytes = {0, 255}, values = leati_value_range(&args->common.value_range);
-    leati_pictures p = leati_pictures_begin(pass);
-    if (pass->training && !leati_value_failed(p.x)) {
+    const leati_picture_range bytes = {0, 255},
+                              values = leati_pictures_value_range(&args->common.value_range);
+    leati_picture_arguments p = leati_pictures_begin(pass);
+    if (pass->training && !leati_support_value_failed(p.x)) {
         leat_value addition = drawn(&p, &args->addition_factor);
         leat_value threshold = drawn(&p, &args->threshold_factor);
-        leat_value x = leati_clip(leat_add(leati_carry(p.x, values, bytes), addition), bytes);
-        leat_value negative = leati_linear(leat_negate(x), 1, 255);
-        p.x = leati_carry(leat_select(leat_less(x, threshold), x, negative), bytes, values);
+        leat_value x = leati_pictures_clip(
+            leat_op_add(leati_pictures_rescale(p.x, values, bytes), addition), bytes);
+        leat_value negative = leati_pictures_linear(leat_op_negate(x), 1, 255);
+        p.x = leati_pictures_rescale(leat_op_select(leat_op_less(x, threshold), x, negative), bytes,
+                                     values);
     }
     return leati_pictures_end(&p, p.x);
 }

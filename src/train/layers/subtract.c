@@ -5,9 +5,9 @@
 
 static leat_value subtract_call(const leati_pass *pass) {
     if (pass->num_inputs != 2)
-        return leati_build_error(pass->inputs[0].graph, LEAT_INVALID_ARGUMENT,
-                                 "a `Subtract` layer should be called on exactly 2 inputs");
-    return leati_merge(pass, leat_subtract);
+        return leati_support_build_error(pass->inputs[0].graph, LEAT_INVALID_ARGUMENT,
+                                         "a `Subtract` layer should be called on exactly 2 inputs");
+    return leati_merging_merge(pass, leat_op_subtract);
 }
 
 const leati_layer_kind leati_layer_subtract = {

@@ -20,14 +20,14 @@ static leat_value unit_normalization_call(const leati_pass *pass) {
     const int64_t last[1] = {-1};
     leat_value x = pass->inputs[0];
     bool given = args->axis.count > 0;
-    if (!leati_dtype_is_floating(leat_value_dtype(x)))
-        x = leat_cast(x, LEAT_FLOAT32);
-    leat_value squares = leat_reduce_sum(leat_square(x), given ? args->axis.values : last,
-                                         given ? args->axis.count : 1, true);
-    if (leati_value_failed(squares))
+    if (!leati_graph_dtype_is_floating(leat_value_dtype(x)))
+        x = leat_op_cast(x, LEAT_FLOAT32);
+    leat_value squares = leat_op_reduce_sum(leat_op_square(x), given ? args->axis.values : last,
+                                            given ? args->axis.count : 1, true);
+    if (leati_support_value_failed(squares))
         return squares;
-    leat_value most = leati_number(x.graph, leat_value_dtype(x), 1e12);
-    return leat_multiply(x, leat_minimum(leat_rsqrt(squares), most));
+    leat_value most = leati_support_number(x.graph, leat_value_dtype(x), 1e12);
+    return leat_op_multiply(x, leat_op_minimum(leat_op_rsqrt(squares), most));
 }
 
 const leati_layer_kind leati_layer_unit_normalization = {

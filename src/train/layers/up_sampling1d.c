@@ -17,16 +17,16 @@ static const leati_row up_sampling1d_rows[] = {
 
 static leat_status up_sampling1d_check(const void *arguments, leat_error *err) {
     const struct up_sampling1d_args *args = arguments;
-    return leati_check_numbers(&args->size, "size", 1, err);
+    return leati_layer_check_numbers(&args->size, "size", 1, err);
 }
 
 static leat_value up_sampling1d_call(const leati_pass *pass) {
     const struct up_sampling1d_args *args = pass->args;
     leat_value x = pass->inputs[0];
     int64_t size[1];
-    leati_numbers_of(&args->size, 2, 1, size);
+    leati_layer_numbers_of(&args->size, 2, 1, size);
     for (int i = 0; i < 1; i++)
-        x = leat_repeat_slices(x, leati_number(x.graph, LEAT_INT64, (double)size[i]), i + 1);
+        x = leat_op_repeat(x, leati_support_number(x.graph, LEAT_INT64, (double)size[i]), i + 1);
     return x;
 }
 

@@ -21,18 +21,19 @@ static const leati_row up_sampling3d_rows[] = {
 
 static leat_status up_sampling3d_check(const void *arguments, leat_error *err) {
     const struct up_sampling3d_args *args = arguments;
-    LEATI_TRY(leati_check_numbers(&args->size, "size", 3, err));
-    return leati_check_data_format(args->data_format, err);
+    LEATI_TRY(leati_layer_check_numbers(&args->size, "size", 3, err));
+    return leati_layer_check_data_format(args->data_format, err);
 }
 
 static leat_value up_sampling3d_call(const leati_pass *pass) {
     const struct up_sampling3d_args *args = pass->args;
     leat_value x = pass->inputs[0];
     int64_t size[3];
-    int first = leati_channels_first(args->data_format) ? 2 : 1;
-    leati_numbers_of(&args->size, 2, 3, size);
+    int first = leati_layer_channels_first(args->data_format) ? 2 : 1;
+    leati_layer_numbers_of(&args->size, 2, 3, size);
     for (int i = 0; i < 3; i++)
-        x = leat_repeat_slices(x, leati_number(x.graph, LEAT_INT64, (double)size[i]), first + i);
+        x = leat_op_repeat(x, leati_support_number(x.graph, LEAT_INT64, (double)size[i]),
+                           first + i);
     return x;
 }
 

@@ -24,7 +24,7 @@ static const leati_row binary_rows[] = {
 
 static leat_status binary_check(const void *arguments, leat_error *err) {
     const struct binary_args *args = arguments;
-    LEATI_TRY(leati_smoothing_check(args->label_smoothing, err));
+    LEATI_TRY(leati_crossentropy_smoothing_check(args->label_smoothing, err));
     return leati_loss_check(arguments, err);
 }
 
@@ -32,17 +32,18 @@ static leat_value binary_call(const void *arguments, leat_value labels, leat_val
                               leat_value *mask) {
     const struct binary_args *args = arguments;
     (void)mask;
-    leat_value logits = leati_input_of(predictions, &leati_tensor_op_sigmoid);
+    leat_value logits = leati_loss_input_of(predictions, &leati_tensor_op_sigmoid);
     bool behind = logits.id >= 0 || args->from_logits;
     if (logits.id < 0)
         logits = predictions;
     leat_value used = behind ? logits : predictions;
     if (!leati_loss_align(&labels, &used))
-        return leati_failed_value(predictions);
-    labels = leati_smooth_bits(labels, args->label_smoothing);
-    return leati_mean_along(behind ? leati_bits_of_logits(labels, used)
-                                   : leati_bits_of_probabilities(labels, used),
-                            args->axis);
+        return leati_loss_failed_value(predictions);
+    labels = leati_crossentropy_smooth_bits(labels, args->label_smoothing);
+    return leati_crossentropy_mean_along(
+        behind ? leati_crossentropy_bits_of_logits(labels, used)
+               : leati_crossentropy_bits_of_probabilities(labels, used),
+        args->axis);
 }
 
 const leati_loss_kind leati_loss_binary_crossentropy = {

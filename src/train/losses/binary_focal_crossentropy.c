@@ -39,14 +39,14 @@ static const leati_row binary_focal_rows[] = {
 
 static leat_status binary_focal_check(const void *arguments, leat_error *err) {
     const struct binary_focal_args *args = arguments;
-    LEATI_TRY(leati_smoothing_check(args->label_smoothing, err));
+    LEATI_TRY(leati_crossentropy_smoothing_check(args->label_smoothing, err));
     return leati_loss_check(arguments, err);
 }
 
 /* a * x + (1 - a) * y. */
 static leat_value between(leat_value a, leat_value x, leat_value y) {
-    leat_value rest = leat_subtract(leati_number_like(a, 1), a);
-    return leat_add(leat_multiply(a, x), leat_multiply(rest, y));
+    leat_value rest = leat_op_subtract(leati_loss_number_like(a, 1), a);
+    return leat_op_add(leat_op_multiply(a, x), leat_op_multiply(rest, y));
 }
 
 static leat_value binary_focal_call(const void *arguments, leat_value labels,
@@ -54,25 +54,26 @@ static leat_value binary_focal_call(const void *arguments, leat_value labels,
     const struct binary_focal_args *args = arguments;
     (void)mask;
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    leat_value logits = leati_input_of(predictions, &leati_tensor_op_sigmoid);
+        return leati_loss_failed_value(predictions);
+    leat_value logits = leati_loss_input_of(predictions, &leati_tensor_op_sigmoid);
     if (logits.id < 0 && args->from_logits)
         logits = predictions;
     if (args->from_logits)
-        predictions = leat_sigmoid(predictions);
-    labels = leati_smooth_bits(labels, args->label_smoothing);
-    leat_value entropy = logits.id >= 0 ? leati_bits_of_logits(labels, logits)
-                                        : leati_bits_of_probabilities(labels, predictions);
-    leat_value one = leati_number_like(predictions, 1);
-    leat_value right = between(labels, predictions, leat_subtract(one, predictions));
+        predictions = leat_op_sigmoid(predictions);
+    labels = leati_crossentropy_smooth_bits(labels, args->label_smoothing);
+    leat_value entropy = logits.id >= 0
+                             ? leati_crossentropy_bits_of_logits(labels, logits)
+                             : leati_crossentropy_bits_of_probabilities(labels, predictions);
+    leat_value one = leati_loss_number_like(predictions, 1);
+    leat_value right = between(labels, predictions, leat_op_subtract(one, predictions));
     leat_value factor =
-        leat_pow(leat_subtract(one, right), leati_number_like(predictions, args->gamma));
-    leat_value loss = leat_multiply(factor, entropy);
+        leat_op_pow(leat_op_subtract(one, right), leati_loss_number_like(predictions, args->gamma));
+    leat_value loss = leat_op_multiply(factor, entropy);
     if (args->apply_class_balancing)
-        loss = leat_multiply(between(labels, leati_number_like(labels, args->alpha),
-                                     leati_number_like(labels, 1 - args->alpha)),
-                             loss);
-    return leati_mean_along(loss, args->axis);
+        loss = leat_op_multiply(between(labels, leati_loss_number_like(labels, args->alpha),
+                                        leati_loss_number_like(labels, 1 - args->alpha)),
+                                loss);
+    return leati_crossentropy_mean_along(loss, args->axis);
 }
 
 const leati_loss_kind leati_loss_binary_focal_crossentropy = {

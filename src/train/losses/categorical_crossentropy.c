@@ -27,36 +27,37 @@ static const leati_row categorical_rows[] = {
 
 static leat_status categorical_check(const void *arguments, leat_error *err) {
     const struct categorical_args *args = arguments;
-    LEATI_TRY(leati_smoothing_check(args->label_smoothing, err));
+    LEATI_TRY(leati_crossentropy_smoothing_check(args->label_smoothing, err));
     return leati_loss_check(arguments, err);
 }
 
 static const int64_t last[1] = {-1};
 
 static leat_value minus_sum(leat_value labels, leat_value logarithms) {
-    return leat_negate(leat_reduce_sum(leat_multiply(labels, logarithms), last, 1, false));
+    return leat_op_negate(leat_op_reduce_sum(leat_op_multiply(labels, logarithms), last, 1, false));
 }
 
 /* The value of the loss; the rest is 0 but for its gradient, which turns probability * sum(label) -
  * label into probability - label. */
 static leat_value of_logits(leat_value labels, leat_value logits) {
-    leat_value loss = minus_sum(labels, leat_log_softmax(logits));
-    leat_value one = leati_number_like(logits, 1);
-    leat_value missing = leat_subtract(one, leat_reduce_sum(labels, last, 1, true));
-    leat_value slope = leat_stop_gradient(leat_multiply(leat_softmax(logits), missing));
-    leat_value rest = leat_multiply(slope, leat_subtract(logits, leat_stop_gradient(logits)));
-    return leat_add(loss, leat_reduce_sum(rest, last, 1, false));
+    leat_value loss = minus_sum(labels, leat_op_log_softmax(logits));
+    leat_value one = leati_loss_number_like(logits, 1);
+    leat_value missing = leat_op_subtract(one, leat_op_reduce_sum(labels, last, 1, true));
+    leat_value slope = leat_op_stop_gradient(leat_op_multiply(leat_op_softmax(logits), missing));
+    leat_value rest =
+        leat_op_multiply(slope, leat_op_subtract(logits, leat_op_stop_gradient(logits)));
+    return leat_op_add(loss, leat_op_reduce_sum(rest, last, 1, false));
 }
 
 /* Dimension `axis` last, the others in their order; as it is where it cannot be moved. */
 static leat_value to_last(leat_value x, int64_t axis) {
     leat_shape shape = leat_value_shape(x);
     int64_t order[LEAT_MAX_RANK], place = axis < 0 ? axis + shape.rank : axis;
-    if (leati_value_failed(x) || place < 0 || place >= shape.rank - 1)
+    if (leati_support_value_failed(x) || place < 0 || place >= shape.rank - 1)
         return x;
     for (int32_t d = 0; d < shape.rank; d++)
         order[d] = d < place ? d : d == shape.rank - 1 ? place : d + 1;
-    return leat_transpose(x, order, shape.rank);
+    return leat_op_transpose(x, order, shape.rank);
 }
 
 static leat_value categorical_call(const void *arguments, leat_value labels, leat_value predictions,
@@ -64,18 +65,18 @@ static leat_value categorical_call(const void *arguments, leat_value labels, lea
     const struct categorical_args *args = arguments;
     (void)mask;
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
+        return leati_loss_failed_value(predictions);
     int32_t rank = leat_value_shape(predictions).rank;
     bool is_last = args->axis == -1 || args->axis == rank - 1;
     leat_value logits =
-        is_last ? leati_logits_behind(predictions) : leati_failed_value(predictions);
-    labels = to_last(leati_smooth_classes(labels, args->label_smoothing), args->axis);
+        is_last ? leati_loss_logits_behind(predictions) : leati_loss_failed_value(predictions);
+    labels = to_last(leati_crossentropy_smooth_classes(labels, args->label_smoothing), args->axis);
     if (logits.id < 0 && args->from_logits)
         logits = to_last(predictions, args->axis);
     if (logits.id >= 0)
         return of_logits(labels, logits);
     predictions = to_last(predictions, args->axis);
-    return minus_sum(labels, leat_log(leati_scaled_probability(predictions, -1)));
+    return minus_sum(labels, leat_op_log(leati_crossentropy_scaled_probability(predictions, -1)));
 }
 
 const leati_loss_kind leati_loss_categorical_crossentropy = {

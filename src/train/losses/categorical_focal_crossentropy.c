@@ -36,15 +36,15 @@ static const leati_row categorical_focal_rows[] = {
 
 static leat_status categorical_focal_check(const void *arguments, leat_error *err) {
     const struct categorical_focal_args *args = arguments;
-    LEATI_TRY(leati_smoothing_check(args->label_smoothing, err));
+    LEATI_TRY(leati_crossentropy_smoothing_check(args->label_smoothing, err));
     return leati_loss_check(arguments, err);
 }
 
 /* The softmax along any dimension. */
 static leat_value softmax_along(leat_value x, int64_t axis) {
-    leat_value most = leat_stop_gradient(leat_reduce_max(x, &axis, 1, true));
-    leat_value power = leat_exp(leat_subtract(x, most));
-    return leat_divide(power, leat_reduce_sum(power, &axis, 1, true));
+    leat_value most = leat_op_stop_gradient(leat_op_reduce_max(x, &axis, 1, true));
+    leat_value power = leat_op_exp(leat_op_subtract(x, most));
+    return leat_op_divide(power, leat_op_reduce_sum(power, &axis, 1, true));
 }
 
 static leat_value categorical_focal_call(const void *arguments, leat_value labels,
@@ -52,21 +52,21 @@ static leat_value categorical_focal_call(const void *arguments, leat_value label
     const struct categorical_focal_args *args = arguments;
     (void)mask;
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    labels = leati_smooth_classes(labels, args->label_smoothing);
+        return leati_loss_failed_value(predictions);
+    labels = leati_crossentropy_smooth_classes(labels, args->label_smoothing);
     if (args->from_logits)
         predictions = softmax_along(predictions, args->axis);
-    leat_value p = leati_scaled_probability(predictions, args->axis);
-    leat_value entropy = leat_negate(leat_multiply(labels, leat_log(p)));
-    leat_value wrong = leat_subtract(leati_number_like(p, 1), p);
-    leat_value factor = leat_pow(wrong, leati_number_like(p, args->gamma));
-    leat_value weight = leati_number_like(p, 0.25);
+    leat_value p = leati_crossentropy_scaled_probability(predictions, args->axis);
+    leat_value entropy = leat_op_negate(leat_op_multiply(labels, leat_op_log(p)));
+    leat_value wrong = leat_op_subtract(leati_loss_number_like(p, 1), p);
+    leat_value factor = leat_op_pow(wrong, leati_loss_number_like(p, args->gamma));
+    leat_value weight = leati_loss_number_like(p, 0.25);
     if (args->alpha.count == 1)
-        weight = leati_number_like(p, args->alpha.values[0]);
+        weight = leati_loss_number_like(p, args->alpha.values[0]);
     else if (args->alpha.count > 1)
-        weight = leati_numbers_value(p, &args->alpha);
-    leat_value loss = leat_multiply(leat_multiply(factor, weight), entropy);
-    return leat_reduce_sum(loss, &args->axis, 1, false);
+        weight = leati_layer_numbers_value(p, &args->alpha);
+    leat_value loss = leat_op_multiply(leat_op_multiply(factor, weight), entropy);
+    return leat_op_reduce_sum(loss, &args->axis, 1, false);
 }
 
 const leati_loss_kind leati_loss_categorical_focal_crossentropy = {

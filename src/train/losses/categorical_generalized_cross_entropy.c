@@ -33,20 +33,20 @@ static leat_value generalized_call(const void *arguments, leat_value labels, lea
                                    leat_value *mask) {
     const struct generalized_args *args = arguments;
     (void)mask;
-    if (leati_value_failed(labels) || leati_value_failed(predictions))
-        return leati_failed_value(predictions);
+    if (leati_support_value_failed(labels) || leati_support_value_failed(predictions))
+        return leati_loss_failed_value(predictions);
     leat_shape shape = leat_value_shape(predictions);
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
-        return leati_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
-                                 "the number of classes is unknown");
-    labels = leati_class_numbers(labels, predictions);
+        return leati_support_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
+                                         "the number of classes is unknown");
+    labels = leati_crossentropy_class_numbers(labels, predictions);
     leat_value chosen =
-        leat_one_hot(labels, shape.dims[shape.rank - 1], leat_value_dtype(predictions));
+        leat_op_one_hot(labels, shape.dims[shape.rank - 1], leat_value_dtype(predictions));
     const int64_t last = -1;
-    leat_value p = leat_reduce_sum(leat_multiply(predictions, chosen), &last, 1, false);
-    leat_value power = leat_pow(p, leati_number_like(p, args->q));
-    return leat_divide(leat_subtract(leati_number_like(p, 1), power),
-                       leati_number_like(p, args->q));
+    leat_value p = leat_op_reduce_sum(leat_op_multiply(predictions, chosen), &last, 1, false);
+    leat_value power = leat_op_pow(p, leati_loss_number_like(p, args->q));
+    return leat_op_divide(leat_op_subtract(leati_loss_number_like(p, 1), power),
+                          leati_loss_number_like(p, args->q));
 }
 
 const leati_loss_kind leati_loss_categorical_generalized_cross_entropy = {

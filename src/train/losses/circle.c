@@ -38,49 +38,55 @@ static const leati_row circle_rows[] = {
 /* log(sum(exp(x))) of each row over the chosen places; -inf where there is none. */
 static leat_value log_of_chosen(leat_value x, leat_value chosen) {
     const int64_t last = -1;
-    leat_value least = leati_number_like(x, -INFINITY), zero = leati_number_like(x, 0);
-    leat_value most = leat_reduce_max(leat_select(chosen, x, least), &last, 1, true);
-    most = leat_stop_gradient(leat_select(leat_is_finite(most), most, zero));
-    leat_value inside = leat_select(chosen, leat_subtract(x, most), zero);
-    leat_value sum = leat_reduce_sum(leat_select(chosen, leat_exp(inside), zero), &last, 1, false);
-    leat_value any = leat_greater(sum, zero);
-    leat_value logarithm = leat_log(leat_select(any, sum, leat_ones_like(sum)));
-    return leat_select(any, leat_add(logarithm, leat_squeeze(most, &last, 1)), least);
+    leat_value least = leati_loss_number_like(x, -INFINITY), zero = leati_loss_number_like(x, 0);
+    leat_value most = leat_op_reduce_max(leat_op_select(chosen, x, least), &last, 1, true);
+    most = leat_op_stop_gradient(leat_op_select(leat_op_is_finite(most), most, zero));
+    leat_value inside = leat_op_select(chosen, leat_op_subtract(x, most), zero);
+    leat_value sum =
+        leat_op_reduce_sum(leat_op_select(chosen, leat_op_exp(inside), zero), &last, 1, false);
+    leat_value any = leat_op_greater(sum, zero);
+    leat_value logarithm = leat_op_log(leat_op_select(any, sum, leat_op_ones_like(sum)));
+    return leat_op_select(any, leat_op_add(logarithm, leat_op_squeeze(most, &last, 1)), least);
 }
 
 static leat_value times_positive(leat_value x, leat_value weight, double factor) {
-    return leati_times(leat_multiply(leat_maximum(weight, leati_number_like(x, 0)), x), factor);
+    return leati_support_times(
+        leat_op_multiply(leat_op_maximum(weight, leati_loss_number_like(x, 0)), x), factor);
 }
 
 static leat_value circle_call(const void *arguments, leat_value labels, leat_value predictions,
                               leat_value *mask) {
     const struct circle_args *args = arguments;
     const int64_t swapped[2] = {1, 0};
-    if (leati_value_failed(labels) || leati_value_failed(predictions))
-        return leati_failed_value(predictions);
-    leat_value column = leat_reshape(leat_cast(labels, LEAT_INT64), (const int64_t[]){-1, 1}, 2);
-    leat_value same = leat_equal(column, leat_transpose(column, swapped, 2));
-    leat_value others = leat_logical_not(same);
+    if (leati_support_value_failed(labels) || leati_support_value_failed(predictions))
+        return leati_loss_failed_value(predictions);
+    leat_value column =
+        leat_op_reshape(leat_op_cast(labels, LEAT_INT64), (const int64_t[]){-1, 1}, 2);
+    leat_value same = leat_op_equal(column, leat_op_transpose(column, swapped, 2));
+    leat_value others = leat_op_logical_not(same);
     if (args->remove_diagonal) {
-        leat_value count = leat_size_of(column, LEAT_INT64);
-        leat_value zero = leati_number(column.graph, LEAT_INT64, 0);
-        leat_value one = leati_number(column.graph, LEAT_INT64, 1);
-        leat_value places = leat_range_tensor(zero, count, one);
-        same = leat_logical_and(
-            same, leat_not_equal(leat_expand_dims(places, 0), leat_expand_dims(places, 1)));
+        leat_value count = leat_op_size(column, LEAT_INT64);
+        leat_value zero = leati_support_number(column.graph, LEAT_INT64, 0);
+        leat_value one = leati_support_number(column.graph, LEAT_INT64, 1);
+        leat_value places = leat_op_range(zero, count, one);
+        same = leat_op_logical_and(same, leat_op_not_equal(leat_op_expand_dims(places, 0),
+                                                           leat_op_expand_dims(places, 1)));
     }
-    leat_value product = leat_matmul(predictions, predictions, false, true);
-    leat_value one = leati_number_like(product, 1);
-    leat_value distance = leat_maximum(leat_subtract(one, product), leati_number_like(product, 0));
-    leat_value margin = leati_number_like(product, args->margin);
-    leat_value near =
-        times_positive(leat_subtract(margin, distance), leat_add(margin, distance), -args->gamma);
-    leat_value far = times_positive(leat_subtract(leat_subtract(one, margin), distance),
-                                    leat_subtract(leat_add(one, margin), distance), args->gamma);
-    leat_value sum = leat_add(log_of_chosen(near, same), log_of_chosen(far, others));
-    leat_value none = leati_number_like(sum, 0), exists = leat_is_finite(sum);
-    leat_value loss = leat_select(exists, leat_softplus(leat_select(exists, sum, none)), none);
-    *mask = leat_greater(loss, none);
+    leat_value product = leat_op_matmul(predictions, predictions, false, true);
+    leat_value one = leati_loss_number_like(product, 1);
+    leat_value distance =
+        leat_op_maximum(leat_op_subtract(one, product), leati_loss_number_like(product, 0));
+    leat_value margin = leati_loss_number_like(product, args->margin);
+    leat_value near = times_positive(leat_op_subtract(margin, distance),
+                                     leat_op_add(margin, distance), -args->gamma);
+    leat_value far =
+        times_positive(leat_op_subtract(leat_op_subtract(one, margin), distance),
+                       leat_op_subtract(leat_op_add(one, margin), distance), args->gamma);
+    leat_value sum = leat_op_add(log_of_chosen(near, same), log_of_chosen(far, others));
+    leat_value none = leati_loss_number_like(sum, 0), exists = leat_op_is_finite(sum);
+    leat_value loss =
+        leat_op_select(exists, leat_op_softplus(leat_op_select(exists, sum, none)), none);
+    *mask = leat_op_greater(loss, none);
     return loss;
 }
 

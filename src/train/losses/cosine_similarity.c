@@ -26,8 +26,8 @@ static leat_value cosine_call(const void *arguments, leat_value labels, leat_val
     const struct cosine_args *args = arguments;
     (void)mask;
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    return leat_negate(leati_cosine(labels, predictions, args->axis));
+        return leati_loss_failed_value(predictions);
+    return leat_op_negate(leati_similarity_cosine(labels, predictions, args->axis));
 }
 
 const leati_loss_kind leati_loss_cosine_similarity = {

@@ -15,13 +15,13 @@ static leat_value dice_call(const void *arguments, leat_value labels, leat_value
     const struct dice_args *args = arguments;
     (void)mask;
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    leat_value shared = leati_sum_over(leat_multiply(labels, predictions), &args->axis);
-    leat_value both =
-        leat_add(leati_sum_over(labels, &args->axis), leati_sum_over(predictions, &args->axis));
-    both = leat_add(both, leati_number_like(both, 1e-7));
-    leat_value share = leat_divide(leati_times(shared, 2), both);
-    return leat_subtract(leati_number_like(share, 1), share);
+        return leati_loss_failed_value(predictions);
+    leat_value shared = leati_overlap_sum_over(leat_op_multiply(labels, predictions), &args->axis);
+    leat_value both = leat_op_add(leati_overlap_sum_over(labels, &args->axis),
+                                  leati_overlap_sum_over(predictions, &args->axis));
+    both = leat_op_add(both, leati_loss_number_like(both, 1e-7));
+    leat_value share = leat_op_divide(leati_support_times(shared, 2), both);
+    return leat_op_subtract(leati_loss_number_like(share, 1), share);
 }
 
 const leati_loss_kind leati_loss_dice = {

@@ -23,13 +23,14 @@ static leat_value huber_call(const void *arguments, leat_value labels, leat_valu
     const struct huber_args *args = arguments;
     (void)mask;
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    leat_value error = leat_subtract(predictions, labels), size = leat_abs(error);
-    leat_value delta = leati_number_like(error, args->delta);
-    leat_value square = leati_times(leat_square(error), 0.5);
-    leat_value line = leat_subtract(leati_times(size, args->delta),
-                                    leati_number_like(error, 0.5 * args->delta * args->delta));
-    return leati_mean_of_last(leat_select(leat_less_equal(size, delta), square, line));
+        return leati_loss_failed_value(predictions);
+    leat_value error = leat_op_subtract(predictions, labels), size = leat_op_abs(error);
+    leat_value delta = leati_loss_number_like(error, args->delta);
+    leat_value square = leati_support_times(leat_op_square(error), 0.5);
+    leat_value line =
+        leat_op_subtract(leati_support_times(size, args->delta),
+                         leati_loss_number_like(error, 0.5 * args->delta * args->delta));
+    return leati_loss_mean_of_last(leat_op_select(leat_op_less_equal(size, delta), square, line));
 }
 
 const leati_loss_kind leati_loss_huber = {

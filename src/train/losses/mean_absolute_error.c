@@ -4,7 +4,7 @@
 #include "train/support/plain_loss.h"
 
 static leat_value mean_absolute_error(leat_value labels, leat_value predictions) {
-    return leati_mean_of_last(leat_abs(leat_subtract(predictions, labels)));
+    return leati_loss_mean_of_last(leat_op_abs(leat_op_subtract(predictions, labels)));
 }
 
 LEATI_PLAIN_LOSS(mean_absolute_error, "MeanAbsoluteError", "mean_absolute_error",

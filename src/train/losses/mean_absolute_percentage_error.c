@@ -5,9 +5,9 @@
 #include "train/support/plain_loss.h"
 
 static leat_value mean_absolute_percentage_error(leat_value labels, leat_value predictions) {
-    leat_value divisor = leat_maximum(leat_abs(labels), leati_number_like(labels, 1e-7));
-    leat_value part = leat_abs(leat_divide(leat_subtract(labels, predictions), divisor));
-    return leati_times(leati_mean_of_last(part), 100);
+    leat_value divisor = leat_op_maximum(leat_op_abs(labels), leati_loss_number_like(labels, 1e-7));
+    leat_value part = leat_op_abs(leat_op_divide(leat_op_subtract(labels, predictions), divisor));
+    return leati_support_times(leati_loss_mean_of_last(part), 100);
 }
 
 LEATI_PLAIN_LOSS(mean_absolute_percentage_error, "MeanAbsolutePercentageError",

@@ -4,7 +4,7 @@
 #include "train/support/plain_loss.h"
 
 static leat_value mean_squared_error(leat_value labels, leat_value predictions) {
-    return leati_mean_of_last(leat_square(leat_subtract(predictions, labels)));
+    return leati_loss_mean_of_last(leat_op_square(leat_op_subtract(predictions, labels)));
 }
 
 LEATI_PLAIN_LOSS(mean_squared_error, "MeanSquaredError", "mean_squared_error",

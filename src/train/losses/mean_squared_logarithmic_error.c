@@ -5,11 +5,11 @@
 #include "train/support/plain_loss.h"
 
 static leat_value mean_squared_logarithmic_error(leat_value labels, leat_value predictions) {
-    leat_value least = leati_number_like(predictions, 1e-7),
-               one = leati_number_like(predictions, 1);
-    leat_value a = leat_log(leat_add(leat_maximum(predictions, least), one));
-    leat_value b = leat_log(leat_add(leat_maximum(labels, least), one));
-    return leati_mean_of_last(leat_square(leat_subtract(a, b)));
+    leat_value least = leati_loss_number_like(predictions, 1e-7),
+               one = leati_loss_number_like(predictions, 1);
+    leat_value a = leat_op_log(leat_op_add(leat_op_maximum(predictions, least), one));
+    leat_value b = leat_op_log(leat_op_add(leat_op_maximum(labels, least), one));
+    return leati_loss_mean_of_last(leat_op_square(leat_op_subtract(a, b)));
 }
 
 LEATI_PLAIN_LOSS(mean_squared_logarithmic_error, "MeanSquaredLogarithmicError",

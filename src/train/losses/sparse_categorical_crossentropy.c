@@ -42,18 +42,19 @@ static leat_status sparse_check(const void *arguments, leat_error *err) {
 }
 
 static leat_value crossentropy(leat_value labels, leat_value predictions, bool from_logits) {
-    leat_value logits = leati_logits_behind(predictions);
+    leat_value logits = leati_loss_logits_behind(predictions);
     if (logits.id < 0)
-        logits = from_logits ? predictions : leat_log(leati_clip_probability(predictions));
-    return leat_sparse_softmax_cross_entropy_with_logits(labels, logits);
+        logits = from_logits ? predictions : leat_op_log(leati_loss_clip_probability(predictions));
+    return leat_op_sparse_softmax_cross_entropy_with_logits(labels, logits);
 }
 
-leat_value leat_sparse_categorical_crossentropy(leat_value labels, leat_value predictions,
-                                                bool from_logits) {
+leat_value leat_loss_sparse_categorical_crossentropy(leat_value labels, leat_value predictions,
+                                                     bool from_logits) {
     leat_value failed = {.graph = predictions.graph, .id = -1};
-    if (leati_value_failed(labels) || leati_value_failed(predictions))
+    if (leati_support_value_failed(labels) || leati_support_value_failed(predictions))
         return failed;
-    return crossentropy(leati_class_numbers(labels, predictions), predictions, from_logits);
+    return crossentropy(leati_crossentropy_class_numbers(labels, predictions), predictions,
+                        from_logits);
 }
 
 static leat_value sparse_call(const void *arguments, leat_value labels, leat_value predictions,
@@ -61,20 +62,21 @@ static leat_value sparse_call(const void *arguments, leat_value labels, leat_val
     const struct sparse_args *args = arguments;
     leat_graph *graph = predictions.graph;
     leat_value failed = {.graph = graph, .id = -1};
-    if (leati_value_failed(labels) || leati_value_failed(predictions))
+    if (leati_support_value_failed(labels) || leati_support_value_failed(predictions))
         return failed;
-    labels = leati_class_numbers(labels, predictions);
+    labels = leati_crossentropy_class_numbers(labels, predictions);
     if (args->ignore_class.count == 0)
         return crossentropy(labels, predictions, args->from_logits);
     leat_dtype dtype = leat_value_dtype(labels);
-    leat_value ignored = leati_number(graph, dtype, (double)args->ignore_class.values[0]);
-    leat_value kept = leat_not_equal(labels, ignored);
-    labels = leat_multiply(labels, leat_cast(kept, dtype));
+    leat_value ignored = leati_support_number(graph, dtype, (double)args->ignore_class.values[0]);
+    leat_value kept = leat_op_not_equal(labels, ignored);
+    labels = leat_op_multiply(labels, leat_op_cast(kept, dtype));
     leat_dtype floating = leat_value_dtype(predictions);
-    leat_value by_row = leat_expand_dims(leat_cast(kept, floating), -1);
-    leat_value losses = crossentropy(labels, leat_multiply(predictions, by_row), args->from_logits);
+    leat_value by_row = leat_op_expand_dims(leat_op_cast(kept, floating), -1);
+    leat_value losses =
+        crossentropy(labels, leat_op_multiply(predictions, by_row), args->from_logits);
     *mask = kept;
-    return leat_select(kept, losses, leat_zeros_like(losses));
+    return leat_op_select(kept, losses, leat_op_zeros_like(losses));
 }
 
 const leati_loss_kind leati_loss_sparse_categorical_crossentropy = {

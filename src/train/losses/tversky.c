@@ -26,7 +26,7 @@ static const leati_row tversky_rows[] = {
 };
 
 static leat_value without(leat_value x, leat_value y) {
-    return leat_multiply(x, leat_subtract(leati_number_like(y, 1), y));
+    return leat_op_multiply(x, leat_op_subtract(leati_loss_number_like(y, 1), y));
 }
 
 static leat_value tversky_call(const void *arguments, leat_value labels, leat_value predictions,
@@ -34,14 +34,14 @@ static leat_value tversky_call(const void *arguments, leat_value labels, leat_va
     const struct tversky_args *args = arguments;
     (void)mask;
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    leat_value shared = leati_sum_over(leat_multiply(labels, predictions), &args->axis);
-    leat_value missed = leati_sum_over(without(labels, predictions), &args->axis);
-    leat_value added = leati_sum_over(without(predictions, labels), &args->axis);
-    leat_value all = leat_add(
-        shared, leat_add(leati_times(missed, args->alpha), leati_times(added, args->beta)));
-    leat_value share = leat_divide(shared, leat_add(all, leati_number_like(all, 1e-7)));
-    return leat_subtract(leati_number_like(share, 1), share);
+        return leati_loss_failed_value(predictions);
+    leat_value shared = leati_overlap_sum_over(leat_op_multiply(labels, predictions), &args->axis);
+    leat_value missed = leati_overlap_sum_over(without(labels, predictions), &args->axis);
+    leat_value added = leati_overlap_sum_over(without(predictions, labels), &args->axis);
+    leat_value all = leat_op_add(shared, leat_op_add(leati_support_times(missed, args->alpha),
+                                                     leati_support_times(added, args->beta)));
+    leat_value share = leat_op_divide(shared, leat_op_add(all, leati_loss_number_like(all, 1e-7)));
+    return leat_op_subtract(leati_loss_number_like(share, 1), share);
 }
 
 const leati_loss_kind leati_loss_tversky = {

@@ -13,8 +13,8 @@ static leat_value accuracy_values(const void *args, const leat_value *inputs) {
     (void)args;
     leat_value labels = inputs[0], predictions = inputs[1];
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    return leat_equal(labels, predictions);
+        return leati_loss_failed_value(predictions);
+    return leat_op_equal(labels, predictions);
 }
 
 const leati_metric_kind leati_metric_accuracy = {

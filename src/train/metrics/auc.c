@@ -128,7 +128,7 @@ static leat_status auc_states(const void *arguments, const leat_shape *inputs, l
                                 (int)inputs[1].rank);
         labels = inputs[1].dims[1];
     }
-    leati_count_states(leati_all_counts, LEATI_NUM_COUNTS, points_of(args), labels, out);
+    leati_confusion_count_states(leati_all_counts, LEATI_NUM_COUNTS, points_of(args), labels, out);
     return LEAT_OK;
 }
 
@@ -136,76 +136,79 @@ static void auc_update(const leati_pass *pass) {
     const struct auc_args *args = pass->args;
     double values[LEATI_MOST_THRESHOLDS];
     int64_t points = points_of(args);
-    leati_spread_thresholds(points, values);
+    leati_confusion_spread_thresholds(points, values);
     values[0] = -1e-7;
     values[points - 1] = 1 + 1e-7;
     for (int32_t i = 0; i < args->thresholds.count; i++)
         values[i + 1] = args->thresholds.values[i];
     const leati_floats thresholds = {values, (int32_t)points};
     bool weighs = !args->multi_label && args->label_weights.count > 0;
-    leati_count_update(pass, leati_all_counts, LEATI_NUM_COUNTS, &thresholds,
-                       &(leati_taken){.class_id = -1,
-                                      .from_logits = args->from_logits,
-                                      .by_label = args->multi_label,
-                                      .label_weights = weighs ? &args->label_weights : NULL});
+    leati_confusion_count_update(
+        pass, leati_all_counts, LEATI_NUM_COUNTS, &thresholds,
+        &(leati_taken){.class_id = -1,
+                       .from_logits = args->from_logits,
+                       .by_label = args->multi_label,
+                       .label_weights = weighs ? &args->label_weights : NULL});
 }
 
 /* All values but the last, or but the first. */
 static leat_value without(leat_value x, bool first) {
     leat_shape shape = leat_value_shape(x);
     const int64_t begin[2] = {first ? 1 : 0, 0}, size[2] = {shape.dims[0] - 1, -1};
-    return leat_slice(x, begin, size, shape.rank);
+    return leat_op_slice(x, begin, size, shape.rank);
 }
 
 /* The area that parts of it make up, with multi_label the mean over labels. */
 static leat_value area_of(const struct auc_args *args, leat_value parts) {
     const int64_t points = 0;
-    leat_value areas = leat_reduce_sum(parts, &points, 1, false);
+    leat_value areas = leat_op_reduce_sum(parts, &points, 1, false);
     if (!args->multi_label)
         return areas;
     if (args->label_weights.count == 0)
-        return leat_reduce_mean(areas, NULL, 0, false);
-    leat_value weights = leati_numbers_value(areas, &args->label_weights);
-    return leat_divide_no_nan(leat_reduce_sum(leat_multiply(areas, weights), NULL, 0, false),
-                              leat_reduce_sum(weights, NULL, 0, false));
+        return leat_op_reduce_mean(areas, NULL, 0, false);
+    leat_value weights = leati_layer_numbers_value(areas, &args->label_weights);
+    return leat_op_divide_no_nan(
+        leat_op_reduce_sum(leat_op_multiply(areas, weights), NULL, 0, false),
+        leat_op_reduce_sum(weights, NULL, 0, false));
 }
 
 static leat_value fall(leat_value x) {
-    return leat_subtract(without(x, false), without(x, true));
+    return leat_op_subtract(without(x, false), without(x, true));
 }
 
 /* Between two points true positives are taken as a line over all predicted positives. */
 static leat_value interpolated(const struct auc_args *args, leat_value tp, leat_value fp,
                                leat_value fn) {
-    leat_value p = leat_add(tp, fp), zero = leati_number_like(tp, 0), last = without(p, true);
+    leat_value p = leat_op_add(tp, fp), zero = leati_loss_number_like(tp, 0),
+               last = without(p, true);
     leat_value falls = fall(tp);
-    leat_value slope = leat_divide_no_nan(falls, leat_maximum(fall(p), zero));
-    leat_value intercept = leat_subtract(without(tp, true), leat_multiply(slope, last));
+    leat_value slope = leat_op_divide_no_nan(falls, leat_op_maximum(fall(p), zero));
+    leat_value intercept = leat_op_subtract(without(tp, true), leat_op_multiply(slope, last));
     leat_value both =
-        leat_logical_and(leat_greater(without(p, false), zero), leat_greater(last, zero));
-    leat_value ratio = leat_divide_no_nan(without(p, false), leat_maximum(last, zero));
-    ratio = leat_select(both, ratio, leat_ones_like(last));
-    leat_value part = leat_add(falls, leat_multiply(intercept, leat_log(ratio)));
-    leat_value all = leat_maximum(leat_add(without(tp, true), without(fn, true)), zero);
-    return area_of(args, leat_divide_no_nan(leat_multiply(slope, part), all));
+        leat_op_logical_and(leat_op_greater(without(p, false), zero), leat_op_greater(last, zero));
+    leat_value ratio = leat_op_divide_no_nan(without(p, false), leat_op_maximum(last, zero));
+    ratio = leat_op_select(both, ratio, leat_op_ones_like(last));
+    leat_value part = leat_op_add(falls, leat_op_multiply(intercept, leat_op_log(ratio)));
+    leat_value all = leat_op_maximum(leat_op_add(without(tp, true), without(fn, true)), zero);
+    return area_of(args, leat_op_divide_no_nan(leat_op_multiply(slope, part), all));
 }
 
 /* x and y of the curve of gains, which is what precision and recall gain over always saying yes. */
 static void gains(const leat_value *states, leat_value *x, leat_value *y) {
     leat_value tp = states[0], fp = states[1], tn = states[2], fn = states[3];
-    leat_value zero = leati_number_like(tp, 0), one = leati_number_like(tp, 1);
-    leat_value scale = leat_divide_no_nan(leat_add(tp, fn), leat_add(tn, fp));
-    leat_value none = leat_equal(tp, zero);
-    *x = leat_subtract(one, leat_multiply(scale, leat_divide_no_nan(fn, tp)));
-    *y = leat_subtract(one, leat_multiply(scale, leat_divide_no_nan(fp, tp)));
-    *x = leat_maximum(leat_select(none, zero, *x), zero);
-    *y = leat_select(none, one, *y);
+    leat_value zero = leati_loss_number_like(tp, 0), one = leati_loss_number_like(tp, 1);
+    leat_value scale = leat_op_divide_no_nan(leat_op_add(tp, fn), leat_op_add(tn, fp));
+    leat_value none = leat_op_equal(tp, zero);
+    *x = leat_op_subtract(one, leat_op_multiply(scale, leat_op_divide_no_nan(fn, tp)));
+    *y = leat_op_subtract(one, leat_op_multiply(scale, leat_op_divide_no_nan(fp, tp)));
+    *x = leat_op_maximum(leat_op_select(none, zero, *x), zero);
+    *y = leat_op_select(none, one, *y);
 }
 
 static leat_value auc_result(const void *arguments, const leat_value *states) {
     const struct auc_args *args = arguments;
     leat_value tp = states[0], fp = states[1], tn = states[2], fn = states[3];
-    leat_value x = leati_share_of(tp, fn), y = leati_share_of(tp, fp);
+    leat_value x = leati_confusion_share_of(tp, fn), y = leati_confusion_share_of(tp, fp);
     bool between = is(args->summation_method, "interpolation");
     if (is(args->curve, "PR") && between)
         return interpolated(args, tp, fp, fn);
@@ -213,16 +216,16 @@ static leat_value auc_result(const void *arguments, const leat_value *states) {
         gains(states, &x, &y);
     if (is(args->curve, "ROC")) {
         y = x;
-        x = leati_share_of(fp, tn);
+        x = leati_confusion_share_of(fp, tn);
     }
     leat_value first = without(y, false), second = without(y, true), heights;
     if (between)
-        heights = leati_times(leat_add(first, second), 0.5);
+        heights = leati_support_times(leat_op_add(first, second), 0.5);
     else if (is(args->summation_method, "minoring"))
-        heights = leat_minimum(first, second);
+        heights = leat_op_minimum(first, second);
     else
-        heights = leat_maximum(first, second);
-    return area_of(args, leat_multiply(fall(x), heights));
+        heights = leat_op_maximum(first, second);
+    return area_of(args, leat_op_multiply(fall(x), heights));
 }
 
 const leati_metric_kind leati_metric_auc = {

@@ -23,9 +23,10 @@ static leat_value binary_accuracy_values(const void *arguments, const leat_value
     const struct binary_accuracy_args *args = arguments;
     leat_value labels = inputs[0], predictions = inputs[1];
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    leat_value above = leat_greater(predictions, leati_number_like(predictions, args->threshold));
-    return leat_equal(labels, leat_cast(above, leat_value_dtype(labels)));
+        return leati_loss_failed_value(predictions);
+    leat_value above =
+        leat_op_greater(predictions, leati_loss_number_like(predictions, args->threshold));
+    return leat_op_equal(labels, leat_op_cast(above, leat_value_dtype(labels)));
 }
 
 const leati_metric_kind leati_metric_binary_accuracy = {

@@ -17,9 +17,9 @@ static const leati_row binary_iou_rows[] = {
 
 static void binary_iou_update(const leati_pass *pass) {
     const struct leati_iou_args *args = pass->args;
-    leat_value predictions = leat_cast(pass->inputs[1], LEAT_FLOAT32);
-    leat_value threshold = leati_number_like(predictions, args->threshold);
-    leati_iou_count(pass, pass->inputs[0], leat_greater_equal(predictions, threshold));
+    leat_value predictions = leat_op_cast(pass->inputs[1], LEAT_FLOAT32);
+    leat_value threshold = leati_loss_number_like(predictions, args->threshold);
+    leati_iou_count(pass, pass->inputs[0], leat_op_greater_equal(predictions, threshold));
 }
 
 const leati_metric_kind leati_metric_binary_iou = {

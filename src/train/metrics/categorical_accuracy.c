@@ -11,8 +11,8 @@ static const leati_row categorical_accuracy_rows[] = {
 
 static leat_value categorical_accuracy_values(const void *args, const leat_value *inputs) {
     (void)args;
-    leat_value labels = leat_argmax(inputs[0], -1, LEAT_INT64);
-    return leat_equal(labels, leat_argmax(inputs[1], -1, LEAT_INT64));
+    leat_value labels = leat_op_argmax(inputs[0], -1, LEAT_INT64);
+    return leat_op_equal(labels, leat_op_argmax(inputs[1], -1, LEAT_INT64));
 }
 
 const leati_metric_kind leati_metric_categorical_accuracy = {

@@ -17,14 +17,15 @@ static leat_value concordance_values(const void *arguments, const leat_value *in
     const struct concordance_args *args = arguments;
     leat_value labels = inputs[0], predictions = inputs[1], x, y, x_mean, y_mean, x_var, y_var;
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    leati_center(labels, &args->axis, &x_mean, &x, &x_var);
-    leati_center(predictions, &args->axis, &y_mean, &y, &y_var);
-    leat_value product = leat_multiply(leat_subtract(labels, y_mean), y);
-    leat_value norm = leat_add(leat_add(x_var, y_var), leat_square(leat_subtract(x_mean, y_mean)));
-    leat_value part =
-        leat_divide(leati_times(product, 2), leat_add(norm, leati_number_like(norm, 1e-7)));
-    return leati_mean_over(part, &args->axis, false);
+        return leati_loss_failed_value(predictions);
+    leati_similarity_center(labels, &args->axis, &x_mean, &x, &x_var);
+    leati_similarity_center(predictions, &args->axis, &y_mean, &y, &y_var);
+    leat_value product = leat_op_multiply(leat_op_subtract(labels, y_mean), y);
+    leat_value norm =
+        leat_op_add(leat_op_add(x_var, y_var), leat_op_square(leat_op_subtract(x_mean, y_mean)));
+    leat_value part = leat_op_divide(leati_support_times(product, 2),
+                                     leat_op_add(norm, leati_loss_number_like(norm, 1e-7)));
+    return leati_similarity_mean_over(part, &args->axis, false);
 }
 
 const leati_metric_kind leati_metric_concordance_correlation = {

@@ -26,8 +26,8 @@ static leat_value cosine_similarity_values(const void *arguments, const leat_val
     const struct cosine_similarity_args *args = arguments;
     leat_value labels = inputs[0], predictions = inputs[1];
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    return leati_cosine(labels, predictions, args->axis);
+        return leati_loss_failed_value(predictions);
+    return leati_similarity_cosine(labels, predictions, args->axis);
 }
 
 const leati_metric_kind leati_metric_cosine_similarity = {

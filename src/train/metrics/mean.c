@@ -19,8 +19,8 @@ static leat_value mean_values(const void *args, const leat_value *inputs) {
     return inputs[0];
 }
 
-leat_metric *leat_mean(const char *name, leat_error *err) {
-    const struct mean_args args = {.name = leati_borrow_text(name)};
+leat_metric *leat_metric_mean(const char *name, leat_error *err) {
+    const struct mean_args args = {.name = leati_kind_borrow_text(name)};
     return leati_metric_new(&leati_metric_mean, &args, err);
 }
 

@@ -17,12 +17,12 @@ static leat_value pearson_values(const void *arguments, const leat_value *inputs
     const struct pearson_args *args = arguments;
     leat_value labels = inputs[0], predictions = inputs[1], x, y, mean, variance;
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    leati_center(labels, &args->axis, &mean, &x, &variance);
-    x = leat_divide(x, leat_sqrt(variance));
-    leati_center(predictions, &args->axis, &mean, &y, &variance);
-    y = leat_divide(y, leat_sqrt(variance));
-    return leati_mean_over(leat_multiply(x, y), &args->axis, false);
+        return leati_loss_failed_value(predictions);
+    leati_similarity_center(labels, &args->axis, &mean, &x, &variance);
+    x = leat_op_divide(x, leat_op_sqrt(variance));
+    leati_similarity_center(predictions, &args->axis, &mean, &y, &variance);
+    y = leat_op_divide(y, leat_op_sqrt(variance));
+    return leati_similarity_mean_over(leat_op_multiply(x, y), &args->axis, false);
 }
 
 const leati_metric_kind leati_metric_pearson_correlation = {

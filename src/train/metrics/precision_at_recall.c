@@ -9,14 +9,15 @@ static const leati_row precision_at_recall_rows[] = {
 };
 
 static leat_status precision_at_recall_check(const void *args, leat_error *err) {
-    return leati_spread_check(args, "recall", err);
+    return leati_confusion_spread_check(args, "recall", err);
 }
 
 static leat_value precision_at_recall_result(const void *args, const leat_value *states) {
-    leat_value recall = leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
+    leat_value recall =
+        leati_confusion_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
     leat_value precision =
-        leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_POSITIVES]);
-    return leati_largest_where(args, recall, precision);
+        leati_confusion_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_POSITIVES]);
+    return leati_confusion_largest_where(args, recall, precision);
 }
 
 const leati_metric_kind leati_metric_precision_at_recall = {
@@ -33,7 +34,7 @@ const leati_metric_kind leati_metric_precision_at_recall = {
     .prefix = "precision_at_recall",
     .num_values = 2,
     .takes = "labels and predictions",
-    .states = leati_spread_states,
-    .update = leati_spread_update,
+    .states = leati_confusion_spread_states,
+    .update = leati_confusion_spread_update,
     .result = precision_at_recall_result,
 };

@@ -86,54 +86,55 @@ static leat_status r2_score_states(const void *args, const leat_shape *inputs, l
 
 static void r2_score_update(const leati_pass *pass) {
     const int64_t rows[1] = {0};
-    leat_value labels = leati_as_state(pass, pass->inputs[0]);
-    leat_value predictions = leati_as_state(pass, pass->inputs[1]);
+    leat_value labels = leati_metric_as_state(pass, pass->inputs[0]);
+    leat_value predictions = leati_metric_as_state(pass, pass->inputs[1]);
     if (!leati_loss_align(&labels, &predictions))
         return;
-    leat_value weights = leati_number_like(labels, 1);
+    leat_value weights = leati_loss_number_like(labels, 1);
     if (pass->sample_weight != NULL) {
-        weights = leati_as_state(pass, *pass->sample_weight);
+        weights = leati_metric_as_state(pass, *pass->sample_weight);
         if (leat_value_shape(weights).rank == 1)
-            weights = leat_expand_dims(weights, 1);
+            weights = leat_op_expand_dims(weights, 1);
     }
-    weights = leat_broadcast_like(weights, labels);
-    leat_value weighted = leat_multiply(labels, weights);
-    leat_value square = leat_square(leat_subtract(labels, predictions));
+    weights = leat_op_broadcast_like(weights, labels);
+    leat_value weighted = leat_op_multiply(labels, weights);
+    leat_value square = leat_op_square(leat_op_subtract(labels, predictions));
     leat_value added[NUM_STATES] = {
-        [SQUARED_SUM] = leat_multiply(labels, weighted),
+        [SQUARED_SUM] = leat_op_multiply(labels, weighted),
         [SUM] = weighted,
-        [RESIDUAL] = leat_multiply(square, weights),
+        [RESIDUAL] = leat_op_multiply(square, weights),
         [COUNT] = weights,
     };
     for (int i = 1; i < NUM_STATES; i++)
-        pass->updates[i] = leat_add(pass->weights[i], leat_reduce_sum(added[i], rows, 1, false));
-    leat_value size = leati_as_state(pass, leat_size_of(labels, LEAT_INT64));
-    pass->updates[NUM_SAMPLES] = leat_add(pass->weights[NUM_SAMPLES], size);
+        pass->updates[i] =
+            leat_op_add(pass->weights[i], leat_op_reduce_sum(added[i], rows, 1, false));
+    leat_value size = leati_metric_as_state(pass, leat_op_size(labels, LEAT_INT64));
+    pass->updates[NUM_SAMPLES] = leat_op_add(pass->weights[NUM_SAMPLES], size);
 }
 
 /* 1 - (1 - score)(n - 1)/(n - p - 1); the score itself where n is too small for that. */
 static leat_value adjusted(leat_value score, leat_value n, int64_t regressors) {
-    leat_value one = leati_number_like(n, 1);
+    leat_value one = leati_loss_number_like(n, 1);
     leat_value left =
-        leat_subtract(leat_subtract(n, leati_number_like(n, (double)regressors)), one);
-    leat_value fits = leat_greater(left, leati_number_like(n, 0));
-    leat_value part = leat_multiply(leat_subtract(one, score), leat_subtract(n, one));
-    part = leat_divide(part, leat_select(fits, left, one));
-    return leat_select(fits, leat_subtract(one, part), score);
+        leat_op_subtract(leat_op_subtract(n, leati_loss_number_like(n, (double)regressors)), one);
+    leat_value fits = leat_op_greater(left, leati_loss_number_like(n, 0));
+    leat_value part = leat_op_multiply(leat_op_subtract(one, score), leat_op_subtract(n, one));
+    part = leat_op_divide(part, leat_op_select(fits, left, one));
+    return leat_op_select(fits, leat_op_subtract(one, part), score);
 }
 
 static leat_value r2_score_result(const void *arguments, const leat_value *states) {
     const struct r2_score_args *args = arguments;
-    leat_value mean = leat_divide(states[SUM], states[COUNT]);
-    leat_value total = leat_subtract(states[SQUARED_SUM], leat_multiply(states[SUM], mean));
+    leat_value mean = leat_op_divide(states[SUM], states[COUNT]);
+    leat_value total = leat_op_subtract(states[SQUARED_SUM], leat_op_multiply(states[SUM], mean));
     leat_value score =
-        leat_subtract(leati_number_like(total, 1), leat_divide(states[RESIDUAL], total));
-    score = leat_select(leat_is_inf(score), leati_number_like(score, 0), score);
+        leat_op_subtract(leati_loss_number_like(total, 1), leat_op_divide(states[RESIDUAL], total));
+    score = leat_op_select(leat_op_is_inf(score), leati_loss_number_like(score, 0), score);
     if (aggregates(args, "uniform_average"))
-        score = leat_reduce_mean(score, NULL, 0, false);
+        score = leat_op_reduce_mean(score, NULL, 0, false);
     else if (aggregates(args, "variance_weighted_average"))
-        score = leat_divide(leat_reduce_sum(leat_multiply(total, score), NULL, 0, false),
-                            leat_reduce_sum(total, NULL, 0, false));
+        score = leat_op_divide(leat_op_reduce_sum(leat_op_multiply(total, score), NULL, 0, false),
+                               leat_op_reduce_sum(total, NULL, 0, false));
     return args->num_regressors > 0 ? adjusted(score, states[NUM_SAMPLES], args->num_regressors)
                                     : score;
 }

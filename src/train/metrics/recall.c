@@ -3,11 +3,11 @@
 #include "train/support/confusion.h"
 
 static void recall_states(const void *args, leati_weights *out) {
-    leati_ratio_states(args, LEATI_FALSE_NEGATIVES, out);
+    leati_confusion_ratio_states(args, LEATI_FALSE_NEGATIVES, out);
 }
 
 static void recall_update(const leati_pass *pass) {
-    leati_ratio_update(pass, LEATI_FALSE_NEGATIVES);
+    leati_confusion_ratio_update(pass, LEATI_FALSE_NEGATIVES);
 }
 
 const leati_metric_kind leati_metric_recall = {
@@ -19,12 +19,12 @@ const leati_metric_kind leati_metric_recall = {
             .rows = leati_ratio_rows,
             .signature = "thresholds=null top_k=null class_id=null name=null dtype",
             .args_size = sizeof(struct leati_threshold_args),
-            .check = leati_threshold_check,
+            .check = leati_confusion_threshold_check,
         },
     .prefix = "recall",
     .num_values = 2,
     .takes = "labels and predictions",
     .states = recall_states,
     .update = recall_update,
-    .result = leati_ratio_result,
+    .result = leati_confusion_ratio_result,
 };

@@ -9,14 +9,15 @@ static const leati_row recall_at_precision_rows[] = {
 };
 
 static leat_status recall_at_precision_check(const void *args, leat_error *err) {
-    return leati_spread_check(args, "precision", err);
+    return leati_confusion_spread_check(args, "precision", err);
 }
 
 static leat_value recall_at_precision_result(const void *args, const leat_value *states) {
     leat_value precision =
-        leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_POSITIVES]);
-    leat_value recall = leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
-    return leati_largest_where(args, precision, recall);
+        leati_confusion_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_POSITIVES]);
+    leat_value recall =
+        leati_confusion_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
+    return leati_confusion_largest_where(args, precision, recall);
 }
 
 const leati_metric_kind leati_metric_recall_at_precision = {
@@ -33,7 +34,7 @@ const leati_metric_kind leati_metric_recall_at_precision = {
     .prefix = "recall_at_precision",
     .num_values = 2,
     .takes = "labels and predictions",
-    .states = leati_spread_states,
-    .update = leati_spread_update,
+    .states = leati_confusion_spread_states,
+    .update = leati_confusion_spread_update,
     .result = recall_at_precision_result,
 };

@@ -13,13 +13,13 @@ static leat_value root_mean_squared_error_values(const void *args, const leat_va
     (void)args;
     leat_value labels = inputs[0], predictions = inputs[1];
     if (!leati_loss_align(&labels, &predictions))
-        return leati_failed_value(predictions);
-    return leat_square(leat_subtract(predictions, labels));
+        return leati_loss_failed_value(predictions);
+    return leat_op_square(leat_op_subtract(predictions, labels));
 }
 
 static leat_value root_mean_squared_error_result(const void *args, const leat_value *states) {
     (void)args;
-    return leat_sqrt(leati_divide_no_nan(states[0], states[1]));
+    return leat_op_sqrt(leati_loss_divide_no_nan(states[0], states[1]));
 }
 
 const leati_metric_kind leati_metric_root_mean_squared_error = {

@@ -9,15 +9,15 @@ static const leati_row sensitivity_at_specificity_rows[] = {
 };
 
 static leat_status sensitivity_at_specificity_check(const void *args, leat_error *err) {
-    return leati_spread_check(args, "specificity", err);
+    return leati_confusion_spread_check(args, "specificity", err);
 }
 
 static leat_value sensitivity_at_specificity_result(const void *args, const leat_value *states) {
     leat_value specificity =
-        leati_share_of(states[LEATI_TRUE_NEGATIVES], states[LEATI_FALSE_POSITIVES]);
+        leati_confusion_share_of(states[LEATI_TRUE_NEGATIVES], states[LEATI_FALSE_POSITIVES]);
     leat_value sensitivity =
-        leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
-    return leati_largest_where(args, specificity, sensitivity);
+        leati_confusion_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
+    return leati_confusion_largest_where(args, specificity, sensitivity);
 }
 
 const leati_metric_kind leati_metric_sensitivity_at_specificity = {
@@ -34,7 +34,7 @@ const leati_metric_kind leati_metric_sensitivity_at_specificity = {
     .prefix = "sensitivity_at_specificity",
     .num_values = 2,
     .takes = "labels and predictions",
-    .states = leati_spread_states,
-    .update = leati_spread_update,
+    .states = leati_confusion_spread_states,
+    .update = leati_confusion_spread_update,
     .result = sensitivity_at_specificity_result,
 };

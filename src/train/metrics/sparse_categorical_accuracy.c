@@ -20,13 +20,13 @@ static leat_value accuracy_values(const void *args, const leat_value *inputs) {
     leat_shape shape = leat_value_shape(labels);
     if (shape.rank > 0 && shape.rank == leat_value_shape(predictions).rank &&
         shape.dims[shape.rank - 1] == 1)
-        labels = leat_squeeze(labels, (const int64_t[]){-1}, 1);
-    leat_value places = leat_argmax(predictions, -1, LEAT_INT64);
-    return leat_equal(leat_cast(labels, LEAT_INT64), places);
+        labels = leat_op_squeeze(labels, (const int64_t[]){-1}, 1);
+    leat_value places = leat_op_argmax(predictions, -1, LEAT_INT64);
+    return leat_op_equal(leat_op_cast(labels, LEAT_INT64), places);
 }
 
-leat_metric *leat_sparse_categorical_accuracy(const char *name, leat_error *err) {
-    const struct accuracy_args args = {.name = leati_borrow_text(name)};
+leat_metric *leat_metric_sparse_categorical_accuracy(const char *name, leat_error *err) {
+    const struct accuracy_args args = {.name = leati_kind_borrow_text(name)};
     return leati_metric_new(&leati_metric_sparse_categorical_accuracy, &args, err);
 }
 

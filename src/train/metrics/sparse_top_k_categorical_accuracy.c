@@ -29,8 +29,8 @@ static leat_value sparse_top_k_categorical_accuracy_values(const void *arguments
     leat_shape shape = leat_value_shape(labels);
     if (shape.rank > 0 && shape.rank == leat_value_shape(inputs[1]).rank &&
         shape.dims[shape.rank - 1] == 1)
-        labels = leat_squeeze(labels, (const int64_t[]){-1}, 1);
-    return leati_in_top_k(leat_cast(labels, LEAT_INT64), inputs[1], args->k);
+        labels = leat_op_squeeze(labels, (const int64_t[]){-1}, 1);
+    return leati_metric_in_top_k(leat_op_cast(labels, LEAT_INT64), inputs[1], args->k);
 }
 
 const leati_metric_kind leati_metric_sparse_top_k_categorical_accuracy = {

@@ -9,15 +9,15 @@ static const leati_row specificity_at_sensitivity_rows[] = {
 };
 
 static leat_status specificity_at_sensitivity_check(const void *args, leat_error *err) {
-    return leati_spread_check(args, "sensitivity", err);
+    return leati_confusion_spread_check(args, "sensitivity", err);
 }
 
 static leat_value specificity_at_sensitivity_result(const void *args, const leat_value *states) {
     leat_value sensitivity =
-        leati_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
+        leati_confusion_share_of(states[LEATI_TRUE_POSITIVES], states[LEATI_FALSE_NEGATIVES]);
     leat_value specificity =
-        leati_share_of(states[LEATI_TRUE_NEGATIVES], states[LEATI_FALSE_POSITIVES]);
-    return leati_largest_where(args, sensitivity, specificity);
+        leati_confusion_share_of(states[LEATI_TRUE_NEGATIVES], states[LEATI_FALSE_POSITIVES]);
+    return leati_confusion_largest_where(args, sensitivity, specificity);
 }
 
 const leati_metric_kind leati_metric_specificity_at_sensitivity = {
@@ -34,7 +34,7 @@ const leati_metric_kind leati_metric_specificity_at_sensitivity = {
     .prefix = "specificity_at_sensitivity",
     .num_values = 2,
     .takes = "labels and predictions",
-    .states = leati_spread_states,
-    .update = leati_spread_update,
+    .states = leati_confusion_spread_states,
+    .update = leati_confusion_spread_update,
     .result = specificity_at_sensitivity_result,
 };

@@ -16,20 +16,20 @@ static void sum_states(const void *args, leati_weights *out) {
 }
 
 static void sum_update(const leati_pass *pass) {
-    leat_value values = leati_as_state(pass, pass->inputs[0]);
+    leat_value values = leati_metric_as_state(pass, pass->inputs[0]);
     if (pass->sample_weight != NULL) {
-        leat_value weights = leati_as_state(pass, *pass->sample_weight);
-        leati_same_rank(&values, &weights);
+        leat_value weights = leati_metric_as_state(pass, *pass->sample_weight);
+        leati_loss_same_rank(&values, &weights);
         int64_t axes[LEAT_MAX_RANK];
         int32_t rank = leat_value_shape(values).rank, first = leat_value_shape(weights).rank;
         for (int32_t d = first; d < rank; d++)
             axes[d - first] = d;
         if (rank > first)
-            values = leat_reduce_sum(values, axes, rank - first, false);
-        values = leat_multiply(values, weights);
+            values = leat_op_reduce_sum(values, axes, rank - first, false);
+        values = leat_op_multiply(values, weights);
     }
-    leat_value sum = leat_reduce_sum(values, NULL, 0, false);
-    pass->updates[0] = leat_add(pass->weights[0], sum);
+    leat_value sum = leat_op_reduce_sum(values, NULL, 0, false);
+    pass->updates[0] = leat_op_add(pass->weights[0], sum);
 }
 
 static leat_value sum_result(const void *args, const leat_value *states) {

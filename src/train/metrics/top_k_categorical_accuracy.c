@@ -25,7 +25,7 @@ static const leati_row top_k_categorical_accuracy_rows[] = {
 static leat_value top_k_categorical_accuracy_values(const void *arguments,
                                                     const leat_value *inputs) {
     const struct top_k_categorical_accuracy_args *args = arguments;
-    return leati_in_top_k(leat_argmax(inputs[0], -1, LEAT_INT64), inputs[1], args->k);
+    return leati_metric_in_top_k(leat_op_argmax(inputs[0], -1, LEAT_INT64), inputs[1], args->k);
 }
 
 const leati_metric_kind leati_metric_top_k_categorical_accuracy = {

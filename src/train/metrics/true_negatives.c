@@ -3,16 +3,16 @@
 #include "train/support/confusion.h"
 
 static void true_negatives_states(const void *args, leati_weights *out) {
-    leati_single_count_states(args, LEATI_TRUE_NEGATIVES, out);
+    leati_confusion_single_states(args, LEATI_TRUE_NEGATIVES, out);
 }
 
 static void true_negatives_update(const leati_pass *pass) {
-    leati_single_count_update(pass, LEATI_TRUE_NEGATIVES);
+    leati_confusion_single_update(pass, LEATI_TRUE_NEGATIVES);
 }
 
 static leat_value true_negatives_result(const void *args, const leat_value *states) {
     (void)args;
-    return leati_one_or_all(states[0]);
+    return leati_confusion_one_or_all(states[0]);
 }
 
 const leati_metric_kind leati_metric_true_negatives = {
@@ -24,7 +24,7 @@ const leati_metric_kind leati_metric_true_negatives = {
             .rows = leati_count_rows,
             .signature = "thresholds=null name=null dtype",
             .args_size = sizeof(struct leati_threshold_args),
-            .check = leati_threshold_check,
+            .check = leati_confusion_threshold_check,
         },
     .prefix = "true_negatives",
     .num_values = 2,

@@ -41,18 +41,18 @@ static const char *const *adadelta_slots(const void *args) {
 }
 
 static leat_value root(leat_value x, double epsilon) {
-    return leat_sqrt(leat_add(x, leati_number_like(x, epsilon)));
+    return leat_op_sqrt(leat_op_add(x, leati_loss_number_like(x, epsilon)));
 }
 
 static void adadelta_update(const leati_update *update) {
     const struct adadelta_args *args = update->args;
     leat_value g = update->gradient;
     leat_value before = leat_graph_read(update->graph, update->slots[1]);
-    leat_value mean = leati_slot_mean(update, 0, leat_square(g), args->rho);
+    leat_value mean = leati_optimizer_slot_mean(update, 0, leat_op_square(g), args->rho);
     leat_value change =
-        leat_divide(leat_multiply(root(before, args->epsilon), g), root(mean, args->epsilon));
-    (void)leati_slot_mean(update, 1, leat_square(change), args->rho);
-    leati_step_back(update, leat_multiply(update->learning_rate, change));
+        leat_op_divide(leat_op_multiply(root(before, args->epsilon), g), root(mean, args->epsilon));
+    (void)leati_optimizer_slot_mean(update, 1, leat_op_square(change), args->rho);
+    leati_optimizer_step_back(update, leat_op_multiply(update->learning_rate, change));
 }
 
 const leati_optimizer_kind leati_optimizer_adadelta = {

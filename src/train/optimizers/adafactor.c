@@ -76,15 +76,15 @@ static leat_status adafactor_slots(const void *args, const leat_variable *variab
 }
 
 static leat_value root_mean_square(leat_value x) {
-    return leat_sqrt(leat_reduce_mean(leat_square(x), NULL, 0, false));
+    return leat_op_sqrt(leat_op_reduce_mean(leat_op_square(x), NULL, 0, false));
 }
 
 /* slot = keep * slot + (1 - keep) * value. */
 static leat_value keep_mean(const leati_update *update, int slot, leat_value keep,
                             leat_value value) {
-    leat_value rest = leat_subtract(leati_number_like(keep, 1), keep);
+    leat_value rest = leat_op_subtract(leati_loss_number_like(keep, 1), keep);
     leat_value old = leat_graph_read(update->graph, update->slots[slot]);
-    leat_value mean = leat_add(leat_multiply(keep, old), leat_multiply(rest, value));
+    leat_value mean = leat_op_add(leat_op_multiply(keep, old), leat_op_multiply(rest, value));
     leat_graph_assign(update->graph, update->slots[slot], mean);
     return mean;
 }
@@ -92,32 +92,35 @@ static leat_value keep_mean(const leati_update *update, int slot, leat_value kee
 /* The mean squared gradient that rows and columns stand for. */
 static leat_value factored(const leati_update *update, leat_value keep, leat_value square) {
     const int64_t last = -1, before = -2;
-    leat_value row = keep_mean(update, ROWS, keep, leat_reduce_mean(square, &last, 1, false));
+    leat_value row = keep_mean(update, ROWS, keep, leat_op_reduce_mean(square, &last, 1, false));
     leat_value column =
-        keep_mean(update, COLUMNS, keep, leat_reduce_mean(square, &before, 1, false));
-    leat_value scaled = leat_divide(row, leat_reduce_mean(row, &last, 1, true));
-    leat_value product = leat_multiply(leat_expand_dims(scaled, -1), leat_expand_dims(column, -2));
+        keep_mean(update, COLUMNS, keep, leat_op_reduce_mean(square, &before, 1, false));
+    leat_value scaled = leat_op_divide(row, leat_op_reduce_mean(row, &last, 1, true));
+    leat_value product =
+        leat_op_multiply(leat_op_expand_dims(scaled, -1), leat_op_expand_dims(column, -2));
     leat_graph_assign(update->graph, update->slots[VELOCITY], product);
     return product;
 }
 
 static void adafactor_update(const leati_update *update) {
     const struct adafactor_args *args = update->args;
-    leat_value g = update->gradient, one = leati_number_like(g, 1);
-    leat_value step = leat_cast(update->step, leat_value_dtype(g));
-    leat_value rate = leat_minimum(update->learning_rate, leat_divide(one, leat_sqrt(step)));
+    leat_value g = update->gradient, one = leati_loss_number_like(g, 1);
+    leat_value step = leat_op_cast(update->step, leat_value_dtype(g));
+    leat_value rate =
+        leat_op_minimum(update->learning_rate, leat_op_divide(one, leat_op_sqrt(step)));
     leat_value own = root_mean_square(leat_graph_read(update->graph, update->variable));
-    rate = leat_multiply(leat_maximum(leati_number_like(g, args->epsilon_2), own), rate);
-    leat_value square = leat_add(leat_square(g), leati_number_like(g, args->epsilon_1));
-    leat_value keep = leat_subtract(one, leat_pow(step, leati_number_like(g, args->beta_2_decay)));
+    rate = leat_op_multiply(leat_op_maximum(leati_loss_number_like(g, args->epsilon_2), own), rate);
+    leat_value square = leat_op_add(leat_op_square(g), leati_loss_number_like(g, args->epsilon_1));
+    leat_value keep =
+        leat_op_subtract(one, leat_op_pow(step, leati_loss_number_like(g, args->beta_2_decay)));
     leat_value mean = leat_variable_shape(update->variable).rank >= 2
                           ? factored(update, keep, square)
                           : keep_mean(update, VELOCITY, keep, square);
-    leat_value change = leat_divide(g, leat_sqrt(mean));
+    leat_value change = leat_op_divide(g, leat_op_sqrt(mean));
     leat_value size =
-        leat_divide(root_mean_square(change), leati_number_like(g, args->clip_threshold));
-    change = leat_divide(change, leat_maximum(one, size));
-    leati_step_back(update, leat_multiply(rate, change));
+        leat_op_divide(root_mean_square(change), leati_loss_number_like(g, args->clip_threshold));
+    change = leat_op_divide(change, leat_op_maximum(one, size));
+    leati_optimizer_step_back(update, leat_op_multiply(rate, change));
 }
 
 const leati_optimizer_kind leati_optimizer_adafactor = {

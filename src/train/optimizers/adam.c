@@ -25,25 +25,28 @@ const char *const *leati_adam_slots(const void *args) {
 }
 
 static leat_value one_minus(leat_value value) {
-    return leat_subtract(leati_number(value.graph, leat_value_dtype(value), 1), value);
+    return leat_op_subtract(leati_support_number(value.graph, leat_value_dtype(value), 1), value);
 }
 
 static void amsgrad_update(const leati_update *update) {
     const struct adam_args *args = update->args;
     leat_graph *graph = update->graph;
     leat_dtype dtype = leat_variable_dtype(update->variable);
-    leat_value power_1 = leati_power_of_step(update, args->beta_1);
-    leat_value power_2 = leati_power_of_step(update, args->beta_2);
-    leat_value root = leat_sqrt(one_minus(power_2));
-    leat_value alpha = leat_divide(leat_multiply(update->learning_rate, root), one_minus(power_1));
-    leat_value m = leati_slot_toward(update, 0, update->gradient, args->beta_1);
-    leat_value v = leati_slot_toward(update, 1, leat_square(update->gradient), args->beta_2);
-    leat_value largest = leat_maximum(leat_graph_read(graph, update->slots[2]), v);
+    leat_value power_1 = leati_optimizer_power_of_step(update, args->beta_1);
+    leat_value power_2 = leati_optimizer_power_of_step(update, args->beta_2);
+    leat_value root = leat_op_sqrt(one_minus(power_2));
+    leat_value alpha =
+        leat_op_divide(leat_op_multiply(update->learning_rate, root), one_minus(power_1));
+    leat_value m = leati_optimizer_slot_toward(update, 0, update->gradient, args->beta_1);
+    leat_value v =
+        leati_optimizer_slot_toward(update, 1, leat_op_square(update->gradient), args->beta_2);
+    leat_value largest = leat_op_maximum(leat_graph_read(graph, update->slots[2]), v);
     leat_graph_assign(graph, update->slots[2], largest);
-    leat_value divisor = leat_add(leat_sqrt(largest), leati_number(graph, dtype, args->epsilon));
-    leat_value change = leat_divide(leat_multiply(m, alpha), divisor);
+    leat_value divisor =
+        leat_op_add(leat_op_sqrt(largest), leati_support_number(graph, dtype, args->epsilon));
+    leat_value change = leat_op_divide(leat_op_multiply(m, alpha), divisor);
     leat_graph_assign(graph, update->variable,
-                      leat_subtract(leat_graph_read(graph, update->variable), change));
+                      leat_op_subtract(leat_graph_read(graph, update->variable), change));
 }
 
 void leati_adam_update(const leati_update *update) {
@@ -51,13 +54,13 @@ void leati_adam_update(const leati_update *update) {
     if (args->amsgrad)
         amsgrad_update(update);
     else
-        leat_apply_adam(update->variable, update->slots[0], update->slots[1], update->gradient,
-                        update->learning_rate, update->step, args->beta_1, args->beta_2,
-                        args->epsilon);
+        leat_op_apply_adam(update->variable, update->slots[0], update->slots[1], update->gradient,
+                           update->learning_rate, update->step, args->beta_1, args->beta_2,
+                           args->epsilon);
 }
 
-leat_optimizer *leat_adam(const leat_adam_options *options, leat_error *err) {
-    static const leat_adam_options none;
+leat_optimizer *leat_optimizer_adam(const leat_optimizer_adam_options *options, leat_error *err) {
+    static const leat_optimizer_adam_options none;
     if (options == NULL)
         options = &none;
     const struct adam_args args = {

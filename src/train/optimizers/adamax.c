@@ -47,15 +47,16 @@ static const char *const *adamax_slots(const void *args) {
 
 static void adamax_update(const leati_update *update) {
     const struct adamax_args *args = update->args;
-    leat_value g = update->gradient, one = leati_number_like(g, 1);
-    leat_value power = leati_power_of_step(update, args->beta_1);
-    leat_value m = leati_slot_toward(update, 0, g, args->beta_1);
+    leat_value g = update->gradient, one = leati_loss_number_like(g, 1);
+    leat_value power = leati_optimizer_power_of_step(update, args->beta_1);
+    leat_value m = leati_optimizer_slot_toward(update, 0, g, args->beta_1);
     leat_value norm = leat_graph_read(update->graph, update->slots[1]);
-    norm = leat_maximum(leati_times(norm, args->beta_2), leat_abs(g));
+    norm = leat_op_maximum(leati_support_times(norm, args->beta_2), leat_op_abs(g));
     leat_graph_assign(update->graph, update->slots[1], norm);
-    leat_value divisor = leat_multiply(leat_subtract(one, power),
-                                       leat_add(norm, leati_number_like(g, args->epsilon)));
-    leati_step_back(update, leat_divide(leat_multiply(update->learning_rate, m), divisor));
+    leat_value divisor = leat_op_multiply(
+        leat_op_subtract(one, power), leat_op_add(norm, leati_loss_number_like(g, args->epsilon)));
+    leati_optimizer_step_back(update,
+                              leat_op_divide(leat_op_multiply(update->learning_rate, m), divisor));
 }
 
 const leati_optimizer_kind leati_optimizer_adamax = {

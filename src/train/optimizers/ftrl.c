@@ -73,22 +73,24 @@ static void ftrl_update(const leati_update *update) {
     leat_value w = leat_graph_read(update->graph, update->variable);
     leat_value sum = leat_graph_read(update->graph, update->slots[0]);
     leat_value linear = leat_graph_read(update->graph, update->slots[1]);
-    leat_value power = leati_number_like(g, -args->learning_rate_power);
-    leat_value shrunk = leat_add(g, leati_times(w, 2 * args->l2_shrinkage_regularization_strength));
-    leat_value next = leat_add(sum, leat_square(g));
-    leat_value raised = leat_pow(next, power);
-    leat_value rise = leat_divide(leat_subtract(raised, leat_pow(sum, power)), rate);
-    linear = leat_add(linear, leat_subtract(shrunk, leat_multiply(rise, w)));
-    leat_value l2 = leat_add(leat_divide(leati_number_like(g, args->beta), leati_times(rate, 2)),
-                             leati_number_like(g, args->l2_regularization_strength));
-    leat_value quadratic = leat_add(leat_divide(raised, rate), leati_times(l2, 2));
+    leat_value power = leati_loss_number_like(g, -args->learning_rate_power);
+    leat_value shrunk =
+        leat_op_add(g, leati_support_times(w, 2 * args->l2_shrinkage_regularization_strength));
+    leat_value next = leat_op_add(sum, leat_op_square(g));
+    leat_value raised = leat_op_pow(next, power);
+    leat_value rise = leat_op_divide(leat_op_subtract(raised, leat_op_pow(sum, power)), rate);
+    linear = leat_op_add(linear, leat_op_subtract(shrunk, leat_op_multiply(rise, w)));
+    leat_value l2 = leat_op_add(
+        leat_op_divide(leati_loss_number_like(g, args->beta), leati_support_times(rate, 2)),
+        leati_loss_number_like(g, args->l2_regularization_strength));
+    leat_value quadratic = leat_op_add(leat_op_divide(raised, rate), leati_support_times(l2, 2));
     double l1 = args->l1_regularization_strength;
-    leat_value clipped =
-        leat_clip_by_value(linear, leati_number_like(g, -l1), leati_number_like(g, l1));
+    leat_value clipped = leat_op_clip_by_value(linear, leati_loss_number_like(g, -l1),
+                                               leati_loss_number_like(g, l1));
     leat_graph_assign(update->graph, update->slots[0], next);
     leat_graph_assign(update->graph, update->slots[1], linear);
     leat_graph_assign(update->graph, update->variable,
-                      leat_divide(leat_subtract(clipped, linear), quadratic));
+                      leat_op_divide(leat_op_subtract(clipped, linear), quadratic));
 }
 
 const leati_optimizer_kind leati_optimizer_ftrl = {

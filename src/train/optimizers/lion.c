@@ -48,9 +48,10 @@ static void lion_update(const leati_update *update) {
     const struct lion_args *args = update->args;
     leat_value g = update->gradient;
     leat_value m = leat_graph_read(update->graph, update->slots[0]);
-    leat_value mixed = leat_add(leati_times(m, args->beta_1), leati_times(g, 1 - args->beta_1));
-    leati_step_back(update, leat_multiply(update->learning_rate, leat_sign(mixed)));
-    (void)leati_slot_mean(update, 0, g, args->beta_2);
+    leat_value mixed =
+        leat_op_add(leati_support_times(m, args->beta_1), leati_support_times(g, 1 - args->beta_1));
+    leati_optimizer_step_back(update, leat_op_multiply(update->learning_rate, leat_op_sign(mixed)));
+    (void)leati_optimizer_slot_mean(update, 0, g, args->beta_2);
 }
 
 const leati_optimizer_kind leati_optimizer_lion = {

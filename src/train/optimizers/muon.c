@@ -131,7 +131,7 @@ static double muon_decay(const void *arguments, int num_slots) {
 }
 
 static leat_value transposed(leat_value x) {
-    return leat_transpose(x, (const int64_t[]){1, 0}, 2);
+    return leat_op_transpose(x, (const int64_t[]){1, 0}, 2);
 }
 
 /* Iterations of Newton and Schulz towards the nearest orthogonal matrix, over the shorter side. */
@@ -140,13 +140,15 @@ static leat_value nearly_orthogonal(const struct muon_args *args, leat_value x,
     bool tall = shape->dims[0] > shape->dims[1];
     if (tall)
         x = transposed(x);
-    leat_value norm = leat_sqrt(leat_reduce_sum(leat_square(x), NULL, 0, false));
-    x = leat_divide(x, leat_add(norm, leati_number_like(norm, 1e-7)));
+    leat_value norm = leat_op_sqrt(leat_op_reduce_sum(leat_op_square(x), NULL, 0, false));
+    x = leat_op_divide(x, leat_op_add(norm, leati_loss_number_like(norm, 1e-7)));
     for (int64_t i = 0; i < args->ns_steps; i++) {
-        leat_value square = leat_matmul(x, x, false, true);
-        leat_value fourth = leat_matmul(leati_times(square, args->muon_c), square, false, false);
-        leat_value factor = leat_add(leati_times(square, args->muon_b), fourth);
-        x = leat_add(leati_times(x, args->muon_a), leat_matmul(factor, x, false, false));
+        leat_value square = leat_op_matmul(x, x, false, true);
+        leat_value fourth =
+            leat_op_matmul(leati_support_times(square, args->muon_c), square, false, false);
+        leat_value factor = leat_op_add(leati_support_times(square, args->muon_b), fourth);
+        x = leat_op_add(leati_support_times(x, args->muon_a),
+                        leat_op_matmul(factor, x, false, false));
     }
     return tall ? transposed(x) : x;
 }
@@ -154,25 +156,26 @@ static leat_value nearly_orthogonal(const struct muon_args *args, leat_value x,
 static void muon_update(const leati_update *update) {
     const struct muon_args *args = update->args;
     if (update->num_slots == 2) {
-        leat_value rate = leati_times(update->learning_rate, args->adam_lr_ratio);
-        leat_apply_adam(update->variable, update->slots[MOMENTUM], update->slots[VELOCITY],
-                        update->gradient, rate, update->step, args->adam_beta_1, args->adam_beta_2,
-                        args->epsilon);
+        leat_value rate = leati_support_times(update->learning_rate, args->adam_lr_ratio);
+        leat_op_apply_adam(update->variable, update->slots[MOMENTUM], update->slots[VELOCITY],
+                           update->gradient, rate, update->step, args->adam_beta_1,
+                           args->adam_beta_2, args->epsilon);
         return;
     }
     leat_shape shape = leat_variable_shape(update->variable);
     leat_value g = update->gradient;
     leat_value old = leat_graph_read(update->graph, update->slots[MOMENTUM]);
-    leat_value m = leat_add(old, leat_add(g, leati_times(old, args->momentum - 1)));
+    leat_value m = leat_op_add(old, leat_op_add(g, leati_support_times(old, args->momentum - 1)));
     leat_graph_assign(update->graph, update->slots[MOMENTUM], m);
-    leat_value ahead = args->nesterov ? leat_add(g, leati_times(m, args->momentum)) : m;
+    leat_value ahead = args->nesterov ? leat_op_add(g, leati_support_times(m, args->momentum)) : m;
     leat_value change =
-        leat_multiply(update->learning_rate, nearly_orthogonal(args, ahead, &shape));
+        leat_op_multiply(update->learning_rate, nearly_orthogonal(args, ahead, &shape));
     if (args->rms_rate > 0) {
         int64_t longer = shape.dims[0] > shape.dims[1] ? shape.dims[0] : shape.dims[1];
-        change = leati_times(leati_times(change, sqrt((double)longer)), args->rms_rate);
+        change =
+            leati_support_times(leati_support_times(change, sqrt((double)longer)), args->rms_rate);
     }
-    leati_step_back(update, change);
+    leati_optimizer_step_back(update, change);
 }
 
 const leati_optimizer_kind leati_optimizer_muon = {

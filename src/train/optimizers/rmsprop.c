@@ -56,19 +56,20 @@ static const char *const *rmsprop_slots(const void *arguments) {
 static void rmsprop_update(const leati_update *update) {
     const struct rmsprop_args *args = update->args;
     leat_value g = update->gradient;
-    leat_value divisor = leati_slot_mean(update, 0, leat_square(g), args->rho);
+    leat_value divisor = leati_optimizer_slot_mean(update, 0, leat_op_square(g), args->rho);
     if (args->centered) {
-        leat_value mean = leati_slot_mean(update, args->momentum > 0 ? 2 : 1, g, args->rho);
-        divisor = leat_subtract(divisor, leat_square(mean));
+        leat_value mean =
+            leati_optimizer_slot_mean(update, args->momentum > 0 ? 2 : 1, g, args->rho);
+        divisor = leat_op_subtract(divisor, leat_op_square(mean));
     }
-    divisor = leat_sqrt(leat_add(divisor, leati_number_like(g, args->epsilon)));
-    leat_value change = leat_divide(leat_multiply(update->learning_rate, g), divisor);
+    divisor = leat_op_sqrt(leat_op_add(divisor, leati_loss_number_like(g, args->epsilon)));
+    leat_value change = leat_op_divide(leat_op_multiply(update->learning_rate, g), divisor);
     if (args->momentum > 0) {
         leat_value last = leat_graph_read(update->graph, update->slots[1]);
-        change = leat_add(leati_times(last, args->momentum), change);
+        change = leat_op_add(leati_support_times(last, args->momentum), change);
         leat_graph_assign(update->graph, update->slots[1], change);
     }
-    leati_step_back(update, change);
+    leati_optimizer_step_back(update, change);
 }
 
 const leati_optimizer_kind leati_optimizer_rmsprop = {

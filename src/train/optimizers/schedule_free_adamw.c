@@ -74,30 +74,33 @@ static leat_status schedule_free_slots(const void *args, const leat_variable *va
 
 /* (1 - part) * x + part * y. */
 static leat_value between(leat_value x, leat_value y, leat_value part) {
-    leat_value rest = leat_subtract(leati_number_like(part, 1), part);
-    return leat_add(leat_multiply(rest, x), leat_multiply(part, y));
+    leat_value rest = leat_op_subtract(leati_loss_number_like(part, 1), part);
+    return leat_op_add(leat_op_multiply(rest, x), leat_op_multiply(part, y));
 }
 
 static void schedule_free_update(const leati_update *update) {
     const struct schedule_free_args *args = update->args;
-    leat_value g = update->gradient, one = leati_number_like(g, 1), rate = update->learning_rate;
-    leat_value step = leat_cast(update->step, leat_value_dtype(g));
+    leat_value g = update->gradient, one = leati_loss_number_like(g, 1),
+               rate = update->learning_rate;
+    leat_value step = leat_op_cast(update->step, leat_value_dtype(g));
     if (args->warmup_steps > 0) {
-        leat_value part = leat_divide(step, leati_number_like(g, (double)args->warmup_steps));
-        rate = leat_multiply(rate, leat_minimum(part, one));
+        leat_value part =
+            leat_op_divide(step, leati_loss_number_like(g, (double)args->warmup_steps));
+        rate = leat_op_multiply(rate, leat_op_minimum(part, one));
     }
     leat_value before = leat_graph_read(update->graph, update->slots[STEPS]);
-    leat_value v = leati_slot_toward(update, VELOCITY, leat_square(g), args->beta_2);
-    leat_value second =
-        leat_divide(v, leat_subtract(one, leati_power_of_step(update, args->beta_2)));
-    leat_value divisor = leat_add(leat_sqrt(second), leati_number_like(g, args->epsilon));
-    leat_value after = leat_subtract(before, leat_divide(leat_multiply(rate, g), divisor));
+    leat_value v = leati_optimizer_slot_toward(update, VELOCITY, leat_op_square(g), args->beta_2);
+    leat_value second = leat_op_divide(
+        v, leat_op_subtract(one, leati_optimizer_power_of_step(update, args->beta_2)));
+    leat_value divisor =
+        leat_op_add(leat_op_sqrt(second), leati_loss_number_like(g, args->epsilon));
+    leat_value after = leat_op_subtract(before, leat_op_divide(leat_op_multiply(rate, g), divisor));
     leat_graph_assign(update->graph, update->slots[STEPS], after);
     leat_value now = leat_graph_read(update->graph, update->variable);
-    leat_value near = leati_number_like(g, args->beta_1);
-    leat_value rest = leat_multiply(leat_subtract(one, near), after);
-    leat_value mean = leat_divide(leat_subtract(now, rest), near);
-    mean = between(mean, after, leat_divide(one, step));
+    leat_value near = leati_loss_number_like(g, args->beta_1);
+    leat_value rest = leat_op_multiply(leat_op_subtract(one, near), after);
+    leat_value mean = leat_op_divide(leat_op_subtract(now, rest), near);
+    mean = between(mean, after, leat_op_divide(one, step));
     leat_graph_assign_copy(update->graph, update->variable, between(after, mean, near));
 }
 

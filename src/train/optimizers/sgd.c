@@ -42,14 +42,14 @@ static const char *const *sgd_slots(const void *args) {
 static void sgd_update(const leati_update *update) {
     const struct sgd_args *args = update->args;
     if (args->momentum != 0)
-        leat_apply_keras_momentum(update->variable, update->slots[0], update->gradient,
-                                  update->learning_rate, args->momentum, args->nesterov);
+        leat_op_apply_keras_momentum(update->variable, update->slots[0], update->gradient,
+                                     update->learning_rate, args->momentum, args->nesterov);
     else
-        leat_apply_gradient_descent(update->variable, update->gradient, update->learning_rate);
+        leat_op_apply_gradient_descent(update->variable, update->gradient, update->learning_rate);
 }
 
-leat_optimizer *leat_sgd(const leat_sgd_options *options, leat_error *err) {
-    static const leat_sgd_options none;
+leat_optimizer *leat_optimizer_sgd(const leat_optimizer_sgd_options *options, leat_error *err) {
+    static const leat_optimizer_sgd_options none;
     if (options == NULL)
         options = &none;
     const struct sgd_args args = {

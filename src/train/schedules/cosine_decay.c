@@ -23,9 +23,10 @@ static const leati_row cosine_rows[] = {
 };
 
 static leat_value fall(const struct cosine_args *args, leat_value step, double rate) {
-    leat_value span = leati_number_like(step, args->shared.decay_steps);
-    leat_value part = leat_divide(leat_minimum(step, span), span);
-    return leati_times(leati_not_below(leati_half_cosine(part), args->alpha), rate);
+    leat_value span = leati_loss_number_like(step, args->shared.decay_steps);
+    leat_value part = leat_op_divide(leat_op_minimum(step, span), span);
+    return leati_support_times(
+        leati_schedule_not_below(leati_schedule_half_cosine(part), args->alpha), rate);
 }
 
 static leat_value cosine_rate(const void *arguments, leat_value step) {
@@ -34,10 +35,11 @@ static leat_value cosine_rate(const void *arguments, leat_value step) {
     if (args->warmup_target.count == 0)
         return fall(args, step, start);
     double target = args->warmup_target.values[0];
-    leat_value warm = leati_number_like(step, args->warmup_steps);
-    leat_value rise = leati_times(leat_divide(step, warm), target - start);
-    rise = leat_add(rise, leati_number_like(rise, start));
-    return leat_select(leat_less(step, warm), rise, fall(args, leat_subtract(step, warm), target));
+    leat_value warm = leati_loss_number_like(step, args->warmup_steps);
+    leat_value rise = leati_support_times(leat_op_divide(step, warm), target - start);
+    rise = leat_op_add(rise, leati_loss_number_like(rise, start));
+    return leat_op_select(leat_op_less(step, warm), rise,
+                          fall(args, leat_op_subtract(step, warm), target));
 }
 
 const leati_schedule_kind leati_schedule_cosine_decay = {

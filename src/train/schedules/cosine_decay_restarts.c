@@ -37,28 +37,30 @@ static leat_status restarts_check(const void *arguments, leat_error *err) {
 
 /* The number of the half cosine, and in `part` what of it is over. */
 static leat_value number_of(const struct restarts_args *args, leat_value *part) {
-    leat_value one = leati_number_like(*part, 1), number;
+    leat_value one = leati_loss_number_like(*part, 1), number;
     if (args->t_mul == 1) {
-        number = leat_floor(*part);
-        *part = leat_subtract(*part, number);
+        number = leat_op_floor(*part);
+        *part = leat_op_subtract(*part, number);
         return number;
     }
-    leat_value inner = leat_subtract(one, leati_times(*part, 1 - args->t_mul));
-    number = leat_floor(leat_divide(leat_log(inner), leati_number_like(inner, log(args->t_mul))));
-    leat_value power = leati_number_power(args->t_mul, number);
-    leat_value before =
-        leat_divide(leat_subtract(one, power), leati_number_like(power, 1 - args->t_mul));
-    *part = leat_divide(leat_subtract(*part, before), power);
+    leat_value inner = leat_op_subtract(one, leati_support_times(*part, 1 - args->t_mul));
+    number = leat_op_floor(
+        leat_op_divide(leat_op_log(inner), leati_loss_number_like(inner, log(args->t_mul))));
+    leat_value power = leati_schedule_number_power(args->t_mul, number);
+    leat_value before = leat_op_divide(leat_op_subtract(one, power),
+                                       leati_loss_number_like(power, 1 - args->t_mul));
+    *part = leat_op_divide(leat_op_subtract(*part, before), power);
     return number;
 }
 
 static leat_value restarts_rate(const void *arguments, leat_value step) {
     const struct restarts_args *args = arguments;
-    leat_value part = leat_divide(step, leati_number_like(step, args->first_decay_steps));
+    leat_value part = leat_op_divide(step, leati_loss_number_like(step, args->first_decay_steps));
     leat_value number = number_of(args, &part);
-    leat_value height = leati_number_power(args->m_mul, number);
-    leat_value wave = leat_multiply(height, leati_half_cosine(part));
-    return leati_times(leati_not_below(wave, args->alpha), args->shared.initial_learning_rate);
+    leat_value height = leati_schedule_number_power(args->m_mul, number);
+    leat_value wave = leat_op_multiply(height, leati_schedule_half_cosine(part));
+    return leati_support_times(leati_schedule_not_below(wave, args->alpha),
+                               args->shared.initial_learning_rate);
 }
 
 const leati_schedule_kind leati_schedule_cosine_decay_restarts = {

@@ -24,11 +24,11 @@ static const leati_row exponential_rows[] = {
 
 static leat_value exponential_rate(const void *arguments, leat_value step) {
     const struct exponential_args *args = arguments;
-    leat_value part = leat_divide(step, leati_number_like(step, args->shared.decay_steps));
+    leat_value part = leat_op_divide(step, leati_loss_number_like(step, args->shared.decay_steps));
     if (args->staircase)
-        part = leat_floor(part);
-    return leati_times(leati_number_power(args->decay_rate, part),
-                       args->shared.initial_learning_rate);
+        part = leat_op_floor(part);
+    return leati_support_times(leati_schedule_number_power(args->decay_rate, part),
+                               args->shared.initial_learning_rate);
 }
 
 const leati_schedule_kind leati_schedule_exponential_decay = {

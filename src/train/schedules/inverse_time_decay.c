@@ -24,11 +24,13 @@ static const leati_row inverse_time_rows[] = {
 
 static leat_value inverse_time_rate(const void *arguments, leat_value step) {
     const struct inverse_time_args *args = arguments;
-    leat_value part = leat_divide(step, leati_number_like(step, args->shared.decay_steps));
+    leat_value part = leat_op_divide(step, leati_loss_number_like(step, args->shared.decay_steps));
     if (args->staircase)
-        part = leat_floor(part);
-    leat_value divisor = leat_add(leati_times(part, args->decay_rate), leati_number_like(part, 1));
-    return leat_divide(leati_number_like(part, args->shared.initial_learning_rate), divisor);
+        part = leat_op_floor(part);
+    leat_value divisor =
+        leat_op_add(leati_support_times(part, args->decay_rate), leati_loss_number_like(part, 1));
+    return leat_op_divide(leati_loss_number_like(part, args->shared.initial_learning_rate),
+                          divisor);
 }
 
 const leati_schedule_kind leati_schedule_inverse_time_decay = {

@@ -33,11 +33,11 @@ static leat_status piecewise_check(const void *arguments, leat_error *err) {
 static leat_value piecewise_rate(const void *arguments, leat_value step) {
     const struct piecewise_args *args = arguments;
     int32_t last = args->boundaries.count;
-    leat_value rate = leati_number_like(step, args->values.values[last]);
+    leat_value rate = leati_loss_number_like(step, args->values.values[last]);
     for (int32_t i = last - 1; i >= 0; i--) {
         leat_value before =
-            leat_less_equal(step, leati_number_like(step, args->boundaries.values[i]));
-        rate = leat_select(before, leati_number_like(step, args->values.values[i]), rate);
+            leat_op_less_equal(step, leati_loss_number_like(step, args->boundaries.values[i]));
+        rate = leat_op_select(before, leati_loss_number_like(step, args->values.values[i]), rate);
     }
     return rate;
 }

@@ -27,16 +27,18 @@ static const leati_row polynomial_rows[] = {
 
 static leat_value polynomial_rate(const void *arguments, leat_value step) {
     const struct polynomial_args *args = arguments;
-    leat_value span = leati_number_like(step, args->shared.decay_steps);
-    leat_value one = leati_number_like(step, 1);
+    leat_value span = leati_loss_number_like(step, args->shared.decay_steps);
+    leat_value one = leati_loss_number_like(step, 1);
     if (args->cycle)
-        span = leat_multiply(span, leat_maximum(leat_ceil(leat_divide(step, span)), one));
+        span =
+            leat_op_multiply(span, leat_op_maximum(leat_op_ceil(leat_op_divide(step, span)), one));
     else
-        step = leat_minimum(step, span);
-    leat_value left = leat_subtract(one, leat_divide(step, span));
-    left = leat_pow(left, leati_number_like(left, args->power));
+        step = leat_op_minimum(step, span);
+    leat_value left = leat_op_subtract(one, leat_op_divide(step, span));
+    left = leat_op_pow(left, leati_loss_number_like(left, args->power));
     double height = args->shared.initial_learning_rate - args->end_learning_rate;
-    return leat_add(leati_times(left, height), leati_number_like(left, args->end_learning_rate));
+    return leat_op_add(leati_support_times(left, height),
+                       leati_loss_number_like(left, args->end_learning_rate));
 }
 
 const leati_schedule_kind leati_schedule_polynomial_decay = {

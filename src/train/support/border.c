@@ -31,7 +31,7 @@ const leati_row leati_cropping_rows[] = {
 
 leat_status leati_border_check(const void *arguments, int directions, leat_error *err) {
     const struct leati_border_args *args = arguments;
-    LEATI_TRY(leati_check_data_format(args->data_format, err));
+    LEATI_TRY(leati_layer_check_data_format(args->data_format, err));
     if (args->sizes.count <= 1 || args->sizes.count == directions ||
         args->sizes.count == 2 * directions)
         return LEAT_OK;
@@ -42,7 +42,7 @@ leat_status leati_border_check(const void *arguments, int directions, leat_error
 
 /* The dimension of the first direction. */
 static int first_of(const struct leati_border_args *args) {
-    return leati_channels_first(args->data_format) ? 2 : 1;
+    return leati_layer_channels_first(args->data_format) ? 2 : 1;
 }
 
 /* Before and behind each direction. */
@@ -61,7 +61,7 @@ static void sides_of(const struct leati_border_args *args, int directions, int64
 leat_value leati_border_pad(const leati_pass *pass, int directions) {
     int64_t pairs[10] = {0};
     sides_of(pass->args, directions, pairs + (ptrdiff_t)2 * first_of(pass->args));
-    return leat_pad(pass->inputs[0], pairs, directions + 2);
+    return leat_op_pad(pass->inputs[0], pairs, directions + 2);
 }
 
 /* The borders leave nothing of the input. */
@@ -86,7 +86,7 @@ leat_value leati_border_crop(const leati_pass *pass, int directions) {
     leat_shape shape = leat_value_shape(x);
     int64_t sides[6], begin[5] = {0}, end[5] = {0};
     int first = first_of(pass->args);
-    leat_strided_slice_options masks = {.end_mask = (1 << first) - 1};
+    leat_op_strided_slice_options masks = {.end_mask = (1 << first) - 1};
     sides_of(pass->args, directions, sides);
     for (int i = 0; i < directions; i++) {
         int64_t size = shape.dims[first + i];
@@ -96,5 +96,5 @@ leat_value leati_border_crop(const leati_pass *pass, int directions) {
         end[first + i] = -sides[2 * i + 1];
         masks.end_mask |= end[first + i] == 0 ? 1 << (first + i) : 0;
     }
-    return leat_strided_slice(x, begin, end, NULL, directions + first, &masks);
+    return leat_op_strided_slice(x, begin, end, NULL, directions + first, &masks);
 }

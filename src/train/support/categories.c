@@ -5,7 +5,7 @@
 #include "graph/support/support.h"
 #include <string.h>
 
-leat_status leati_check_categories(const char *output_mode, leat_error *err) {
+leat_status leati_categories_check(const char *output_mode, leat_error *err) {
     static const char *const modes[] = {"int", "one_hot", "multi_hot", "count"};
     for (int i = 0; i < 4 && output_mode != NULL; i++)
         if (strcmp(output_mode, modes[i]) == 0)
@@ -15,22 +15,23 @@ leat_status leati_check_categories(const char *output_mode, leat_error *err) {
                         output_mode == NULL ? "" : output_mode);
 }
 
-leat_value leati_encode_categories(leat_value numbers, const char *output_mode, int64_t depth) {
-    if (leati_value_failed(numbers) || strcmp(output_mode, "int") == 0)
+leat_value leati_categories_encode(leat_value numbers, const char *output_mode, int64_t depth) {
+    if (leati_support_value_failed(numbers) || strcmp(output_mode, "int") == 0)
         return numbers;
     leat_shape shape = leat_value_shape(numbers);
     if (shape.rank < 0)
-        return leati_build_error(numbers.graph, LEAT_INVALID_ARGUMENT,
-                                 "the rank of the input is unknown; use leat_ensure_shape");
+        return leati_support_build_error(
+            numbers.graph, LEAT_INVALID_ARGUMENT,
+            "the rank of the input is unknown; use leat_op_ensure_shape");
     bool one = strcmp(output_mode, "one_hot") == 0;
     if (shape.rank == 0)
-        numbers = leat_expand_dims(numbers, 0);
+        numbers = leat_op_expand_dims(numbers, 0);
     else if (one && shape.rank > 1 && shape.dims[shape.rank - 1] == 1)
-        numbers = leat_squeeze(numbers, (const int64_t[]){shape.rank - 1}, 1);
-    leat_value vectors = leat_one_hot(numbers, depth, LEAT_FLOAT32);
+        numbers = leat_op_squeeze(numbers, (const int64_t[]){shape.rank - 1}, 1);
+    leat_value vectors = leat_op_one_hot(numbers, depth, LEAT_FLOAT32);
     const int64_t row[1] = {shape.rank > 1 ? 1 : 0};
     if (one)
         return vectors;
-    return strcmp(output_mode, "count") == 0 ? leat_reduce_sum(vectors, row, 1, false)
-                                             : leat_reduce_max(vectors, row, 1, false);
+    return strcmp(output_mode, "count") == 0 ? leat_op_reduce_sum(vectors, row, 1, false)
+                                             : leat_op_reduce_max(vectors, row, 1, false);
 }

@@ -15,11 +15,11 @@
 
 static const char *const names[LEATI_NUM_COUNTS] = {"true_positives", "false_positives",
                                                     "true_negatives", "false_negatives"};
-const leati_count leati_all_counts[LEATI_NUM_COUNTS] = {
+const leati_counter_add leati_all_counts[LEATI_NUM_COUNTS] = {
     LEATI_TRUE_POSITIVES, LEATI_FALSE_POSITIVES, LEATI_TRUE_NEGATIVES, LEATI_FALSE_NEGATIVES};
 
-void leati_count_states(const leati_count *wanted, int count, int64_t thresholds, int64_t labels,
-                        leati_weights *out) {
+void leati_confusion_count_states(const leati_counter_add *wanted, int count, int64_t thresholds,
+                                  int64_t labels, leati_weights *out) {
     leat_shape shape = labels == 0 ? LEAT_SHAPE(thresholds) : LEAT_SHAPE(thresholds, labels);
     out->count = count;
     for (int i = 0; i < count; i++)
@@ -28,7 +28,7 @@ void leati_count_states(const leati_count *wanted, int count, int64_t thresholds
 }
 
 static leat_value flat(leat_value x) {
-    return leat_reshape(x, (const int64_t[]){-1}, 1);
+    return leat_op_reshape(x, (const int64_t[]){-1}, 1);
 }
 
 /* The k largest predictions of each row as they are, of equal ones the first, the others far below
@@ -38,20 +38,21 @@ static leat_value largest(leat_value predictions, int64_t k) {
     leat_shape shape = leat_value_shape(predictions);
     int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK];
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 0)
-        return leati_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
-                                 "the number of classes is unknown; top_k needs it");
+        return leati_support_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
+                                         "the number of classes is unknown; top_k needs it");
     for (int32_t d = 0; d < shape.rank; d++)
         size[d] = d == shape.rank - 1 ? k : -1;
-    leat_value places = leat_slice(leat_argsort(predictions, -1, true), begin, size, shape.rank);
-    leat_value chosen = leat_one_hot(places, shape.dims[shape.rank - 1], LEAT_FLOAT32);
-    leat_value kept = leat_reduce_sum(chosen, &before, 1, false);
-    return leat_select(leat_greater(kept, leati_number_like(kept, 0)), predictions,
-                       leati_number_like(predictions, -1e10));
+    leat_value places =
+        leat_op_slice(leat_op_argsort(predictions, -1, true), begin, size, shape.rank);
+    leat_value chosen = leat_op_one_hot(places, shape.dims[shape.rank - 1], LEAT_FLOAT32);
+    leat_value kept = leat_op_reduce_sum(chosen, &before, 1, false);
+    return leat_op_select(leat_op_greater(kept, leati_loss_number_like(kept, 0)), predictions,
+                          leati_loss_number_like(predictions, -1e10));
 }
 
 /* Place `index` of the last dimension. */
 static leat_value column(leat_value x, int64_t index) {
-    return leat_gather(x, leati_number(x.graph, LEAT_INT64, (double)index), -1);
+    return leat_op_gather(x, leati_support_number(x.graph, LEAT_INT64, (double)index), -1);
 }
 
 /* Do thresholds go from 0 to 1 in equal steps? */
@@ -69,45 +70,47 @@ static bool is_even(const leati_floats *thresholds) {
  * step that a prediction lies in, which is another rounding. */
 static leat_value levels_of(leat_value *predictions, const leati_floats *thresholds) {
     if (!is_even(thresholds))
-        return leati_numbers_value(*predictions, thresholds);
+        return leati_layer_numbers_value(*predictions, thresholds);
     double steps[LEATI_MOST_THRESHOLDS];
     for (int32_t i = 0; i < thresholds->count; i++)
         steps[i] = thresholds->values[i] < 0 ? -1 : i;
-    leat_value inside = leat_maximum(*predictions, leati_number_like(*predictions, 0));
-    inside = leat_minimum(inside, leati_number_like(*predictions, 1));
-    *predictions = leati_times(inside, thresholds->count - 1);
-    return leati_numbers_value(*predictions, &(leati_floats){steps, thresholds->count});
+    leat_value inside = leat_op_maximum(*predictions, leati_loss_number_like(*predictions, 0));
+    inside = leat_op_minimum(inside, leati_loss_number_like(*predictions, 1));
+    *predictions = leati_support_times(inside, thresholds->count - 1);
+    return leati_layer_numbers_value(*predictions, &(leati_floats){steps, thresholds->count});
 }
 
 /* The weight of each prediction. */
 static leat_value shares_of(const leati_pass *pass, leat_value *predictions,
                             const leati_taken *taken) {
-    leat_value weights = leat_ones_like(*predictions);
+    leat_value weights = leat_op_ones_like(*predictions);
     if (pass->sample_weight != NULL) {
-        leat_value given = leati_as_state(pass, *pass->sample_weight);
-        leati_same_rank(predictions, &given);
+        leat_value given = leati_metric_as_state(pass, *pass->sample_weight);
+        leati_loss_same_rank(predictions, &given);
         while (leat_value_shape(given).rank < leat_value_shape(*predictions).rank &&
                leat_value_shape(given).rank > 0)
-            given = leat_expand_dims(given, -1);
-        weights = leat_broadcast_like(given, *predictions);
+            given = leat_op_expand_dims(given, -1);
+        weights = leat_op_broadcast_like(given, *predictions);
     }
     if (taken->label_weights != NULL)
-        weights = leat_multiply(weights, leati_numbers_value(weights, taken->label_weights));
+        weights =
+            leat_op_multiply(weights, leati_layer_numbers_value(weights, taken->label_weights));
     return weights;
 }
 
 /* Values behind a dimension for thresholds: in one line, or in rows of labels. */
 static leat_value laid_out(leat_value x, const leati_taken *taken) {
-    return leat_expand_dims(taken->by_label ? x : flat(x), 0);
+    return leat_op_expand_dims(taken->by_label ? x : flat(x), 0);
 }
 
 /* Only one place of the last dimension. */
 static bool take_class(leat_value *labels, leat_value *predictions, int64_t class_id) {
     int32_t rank = leat_value_shape(*predictions).rank;
     if (rank == 0 || rank == 1) {
-        (void)leati_build_error(predictions->graph, LEAT_INVALID_ARGUMENT,
-                                "When class_id is provided, y_pred must be a 2D array with shape "
-                                "(num_samples, num_classes)");
+        (void)leati_support_build_error(
+            predictions->graph, LEAT_INVALID_ARGUMENT,
+            "When class_id is provided, y_pred must be a 2D array with shape "
+            "(num_samples, num_classes)");
         return false;
     }
     *labels = column(*labels, class_id);
@@ -115,33 +118,35 @@ static bool take_class(leat_value *labels, leat_value *predictions, int64_t clas
     return true;
 }
 
-void leati_count_update(const leati_pass *pass, const leati_count *wanted, int count,
-                        const leati_floats *thresholds, const leati_taken *taken) {
-    leat_value labels = leati_as_state(pass, pass->inputs[0]);
-    leat_value predictions = leati_as_state(pass, pass->inputs[1]);
+void leati_confusion_count_update(const leati_pass *pass, const leati_counter_add *wanted,
+                                  int count, const leati_floats *thresholds,
+                                  const leati_taken *taken) {
+    leat_value labels = leati_metric_as_state(pass, pass->inputs[0]);
+    leat_value predictions = leati_metric_as_state(pass, pass->inputs[1]);
     if (!leati_loss_align(&labels, &predictions))
         return;
     if (taken->from_logits)
-        predictions = leat_sigmoid(predictions);
+        predictions = leat_op_sigmoid(predictions);
     if (taken->top_k > 0)
         predictions = largest(predictions, taken->top_k);
     if (taken->class_id >= 0 && !take_class(&labels, &predictions, taken->class_id))
         return;
     leat_value shares = laid_out(shares_of(pass, &predictions, taken), taken);
-    leat_value levels = leat_expand_dims(levels_of(&predictions, thresholds), 1);
+    leat_value levels = leat_op_expand_dims(levels_of(&predictions, thresholds), 1);
     if (taken->by_label)
-        levels = leat_expand_dims(levels, 2);
-    leat_value none = leati_number_like(predictions, 0);
-    leat_value above = leat_greater(laid_out(predictions, taken), levels);
-    leat_value positive = laid_out(leat_not_equal(labels, none), taken);
+        levels = leat_op_expand_dims(levels, 2);
+    leat_value none = leati_loss_number_like(predictions, 0);
+    leat_value above = leat_op_greater(laid_out(predictions, taken), levels);
+    leat_value positive = laid_out(leat_op_not_equal(labels, none), taken);
     for (int i = 0; i < count; i++) {
         bool is_hit = wanted[i] == LEATI_TRUE_POSITIVES || wanted[i] == LEATI_FALSE_POSITIVES;
         bool is_true = wanted[i] == LEATI_TRUE_POSITIVES || wanted[i] == LEATI_FALSE_NEGATIVES;
-        leat_value found = leat_logical_and(is_hit ? above : leat_logical_not(above),
-                                            is_true ? positive : leat_logical_not(positive));
-        leat_value sum = leat_reduce_sum(leat_multiply(leati_as_state(pass, found), shares),
-                                         (const int64_t[]){1}, 1, false);
-        pass->updates[i] = leat_add(pass->weights[i], sum);
+        leat_value found = leat_op_logical_and(is_hit ? above : leat_op_logical_not(above),
+                                               is_true ? positive : leat_op_logical_not(positive));
+        leat_value sum =
+            leat_op_reduce_sum(leat_op_multiply(leati_metric_as_state(pass, found), shares),
+                               (const int64_t[]){1}, 1, false);
+        pass->updates[i] = leat_op_add(pass->weights[i], sum);
     }
 }
 
@@ -173,7 +178,7 @@ const leati_row leati_count_rows[] = {
     {0},
 };
 
-leat_status leati_threshold_check(const void *arguments, leat_error *err) {
+leat_status leati_confusion_threshold_check(const void *arguments, leat_error *err) {
     const struct leati_threshold_args *args = arguments;
     leati_text wrong = {0};
     for (int32_t i = 0; i < args->thresholds.count; i++)
@@ -189,12 +194,13 @@ leat_status leati_threshold_check(const void *arguments, leat_error *err) {
     return status;
 }
 
-leati_floats leati_thresholds_of(const struct leati_threshold_args *args, double *standard) {
+leati_floats leati_confusion_thresholds_of(const struct leati_threshold_args *args,
+                                           double *standard) {
     return args->thresholds.count > 0 ? args->thresholds : (leati_floats){standard, 1};
 }
 
-leat_value leati_one_or_all(leat_value values) {
-    return leat_value_shape(values).dims[0] == 1 ? leat_squeeze(values, NULL, 0) : values;
+leat_value leati_confusion_one_or_all(leat_value values) {
+    return leat_value_shape(values).dims[0] == 1 ? leat_op_squeeze(values, NULL, 0) : values;
 }
 
 static int64_t size_of(const void *arguments) {
@@ -202,48 +208,48 @@ static int64_t size_of(const void *arguments) {
     return args->thresholds.count > 0 ? args->thresholds.count : 1;
 }
 
-void leati_single_count_states(const void *args, leati_count wanted, leati_weights *out) {
-    leati_count_states(&wanted, 1, size_of(args), 0, out);
+void leati_confusion_single_states(const void *args, leati_counter_add wanted, leati_weights *out) {
+    leati_confusion_count_states(&wanted, 1, size_of(args), 0, out);
     out->list[0].name = "accumulator";
 }
 
-void leati_single_count_update(const leati_pass *pass, leati_count wanted) {
+void leati_confusion_single_update(const leati_pass *pass, leati_counter_add wanted) {
     double standard = 0.5;
-    const leati_floats thresholds = leati_thresholds_of(pass->args, &standard);
-    leati_count_update(pass, &wanted, 1, &thresholds, &(leati_taken){.class_id = -1});
+    const leati_floats thresholds = leati_confusion_thresholds_of(pass->args, &standard);
+    leati_confusion_count_update(pass, &wanted, 1, &thresholds, &(leati_taken){.class_id = -1});
 }
 
-void leati_ratio_states(const void *args, leati_count other, leati_weights *out) {
-    const leati_count wanted[2] = {LEATI_TRUE_POSITIVES, other};
-    leati_count_states(wanted, 2, size_of(args), 0, out);
+void leati_confusion_ratio_states(const void *args, leati_counter_add other, leati_weights *out) {
+    const leati_counter_add wanted[2] = {LEATI_TRUE_POSITIVES, other};
+    leati_confusion_count_states(wanted, 2, size_of(args), 0, out);
 }
 
-void leati_ratio_update(const leati_pass *pass, leati_count other) {
+void leati_confusion_ratio_update(const leati_pass *pass, leati_counter_add other) {
     const struct leati_threshold_args *args = pass->args;
-    const leati_count wanted[2] = {LEATI_TRUE_POSITIVES, other};
+    const leati_counter_add wanted[2] = {LEATI_TRUE_POSITIVES, other};
     double standard = args->top_k > 0 ? -1e9 : 0.5; /* of the largest all are positive */
-    const leati_floats thresholds = leati_thresholds_of(args, &standard);
-    leati_count_update(pass, wanted, 2, &thresholds,
-                       &(leati_taken){.top_k = args->top_k, .class_id = args->class_id});
+    const leati_floats thresholds = leati_confusion_thresholds_of(args, &standard);
+    leati_confusion_count_update(pass, wanted, 2, &thresholds,
+                                 &(leati_taken){.top_k = args->top_k, .class_id = args->class_id});
 }
 
-leat_value leati_share_of(leat_value a, leat_value b) {
-    return leat_divide_no_nan(a, leat_add(a, b));
+leat_value leati_confusion_share_of(leat_value a, leat_value b) {
+    return leat_op_divide_no_nan(a, leat_op_add(a, b));
 }
 
-leat_value leati_ratio_result(const void *args, const leat_value *states) {
+leat_value leati_confusion_ratio_result(const void *args, const leat_value *states) {
     (void)args;
-    return leati_one_or_all(leati_share_of(states[0], states[1]));
+    return leati_confusion_one_or_all(leati_confusion_share_of(states[0], states[1]));
 }
 
 /* ---- evenly spread thresholds ---- */
 
-void leati_spread_thresholds(int64_t count, double *out) {
+void leati_confusion_spread_thresholds(int64_t count, double *out) {
     for (int64_t i = 0; i < count; i++)
         out[i] = count == 1 ? 0.5 : (double)i / (double)(count - 1);
 }
 
-leat_status leati_spread_check(const void *arguments, const char *name, leat_error *err) {
+leat_status leati_confusion_spread_check(const void *arguments, const char *name, leat_error *err) {
     const struct leati_spread_args *args = arguments;
     if (args->num_thresholds <= 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -257,23 +263,24 @@ leat_status leati_spread_check(const void *arguments, const char *name, leat_err
                       args->value);
 }
 
-void leati_spread_states(const void *arguments, leati_weights *out) {
+void leati_confusion_spread_states(const void *arguments, leati_weights *out) {
     const struct leati_spread_args *args = arguments;
-    leati_count_states(leati_all_counts, LEATI_NUM_COUNTS, args->num_thresholds, 0, out);
+    leati_confusion_count_states(leati_all_counts, LEATI_NUM_COUNTS, args->num_thresholds, 0, out);
 }
 
-void leati_spread_update(const leati_pass *pass) {
+void leati_confusion_spread_update(const leati_pass *pass) {
     const struct leati_spread_args *args = pass->args;
     double values[LEATI_MOST_THRESHOLDS];
-    leati_spread_thresholds(args->num_thresholds, values);
+    leati_confusion_spread_thresholds(args->num_thresholds, values);
     const leati_floats thresholds = {values, (int32_t)args->num_thresholds};
-    leati_count_update(pass, leati_all_counts, LEATI_NUM_COUNTS, &thresholds,
-                       &(leati_taken){.class_id = args->class_id});
+    leati_confusion_count_update(pass, leati_all_counts, LEATI_NUM_COUNTS, &thresholds,
+                                 &(leati_taken){.class_id = args->class_id});
 }
 
-leat_value leati_largest_where(const void *arguments, leat_value held, leat_value wanted) {
+leat_value leati_confusion_largest_where(const void *arguments, leat_value held,
+                                         leat_value wanted) {
     const struct leati_spread_args *args = arguments;
-    leat_value fits = leat_greater_equal(held, leati_number_like(held, args->value));
-    leat_value found = leat_select(fits, wanted, leati_number_like(wanted, 0));
-    return leat_reduce_max(found, NULL, 0, false);
+    leat_value fits = leat_op_greater_equal(held, leati_loss_number_like(held, args->value));
+    leat_value found = leat_op_select(fits, wanted, leati_loss_number_like(wanted, 0));
+    return leat_op_reduce_max(found, NULL, 0, false);
 }

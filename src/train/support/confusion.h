@@ -5,15 +5,15 @@
 #include "train/frame/metric.h"
 
 /* The counts, in this order among the states of a metric that keeps several of them. */
-typedef enum leati_count {
+typedef enum leati_counter_add {
     LEATI_TRUE_POSITIVES = 0,
     LEATI_FALSE_POSITIVES,
     LEATI_TRUE_NEGATIVES,
     LEATI_FALSE_NEGATIVES,
     LEATI_NUM_COUNTS
-} leati_count;
+} leati_counter_add;
 /* All of them. */
-extern const leati_count leati_all_counts[LEATI_NUM_COUNTS];
+extern const leati_counter_add leati_all_counts[LEATI_NUM_COUNTS];
 
 /* How predictions are taken before they are compared. */
 typedef struct leati_taken {
@@ -26,11 +26,12 @@ typedef struct leati_taken {
 
 /* Lists the states for those counts, in the order of `wanted`: one number for each of `thresholds`,
  * and where `labels` is not 0 for each label. */
-void leati_count_states(const leati_count *wanted, int count, int64_t thresholds, int64_t labels,
-                        leati_weights *out);
+void leati_confusion_count_states(const leati_counter_add *wanted, int count, int64_t thresholds,
+                                  int64_t labels, leati_weights *out);
 /* Adds this batch's counts to the states; a prediction above a threshold is positive. */
-void leati_count_update(const leati_pass *pass, const leati_count *wanted, int count,
-                        const leati_floats *thresholds, const leati_taken *taken);
+void leati_confusion_count_update(const leati_pass *pass, const leati_counter_add *wanted,
+                                  int count, const leati_floats *thresholds,
+                                  const leati_taken *taken);
 
 /* The arguments of metrics of one ratio or count at each of some thresholds. */
 struct leati_threshold_args {
@@ -50,19 +51,20 @@ extern const leati_row leati_ratio_rows[];
 /* The rows of metrics that may not. */
 extern const leati_row leati_count_rows[];
 
-LEAT_WARN_UNUSED leat_status leati_threshold_check(const void *args, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_confusion_threshold_check(const void *args, leat_error *err);
 /* The thresholds; where there are none `standard` (0, or 0.5) as the only one. */
-leati_floats leati_thresholds_of(const struct leati_threshold_args *args, double *standard);
+leati_floats leati_confusion_thresholds_of(const struct leati_threshold_args *args,
+                                           double *standard);
 /* A vector of one number as a scalar. */
-leat_value leati_one_or_all(leat_value values);
+leat_value leati_confusion_one_or_all(leat_value values);
 
 /* The slots of metrics of one count. */
-void leati_single_count_states(const void *args, leati_count wanted, leati_weights *out);
-void leati_single_count_update(const leati_pass *pass, leati_count wanted);
+void leati_confusion_single_states(const void *args, leati_counter_add wanted, leati_weights *out);
+void leati_confusion_single_update(const leati_pass *pass, leati_counter_add wanted);
 /* The slots of metrics of true positives by them and another count. */
-void leati_ratio_states(const void *args, leati_count other, leati_weights *out);
-void leati_ratio_update(const leati_pass *pass, leati_count other);
-leat_value leati_ratio_result(const void *args, const leat_value *states);
+void leati_confusion_ratio_states(const void *args, leati_counter_add other, leati_weights *out);
+void leati_confusion_ratio_update(const leati_pass *pass, leati_counter_add other);
+leat_value leati_confusion_ratio_result(const void *args, const leat_value *states);
 
 /* The arguments of metrics over evenly spread thresholds. */
 struct leati_spread_args {
@@ -71,17 +73,17 @@ struct leati_spread_args {
     double value;
 };
 /* Fills `out` with as many evenly spread thresholds, from 0 to 1. */
-void leati_spread_thresholds(int64_t count, double *out);
+void leati_confusion_spread_thresholds(int64_t count, double *out);
 /* The slots of such metrics, which keep all four counts; `name` is that of the value to reach. */
-LEAT_WARN_UNUSED leat_status leati_spread_check(const void *args, const char *name,
-                                                leat_error *err);
-void leati_spread_states(const void *args, leati_weights *out);
-void leati_spread_update(const leati_pass *pass);
+LEAT_WARN_UNUSED leat_status leati_confusion_spread_check(const void *args, const char *name,
+                                                          leat_error *err);
+void leati_confusion_spread_states(const void *args, leati_weights *out);
+void leati_confusion_spread_update(const leati_pass *pass);
 /* `wanted` at the threshold where `held` is at least the argument and `wanted` is largest; 0 if
  * there is none. */
-leat_value leati_largest_where(const void *args, leat_value held, leat_value wanted);
+leat_value leati_confusion_largest_where(const void *args, leat_value held, leat_value wanted);
 /* a / (a + b), but 0 where that is 0 / 0. */
-leat_value leati_share_of(leat_value a, leat_value b);
+leat_value leati_confusion_share_of(leat_value a, leat_value b);
 
 enum { LEATI_MOST_THRESHOLDS = 4096 };
 

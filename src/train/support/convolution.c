@@ -27,8 +27,8 @@ static bool is_causal(const struct leati_convolution_args *args) {
 static leat_status check_output_padding(const struct leati_convolution_args *args, int directions,
                                         leat_error *err) {
     int64_t padding[LEATI_MOST_DIRECTIONS], strides[LEATI_MOST_DIRECTIONS];
-    leati_numbers_of(&args->output_padding, 0, directions, padding);
-    leati_numbers_of(&args->strides, 1, directions, strides);
+    leati_layer_numbers_of(&args->output_padding, 0, directions, padding);
+    leati_layer_numbers_of(&args->strides, 1, directions, strides);
     for (int i = 0; i < directions && args->output_padding.count > 0; i++)
         if (padding[i] >= strides[i])
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -41,14 +41,14 @@ static leat_status check_output_padding(const struct leati_convolution_args *arg
 leat_status leati_convolution_check(const void *arguments, int directions, bool causal,
                                     leat_error *err) {
     const struct leati_convolution_args *args = arguments;
-    LEATI_TRY(leati_check_numbers(&args->kernel_size, "kernel_size", directions, err));
-    LEATI_TRY(leati_check_numbers(&args->strides, "strides", directions, err));
-    LEATI_TRY(leati_check_numbers(&args->dilation_rate, "dilation_rate", directions, err));
-    LEATI_TRY(leati_check_numbers(&args->output_padding, "output_padding", directions, err));
+    LEATI_TRY(leati_layer_check_numbers(&args->kernel_size, "kernel_size", directions, err));
+    LEATI_TRY(leati_layer_check_numbers(&args->strides, "strides", directions, err));
+    LEATI_TRY(leati_layer_check_numbers(&args->dilation_rate, "dilation_rate", directions, err));
+    LEATI_TRY(leati_layer_check_numbers(&args->output_padding, "output_padding", directions, err));
     if (!causal || !is_causal(args))
-        LEATI_TRY(leati_check_padding(args->padding, err));
-    LEATI_TRY(leati_check_channels_last(args->data_format, err));
-    LEATI_TRY(leati_check_activation(args->activation, err));
+        LEATI_TRY(leati_layer_check_padding(args->padding, err));
+    LEATI_TRY(leati_layer_check_channels_last(args->data_format, err));
+    LEATI_TRY(leati_activation_check(args->activation, err));
     if (args->groups > 1 && args->filters % args->groups != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "%lld groups do not divide %lld filters evenly", (long long)args->groups,
@@ -57,10 +57,11 @@ leat_status leati_convolution_check(const void *arguments, int directions, bool 
 }
 
 leati_windows leati_convolution_windows(const struct leati_convolution_args *args, int directions) {
-    leati_windows windows = {.directions = directions, .padding = leati_padding_of(args->padding)};
-    leati_numbers_of(&args->kernel_size, 1, directions, windows.size);
-    leati_numbers_of(&args->strides, 1, directions, windows.strides);
-    leati_numbers_of(&args->dilation_rate, 1, directions, windows.dilations);
+    leati_windows windows = {.directions = directions,
+                             .padding = leati_layer_padding_of(args->padding)};
+    leati_layer_numbers_of(&args->kernel_size, 1, directions, windows.size);
+    leati_layer_numbers_of(&args->strides, 1, directions, windows.strides);
+    leati_layer_numbers_of(&args->dilation_rate, 1, directions, windows.dilations);
     return windows;
 }
 
@@ -70,12 +71,13 @@ static leat_value pad_before(const struct leati_convolution_args *args, leat_val
     if (!is_causal(args))
         return x;
     const int64_t before[6] = {0, 0, (windows.size[0] - 1) * windows.dilations[0], 0, 0, 0};
-    return leat_pad(x, before, 3);
+    return leat_op_pad(x, before, 3);
 }
 
 /* ---- weights ---- */
 
-leat_shape leati_kernel_shape(const leati_windows *windows, int64_t channels, int64_t filters) {
+leat_shape leati_convolution_kernel_shape(const leati_windows *windows, int64_t channels,
+                                          int64_t filters) {
     leat_shape shape = {.rank = windows->directions + 2};
     memcpy(shape.dims, windows->size, (size_t)windows->directions * sizeof shape.dims[0]);
     shape.dims[shape.rank - 2] = channels;
@@ -101,7 +103,7 @@ leat_status leati_convolution_weights(const struct leati_convolution_args *args,
                           (long long)channels);
     out->list[0] = (leati_weight){
         .name = "kernel",
-        .shape = leati_kernel_shape(&windows, channels / args->groups, args->filters),
+        .shape = leati_convolution_kernel_shape(&windows, channels / args->groups, args->filters),
         .initializer = args->kernel_initializer};
     out->count = 1;
     leati_convolution_add_bias(args, args->filters, out);
@@ -111,8 +113,8 @@ leat_status leati_convolution_weights(const struct leati_convolution_args *args,
 /* ---- calls ---- */
 
 /* The options of conv2d for the last two of the directions, or for one and a row of one. */
-static leat_conv2d_options plane_options(const leati_windows *windows) {
-    leat_conv2d_options options = {
+static leat_op_conv2d_options plane_options(const leati_windows *windows) {
+    leat_op_conv2d_options options = {
         .strides = {1, 1}, .dilations = {1, 1}, .padding = windows->padding};
     for (int i = 0; i < 2 && i < windows->directions; i++) {
         options.strides[1 - i] = windows->strides[windows->directions - 1 - i];
@@ -127,8 +129,8 @@ static leat_value slices_of(leat_value x, const leati_windows *windows, int64_t 
     const int64_t stride = windows->strides[0], start = k * windows->dilations[0];
     const int64_t begin[2] = {0, start}, end[2] = {0, start + (out - 1) * stride + 1};
     const int64_t steps[2] = {1, stride};
-    return leat_strided_slice(x, begin, end, steps, 2,
-                              &(leat_strided_slice_options){.begin_mask = 1, .end_mask = 1});
+    return leat_op_strided_slice(x, begin, end, steps, 2,
+                                 &(leat_op_strided_slice_options){.begin_mask = 1, .end_mask = 1});
 }
 
 /* Along three directions: x [N, D, H, W, C]. */
@@ -136,9 +138,10 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
     leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel), plane;
     for (int d = 1; d < 5; d++)
         if (in.dims[d] < 1)
-            return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                     "the sizes of space are unknown; they must be known where a "
-                                     "window has three directions");
+            return leati_support_build_error(
+                x.graph, LEAT_INVALID_ARGUMENT,
+                "the sizes of space are unknown; they must be known where a "
+                "window has three directions");
     int64_t reach = (windows->size[0] - 1) * windows->dilations[0] + 1, total = 0;
     int64_t out = (in.dims[1] - reach) / windows->strides[0] + 1;
     if (windows->padding == LEAT_SAME) {
@@ -146,47 +149,50 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
         total = (out - 1) * windows->strides[0] + reach - in.dims[1];
         total = total < 0 ? 0 : total;
         const int64_t pads[10] = {0, 0, total / 2, total - total / 2};
-        x = leat_pad(x, pads, 5);
+        x = leat_op_pad(x, pads, 5);
     } else if (reach > in.dims[1]) {
-        return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                 "the window does not fit along the first direction; use a smaller "
-                                 "one, or padding \"same\"");
+        return leati_support_build_error(
+            x.graph, LEAT_INVALID_ARGUMENT,
+            "the window does not fit along the first direction; use a smaller "
+            "one, or padding \"same\"");
     }
-    const leat_conv2d_options options = plane_options(windows);
+    const leat_op_conv2d_options options = plane_options(windows);
     leat_value sum = {.graph = x.graph, .id = -1};
     for (int64_t k = 0; k < windows->size[0]; k++) {
         leat_value part = slices_of(x, windows, k, out);
-        part = leat_reshape(part, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
-        leat_value filter = leat_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0},
-                                       (const int64_t[]){1, -1, -1, -1, -1}, 5);
-        filter = leat_reshape(filter, by.dims + 1, 4);
-        part = leat_conv2d(part, filter, &options);
-        sum = k == 0 ? part : leat_add(sum, part);
+        part = leat_op_reshape(part, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
+        leat_value filter = leat_op_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0},
+                                          (const int64_t[]){1, -1, -1, -1, -1}, 5);
+        filter = leat_op_reshape(filter, by.dims + 1, 4);
+        part = leat_op_conv2d(part, filter, &options);
+        sum = k == 0 ? part : leat_op_add(sum, part);
     }
     plane = leat_value_shape(sum);
-    return leat_reshape(sum,
-                        (const int64_t[]){-1, out, plane.dims[1], plane.dims[2], plane.dims[3]}, 5);
+    return leat_op_reshape(
+        sum, (const int64_t[]){-1, out, plane.dims[1], plane.dims[2], plane.dims[3]}, 5);
 }
 
-leat_value leati_convolve(leat_value x, leat_value kernel, const leati_windows *windows) {
-    const leat_conv2d_options options = plane_options(windows);
-    if (leati_value_failed(x) || leati_value_failed(kernel))
+leat_value leati_convolution_run(leat_value x, leat_value kernel, const leati_windows *windows) {
+    const leat_op_conv2d_options options = plane_options(windows);
+    if (leati_support_value_failed(x) || leati_support_value_failed(kernel))
         return (leat_value){.graph = x.graph, .id = -1};
     if (windows->directions == 3)
         return convolve_space(x, kernel, windows);
     if (windows->directions == 2)
-        return leat_conv2d(x, kernel, &options);
-    leat_value out = leat_conv2d(leat_expand_dims(x, 1), leat_expand_dims(kernel, 0), &options);
-    return leat_squeeze(out, (const int64_t[]){1}, 1);
+        return leat_op_conv2d(x, kernel, &options);
+    leat_value out =
+        leat_op_conv2d(leat_op_expand_dims(x, 1), leat_op_expand_dims(kernel, 0), &options);
+    return leat_op_squeeze(out, (const int64_t[]){1}, 1);
 }
 
-leat_value leati_convolve_depthwise(leat_value x, leat_value kernel, const leati_windows *windows) {
-    if (leati_value_failed(kernel))
+leat_value leati_convolution_run_depthwise(leat_value x, leat_value kernel,
+                                           const leati_windows *windows) {
+    if (leati_support_value_failed(kernel))
         return kernel;
     leat_shape shape = leat_value_shape(kernel);
     shape.dims[shape.rank - 1] *= shape.dims[shape.rank - 2];
     shape.dims[shape.rank - 2] = 1;
-    return leati_convolve(x, leat_reshape(kernel, shape.dims, shape.rank), windows);
+    return leati_convolution_run(x, leat_op_reshape(kernel, shape.dims, shape.rank), windows);
 }
 
 /* The size of dimension `i` of x's space that a convolution would start from, as a vector of one:
@@ -194,11 +200,11 @@ leat_value leati_convolve_depthwise(leat_value x, leat_value kernel, const leati
 static leat_value size_found(leat_value x, const leati_windows *windows, int i, int64_t out,
                              const int64_t *base) {
     if (out >= 0)
-        return leat_expand_dims(leati_number(x.graph, LEAT_INT64, (double)out), 0);
-    leat_value size =
-        leat_slice(leat_shape_of(x, LEAT_INT64), (const int64_t[]){i + 1}, (const int64_t[]){1}, 1);
-    size = leati_times(size, (double)windows->strides[i]);
-    return leat_add(size, leati_number(x.graph, LEAT_INT64, (double)base[i]));
+        return leat_op_expand_dims(leati_support_number(x.graph, LEAT_INT64, (double)out), 0);
+    leat_value size = leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){i + 1},
+                                    (const int64_t[]){1}, 1);
+    size = leati_support_times(size, (double)windows->strides[i]);
+    return leat_op_add(size, leati_support_number(x.graph, LEAT_INT64, (double)base[i]));
 }
 
 /* Zeros of the shape [batch of x, sizes, channels], for an operation that looks at the shape. x has
@@ -210,33 +216,34 @@ static leat_value zeros_of(leat_value x, const leati_windows *windows, const int
     bool line = windows->directions == 1;
     leat_shape shape = LEAT_SHAPE(batch, line ? 1 : out[0], line ? out[0] : out[1], channels);
     if (batch >= 0 && shape.dims[1] >= 0 && shape.dims[2] >= 0)
-        return leat_zeros(x.graph, shape, dtype);
+        return leat_op_zeros(x.graph, shape, dtype);
     leat_value rows =
-        leat_slice(leat_shape_of(x, LEAT_INT64), (const int64_t[]){0}, (const int64_t[]){1}, 1);
-    leat_value one = leat_expand_dims(leati_number(x.graph, LEAT_INT64, 1), 0);
+        leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){0}, (const int64_t[]){1}, 1);
+    leat_value one = leat_op_expand_dims(leati_support_number(x.graph, LEAT_INT64, 1), 0);
     leat_value sizes[4] = {
         rows, line ? one : size_found(x, windows, 0, out[0], base),
         size_found(x, windows, line ? 0 : 1, shape.dims[2], base),
-        leat_expand_dims(leati_number(x.graph, LEAT_INT64, (double)channels), 0)};
-    leat_value zeros = leat_fill(leat_concat(sizes, 4, 0), leati_number(x.graph, dtype, 0));
-    return leat_ensure_shape(zeros, shape);
+        leat_op_expand_dims(leati_support_number(x.graph, LEAT_INT64, (double)channels), 0)};
+    leat_value zeros =
+        leat_op_fill(leat_op_concat(sizes, 4, 0), leati_support_number(x.graph, dtype, 0));
+    return leat_op_ensure_shape(zeros, shape);
 }
 
 /* Along one direction or two. */
 static leat_value convolve_plane_back(leat_value x, leat_value kernel, const leati_windows *windows,
                                       const int64_t *out, const int64_t *base) {
-    if (leati_value_failed(x) || leati_value_failed(kernel))
+    if (leati_support_value_failed(x) || leati_support_value_failed(kernel))
         return (leat_value){.graph = x.graph, .id = -1};
-    const leat_conv2d_options options = plane_options(windows);
+    const leat_op_conv2d_options options = plane_options(windows);
     bool line = windows->directions == 1;
     leat_shape by = leat_value_shape(kernel);
     leat_value like = zeros_of(x, windows, out, base, by.dims[by.rank - 2]);
     if (line) {
-        x = leat_expand_dims(x, 1);
-        kernel = leat_expand_dims(kernel, 0);
+        x = leat_op_expand_dims(x, 1);
+        kernel = leat_op_expand_dims(kernel, 0);
     }
-    leat_value value = leat_conv2d_backprop_input(like, kernel, x, &options);
-    return line ? leat_squeeze(value, (const int64_t[]){1}, 1) : value;
+    leat_value value = leat_op_conv2d_backprop_input(like, kernel, x, &options);
+    return line ? leat_op_squeeze(value, (const int64_t[]){1}, 1) : value;
 }
 
 /* x [N, D, values] with its slices where place `k` of the window puts them among `out` ones. */
@@ -247,16 +254,16 @@ static leat_value spread_slices(leat_value x, const leati_windows *windows, int6
     int64_t size = first + in.dims[1] * stride, behind = before + out - size;
     const int64_t gaps[8] = {0, 0, 0, 0, 0, stride - 1, 0, 0};
     const int64_t ends[6] = {0, 0, first, behind > 0 ? behind : 0, 0, 0};
-    x = leat_pad(leat_expand_dims(x, 2), gaps, 4);
-    x = leat_reshape(x, (const int64_t[]){-1, in.dims[1] * stride, in.dims[2]}, 3);
-    return leat_slice(leat_pad(x, ends, 3), (const int64_t[]){0, before, 0},
-                      (const int64_t[]){-1, out, -1}, 3);
+    x = leat_op_pad(leat_op_expand_dims(x, 2), gaps, 4);
+    x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[1] * stride, in.dims[2]}, 3);
+    return leat_op_slice(leat_op_pad(x, ends, 3), (const int64_t[]){0, before, 0},
+                         (const int64_t[]){-1, out, -1}, 3);
 }
 
 /* Along three directions: each place of the window along the first gives planes of the result. */
 static leat_value convolve_space_back(leat_value x, leat_value kernel, const leati_windows *windows,
                                       const int64_t *out) {
-    if (leati_value_failed(x) || leati_value_failed(kernel))
+    if (leati_support_value_failed(x) || leati_support_value_failed(kernel))
         return (leat_value){.graph = x.graph, .id = -1};
     leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel);
     int64_t reach = (windows->size[0] - 1) * windows->dilations[0] + 1;
@@ -270,22 +277,23 @@ static leat_value convolve_space_back(leat_value x, leat_value kernel, const lea
     }
     leat_value sum = {.graph = x.graph, .id = -1};
     leat_value planes =
-        leat_reshape(x, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
+        leat_op_reshape(x, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
     for (int64_t k = 0; k < windows->size[0]; k++) {
-        leat_value filter = leat_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0},
-                                       (const int64_t[]){1, -1, -1, -1, -1}, 5);
-        leat_value part = convolve_plane_back(planes, leat_reshape(filter, by.dims + 1, 4), &plane,
-                                              out + 1, NULL);
-        part =
-            leat_reshape(part, (const int64_t[]){-1, in.dims[1], out[1] * out[2] * by.dims[3]}, 3);
+        leat_value filter = leat_op_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0},
+                                          (const int64_t[]){1, -1, -1, -1, -1}, 5);
+        leat_value part = convolve_plane_back(planes, leat_op_reshape(filter, by.dims + 1, 4),
+                                              &plane, out + 1, NULL);
+        part = leat_op_reshape(part,
+                               (const int64_t[]){-1, in.dims[1], out[1] * out[2] * by.dims[3]}, 3);
         part = spread_slices(part, windows, k, before, out[0]);
-        sum = k == 0 ? part : leat_add(sum, part);
+        sum = k == 0 ? part : leat_op_add(sum, part);
     }
-    return leat_reshape(sum, (const int64_t[]){-1, out[0], out[1], out[2], by.dims[3]}, 5);
+    return leat_op_reshape(sum, (const int64_t[]){-1, out[0], out[1], out[2], by.dims[3]}, 5);
 }
 
-leat_value leati_convolve_back(leat_value x, leat_value kernel, const leati_windows *windows,
-                               const int64_t *out, const int64_t *base) {
+leat_value leati_convolution_run_transposed(leat_value x, leat_value kernel,
+                                            const leati_windows *windows, const int64_t *out,
+                                            const int64_t *base) {
     return windows->directions == 3 ? convolve_space_back(x, kernel, windows, out)
                                     : convolve_plane_back(x, kernel, windows, out, base);
 }
@@ -304,7 +312,7 @@ const char *leati_convolution_sizes_back(const struct leati_convolution_args *ar
                                          leat_shape input, int64_t *out, int64_t *base) {
     const leati_windows windows = leati_convolution_windows(args, directions);
     int64_t padding[LEATI_MOST_DIRECTIONS];
-    leati_numbers_of(&args->output_padding, -1, directions, padding);
+    leati_layer_numbers_of(&args->output_padding, -1, directions, padding);
     for (int i = 0; i < directions; i++) {
         int64_t size = input.dims[i + 1];
         if (size == 0 || (size < 0 && directions == 3))
@@ -320,13 +328,13 @@ const char *leati_convolution_sizes_back(const struct leati_convolution_args *ar
 leat_value leati_convolution_finish(const leati_pass *pass, leat_value value, int bias) {
     const struct leati_convolution_args *args = pass->args;
     if (args->use_bias)
-        value = leat_bias_add(value, pass->weights[bias]);
-    return leati_activate(args->activation, value);
+        value = leat_op_bias_add(value, pass->weights[bias]);
+    return leati_activation_apply(args->activation, value);
 }
 
 leat_value leati_convolution_call(const leati_pass *pass, int directions) {
     const struct leati_convolution_args *args = pass->args;
     const leati_windows windows = leati_convolution_windows(args, directions);
     leat_value x = pad_before(args, pass->inputs[0]);
-    return leati_convolution_finish(pass, leati_convolve(x, pass->weights[0], &windows), 1);
+    return leati_convolution_finish(pass, leati_convolution_run(x, pass->weights[0], &windows), 1);
 }

@@ -17,14 +17,16 @@ typedef struct leati_windows {
 
 /* x [batch, sizes of space, channels] convolved with kernel [window, channels / groups, filters];
  * as many groups as the channels say. Along three directions the sizes of space must be known. */
-leat_value leati_convolve(leat_value x, leat_value kernel, const leati_windows *windows);
+leat_value leati_convolution_run(leat_value x, leat_value kernel, const leati_windows *windows);
 /* The same with a kernel [window, channels, multiplier]: each channel has filters of its own. */
-leat_value leati_convolve_depthwise(leat_value x, leat_value kernel, const leati_windows *windows);
+leat_value leati_convolution_run_depthwise(leat_value x, leat_value kernel,
+                                           const leati_windows *windows);
 /* Back along one to three directions: x [batch, sizes, filters] with a kernel [window, channels,
  * filters] becomes [batch, out, channels]; `out` are the sizes that a convolution would start from.
  * Where one is -1 (not along three directions) it is the stride times x's size plus `base`'s. */
-leat_value leati_convolve_back(leat_value x, leat_value kernel, const leati_windows *windows,
-                               const int64_t *out, const int64_t *base);
+leat_value leati_convolution_run_transposed(leat_value x, leat_value kernel,
+                                            const leati_windows *windows, const int64_t *out,
+                                            const int64_t *base);
 
 /* The arguments that all convolutional layers have. */
 struct leati_convolution_args {
@@ -103,15 +105,15 @@ leat_value leati_convolution_call(const leati_pass *pass, int directions);
 /* Rows, weights and calls of the depthwise and separable layers along one or two directions, and of
  * the transposed ones along one to three. */
 extern const leati_row leati_depthwise_rows[], leati_separable_rows[], leati_transposed_rows[];
-void leati_depthwise_weights(const struct leati_convolution_args *args, int directions,
-                             const leat_shape *input, leati_weights *out);
-leat_value leati_depthwise_call(const leati_pass *pass, int directions);
-void leati_separable_weights(const struct leati_convolution_args *args, int directions,
-                             const leat_shape *input, leati_weights *out);
-leat_value leati_separable_call(const leati_pass *pass, int directions);
-void leati_transposed_weights(const struct leati_convolution_args *args, int directions,
-                              const leat_shape *input, leati_weights *out);
-leat_value leati_transposed_call(const leati_pass *pass, int directions);
+void leati_convolution_depthwise_weights(const struct leati_convolution_args *args, int directions,
+                                         const leat_shape *input, leati_weights *out);
+leat_value leati_convolution_depthwise_call(const leati_pass *pass, int directions);
+void leati_convolution_separable_weights(const struct leati_convolution_args *args, int directions,
+                                         const leat_shape *input, leati_weights *out);
+leat_value leati_convolution_separable_call(const leati_pass *pass, int directions);
+void leati_convolution_transposed_weights(const struct leati_convolution_args *args, int directions,
+                                          const leat_shape *input, leati_weights *out);
+leat_value leati_convolution_transposed_call(const leati_pass *pass, int directions);
 /* The sizes that a transposed layer gives for an input of this shape, into `out`, -1 for one that
  * is unknown; it is the stride times the input's plus `base`'s. NULL, or a text that says what is
  * wrong. */
@@ -123,6 +125,7 @@ leat_value leati_convolution_finish(const leati_pass *pass, leat_value value, in
 void leati_convolution_add_bias(const struct leati_convolution_args *args, int64_t size,
                                 leati_weights *out);
 /* The shape of a kernel: the window, then two more dimensions. */
-leat_shape leati_kernel_shape(const leati_windows *windows, int64_t channels, int64_t filters);
+leat_shape leati_convolution_kernel_shape(const leati_windows *windows, int64_t channels,
+                                          int64_t filters);
 
 #endif

@@ -43,26 +43,27 @@ static int64_t channels_of(const leat_shape *input, int directions) {
 static leati_weight depthwise_kernel(const struct leati_convolution_args *args, int directions,
                                      const char *name, int64_t channels) {
     const leati_windows windows = leati_convolution_windows(args, directions);
-    return (leati_weight){.name = name,
-                          .shape = leati_kernel_shape(&windows, channels, args->depth_multiplier),
-                          .initializer = args->depthwise_initializer};
+    return (leati_weight){
+        .name = name,
+        .shape = leati_convolution_kernel_shape(&windows, channels, args->depth_multiplier),
+        .initializer = args->depthwise_initializer};
 }
 
 static leat_value convolve_channels(const leati_pass *pass, int directions) {
     const struct leati_convolution_args *args = pass->args;
     const leati_windows windows = leati_convolution_windows(args, directions);
-    return leati_convolve_depthwise(pass->inputs[0], pass->weights[0], &windows);
+    return leati_convolution_run_depthwise(pass->inputs[0], pass->weights[0], &windows);
 }
 
-void leati_depthwise_weights(const struct leati_convolution_args *args, int directions,
-                             const leat_shape *input, leati_weights *out) {
+void leati_convolution_depthwise_weights(const struct leati_convolution_args *args, int directions,
+                                         const leat_shape *input, leati_weights *out) {
     int64_t channels = channels_of(input, directions);
     out->list[0] = depthwise_kernel(args, directions, "kernel", channels);
     out->count = 1;
     leati_convolution_add_bias(args, channels * args->depth_multiplier, out);
 }
 
-leat_value leati_depthwise_call(const leati_pass *pass, int directions) {
+leat_value leati_convolution_depthwise_call(const leati_pass *pass, int directions) {
     return leati_convolution_finish(pass, convolve_channels(pass, directions), 1);
 }
 
@@ -76,38 +77,40 @@ static leati_windows one_by_one(int directions) {
     return windows;
 }
 
-void leati_separable_weights(const struct leati_convolution_args *args, int directions,
-                             const leat_shape *input, leati_weights *out) {
+void leati_convolution_separable_weights(const struct leati_convolution_args *args, int directions,
+                                         const leat_shape *input, leati_weights *out) {
     const leati_windows mixing = one_by_one(directions);
     int64_t channels = channels_of(input, directions), made = channels * args->depth_multiplier;
     out->list[0] = depthwise_kernel(args, directions, "depthwise_kernel", channels);
-    out->list[1] = (leati_weight){.name = "pointwise_kernel",
-                                  .shape = leati_kernel_shape(&mixing, made, args->filters),
-                                  .initializer = args->pointwise_initializer};
+    out->list[1] =
+        (leati_weight){.name = "pointwise_kernel",
+                       .shape = leati_convolution_kernel_shape(&mixing, made, args->filters),
+                       .initializer = args->pointwise_initializer};
     out->count = 2;
     leati_convolution_add_bias(args, args->filters, out);
 }
 
-leat_value leati_separable_call(const leati_pass *pass, int directions) {
+leat_value leati_convolution_separable_call(const leati_pass *pass, int directions) {
     const leati_windows mixing = one_by_one(directions);
     leat_value x = convolve_channels(pass, directions);
-    return leati_convolution_finish(pass, leati_convolve(x, pass->weights[1], &mixing), 2);
+    return leati_convolution_finish(pass, leati_convolution_run(x, pass->weights[1], &mixing), 2);
 }
 
 /* ---- transposed ---- */
 
-void leati_transposed_weights(const struct leati_convolution_args *args, int directions,
-                              const leat_shape *input, leati_weights *out) {
+void leati_convolution_transposed_weights(const struct leati_convolution_args *args, int directions,
+                                          const leat_shape *input, leati_weights *out) {
     const leati_windows windows = leati_convolution_windows(args, directions);
     int64_t channels = channels_of(input, directions);
-    out->list[0] = (leati_weight){.name = "kernel",
-                                  .shape = leati_kernel_shape(&windows, args->filters, channels),
-                                  .initializer = args->kernel_initializer};
+    out->list[0] =
+        (leati_weight){.name = "kernel",
+                       .shape = leati_convolution_kernel_shape(&windows, args->filters, channels),
+                       .initializer = args->kernel_initializer};
     out->count = 1;
     leati_convolution_add_bias(args, args->filters, out);
 }
 
-leat_value leati_transposed_call(const leati_pass *pass, int directions) {
+leat_value leati_convolution_transposed_call(const leati_pass *pass, int directions) {
     const struct leati_convolution_args *args = pass->args;
     const leati_windows windows = leati_convolution_windows(args, directions);
     leat_value x = pass->inputs[0];
@@ -115,7 +118,7 @@ leat_value leati_transposed_call(const leati_pass *pass, int directions) {
     const char *wrong =
         leati_convolution_sizes_back(args, directions, leat_value_shape(x), out, base);
     if (wrong != NULL)
-        return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT, wrong);
+        return leati_support_build_error(x.graph, LEAT_INVALID_ARGUMENT, wrong);
     return leati_convolution_finish(
-        pass, leati_convolve_back(x, pass->weights[0], &windows, out, base), 1);
+        pass, leati_convolution_run_transposed(x, pass->weights[0], &windows, out, base), 1);
 }

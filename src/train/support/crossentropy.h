@@ -24,26 +24,26 @@
     }
 
 /* For check: a part between 0 and 1. */
-LEAT_WARN_UNUSED leat_status leati_smoothing_check(double smoothing, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_crossentropy_smoothing_check(double smoothing, leat_error *err);
 
 /* Labels 0 and 1 moved towards one half. */
-leat_value leati_smooth_bits(leat_value labels, double smoothing);
+leat_value leati_crossentropy_smooth_bits(leat_value labels, double smoothing);
 /* Labels of classes along the last dimension moved towards an equal share of each. The number of
  * classes must be known. */
-leat_value leati_smooth_classes(leat_value labels, double smoothing);
+leat_value leati_crossentropy_smooth_classes(leat_value labels, double smoothing);
 
 /* Minus the logarithm of the probability of labels 0 and 1, place by place: of logits, and of
  * probabilities, which are clipped to [1e-7, 1 - 1e-7]. */
-leat_value leati_bits_of_logits(leat_value labels, leat_value logits);
-leat_value leati_bits_of_probabilities(leat_value labels, leat_value probabilities);
+leat_value leati_crossentropy_bits_of_logits(leat_value labels, leat_value logits);
+leat_value leati_crossentropy_bits_of_probabilities(leat_value labels, leat_value probabilities);
 
 /* The mean along `axis`; scalars as they are. */
-leat_value leati_mean_along(leat_value value, int64_t axis);
+leat_value leati_crossentropy_mean_along(leat_value value, int64_t axis);
 /* Probabilities scaled to the sum 1 along `axis`, then clipped to [1e-7, 1 - 1e-7]. */
-leat_value leati_scaled_probability(leat_value probabilities, int64_t axis);
+leat_value leati_crossentropy_scaled_probability(leat_value probabilities, int64_t axis);
 
 /* Numbers of classes, one per row: int64, without a last dimension of 1 that predictions have
  * classes in. */
-leat_value leati_class_numbers(leat_value labels, leat_value predictions);
+leat_value leati_crossentropy_class_numbers(leat_value labels, leat_value predictions);
 
 #endif

@@ -60,57 +60,61 @@ leat_status leati_f_score_states(const void *arguments, const leat_shape *inputs
 /* Predictions as 0 and 1. */
 static leat_value bits_of(const leati_pass *pass) {
     const struct leati_f_score_args *args = pass->args;
-    leat_value predictions = leati_as_state(pass, pass->inputs[1]);
+    leat_value predictions = leati_metric_as_state(pass, pass->inputs[1]);
     const int64_t last = -1;
     leat_value bits;
     if (args->threshold.count > 0) {
-        bits = leat_greater(predictions, leati_number_like(predictions, args->threshold.values[0]));
+        bits = leat_op_greater(predictions,
+                               leati_loss_number_like(predictions, args->threshold.values[0]));
     } else {
-        leat_value most = leat_reduce_max(predictions, &last, 1, true);
+        leat_value most = leat_op_reduce_max(predictions, &last, 1, true);
         leat_value exists =
-            leat_greater(leat_abs(predictions), leati_number_like(predictions, 1e-9));
-        bits = leat_logical_and(leat_greater_equal(predictions, most), exists);
+            leat_op_greater(leat_op_abs(predictions), leati_loss_number_like(predictions, 1e-9));
+        bits = leat_op_logical_and(leat_op_greater_equal(predictions, most), exists);
     }
-    return leati_as_state(pass, bits);
+    return leati_metric_as_state(pass, bits);
 }
 
 void leati_f_score_update(const leati_pass *pass) {
     const struct leati_f_score_args *args = pass->args;
     const int64_t rows[1] = {0};
-    leat_value labels = leati_as_state(pass, pass->inputs[0]);
+    leat_value labels = leati_metric_as_state(pass, pass->inputs[0]);
     leat_value bits = bits_of(pass);
-    leat_value not_label = leat_subtract(leat_ones_like(labels), labels);
-    leat_value not_bit = leat_subtract(leat_ones_like(bits), bits);
-    leat_value values[NUM_STATES] = {leat_multiply(bits, labels), leat_multiply(bits, not_label),
-                                     leat_multiply(not_bit, labels), labels};
+    leat_value not_label = leat_op_subtract(leat_op_ones_like(labels), labels);
+    leat_value not_bit = leat_op_subtract(leat_op_ones_like(bits), bits);
+    leat_value values[NUM_STATES] = {leat_op_multiply(bits, labels),
+                                     leat_op_multiply(bits, not_label),
+                                     leat_op_multiply(not_bit, labels), labels};
     for (int i = 0; i < NUM_STATES; i++) {
         if (pass->sample_weight != NULL)
-            values[i] = leat_multiply(
-                values[i], leat_expand_dims(leati_as_state(pass, *pass->sample_weight), 1));
-        leat_value sum = averages(args, "micro") ? leat_reduce_sum(values[i], NULL, 0, false)
-                                                 : leat_reduce_sum(values[i], rows, 1, false);
-        pass->updates[i] = leat_add(pass->weights[i], sum);
+            values[i] = leat_op_multiply(
+                values[i],
+                leat_op_expand_dims(leati_metric_as_state(pass, *pass->sample_weight), 1));
+        leat_value sum = averages(args, "micro") ? leat_op_reduce_sum(values[i], NULL, 0, false)
+                                                 : leat_op_reduce_sum(values[i], rows, 1, false);
+        pass->updates[i] = leat_op_add(pass->weights[i], sum);
     }
 }
 
 /* a / (b + 1e-7). */
 static leat_value ratio(leat_value a, leat_value b) {
-    return leat_divide(a, leat_add(b, leati_number_like(b, 1e-7)));
+    return leat_op_divide(a, leat_op_add(b, leati_loss_number_like(b, 1e-7)));
 }
 
 leat_value leati_f_score_result(const void *arguments, const leat_value *states) {
     const struct leati_f_score_args *args = arguments;
     double square = args->beta > 0 ? args->beta * args->beta : 1;
     leat_value hits = states[HITS];
-    leat_value precision = ratio(hits, leat_add(hits, states[FALSE_ALARMS]));
-    leat_value recall = ratio(hits, leat_add(hits, states[MISSES]));
-    leat_value mean =
-        ratio(leat_multiply(precision, recall), leat_add(leati_times(precision, square), recall));
-    leat_value score = leati_times(mean, 1 + square);
+    leat_value precision = ratio(hits, leat_op_add(hits, states[FALSE_ALARMS]));
+    leat_value recall = ratio(hits, leat_op_add(hits, states[MISSES]));
+    leat_value mean = ratio(leat_op_multiply(precision, recall),
+                            leat_op_add(leati_support_times(precision, square), recall));
+    leat_value score = leati_support_times(mean, 1 + square);
     if (args->average == NULL)
         return score;
     if (!averages(args, "weighted"))
-        return leat_reduce_mean(score, NULL, 0, false);
-    leat_value weights = ratio(states[SUPPORT], leat_reduce_sum(states[SUPPORT], NULL, 0, false));
-    return leat_reduce_sum(leat_multiply(score, weights), NULL, 0, false);
+        return leat_op_reduce_mean(score, NULL, 0, false);
+    leat_value weights =
+        ratio(states[SUPPORT], leat_op_reduce_sum(states[SUPPORT], NULL, 0, false));
+    return leat_op_reduce_sum(leat_op_multiply(score, weights), NULL, 0, false);
 }

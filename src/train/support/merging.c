@@ -8,7 +8,7 @@ const leati_row leati_merging_rows[] = {
     {0},
 };
 
-leat_value leati_merge(const leati_pass *pass, leat_value (*join)(leat_value, leat_value)) {
+leat_value leati_merging_merge(const leati_pass *pass, leat_value (*join)(leat_value, leat_value)) {
     leat_value joined = pass->inputs[0];
     int32_t rank = 0;
     for (int i = 0; i < pass->num_inputs; i++) {
@@ -18,7 +18,7 @@ leat_value leati_merge(const leati_pass *pass, leat_value (*join)(leat_value, le
     for (int i = 0; i < pass->num_inputs; i++) {
         leat_value next = pass->inputs[i];
         for (int32_t own = leat_value_shape(next).rank; own < rank; own++)
-            next = leat_expand_dims(next, 1);
+            next = leat_op_expand_dims(next, 1);
         joined = i == 0 ? next : join(joined, next);
     }
     return joined;

@@ -9,6 +9,6 @@ extern const leati_row leati_merging_rows[];
 
 /* `join` over the inputs from the first to the last; where ranks differ, dimensions of size 1 come
  * behind the batch's. */
-leat_value leati_merge(const leati_pass *pass, leat_value (*join)(leat_value, leat_value));
+leat_value leati_merging_merge(const leati_pass *pass, leat_value (*join)(leat_value, leat_value));
 
 #endif

@@ -8,31 +8,31 @@
 
 /* The pictures without what weights and order do not depend on: one channel. */
 static leat_value first_channel(leat_value x) {
-    return leat_slice(x, (const int64_t[]){0, 0, 0, 0}, (const int64_t[]){-1, -1, -1, 1}, 4);
+    return leat_op_slice(x, (const int64_t[]){0, 0, 0, 0}, (const int64_t[]){-1, -1, -1, 1}, 4);
 }
 
 static leat_value one_row(leat_value labels) {
-    return leat_value_shape(labels).rank == 0 ? leat_reshape(labels, (const int64_t[]){1, 1}, 2)
-                                              : leat_expand_dims(labels, 0);
+    return leat_value_shape(labels).rank == 0 ? leat_op_reshape(labels, (const int64_t[]){1, 1}, 2)
+                                              : leat_op_expand_dims(labels, 0);
 }
 
-leat_value leati_mix_call(const leati_pass *pass, const leati_tensor_op *op,
-                          struct leati_mix_args *args, int draws) {
+leat_value leati_mixing_call(const leati_pass *pass, const leati_tensor_op *op,
+                             struct leati_mix_args *args, int draws) {
     bool wants_labels = pass->num_inputs > 1;
-    leati_pictures p = leati_pictures_begin(pass);
+    leati_picture_arguments p = leati_pictures_begin(pass);
     leat_value outputs[2], labels = wants_labels ? pass->inputs[1] : p.x;
-    if (leati_value_failed(p.x) || !pass->training)
+    if (leati_support_value_failed(p.x) || !pass->training)
         return wants_labels ? labels : leati_pictures_end(&p, p.x);
     if (wants_labels && p.single)
         labels = one_row(labels);
     else if (!wants_labels)
-        labels = leat_reshape(leati_pictures_corner(p.x), (const int64_t[]){-1, 1}, 2);
-    leat_value pictures = leat_stop_gradient(wants_labels ? first_channel(p.x) : p.x);
-    labels = leat_stop_gradient(labels);
+        labels = leat_op_reshape(leati_pictures_corner(p.x), (const int64_t[]){-1, 1}, 2);
+    leat_value pictures = leat_op_stop_gradient(wants_labels ? first_channel(p.x) : p.x);
+    labels = leat_op_stop_gradient(labels);
     leat_value seed = leati_pictures_seeds(&p, draws);
     if (leati_mix_build(op, args, pictures, labels, &seed, NULL, outputs) < 0)
         return (leat_value){.graph = p.x.graph, .id = -1};
     if (!wants_labels)
         return leati_pictures_end(&p, outputs[0]);
-    return p.single ? leat_reshape_like(outputs[1], pass->inputs[1]) : outputs[1];
+    return p.single ? leat_op_reshape_like(outputs[1], pass->inputs[1]) : outputs[1];
 }

@@ -10,7 +10,7 @@
 #include "graph/support/random/stateless.h"
 #include "graph/support/support.h"
 
-leat_status leati_check_rate(const char *name, double rate, leat_error *err) {
+leat_status leati_noise_check_rate(const char *name, double rate, leat_error *err) {
     if (rate >= 0 && rate <= 1)
         return LEAT_OK;
     return leati_fail(
@@ -32,21 +32,22 @@ void leati_noise_state(bool draws, leati_weights *out) {
 
 /* Two int64 as a vector. */
 static leat_value pair(leat_value first, leat_value second) {
-    return leat_stack((leat_value[]){first, second}, 2, 0);
+    return leat_op_stack((leat_value[]){first, second}, 2, 0);
 }
 
 leat_value leati_noise_seeds(const leati_pass *pass, int weight, int draw, int count) {
     leat_value state = pass->weights[weight];
     leat_graph *graph = state.graph;
-    leat_value none = leati_number(graph, LEAT_INT64, 0);
+    leat_value none = leati_support_number(graph, LEAT_INT64, 0);
     pass->updates[weight] =
-        leat_add(state, pair(none, leati_number(graph, LEAT_INT64, draw + count)));
-    leat_value other = leat_cast(leat_replica_id(graph), LEAT_INT64);
+        leat_op_add(state, pair(none, leati_support_number(graph, LEAT_INT64, draw + count)));
+    leat_value other = leat_op_cast(leat_op_replica_id(graph), LEAT_INT64);
     /* Far from the seeds that layers draw, so that replicas and layers do not meet. */
-    other = leat_multiply(other, leati_number(graph, LEAT_INT64, 1000000007));
-    leat_value seed = leat_add(state, pair(other, leati_number(graph, LEAT_INT64, draw)));
-    return leat_cast(leat_floormod(seed, leati_number(graph, LEAT_INT64, INT32_MAX - 1)),
-                     LEAT_INT32);
+    other = leat_op_multiply(other, leati_support_number(graph, LEAT_INT64, 1000000007));
+    leat_value seed =
+        leat_op_add(state, pair(other, leati_support_number(graph, LEAT_INT64, draw)));
+    return leat_op_cast(
+        leat_op_floormod(seed, leati_support_number(graph, LEAT_INT64, INT32_MAX - 1)), LEAT_INT32);
 }
 
 leat_value leati_noise_nth_seed(const leati_pass *pass, int weight, int draw) {
@@ -59,25 +60,26 @@ leat_value leati_noise_seed(const leati_pass *pass, int weight) {
 
 /* The shape of the draws as values: that of x, where `shape` does not say another. */
 static leat_value shape_of_draws(leat_value x, const leati_ints *shape) {
-    leat_value all = leat_shape_of(x, LEAT_INT64), dims[LEAT_MAX_RANK];
+    leat_value all = leat_op_shape(x, LEAT_INT64), dims[LEAT_MAX_RANK];
     if (shape->count == 0)
         return all;
     for (int32_t d = 0; d < shape->count; d++)
-        dims[d] = shape->values[d] >= 0
-                      ? leati_number(x.graph, LEAT_INT64, (double)shape->values[d])
-                      : leat_squeeze(leat_slice(all, (int64_t[]){d}, (int64_t[]){1}, 1), NULL, 0);
-    return leat_stack(dims, shape->count, 0);
+        dims[d] =
+            shape->values[d] >= 0
+                ? leati_support_number(x.graph, LEAT_INT64, (double)shape->values[d])
+                : leat_op_squeeze(leat_op_slice(all, (int64_t[]){d}, (int64_t[]){1}, 1), NULL, 0);
+    return leat_op_stack(dims, shape->count, 0);
 }
 
 static leat_value draw(const leati_tensor_op *op, leat_value seed, leat_value x,
                        const leati_ints *shape, double low, double high) {
     leat_shape static_shape = leat_value_shape(x);
     leat_dtype dtype = leat_value_dtype(x);
-    if (leati_value_failed(seed) || leati_value_failed(x))
+    if (leati_support_value_failed(seed) || leati_support_value_failed(x))
         return (leat_value){.graph = x.graph, .id = -1};
     if (shape->count > 0 && shape->count != static_shape.rank)
-        return leati_build_error(x.graph, LEAT_INVALID_ARGUMENT,
-                                 "noise_shape has not as many dimensions as the input");
+        return leati_support_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+                                         "noise_shape has not as many dimensions as the input");
     for (int32_t d = 0; d < shape->count; d++)
         static_shape.dims[d] = shape->values[d] < 0 ? static_shape.dims[d] : shape->values[d];
     if (leati_shape_count(&static_shape) >= 0)
@@ -88,7 +90,7 @@ static leat_value draw(const leati_tensor_op *op, leat_value seed, leat_value x,
     leat_value dims = shape_of_draws(x, shape);
     int32_t id = leati_graph_add_computed(x.graph, op, &args, &seed, 1, &name, &dims, 1);
     leat_value drawn = {.graph = x.graph, .id = id};
-    return id < 0 ? drawn : leat_ensure_shape(drawn, static_shape);
+    return id < 0 ? drawn : leat_op_ensure_shape(drawn, static_shape);
 }
 
 leat_value leati_noise_uniform(leat_value seed, leat_value x, const leati_ints *shape) {
@@ -104,15 +106,16 @@ leat_value leati_noise_normal(leat_value seed, leat_value x, const leati_ints *s
     return draw(&leati_tensor_op_stateless_normal, seed, x, shape, 0, 1);
 }
 
-leat_value leati_drop(const leati_pass *pass, double rate, const leati_ints *shape) {
+leat_value leati_noise_drop(const leati_pass *pass, double rate, const leati_ints *shape) {
     leat_value x = pass->inputs[0];
     if (!pass->training || rate <= 0)
         return x;
     leat_value seed = leati_noise_seed(pass, 0);
     if (rate >= 1)
-        return leat_zeros_like(x);
+        return leat_op_zeros_like(x);
     leat_value drawn = leati_noise_uniform(seed, x, shape);
-    leat_value kept = leat_greater_equal(drawn, leati_number(x.graph, leat_value_dtype(x), rate));
-    leat_value scaled = leati_times(x, 1 / (1 - rate));
-    return leat_select(kept, scaled, leat_zeros_like(x));
+    leat_value kept =
+        leat_op_greater_equal(drawn, leati_support_number(x.graph, leat_value_dtype(x), rate));
+    leat_value scaled = leati_support_times(x, 1 / (1 - rate));
+    return leat_op_select(kept, scaled, leat_op_zeros_like(x));
 }

@@ -5,7 +5,7 @@
 #include "train/frame/layer.h"
 
 /* For check: INVALID_ARGUMENT for a number outside of 0 to 1. */
-LEAT_WARN_UNUSED leat_status leati_check_rate(const char *name, double rate, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_noise_check_rate(const char *name, double rate, leat_error *err);
 
 /* Lists the generator's state where the layer draws at all. */
 void leati_noise_state(bool draws, leati_weights *out);
@@ -28,6 +28,6 @@ leat_value leati_noise_between(leat_value seed, leat_value x, const leati_ints *
 
 /* The input with its values dropped at `rate` in training (tf.nn.experimental.stateless_dropout);
  * weight 0 is the generator's state if the rate is above 0. */
-leat_value leati_drop(const leati_pass *pass, double rate, const leati_ints *shape);
+leat_value leati_noise_drop(const leati_pass *pass, double rate, const leati_ints *shape);
 
 #endif

@@ -8,25 +8,25 @@
 #include "graph/support/support.h"
 
 static leati_moments of_all_replicas(leat_value x, const int64_t *axes, int count, bool keepdims) {
-    leat_value ones = leat_ones_like(x), sums[3];
-    const leat_value parts[3] = {leat_reduce_sum(x, axes, count, keepdims),
-                                 leat_reduce_sum(leat_square(x), axes, count, keepdims),
-                                 leat_reduce_sum(ones, axes, count, keepdims)};
-    leat_all_reduce(parts, 3, LEAT_AGGREGATION_SUM, sums);
-    leat_value mean = leat_divide_no_nan(sums[0], sums[2]);
-    leat_value squares = leat_divide_no_nan(sums[1], sums[2]);
-    leat_value variance = leat_subtract(squares, leat_square(mean));
-    return (leati_moments){mean, leat_maximum(variance, leat_zeros_like(variance))};
+    leat_value ones = leat_op_ones_like(x), sums[3];
+    const leat_value parts[3] = {leat_op_reduce_sum(x, axes, count, keepdims),
+                                 leat_op_reduce_sum(leat_op_square(x), axes, count, keepdims),
+                                 leat_op_reduce_sum(ones, axes, count, keepdims)};
+    leat_op_all_reduce(parts, 3, LEAT_AGGREGATION_SUM, sums);
+    leat_value mean = leat_op_divide_no_nan(sums[0], sums[2]);
+    leat_value squares = leat_op_divide_no_nan(sums[1], sums[2]);
+    leat_value variance = leat_op_subtract(squares, leat_op_square(mean));
+    return (leati_moments){mean, leat_op_maximum(variance, leat_op_zeros_like(variance))};
 }
 
-leati_moments leati_find_moments(leat_value x, const int64_t *axes, int count, bool keepdims,
-                                 bool synchronized) {
+leati_moments leati_normalize_moments(leat_value x, const int64_t *axes, int count, bool keepdims,
+                                      bool synchronized) {
     if (synchronized)
         return of_all_replicas(x, axes, count, keepdims);
-    leat_value mean = leat_reduce_mean(x, axes, count, true);
-    leat_value apart = leat_squared_difference(x, leat_stop_gradient(mean));
-    leat_value variance = leat_reduce_mean(apart, axes, count, keepdims);
-    return (leati_moments){keepdims ? mean : leat_squeeze(mean, axes, count), variance};
+    leat_value mean = leat_op_reduce_mean(x, axes, count, true);
+    leat_value apart = leat_op_squared_difference(x, leat_op_stop_gradient(mean));
+    leat_value variance = leat_op_reduce_mean(apart, axes, count, keepdims);
+    return (leati_moments){keepdims ? mean : leat_op_squeeze(mean, axes, count), variance};
 }
 
 /* A vector along dimension `axis` of `rank`. */
@@ -36,36 +36,37 @@ static leat_value along(leat_value vector, int32_t axis, int32_t rank) {
         return vector;
     for (int32_t d = 0; d < rank; d++)
         dims[d] = d == axis ? -1 : 1;
-    return leat_reshape(vector, dims, rank);
+    return leat_op_reshape(vector, dims, rank);
 }
 
 leat_value leati_normalize(leat_value x, leati_moments moments, const leati_affine *affine,
                            double epsilon) {
     int32_t rank = leat_value_shape(x).rank;
     leat_value variance = moments.variance;
-    if (leati_value_failed(variance))
+    if (leati_support_value_failed(variance))
         return variance;
-    leat_value least = leati_number(x.graph, leat_value_dtype(variance), epsilon);
-    leat_value factor = leat_rsqrt(leat_add(variance, least));
+    leat_value least = leati_support_number(x.graph, leat_value_dtype(variance), epsilon);
+    leat_value factor = leat_op_rsqrt(leat_op_add(variance, least));
     if (affine->gamma != NULL)
-        factor = leat_multiply(factor, *affine->gamma);
-    leat_value offset = leat_negate(leat_multiply(moments.mean, factor));
+        factor = leat_op_multiply(factor, *affine->gamma);
+    leat_value offset = leat_op_negate(leat_op_multiply(moments.mean, factor));
     if (affine->beta != NULL)
-        offset = leat_add(offset, *affine->beta);
-    leat_value scaled = leat_multiply(x, along(factor, affine->axis, rank));
-    return leat_add(scaled, along(offset, affine->axis, rank));
+        offset = leat_op_add(offset, *affine->beta);
+    leat_value scaled = leat_op_multiply(x, along(factor, affine->axis, rank));
+    return leat_op_add(scaled, along(offset, affine->axis, rank));
 }
 
-leat_status leati_norm_axes(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
+leat_status leati_normalize_axes(const leati_ints *axes, int32_t rank, bool *mask,
+                                 leat_error *err) {
     for (int32_t d = 0; d < rank; d++)
         mask[d] = axes->count == 0 && d == rank - 1;
-    return axes->count == 0 ? LEAT_OK : leati_mark_axes(axes, rank, mask, err);
+    return axes->count == 0 ? LEAT_OK : leati_support_mark_axes(axes, rank, mask, err);
 }
 
-leat_status leati_norm_shape(const leati_ints *axes, const leat_shape *input, leat_shape *out,
-                             leat_error *err) {
+leat_status leati_normalize_shape(const leati_ints *axes, const leat_shape *input, leat_shape *out,
+                                  leat_error *err) {
     bool mask[LEAT_MAX_RANK] = {false};
-    LEATI_TRY(leati_norm_axes(axes, input->rank, mask, err));
+    LEATI_TRY(leati_normalize_axes(axes, input->rank, mask, err));
     *out = (leat_shape){.rank = 0};
     for (int32_t d = 0; d < input->rank; d++) {
         if (mask[d] && input->dims[d] < 0) {
@@ -82,8 +83,8 @@ leat_status leati_norm_shape(const leati_ints *axes, const leat_shape *input, le
     return LEAT_OK;
 }
 
-void leati_norm_weights(const char *gamma, const char *beta, const leat_shape *shape,
-                        leati_weights *out) {
+void leati_normalize_weights(const char *gamma, const char *beta, const leat_shape *shape,
+                             leati_weights *out) {
     const char *const initializers[2] = {gamma, beta};
     static const char *const names[2] = {"gamma", "beta"};
     out->count = 0;

@@ -13,6 +13,6 @@
     }
 
 /* The sum over these dimensions, or over all where there are none. */
-leat_value leati_sum_over(leat_value value, const leati_ints *axes);
+leat_value leati_overlap_sum_over(leat_value value, const leati_ints *axes);
 
 #endif

@@ -52,21 +52,24 @@ struct leati_picture_args {
                           .doc = "The value outside where fill_mode is \"constant\".")
 
 /* Numbers from `low` to `high`. */
-typedef struct leati_range {
+typedef struct leati_picture_range {
     double low, high;
-} leati_range;
+} leati_picture_range;
 
 /* For check: none, one number or two, within `bounds`. */
-LEAT_WARN_UNUSED leat_status leati_check_factor(const leati_floats *factor, const char *name,
-                                                leati_range bounds, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_pictures_check_factor(const leati_floats *factor,
+                                                         const char *name,
+                                                         leati_picture_range bounds,
+                                                         leat_error *err);
 /* For check: a factor, a range of values, an order of dimensions and a view, of which a layer has
  * some. */
-LEAT_WARN_UNUSED leat_status leati_check_picture(const struct leati_picture_args *args,
-                                                 leati_range bounds, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_pictures_check(const struct leati_picture_args *args,
+                                                  leati_picture_range bounds, leat_error *err);
 /* What a factor stands for: a number f for [-f, f], but not below `least`; two numbers for what
  * lies between them; none is `standard`. */
-leati_range leati_factor_range(const leati_floats *factor, double standard, double least);
-leati_range leati_value_range(const leati_floats *range);
+leati_picture_range leati_pictures_factor_range(const leati_floats *factor, double standard,
+                                                double least);
+leati_picture_range leati_pictures_value_range(const leati_floats *range);
 
 /* The slots `seed` and `weights` of layers that draw; struct leati_picture_args comes first. */
 leati_seed_argument leati_picture_seed(const void *args);
@@ -74,65 +77,72 @@ LEAT_WARN_UNUSED leat_status leati_picture_weights(const void *args, const leat_
                                                    leati_weights *out, leat_error *err);
 
 /* One call: pictures, and how often was drawn for them. */
-typedef struct leati_pictures {
+typedef struct leati_picture_arguments {
     const leati_pass *pass;
     leat_value x; /* floats [batch, height, width, channels] */
     bool single;  /* the input was one picture */
     int draws;
-} leati_pictures;
+} leati_picture_arguments;
 
 /* One picture or a batch as floats, and the result in the form that the input had. */
-leati_pictures leati_pictures_begin(const leati_pass *pass);
-leat_value leati_pictures_end(const leati_pictures *pictures, leat_value value);
+leati_picture_arguments leati_pictures_begin(const leati_pass *pass);
+leat_value leati_pictures_end(const leati_picture_arguments *pictures, leat_value value);
 
 /* Uniform numbers [batch, 1, 1, count] of [low, high). */
-leat_value leati_pictures_draw(leati_pictures *pictures, int64_t count, leati_range range);
+leat_value leati_pictures_draw(leati_picture_arguments *pictures, int64_t count,
+                               leati_picture_range range);
 /* Uniform numbers [count] for all pictures together, or normal ones of the shape of the pictures.
  */
-leat_value leati_pictures_draw_vector(leati_pictures *pictures, int64_t count, leati_range range);
-leat_value leati_pictures_draw_normal(leati_pictures *pictures);
+leat_value leati_pictures_draw_vector(leati_picture_arguments *pictures, int64_t count,
+                                      leati_picture_range range);
+leat_value leati_pictures_draw_normal(leati_picture_arguments *pictures);
 /* Uniform integers int64 [batch, 1, 1, 1] of [low, high). */
-leat_value leati_pictures_draw_integers(leati_pictures *pictures, leati_range range);
+leat_value leati_pictures_draw_integers(leati_picture_arguments *pictures,
+                                        leati_picture_range range);
 /* The seed of the next draw, or of the next `count` of them. */
-leat_value leati_pictures_seed(leati_pictures *pictures);
-leat_value leati_pictures_seeds(leati_pictures *pictures, int count);
+leat_value leati_pictures_seed(leati_picture_arguments *pictures);
+leat_value leati_pictures_seeds(leati_picture_arguments *pictures, int count);
 /* Number `index` of the last dimension, which stays with size 1. */
 leat_value leati_pictures_part(leat_value numbers, int64_t index);
 /* 1 or -1 for each picture, by one draw. */
-leat_value leati_pictures_sign(leati_pictures *pictures);
+leat_value leati_pictures_sign(leati_picture_arguments *pictures);
 /* One value of each picture, [batch, 1, 1, 1], for what has as many. */
 leat_value leati_pictures_corner(leat_value x);
 /* The size along a dimension, as a scalar of the dtype of x. */
-leat_value leati_pictures_size(const leati_pictures *pictures, int dimension);
+leat_value leati_pictures_size(const leati_picture_arguments *pictures, int dimension);
 
 /* `count` numbers, each a scalar or [batch, 1, 1, 1], as [batch, count]. */
 enum { LEATI_PICTURE_NUMBERS = 64 };
-leat_value leati_pictures_rows(const leati_pictures *pictures, const leat_value *numbers,
+leat_value leati_pictures_rows(const leati_picture_arguments *pictures, const leat_value *numbers,
                                int count);
 /* The pictures seen through the projections of a table [batch, 8]. */
-leat_value leati_pictures_project(const leati_pictures *pictures,
+leat_value leati_pictures_project(const leati_picture_arguments *pictures,
                                   const struct leati_picture_args *args, leat_value table);
 /* The pictures seen through projections: the numbers a0 a1 a2 b0 b1 b2, each a scalar or [batch, 1,
  * 1, 1] (graph/ops/picture/projective_transform). */
-leat_value leati_pictures_view(const leati_pictures *pictures,
+leat_value leati_pictures_view(const leati_picture_arguments *pictures,
                                const struct leati_picture_args *args, const leat_value *numbers);
 
 /* x * number + offset, x kept within a range, and x carried from one range to another. */
-leat_value leati_linear(leat_value x, double number, double offset);
-leat_value leati_clip(leat_value x, leati_range range);
-leat_value leati_carry(leat_value x, leati_range from, leati_range to);
+leat_value leati_pictures_linear(leat_value x, double number, double offset);
+leat_value leati_pictures_clip(leat_value x, leati_picture_range range);
+leat_value leati_pictures_rescale(leat_value x, leati_picture_range from, leati_picture_range to);
 /* Red, green and blue as one channel of grey; one channel stays. */
-leat_value leati_grey(leat_value x);
+leat_value leati_pictures_grey(leat_value x);
 /* The number of channels; below 1, and the graph fails, where it is unknown. */
-int64_t leati_known_channels(leat_value x);
+int64_t leati_pictures_known_channels(leat_value x);
 /* Each channel by itself with a kernel [height, width], "same". */
-leat_value leati_filter(leat_value x, leat_value kernel);
+leat_value leati_pictures_filter(leat_value x, leat_value kernel);
 
 /* Changes of colour, each picture's drawn from `factor`. */
-void leati_brighten(leati_pictures *pictures, leati_range factor, leati_range values);
-void leati_contrast(leati_pictures *pictures, leati_range factor, leati_range values);
-void leati_strengthen_colours(leati_pictures *pictures, leati_range factor, leati_range values);
-void leati_turn_hue(leati_pictures *pictures, leati_range factor, leati_range values);
+void leati_pictures_brighten(leati_picture_arguments *pictures, leati_picture_range factor,
+                             leati_picture_range values);
+void leati_pictures_contrast(leati_picture_arguments *pictures, leati_picture_range factor,
+                             leati_picture_range values);
+void leati_pictures_saturate(leati_picture_arguments *pictures, leati_picture_range factor,
+                             leati_picture_range values);
+void leati_pictures_shift_hue(leati_picture_arguments *pictures, leati_picture_range factor,
+                              leati_picture_range values);
 
 /* The pictures scaled; `cut`: after cutting off what is too much for the proportions; `padded`:
  * after a border of `fill` where they are too small. Sizes are unknown only where neither is. */

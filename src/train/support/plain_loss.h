@@ -14,7 +14,7 @@
         (void)args;                                                                                \
         (void)mask;                                                                                \
         return leati_loss_align(&labels, &predictions) ? FUNCTION(labels, predictions)             \
-                                                       : leati_failed_value(predictions);          \
+                                                       : leati_loss_failed_value(predictions);     \
     }                                                                                              \
     const leati_loss_kind leati_loss_##ID = {                                                      \
         .kind =                                                                                    \

@@ -25,8 +25,8 @@ struct leati_pooling_args {
 
 LEAT_WARN_UNUSED leat_status leati_pooling_check(const void *args, int directions, leat_error *err);
 /* The call: `pool` is the operation for pictures. */
-leat_value leati_pool(const leati_pass *pass, int directions,
-                      leat_value (*pool)(leat_value, const leat_pool2d_options *));
+leat_value leati_pooling_pool(const leati_pass *pass, int directions,
+                              leat_value (*pool)(leat_value, const leat_op_pool2d_options *));
 
 struct leati_global_pooling_args {
     char *name; /* first: struct leati_layer_args */
@@ -35,10 +35,10 @@ struct leati_global_pooling_args {
 };
 extern const leati_row leati_global_pooling_rows[];
 
-leat_status leati_global_pooling_check(const void *args, leat_error *err);
+leat_status leati_pooling_global_check(const void *args, leat_error *err);
 /* The call: `reduce` is a reduction over axes. */
-leat_value leati_pool_all(const leati_pass *pass, int directions,
-                          leat_value (*reduce)(leat_value, const int64_t *, int, bool));
+leat_value leati_pooling_pool_all(const leati_pass *pass, int directions,
+                                  leat_value (*reduce)(leat_value, const int64_t *, int, bool));
 
 /* As many windows as the result has places along each direction. */
 struct leati_adaptive_pooling_args {
@@ -48,10 +48,11 @@ struct leati_adaptive_pooling_args {
 };
 extern const leati_row leati_adaptive_pooling_rows[];
 
-LEAT_WARN_UNUSED leat_status leati_adaptive_check(const void *args, int directions,
-                                                  leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_pooling_adaptive_check(const void *args, int directions,
+                                                          leat_error *err);
 /* The call: `reduce` is a reduction over axes. */
-leat_value leati_pool_adaptive(const leati_pass *pass, int directions,
-                               leat_value (*reduce)(leat_value, const int64_t *, int, bool));
+leat_value leati_pooling_pool_adaptive(const leati_pass *pass, int directions,
+                                       leat_value (*reduce)(leat_value, const int64_t *, int,
+                                                            bool));
 
 #endif

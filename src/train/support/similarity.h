@@ -5,14 +5,14 @@
 #include "train/frame/loss.h"
 
 /* The cosine of the angle between vectors along `axis`; 0 where one has the length 0. */
-leat_value leati_cosine(leat_value x, leat_value y, int64_t axis);
+leat_value leati_similarity_cosine(leat_value x, leat_value y, int64_t axis);
 
 /* Along these axes (none: the last): values less their mean, and their biased variance, with
  * dimensions of size 1 in place. */
-void leati_center(leat_value x, const leati_ints *axes, leat_value *mean, leat_value *rest,
-                  leat_value *variance);
+void leati_similarity_center(leat_value x, const leati_ints *axes, leat_value *mean,
+                             leat_value *rest, leat_value *variance);
 /* The mean along these axes (none: the last). */
-leat_value leati_mean_over(leat_value x, const leati_ints *axes, bool keepdims);
+leat_value leati_similarity_mean_over(leat_value x, const leati_ints *axes, bool keepdims);
 
 #define LEATI_AXES_OF_MEAN_ROW(STRUCT)                                                             \
     {                                                                                              \

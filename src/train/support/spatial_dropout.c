@@ -17,8 +17,8 @@ const leati_row leati_spatial_dropout_rows[] = {
 
 leat_status leati_spatial_dropout_check(const void *arguments, leat_error *err) {
     const struct leati_spatial_dropout_args *args = arguments;
-    LEATI_TRY(leati_check_rate("rate", args->rate, err));
-    return leati_check_data_format(args->data_format, err);
+    LEATI_TRY(leati_noise_check_rate("rate", args->rate, err));
+    return leati_layer_check_data_format(args->data_format, err);
 }
 
 leati_seed_argument leati_spatial_dropout_seed(const void *args) {
@@ -37,6 +37,6 @@ leat_status leati_spatial_dropout_weights(const void *arguments, const leat_shap
 leat_value leati_spatial_drop(const leati_pass *pass, int directions) {
     const struct leati_spatial_dropout_args *args = pass->args;
     int64_t dims[5] = {-1, 1, 1, 1, 1};
-    dims[leati_channels_first(args->data_format) ? 1 : directions + 1] = -1;
-    return leati_drop(pass, args->rate, &(leati_ints){dims, directions + 2});
+    dims[leati_layer_channels_first(args->data_format) ? 1 : directions + 1] = -1;
+    return leati_noise_drop(pass, args->rate, &(leati_ints){dims, directions + 2});
 }

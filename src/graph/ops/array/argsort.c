@@ -5,17 +5,17 @@
 #include "graph/support/array/sorting.h"
 
 static leat_status argsort_infer(leati_infer_call *call, leat_error *err) {
-    return leati_sort_infer(call, LEAT_INT32, err);
+    return leati_sorting_infer(call, LEAT_INT32, err);
 }
 
 static leat_status argsort_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_sort_kernel(call, true, err);
+    return leati_sorting_kernel(call, true, err);
 }
 
-leat_value leat_argsort(leat_value values, int64_t axis, bool descending) {
+leat_value leat_op_argsort(leat_value values, int64_t axis, bool descending) {
     char ascending[] = "ASCENDING", other[] = "DESCENDING";
     struct leati_sort_args args = {.axis = axis, .direction = descending ? other : ascending};
-    return leati_op1(&leati_tensor_op_argsort, &args, values);
+    return leati_graph_build1(&leati_tensor_op_argsort, &args, values);
 }
 
 const leati_tensor_op leati_tensor_op_argsort = {

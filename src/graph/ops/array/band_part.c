@@ -44,25 +44,25 @@ static leat_status check(const struct band_part_args *args, const leat_shape *in
 
 static leat_status band_part_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *in = &call->inputs[0].shape;
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (in->rank >= 0 && call->unknown == 0)
         LEATI_TRY(check(call->args, in, err));
-    return leati_infer_output(call, call->inputs[0].dtype, in, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, in, NULL, err);
 }
 
 static leat_status band_part_kernel(leati_kernel_call *call, leat_error *err) {
     const struct band_part_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(check(args, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t rows = shape.dims[shape.rank - 2], columns = shape.dims[shape.rank - 1];
     int64_t lower = args->num_lower < 0 ? rows : args->num_lower;
     int64_t upper = args->num_upper < 0 ? columns : args->num_upper;
     size_t size = leat_dtype_size(in->dtype);
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        const char *from = leati_row_of(in, row);
-        char *to = leati_row_of(&call->outputs[0], row);
+        const char *from = leati_support_row_of(in, row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         memset(to, 0, (size_t)in->count * size);
         for (int64_t i = 0; i < in->count / columns; i++) {
             int64_t line = i % rows;
@@ -73,19 +73,19 @@ static leat_status band_part_kernel(leati_kernel_call *call, leat_error *err) {
                 memcpy(to + at, from + at, (size_t)(last - first) * size);
         }
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status band_part_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] =
-        leati_op1(&leati_tensor_op_band_part, call->args, call->output_gradients[0]);
+        leati_graph_build1(&leati_tensor_op_band_part, call->args, call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_band_part(leat_value input, int64_t num_lower, int64_t num_upper) {
+leat_value leat_op_band_part(leat_value input, int64_t num_lower, int64_t num_upper) {
     struct band_part_args args = {.num_lower = num_lower, .num_upper = num_upper};
-    return leati_op1(&leati_tensor_op_band_part, &args, input);
+    return leati_graph_build1(&leati_tensor_op_band_part, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_band_part = {

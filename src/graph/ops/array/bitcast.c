@@ -55,24 +55,24 @@ static leat_status bitcast_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(want_number(call->inputs[0].dtype, "the input", err));
     LEATI_TRY(want_number(args->type, "type", err));
     LEATI_TRY(cast_shape(call->inputs[0].dtype, args->type, &call->inputs[0].shape, &shape, err));
-    return leati_infer_output(call, args->type, &shape, NULL, err);
+    return leati_op_infer_output(call, args->type, &shape, NULL, err);
 }
 
 static leat_status bitcast_kernel(leati_kernel_call *call, leat_error *err) {
     const struct bitcast_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape from = leati_operand_shape(in), shape;
+    leat_shape from = leati_support_operand_shape(in), shape;
     LEATI_TRY(cast_shape(in->dtype, args->type, &from, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)in->count * leat_dtype_size(in->dtype);
     for (int64_t row = 0; row < call->n && bytes > 0; row++)
-        memcpy(leati_row_of(out, row), leati_row_of(in, row), bytes);
+        memcpy(leati_support_row_of(out, row), leati_support_row_of(in, row), bytes);
     return LEAT_OK;
 }
 
-leat_value leat_bitcast(leat_value input, leat_dtype type) {
+leat_value leat_op_bitcast(leat_value input, leat_dtype type) {
     struct bitcast_args args = {.type = type};
-    return leati_op1(&leati_tensor_op_bitcast, &args, input);
+    return leati_graph_build1(&leati_tensor_op_bitcast, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_bitcast = {

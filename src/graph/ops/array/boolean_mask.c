@@ -26,7 +26,7 @@ static leat_status masked(const struct boolean_mask_args *args, const leat_shape
     char texts[2][128];
     if (mask->rank == 0)
         return leati_refuse(err, SHAPE, "mask cannot be scalar; expected a vector");
-    LEATI_TRY(leati_normal_axis(args->axis, tensor->rank, axis, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, tensor->rank, axis, err));
     bool fits = *axis + mask->rank <= tensor->rank;
     for (int32_t d = 0; fits && d < mask->rank; d++) {
         int64_t a = tensor->dims[*axis + d], b = mask->dims[d];
@@ -50,23 +50,24 @@ static leat_status boolean_mask_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *tensor = &call->inputs[0].shape, *mask = &call->inputs[1].shape;
     leat_shape out = {.rank = LEAT_UNKNOWN_RANK};
     int32_t axis = 0;
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_dtype(call, 1, LEAT_BOOL, "the mask", err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, LEAT_BOOL, "the mask", err));
     if (tensor->rank >= 0 && mask->rank >= 0)
         LEATI_TRY(masked(call->args, tensor, mask, LEAT_UNKNOWN_DIM, &axis, &out, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }
 
 static leat_status boolean_mask_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *mask = &call->inputs[1];
     const bool *holds = (const bool *)mask->data;
-    leat_shape tensor = leati_operand_shape(in), covered = leati_operand_shape(mask), out = {0};
+    leat_shape tensor = leati_support_operand_shape(in),
+               covered = leati_support_operand_shape(mask), out = {0};
     int32_t axis = 0;
     int64_t count = 0, outer = 1;
     for (int64_t i = 0; i < mask->count; i++)
         count += holds[i];
     LEATI_TRY(masked(call->args, &tensor, &covered, count, &axis, &out, err));
-    LEATI_TRY(leati_output_like(call, 0, &out, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &out, err));
     for (int32_t d = 0; d < axis; d++)
         outer *= tensor.dims[d];
     size_t bytes = leat_dtype_size(in->dtype);
@@ -80,21 +81,21 @@ static leat_status boolean_mask_kernel(leati_kernel_call *call, leat_error *err)
         memcpy(to, from + (size_t)i * bytes, bytes);
         to += bytes;
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status boolean_mask_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value x = call->inputs[0];
     (void)err;
-    leat_value at =
-        leati_op2(&leati_tensor_op_boolean_mask, call->args, leati_positions(x), call->inputs[1]);
-    call->input_gradients[0] = leati_add_at(call->output_gradients[0], at, x);
+    leat_value at = leati_graph_build2(&leati_tensor_op_boolean_mask, call->args,
+                                       leati_positions(x), call->inputs[1]);
+    call->input_gradients[0] = leati_positions_add_at(call->output_gradients[0], at, x);
     return LEAT_OK;
 }
 
-leat_value leat_boolean_mask(leat_value tensor, leat_value mask, int64_t axis) {
+leat_value leat_op_boolean_mask(leat_value tensor, leat_value mask, int64_t axis) {
     struct boolean_mask_args args = {.axis = axis};
-    return leati_op2(&leati_tensor_op_boolean_mask, &args, tensor, mask);
+    return leati_graph_build2(&leati_tensor_op_boolean_mask, &args, tensor, mask);
 }
 
 const leati_tensor_op leati_tensor_op_boolean_mask = {

@@ -19,7 +19,7 @@ static const leati_row broadcast_to_rows[] = {
 static leat_status target(const leati_ints *dims, const leat_shape *in, leat_shape *out,
                           leat_error *err) {
     char texts[2][128];
-    LEATI_TRY(leati_unknown_dims(dims, out, err));
+    LEATI_TRY(leati_support_unknown_dims(dims, out, err));
     bool fits = in->rank <= out->rank;
     for (int32_t d = 0; d < out->rank; d++) {
         out->dims[d] = dims->values[d];
@@ -37,44 +37,45 @@ static leat_status target(const leati_ints *dims, const leat_shape *in, leat_sha
 static leat_status broadcast_to_infer(leati_infer_call *call, leat_error *err) {
     const struct broadcast_to_args *args = call->args;
     leat_shape shape = {0};
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (call->unknown != 0)
-        LEATI_TRY(leati_known_dims(&args->shape, &shape, err));
+        LEATI_TRY(leati_support_known_dims(&args->shape, &shape, err));
     else
         LEATI_TRY(target(&args->shape, &call->inputs[0].shape, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status broadcast_to_kernel(leati_kernel_call *call, leat_error *err) {
     const struct broadcast_to_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape from = leati_operand_shape(in), shape = {0};
+    leat_shape from = leati_support_operand_shape(in), shape = {0};
     size_t size = leat_dtype_size(in->dtype);
     int64_t dense[LEAT_MAX_RANK], steps[LEAT_MAX_RANK] = {0}, out_steps[LEAT_MAX_RANK];
     LEATI_TRY(target(&args->shape, &from, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    leati_dense_steps(&from, size, dense);
-    leati_dense_steps(&shape, size, out_steps);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    leati_support_dense_steps(&from, size, dense);
+    leati_support_dense_steps(&shape, size, out_steps);
     for (int32_t k = 0; k < from.rank; k++)
         if (from.dims[k] != 1)
             steps[shape.rank - from.rank + k] = dense[k];
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        leati_strided_copy(leati_row_of(&call->outputs[0], row), out_steps, leati_row_of(in, row),
-                           steps, shape.dims, shape.rank, size);
-    return leati_hold_strings(call, 0, err);
+        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
+                                   leati_support_row_of(in, row), steps, shape.dims, shape.rank,
+                                   size);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status broadcast_to_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] =
-        leati_gradient_unbroadcast(call->output_gradients[0], call->inputs[0]);
+        leati_op_gradient_unbroadcast(call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_broadcast_to(leat_value input, const int64_t *shape, int rank) {
+leat_value leat_op_broadcast_to(leat_value input, const int64_t *shape, int rank) {
     struct broadcast_to_args args = {
         .shape = {.values = (int64_t *)(uintptr_t)shape, .count = rank}};
-    return leati_op1(&leati_tensor_op_broadcast_to, &args, input);
+    return leati_graph_build1(&leati_tensor_op_broadcast_to, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_broadcast_to = {

@@ -46,11 +46,11 @@ static leat_status concat_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     int32_t axis = 0;
     bool whole = true; /* are all ranks known? */
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (call->unknown != 0) {
         shape = shape_of_any_axis(call);
-        return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+        return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
     }
     for (int i = 0; i < call->num_inputs; i++) {
         const leat_shape *next = &call->inputs[i].shape;
@@ -60,25 +60,25 @@ static leat_status concat_infer(leati_infer_call *call, leat_error *err) {
         } else if (next->rank != LEAT_UNKNOWN_RANK) {
             shape = *next;
             if (call->num_inputs > 1) /* one alone is itself, whatever its rank */
-                LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
+                LEATI_TRY(leati_support_normal_axis(args->axis, shape.rank, &axis, err));
         }
     }
     if (!whole && shape.rank != LEAT_UNKNOWN_RANK)
         shape.dims[axis] = LEAT_UNKNOWN_DIM;
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status concat_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_axis_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     int32_t axis = 0;
     if (call->num_inputs > 1)
-        LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
+        LEATI_TRY(leati_support_normal_axis(args->axis, shape.rank, &axis, err));
     for (int i = 1; i < call->num_inputs; i++) {
-        leat_shape next = leati_operand_shape(&call->inputs[i]);
+        leat_shape next = leati_support_operand_shape(&call->inputs[i]);
         LEATI_TRY(join_shape(&shape, &next, axis, i, err));
     }
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t outer = 1;
     for (int32_t d = 0; d < axis; d++)
         outer *= shape.dims[d];
@@ -95,7 +95,7 @@ static leat_status concat_gradient(leati_gradient_call *call, leat_error *err) {
         return LEAT_OK;
     }
     if (shape.rank >= 0)
-        LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
+        LEATI_TRY(leati_support_normal_axis(args->axis, shape.rank, &axis, err));
     for (int i = 0; i < call->num_inputs; i++) {
         leat_shape part = leat_value_shape(call->inputs[i]);
         bool last = i == call->num_inputs - 1;
@@ -106,7 +106,8 @@ static leat_status concat_gradient(leati_gradient_call *call, leat_error *err) {
                               i, (int)axis);
         for (int32_t d = 0; d < shape.rank; d++)
             size[d] = d == axis ? part.dims[d] : -1;
-        call->input_gradients[i] = leat_slice(call->output_gradients[0], begin, size, shape.rank);
+        call->input_gradients[i] =
+            leat_op_slice(call->output_gradients[0], begin, size, shape.rank);
         begin[axis] += part.dims[axis];
     }
     return LEAT_OK;
@@ -124,9 +125,9 @@ static bool concat_known(const leati_known_call *call, leati_known *out) {
     return true;
 }
 
-leat_value leat_concat(const leat_value *values, int num_values, int64_t axis) {
+leat_value leat_op_concat(const leat_value *values, int num_values, int64_t axis) {
     struct leati_axis_args args = {.axis = axis};
-    return leati_op_many(&leati_tensor_op_concat, &args, values, num_values);
+    return leati_graph_build_many(&leati_tensor_op_concat, &args, values, num_values);
 }
 
 const leati_tensor_op leati_tensor_op_concat = {

@@ -30,14 +30,14 @@ static leat_status constant_infer(leati_infer_call *call, leat_error *err) {
         LEATI_TRY(leati_spec_check_tensor(args->spec, 0, tensor, err));
         shape = leat_spec_component_shape(args->spec, 0);
     }
-    return leati_infer_output(call, tensor->dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, tensor->dtype, &shape, NULL, err);
 }
 
 static leat_status constant_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_constant_args *args = call->args;
     const leat_tensor *tensor = &args->value.tensors[0];
-    return leati_kernel_view(call, 0, tensor->rank, tensor->dims, tensor->data, 0, tensor->owner,
-                             err);
+    return leati_op_kernel_view(call, 0, tensor->rank, tensor->dims, tensor->data, 0, tensor->owner,
+                                err);
 }
 
 const leati_tensor_op leati_tensor_op_constant = {
@@ -78,12 +78,12 @@ end:
     return failure.code;
 }
 
-const leat_tensor *leati_constant_of(const leati_node *node) {
+const leat_tensor *leati_node_constant(const leati_node *node) {
     const struct leati_constant_args *args = node->args;
     return node->op == &leati_tensor_op_constant && !args->spec ? &args->value.tensors[0] : NULL;
 }
 
-const leat_tensor *leati_infer_constant(const leati_infer_call *call, int index) {
+const leat_tensor *leati_op_infer_constant(const leati_infer_call *call, int index) {
     int32_t node = call->body ? call->body->values[call->ids[index]].node : -1;
-    return node < 0 ? NULL : leati_constant_of(&call->body->nodes[node]);
+    return node < 0 ? NULL : leati_node_constant(&call->body->nodes[node]);
 }

@@ -71,28 +71,28 @@ static leat_status diag_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *in = &call->inputs[0].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     leati_diagonals d;
-    LEATI_TRY(leati_want_fixed(call, 0, err));
+    LEATI_TRY(leati_diagonal_want_fixed(call, 0, err));
     if (in->rank >= 0 && call->unknown == 0)
         LEATI_TRY(matrices(call->args, in, &d, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status diag_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_diagonal_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape from = leati_operand_shape(in), shape;
+    leat_shape from = leati_support_operand_shape(in), shape;
     leati_diagonals d;
     LEATI_TRY(matrices(args, &from, &d, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(in->dtype);
     int64_t matrix = d.rows * d.columns, array = (d.high - d.low + 1) * d.longest;
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        char *to = leati_row_of(out, row);
+        char *to = leati_support_row_of(out, row);
         for (int64_t i = 0; i < out->count; i++)
-            (void)leati_store_number(in->dtype, args->padding_value, to + (size_t)i * size);
+            (void)leati_support_store_number(in->dtype, args->padding_value, to + (size_t)i * size);
         for (int64_t i = 0; i < out->count / matrix && in->count > 0; i++)
             leati_diagonals_copy(&d, size, to + (size_t)(i * matrix) * size,
-                                 leati_row_of(in, row) + (size_t)(i * array) * size, false);
+                                 leati_support_row_of(in, row) + (size_t)(i * array) * size, false);
     }
     return LEAT_OK;
 }
@@ -102,15 +102,15 @@ static leat_status diag_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     args.padding_value = 0;
     call->input_gradients[0] =
-        leati_op1(&leati_tensor_op_diag_part, &args, call->output_gradients[0]);
+        leati_graph_build1(&leati_tensor_op_diag_part, &args, call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_diag(leat_value diagonal, int64_t k) {
+leat_value leat_op_diag(leat_value diagonal, int64_t k) {
     char align[] = "RIGHT_LEFT";
     struct leati_diagonal_args args = {
         .k = {.values = &k, .count = 1}, .num_rows = -1, .num_cols = -1, .align = align};
-    return leati_op1(&leati_tensor_op_diag, &args, diagonal);
+    return leati_graph_build1(&leati_tensor_op_diag, &args, diagonal);
 }
 
 const leati_tensor_op leati_tensor_op_diag = {

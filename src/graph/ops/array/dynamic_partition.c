@@ -46,12 +46,12 @@ static leat_status dynamic_partition_infer(leati_infer_call *call, leat_error *e
     const struct dynamic_partition_args *args = call->args;
     const leat_shape *data = &call->inputs[0].shape, *numbers = &call->inputs[1].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_dtype(call, 1, LEAT_INT32, "the partitions", err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, LEAT_INT32, "the partitions", err));
     if (data->rank >= 0 && numbers->rank >= 0)
         LEATI_TRY(slices_of(data, numbers, LEAT_UNKNOWN_DIM, &shape, err));
     for (int64_t p = 0; p < args->num_partitions; p++)
-        LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
     return LEAT_OK;
 }
 
@@ -59,7 +59,8 @@ static leat_status dynamic_partition_kernel(leati_kernel_call *call, leat_error 
     const struct dynamic_partition_args *args = call->args;
     const leati_operand *data = &call->inputs[0], *numbers = &call->inputs[1];
     const int32_t *number = (const int32_t *)(const void *)numbers->data;
-    leat_shape from = leati_operand_shape(data), list = leati_operand_shape(numbers), shape;
+    leat_shape from = leati_support_operand_shape(data),
+               list = leati_support_operand_shape(numbers), shape;
     int64_t counts[LEAT_MAX_OUTPUTS] = {0};
     char *to[LEAT_MAX_OUTPUTS];
     for (int64_t i = 0; i < numbers->count; i++) {
@@ -71,7 +72,7 @@ static leat_status dynamic_partition_kernel(leati_kernel_call *call, leat_error 
     }
     for (int p = 0; p < call->num_outputs; p++) {
         LEATI_TRY(slices_of(&from, &list, counts[p], &shape, err));
-        LEATI_TRY(leati_output_like(call, p, &shape, err));
+        LEATI_TRY(leati_support_output_like(call, p, &shape, err));
         to[p] = call->outputs[p].data;
     }
     size_t bytes = leat_dtype_size(data->dtype);
@@ -82,7 +83,7 @@ static leat_status dynamic_partition_kernel(leati_kernel_call *call, leat_error 
         to[number[i]] += bytes;
     }
     for (int p = 0; p < call->num_outputs && data->dtype == LEAT_STRING; p++)
-        LEATI_TRY(leati_kernel_hold(call, p, 0, err));
+        LEATI_TRY(leati_op_kernel_hold(call, p, 0, err));
     return LEAT_OK;
 }
 
@@ -94,10 +95,10 @@ static leat_status dynamic_partition_gradient(leati_gradient_call *call, leat_er
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "no gradient of more than %d partitions; found %d", LEAT_MAX_OUTPUTS / 2,
                           count);
-    leat_value places = leat_range_tensor(leati_number(data.graph, LEAT_INT32, 0),
-                                          leat_size_of(numbers, LEAT_INT32),
-                                          leati_number(data.graph, LEAT_INT32, 1));
-    places = leat_reshape_like(places, numbers);
+    leat_value places = leat_op_range(leati_support_number(data.graph, LEAT_INT32, 0),
+                                      leat_op_size(numbers, LEAT_INT32),
+                                      leati_support_number(data.graph, LEAT_INT32, 1));
+    places = leat_op_reshape_like(places, numbers);
     int32_t both[] = {places.id, numbers.id};
     int32_t first = places.id < 0 ? -1
                                   : leati_graph_add(data.graph, &leati_tensor_op_dynamic_partition,
@@ -107,10 +108,11 @@ static leat_status dynamic_partition_gradient(leati_gradient_call *call, leat_er
     for (int p = 0; p < count; p++) {
         parts[p] = (leat_value){.graph = data.graph, .id = first + p};
         parts[count + p] = call->output_gradients[p].id >= 0 ? call->output_gradients[p]
-                                                             : leat_zeros_like(call->outputs[p]);
+                                                             : leat_op_zeros_like(call->outputs[p]);
     }
-    leat_value stitched = leati_op_many(&leati_tensor_op_dynamic_stitch, NULL, parts, 2 * count);
-    call->input_gradients[0] = leat_reshape_like(stitched, data);
+    leat_value stitched =
+        leati_graph_build_many(&leati_tensor_op_dynamic_stitch, NULL, parts, 2 * count);
+    call->input_gradients[0] = leat_op_reshape_like(stitched, data);
     return LEAT_OK;
 }
 

@@ -40,9 +40,10 @@ static leat_status dynamic_stitch_infer(leati_infer_call *call, leat_error *err)
                             call->num_inputs);
     for (int i = 0; i < count; i++) {
         const leati_type *indices = &call->inputs[i], *data = &call->inputs[count + i];
-        LEATI_TRY(leati_want_dtype(call, i, LEAT_INT32, "the indices", err));
-        LEATI_TRY(leati_want_values(call, count + i, err));
-        LEATI_TRY(leati_want_dtype(call, count + i, call->inputs[count].dtype, "the data", err));
+        LEATI_TRY(leati_support_want_dtype(call, i, LEAT_INT32, "the indices", err));
+        LEATI_TRY(leati_support_want_values(call, count + i, err));
+        LEATI_TRY(
+            leati_support_want_dtype(call, count + i, call->inputs[count].dtype, "the data", err));
         if (indices->shape.rank >= 0 && data->shape.rank >= 0)
             LEATI_TRY(slice_of(&indices->shape, &data->shape, i, &slice, err));
     }
@@ -51,7 +52,7 @@ static leat_status dynamic_stitch_infer(leati_infer_call *call, leat_error *err)
         for (int32_t d = 0; d < slice.rank; d++)
             shape.dims[shape.rank++] = slice.dims[d];
     }
-    return leati_infer_output(call, call->inputs[count].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[count].dtype, &shape, NULL, err);
 }
 
 static leat_status dynamic_stitch_kernel(leati_kernel_call *call, leat_error *err) {
@@ -59,11 +60,11 @@ static leat_status dynamic_stitch_kernel(leati_kernel_call *call, leat_error *er
     leat_shape slice = {.rank = LEAT_UNKNOWN_RANK}, shape = {.rank = 1};
     for (int i = 0; i < count; i++) {
         const leati_operand *list = &call->inputs[i];
-        leat_shape indices = leati_operand_shape(list);
-        leat_shape data = leati_operand_shape(&call->inputs[count + i]);
+        leat_shape indices = leati_support_operand_shape(list);
+        leat_shape data = leati_support_operand_shape(&call->inputs[count + i]);
         LEATI_TRY(slice_of(&indices, &data, i, &slice, err));
         for (int64_t k = 0; k < list->count; k++) {
-            int64_t index = leati_index_at(list, 0, k);
+            int64_t index = leati_support_index_at(list, 0, k);
             if (index < 0)
                 return leati_refuse(err, VALUE, "indices[%d][%lld] is %lld; expected 0 or more", i,
                                     (long long)k, (long long)index);
@@ -75,15 +76,15 @@ static leat_status dynamic_stitch_kernel(leati_kernel_call *call, leat_error *er
         shape.dims[shape.rank++] = slice.dims[d];
         bytes *= (size_t)slice.dims[d];
     }
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     const leati_operand *out = &call->outputs[0];
     if (out->count > 0)
         memset(out->data, 0, (size_t)out->count * leat_dtype_size(out->dtype));
     for (int i = 0; i < count && bytes > 0; i++)
         for (int64_t k = 0; k < call->inputs[i].count; k++)
-            memcpy(out->data + (size_t)leati_index_at(&call->inputs[i], 0, k) * bytes,
+            memcpy(out->data + (size_t)leati_support_index_at(&call->inputs[i], 0, k) * bytes,
                    call->inputs[count + i].data + (size_t)k * bytes, bytes);
-    return leati_hold_strings(call, count, err);
+    return leati_support_hold_strings(call, count, err);
 }
 
 static leat_status dynamic_stitch_gradient(leati_gradient_call *call, leat_error *err) {
@@ -91,12 +92,13 @@ static leat_status dynamic_stitch_gradient(leati_gradient_call *call, leat_error
     (void)err;
     for (int i = 0; i < count; i++)
         call->input_gradients[count + i] =
-            leat_gather(call->output_gradients[0], call->inputs[i], 0);
+            leat_op_gather(call->output_gradients[0], call->inputs[i], 0);
     return LEAT_OK;
 }
 
-leat_value leat_dynamic_stitch(const leat_value *indices_and_data, int num_values) {
-    return leati_op_many(&leati_tensor_op_dynamic_stitch, NULL, indices_and_data, num_values);
+leat_value leat_op_dynamic_stitch(const leat_value *indices_and_data, int num_values) {
+    return leati_graph_build_many(&leati_tensor_op_dynamic_stitch, NULL, indices_and_data,
+                                  num_values);
 }
 
 const leati_tensor_op leati_tensor_op_dynamic_stitch = {

@@ -29,20 +29,20 @@ static leat_status check_shape(const leat_shape *expected, const leat_shape *fou
 static leat_status ensure_shape_infer(leati_infer_call *call, leat_error *err) {
     const struct ensure_shape_args *args = call->args;
     const leat_shape *in = &call->inputs[0].shape;
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     LEATI_TRY(check_shape(&args->shape, in, err));
     leat_shape shape = in->rank >= 0 ? *in : args->shape;
     for (int32_t d = 0; d < shape.rank && args->shape.rank >= 0; d++)
         if (shape.dims[d] == LEAT_UNKNOWN_DIM)
             shape.dims[d] = args->shape.dims[d];
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status ensure_shape_kernel(leati_kernel_call *call, leat_error *err) {
     const struct ensure_shape_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     LEATI_TRY(check_shape(&args->shape, &shape, err));
-    return leati_view_as(call, &shape, err);
+    return leati_support_view_as(call, &shape, err);
 }
 
 static leat_status ensure_shape_gradient(leati_gradient_call *call, leat_error *err) {
@@ -51,9 +51,9 @@ static leat_status ensure_shape_gradient(leati_gradient_call *call, leat_error *
     return LEAT_OK;
 }
 
-leat_value leat_ensure_shape(leat_value x, leat_shape shape) {
+leat_value leat_op_ensure_shape(leat_value x, leat_shape shape) {
     struct ensure_shape_args args = {.shape = shape};
-    return leati_op1(&leati_tensor_op_ensure_shape, &args, x);
+    return leati_graph_build1(&leati_tensor_op_ensure_shape, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_ensure_shape = {

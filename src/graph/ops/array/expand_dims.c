@@ -23,7 +23,7 @@ static leat_status expanded(const struct expand_dims_args *args, const leat_shap
     int32_t axis = 0;
     if (in->rank >= LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
-    LEATI_TRY(leati_normal_axis(args->axis, in->rank + 1, &axis, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, in->rank + 1, &axis, err));
     out->rank = in->rank + 1;
     for (int32_t d = 0; d < out->rank; d++)
         out->dims[d] = d == axis ? 1 : in->dims[d < axis ? d : d - 1];
@@ -32,27 +32,27 @@ static leat_status expanded(const struct expand_dims_args *args, const leat_shap
 
 static leat_status expand_dims_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (call->inputs[0].shape.rank >= 0 && call->unknown == 0)
         LEATI_TRY(expanded(call->args, &call->inputs[0].shape, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status expand_dims_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape in = leati_operand_shape(&call->inputs[0]), shape = {0};
+    leat_shape in = leati_support_operand_shape(&call->inputs[0]), shape = {0};
     LEATI_TRY(expanded(call->args, &in, &shape, err));
-    return leati_view_as(call, &shape, err);
+    return leati_support_view_as(call, &shape, err);
 }
 
 static leat_status expand_dims_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_reshape_like(call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[0] = leat_op_reshape_like(call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_expand_dims(leat_value x, int64_t axis) {
+leat_value leat_op_expand_dims(leat_value x, int64_t axis) {
     struct expand_dims_args args = {.axis = axis};
-    return leati_op1(&leati_tensor_op_expand_dims, &args, x);
+    return leati_graph_build1(&leati_tensor_op_expand_dims, &args, x);
 }
 
 static bool expand_dims_known(const leati_known_call *call, leati_known *out) {

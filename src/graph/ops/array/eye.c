@@ -65,20 +65,20 @@ static leat_status eye_infer(leati_infer_call *call, leat_error *err) {
                             leat_dtype_name(args->dtype));
     if (call->unknown == 0)
         LEATI_TRY(shape_of(args, &shape, err));
-    return leati_infer_output(call, args->dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
 static leat_status eye_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = {0};
     _Alignas(8) char one[16] = {0};
     LEATI_TRY(shape_of(call->args, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(out->dtype);
     int64_t rows = shape.dims[shape.rank - 2], columns = shape.dims[shape.rank - 1];
-    (void)leati_store_number(out->dtype, 1, one);
+    (void)leati_support_store_number(out->dtype, 1, one);
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        char *to = leati_row_of(out, row);
+        char *to = leati_support_row_of(out, row);
         memset(to, 0, (size_t)out->count * size);
         for (int64_t i = 0; i < out->count / columns; i++)
             if (i % rows < columns)

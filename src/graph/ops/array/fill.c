@@ -9,10 +9,10 @@
 #include <string.h>
 
 static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_index(call, 0, "the shape", err));
-    LEATI_TRY(leati_want_rank(call, 0, 1, "the shape", err));
-    LEATI_TRY(leati_want_values(call, 1, err));
-    LEATI_TRY(leati_want_rank(call, 1, 0, "the value", err));
+    LEATI_TRY(leati_support_want_index(call, 0, "the shape", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 1, "the shape", err));
+    LEATI_TRY(leati_support_want_values(call, 1, err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 0, "the value", err));
     const leat_shape *dims = &call->inputs[0].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     if (dims->rank == 1 && dims->dims[0] >= 0) {
@@ -24,11 +24,11 @@ static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
             shape.dims[d] = LEAT_UNKNOWN_DIM;
     }
     leati_known known;
-    if (leati_infer_known(call, 0, &known))
+    if (leati_op_infer_known(call, 0, &known))
         for (int32_t d = 0; d < shape.rank && d < known.count; d++)
             if (known.values[d] >= 0) /* the run refuses others */
                 shape.dims[d] = known.values[d];
-    return leati_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
 }
 
 static leat_status fill_shape(const leati_operand *dims, leat_shape *shape, leat_error *err) {
@@ -39,7 +39,7 @@ static leat_status fill_shape(const leati_operand *dims, leat_shape *shape, leat
                             (long long)dims->count, LEAT_MAX_RANK);
     shape->rank = (int32_t)dims->count;
     for (int32_t d = 0; d < shape->rank; d++) {
-        shape->dims[d] = leati_index_at(dims, 0, d);
+        shape->dims[d] = leati_support_index_at(dims, 0, d);
         if (shape->dims[d] < 0)
             return leati_refuse(err, SHAPE, "dimension %d would be %lld; expected 0 or more",
                                 (int)d, (long long)shape->dims[d]);
@@ -64,21 +64,21 @@ static leat_status fill_kernel(leati_kernel_call *call, leat_error *err) {
     if (value->rank != 0)
         return leati_refuse(err, SHAPE, "the value has rank %d; expected rank 0", (int)value->rank);
     LEATI_TRY(fill_shape(&call->inputs[0], &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n && out->count > 0; row++)
-        repeat_value(leati_row_of(out, row), leati_row_of(value, row), leat_dtype_size(out->dtype),
-                     (size_t)out->count);
-    return leati_hold_strings(call, 1, err);
+        repeat_value(leati_support_row_of(out, row), leati_support_row_of(value, row),
+                     leat_dtype_size(out->dtype), (size_t)out->count);
+    return leati_support_hold_strings(call, 1, err);
 }
 
 static leat_status fill_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[1] = leat_reduce_sum(call->output_gradients[0], NULL, 0, false);
+    call->input_gradients[1] = leat_op_reduce_sum(call->output_gradients[0], NULL, 0, false);
     return LEAT_OK;
 }
 
-leat_value leat_fill(leat_value dims, leat_value value) {
-    return leati_op2(&leati_tensor_op_fill, NULL, dims, value);
+leat_value leat_op_fill(leat_value dims, leat_value value) {
+    return leati_graph_build2(&leati_tensor_op_fill, NULL, dims, value);
 }
 
 const leati_tensor_op leati_tensor_op_fill = {

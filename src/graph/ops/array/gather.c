@@ -33,22 +33,23 @@ static leat_status resolve(const struct leati_gather_args *args, const leat_shap
             "than that of the tensor, %d",
             (long long)args->batch_dims, (int)indices->rank, (int)params->rank);
     *batch = (int32_t)dims;
-    LEATI_TRY(
-        leati_normal_axis(args->axis == INT64_MIN ? dims : args->axis, params->rank, axis, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis == INT64_MIN ? dims : args->axis, params->rank,
+                                        axis, err));
     if (*axis < *batch)
         return leati_refuse(err, SHAPE,
                             "axis %d is one of the %d batch dimensions; expected one behind them",
                             (int)*axis, (int)*batch);
     for (int32_t d = 0; d < *batch; d++)
-        LEATI_TRY(
-            leati_want_equal_dims(params->dims[d], indices->dims[d], "batch dimensions", err));
+        LEATI_TRY(leati_support_want_equal_dims(params->dims[d], indices->dims[d],
+                                                "batch dimensions", err));
     return LEAT_OK;
 }
 
 leat_status leati_gather_plan_of(const struct leati_gather_args *args, const leati_operand *params,
                                  const leati_operand *indices, leati_gather_plan *plan,
                                  leat_error *err) {
-    leat_shape shape = leati_operand_shape(params), at = leati_operand_shape(indices);
+    leat_shape shape = leati_support_operand_shape(params),
+               at = leati_support_operand_shape(indices);
     int32_t axis = 0, batch = 0;
     LEATI_TRY(resolve(args, &shape, &at, &axis, &batch, err));
     *plan = (leati_gather_plan){.batch = 1, .outer = 1, .dim = params->dims[axis], .inner = 1};
@@ -64,7 +65,7 @@ leat_status leati_gather_plan_of(const struct leati_gather_args *args, const lea
 
 leat_status leati_gather_index(leati_kernel_call *call, const leati_operand *indices, int64_t row,
                                int64_t i, int64_t dim, int64_t *out, leat_error *err) {
-    *out = leati_index_at(indices, row, i);
+    *out = leati_support_index_at(indices, row, i);
     if (*out >= 0 && *out < dim)
         return LEAT_OK;
     call->failed_row = row;
@@ -104,48 +105,50 @@ static leat_status gather_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_gather_args *args = call->args;
     const leat_shape *params = &call->inputs[0].shape, *indices = &call->inputs[1].shape;
     leat_shape out = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_index(call, 1, "the indices", err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_index(call, 1, "the indices", err));
     if (params->rank >= 0 && indices->rank >= 0 && call->unknown == 0)
         LEATI_TRY(gathered(args, params, indices, &out, err));
     else if (params->rank > 0 && indices->rank >= 0 && args->batch_dims == 0)
         out = shape_of_rank(params->rank - 1 + indices->rank);
-    return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }
 
 static leat_status gather_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_gather_args *args = call->args;
     const leati_operand *params = &call->inputs[0], *indices = &call->inputs[1];
-    leat_shape from = leati_operand_shape(params), at = leati_operand_shape(indices), shape = {0};
+    leat_shape from = leati_support_operand_shape(params),
+               at = leati_support_operand_shape(indices), shape = {0};
     leati_gather_plan plan;
     LEATI_TRY(leati_gather_plan_of(args, params, indices, &plan, err));
     LEATI_TRY(gathered(args, &from, &at, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)plan.inner * leat_dtype_size(params->dtype);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t k = 0; k < plan.batch * plan.count; k++) {
             int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
             LEATI_TRY(leati_gather_index(call, indices, row, k, plan.dim, &index, err));
-            char *to = leati_row_of(&call->outputs[0], row);
+            char *to = leati_support_row_of(&call->outputs[0], row);
             for (int64_t o = piece; o < piece + plan.outer && bytes > 0; o++)
                 memcpy(to + (size_t)(o * plan.count + i) * bytes,
-                       leati_row_of(params, row) + (size_t)(o * plan.dim + index) * bytes, bytes);
+                       leati_support_row_of(params, row) + (size_t)(o * plan.dim + index) * bytes,
+                       bytes);
         }
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status gather_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] =
-        leati_op3(&leati_tensor_op_gather_grad, call->args, call->output_gradients[0],
-                  call->inputs[0], call->inputs[1]);
+        leati_graph_build3(&leati_tensor_op_gather_grad, call->args, call->output_gradients[0],
+                           call->inputs[0], call->inputs[1]);
     return LEAT_OK;
 }
 
-leat_value leat_gather(leat_value params, leat_value indices, int64_t axis) {
+leat_value leat_op_gather(leat_value params, leat_value indices, int64_t axis) {
     struct leati_gather_args args = {.axis = axis};
-    return leati_op2(&leati_tensor_op_gather, &args, params, indices);
+    return leati_graph_build2(&leati_tensor_op_gather, &args, params, indices);
 }
 
 const leati_tensor_op leati_tensor_op_gather = {

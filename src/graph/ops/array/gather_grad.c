@@ -8,10 +8,10 @@
 #include <string.h>
 
 static leat_status gather_grad_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_float(call, 0, "the gradient", err));
-    LEATI_TRY(leati_want_dtype(call, 1, call->inputs[0].dtype, "the tensor", err));
-    LEATI_TRY(leati_want_index(call, 2, "the indices", err));
-    return leati_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
+    LEATI_TRY(leati_support_want_float(call, 0, "the gradient", err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, call->inputs[0].dtype, "the tensor", err));
+    LEATI_TRY(leati_support_want_index(call, 2, "the indices", err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
 }
 
 static void add_piece(leat_dtype dtype, char *to, const char *from, int64_t n) {
@@ -26,24 +26,26 @@ static void add_piece(leat_dtype dtype, char *to, const char *from, int64_t n) {
 static leat_status gather_grad_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *gradient = &call->inputs[0], *params = &call->inputs[1];
     const leati_operand *indices = &call->inputs[2], *out = &call->outputs[0];
-    leat_shape shape = leati_operand_shape(params);
+    leat_shape shape = leati_support_operand_shape(params);
     leati_gather_plan plan;
     LEATI_TRY(leati_gather_plan_of(call->args, params, indices, &plan, err));
-    LEATI_TRY(leati_want_equal_dims(gradient->count,
-                                    plan.batch * plan.outer * plan.count * plan.inner,
-                                    "values of the gradient and of what was gathered", err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_want_equal_dims(
+        gradient->count, plan.batch * plan.outer * plan.count * plan.inner,
+        "values of the gradient and of what was gathered", err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(out->dtype), bytes = (size_t)plan.inner * size;
     for (int64_t row = 0; row < call->n; row++) {
         if (out->count > 0)
-            memset(leati_row_of(out, row), 0, (size_t)out->count * size);
+            memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
         for (int64_t k = 0; k < plan.batch * plan.count; k++) {
             int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
             LEATI_TRY(leati_gather_index(call, indices, row, k, plan.dim, &index, err));
             for (int64_t o = piece; o < piece + plan.outer; o++)
-                add_piece(
-                    out->dtype, leati_row_of(out, row) + (size_t)(o * plan.dim + index) * bytes,
-                    leati_row_of(gradient, row) + (size_t)(o * plan.count + i) * bytes, plan.inner);
+                add_piece(out->dtype,
+                          leati_support_row_of(out, row) + (size_t)(o * plan.dim + index) * bytes,
+                          leati_support_row_of(gradient, row) +
+                              (size_t)(o * plan.count + i) * bytes,
+                          plan.inner);
         }
     }
     return LEAT_OK;
@@ -51,8 +53,8 @@ static leat_status gather_grad_kernel(leati_kernel_call *call, leat_error *err) 
 
 static leat_status gather_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] =
-        leati_op2(&leati_tensor_op_gather, call->args, call->output_gradients[0], call->inputs[2]);
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_gather, call->args,
+                                                  call->output_gradients[0], call->inputs[2]);
     return LEAT_OK;
 }
 

@@ -28,13 +28,13 @@ static leat_status gathered(const leat_shape *params, const leat_shape *indices,
 static leat_status gather_nd_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *params = &call->inputs[0].shape, *indices = &call->inputs[1].shape;
     leat_shape out = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_index(call, 1, "the indices", err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_index(call, 1, "the indices", err));
     bool known = params->rank >= 0 && indices->rank >= 0 &&
                  (indices->rank == 0 || indices->dims[indices->rank - 1] >= 0);
     if (known)
         LEATI_TRY(gathered(params, indices, &out, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }
 
 /* The number of the slice that index row `i` names. */
@@ -42,7 +42,7 @@ static leat_status slice_of(leati_kernel_call *call, const leat_shape *params, i
                             int64_t row, int64_t i, int64_t *out, leat_error *err) {
     *out = 0;
     for (int32_t d = 0; d < depth; d++) {
-        int64_t index = leati_index_at(&call->inputs[1], row, i * depth + d);
+        int64_t index = leati_support_index_at(&call->inputs[1], row, i * depth + d);
         if (index < 0 || index >= params->dims[d]) {
             char text[128];
             call->failed_row = row;
@@ -59,9 +59,10 @@ static leat_status slice_of(leati_kernel_call *call, const leat_shape *params, i
 
 static leat_status gather_nd_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *params = &call->inputs[0], *indices = &call->inputs[1];
-    leat_shape from = leati_operand_shape(params), at = leati_operand_shape(indices), shape = {0};
+    leat_shape from = leati_support_operand_shape(params),
+               at = leati_support_operand_shape(indices), shape = {0};
     LEATI_TRY(gathered(&from, &at, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int32_t depth = (int32_t)at.dims[at.rank - 1];
     int64_t rows = 1;
     size_t bytes = leat_dtype_size(params->dtype);
@@ -74,22 +75,22 @@ static leat_status gather_nd_kernel(leati_kernel_call *call, leat_error *err) {
             int64_t slice = 0;
             LEATI_TRY(slice_of(call, &from, depth, row, i, &slice, err));
             if (bytes > 0)
-                memcpy(leati_row_of(&call->outputs[0], row) + (size_t)i * bytes,
-                       leati_row_of(params, row) + (size_t)slice * bytes, bytes);
+                memcpy(leati_support_row_of(&call->outputs[0], row) + (size_t)i * bytes,
+                       leati_support_row_of(params, row) + (size_t)slice * bytes, bytes);
         }
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status gather_nd_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_tensor_scatter_nd_add(
-        leat_zeros_like(call->inputs[0]), call->inputs[1], call->output_gradients[0]);
+    call->input_gradients[0] = leat_op_tensor_scatter_nd_add(
+        leat_op_zeros_like(call->inputs[0]), call->inputs[1], call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_gather_nd(leat_value params, leat_value indices) {
-    return leati_op2(&leati_tensor_op_gather_nd, NULL, params, indices);
+leat_value leat_op_gather_nd(leat_value params, leat_value indices) {
+    return leati_graph_build2(&leati_tensor_op_gather_nd, NULL, params, indices);
 }
 
 const leati_tensor_op leati_tensor_op_gather_nd = {

@@ -5,8 +5,8 @@
 
 static leat_status identity_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *input = &call->inputs[0];
-    return leati_kernel_view(call, 0, input->rank, input->dims, input->data, input->row_stride,
-                             input->owner, err);
+    return leati_op_kernel_view(call, 0, input->rank, input->dims, input->data, input->row_stride,
+                                input->owner, err);
 }
 
 static leat_status identity_gradient(leati_gradient_call *call, leat_error *err) {
@@ -32,7 +32,7 @@ const leati_tensor_op leati_tensor_op_identity = {
     .min_inputs = 1,
     .max_inputs = 1,
     .flags = LEATI_ELEMENTWISE,
-    .infer = leati_infer_same,
+    .infer = leati_op_infer_same,
     .kernel = identity_kernel,
     .gradient = identity_gradient,
     .known = leati_known_same,

@@ -80,14 +80,14 @@ static leat_value constant(leat_graph *graph, const char *tensor) {
 
 static int trace_line(void *context, leat_graph *graph, leat_value *outputs) {
     size_t line = *(const size_t *)context;
-    leat_value s = leat_shape_of(leat_graph_argument(graph, 0), LEAT_INT32), inputs[8];
+    leat_value s = leat_op_shape(leat_graph_argument(graph, 0), LEAT_INT32), inputs[8];
     const leat_value values[] = {
         s,
         constant(graph, "{\"dtype\": \"int32\", \"shape\": [4], \"data\": [5, 6, 7, 8]}"),
         constant(graph, "{\"dtype\": \"int32\", \"shape\": [1], \"data\": [9]}"),
         constant(graph, INT("2")),
         constant(graph, INT("0")),
-        leat_gather(s, constant(graph, INT("1")), 0),
+        leat_op_gather(s, constant(graph, INT("1")), 0),
         constant(graph, INT("2147483647")),
         constant(graph, INT("-2147483648")),
         constant(graph, "{\"dtype\": \"int64\", \"shape\": [2], \"data\": [5, 6]}"),
@@ -100,8 +100,8 @@ static int trace_line(void *context, leat_graph *graph, leat_value *outputs) {
         return -1;
     leat_value shape = outputs[0];
     if (leat_value_shape(shape).rank == 0)
-        shape = leat_stack(&shape, 1, 0);
-    outputs[0] = leat_fill(shape, leat_graph_argument(graph, 1));
+        shape = leat_op_stack(&shape, 1, 0);
+    outputs[0] = leat_op_fill(shape, leat_graph_argument(graph, 1));
     return 1;
 }
 
@@ -116,7 +116,7 @@ static void test_known(void **state) {
     int wrong = 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char text[128] = "refused";
-        leat_function *function = leat_trace(trace_line, &i, spec, &err);
+        leat_function *function = LEAT_TRACE(trace_line, &i, spec, &err);
         if (function != NULL) {
             leat_shape shape = leat_spec_component_shape(leat_function_output(function), 0);
             leati_shape_text(&shape, text);

@@ -22,20 +22,20 @@ static const leati_row linspace_rows[] = {
 static leat_status linspace_infer(leati_infer_call *call, leat_error *err) {
     const struct linspace_args *args = call->args;
     leat_shape shape = LEAT_SHAPE(call->unknown != 0 ? LEAT_UNKNOWN_DIM : args->num);
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_float(call, 0, "a bound", err));
-    LEATI_TRY(leati_want_rank(call, 0, 0, "start", err));
-    LEATI_TRY(leati_want_rank(call, 1, 0, "stop", err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_float(call, 0, "a bound", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 0, "start", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 0, "stop", err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 /* Each place is computed from the start alone, so that no error adds up; the last is the stop. */
 #define FILL(TYPE)                                                                                 \
     do {                                                                                           \
-        TYPE start = *(const TYPE *)(const void *)leati_row_of(&call->inputs[0], row);             \
-        TYPE stop = *(const TYPE *)(const void *)leati_row_of(&call->inputs[1], row);              \
+        TYPE start = *(const TYPE *)(const void *)leati_support_row_of(&call->inputs[0], row);     \
+        TYPE stop = *(const TYPE *)(const void *)leati_support_row_of(&call->inputs[1], row);      \
         TYPE step = num > 1 ? (stop - start) / (TYPE)(num - 1) : 0;                                \
-        TYPE *to = (TYPE *)(void *)leati_row_of(&call->outputs[0], row);                           \
+        TYPE *to = (TYPE *)(void *)leati_support_row_of(&call->outputs[0], row);                   \
         for (int64_t i = 0; i < num; i++)                                                          \
             to[i] = i > 0 && i == num - 1 ? stop : start + step * (TYPE)i;                         \
     } while (0)
@@ -48,7 +48,7 @@ static leat_status linspace_kernel(leati_kernel_call *call, leat_error *err) {
         if (call->inputs[i].rank != 0)
             return leati_refuse(err, SHAPE, "a bound has rank %d; expected rank 0",
                                 (int)call->inputs[i].rank);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         if (call->inputs[0].dtype == LEAT_FLOAT32)
             FILL(float);
@@ -63,18 +63,19 @@ static leat_status linspace_gradient(leati_gradient_call *call, leat_error *err)
     leat_dtype dtype = leat_value_dtype(call->inputs[0]);
     leat_value g = call->output_gradients[0];
     (void)err;
-    leat_value zero = leati_number(graph, dtype, 0), one = leati_number(graph, dtype, 1);
+    leat_value zero = leati_support_number(graph, dtype, 0),
+               one = leati_support_number(graph, dtype, 1);
     /* One number alone is the start. */
-    leat_value parts = leati_op2(&leati_tensor_op_linspace, call->args, zero, one);
-    leat_value to_stop = leat_reduce_sum(leat_multiply(g, parts), NULL, 0, false);
-    call->input_gradients[0] = leat_subtract(leat_reduce_sum(g, NULL, 0, false), to_stop);
+    leat_value parts = leati_graph_build2(&leati_tensor_op_linspace, call->args, zero, one);
+    leat_value to_stop = leat_op_reduce_sum(leat_op_multiply(g, parts), NULL, 0, false);
+    call->input_gradients[0] = leat_op_subtract(leat_op_reduce_sum(g, NULL, 0, false), to_stop);
     call->input_gradients[1] = to_stop;
     return LEAT_OK;
 }
 
-leat_value leat_linspace(leat_value start, leat_value stop, int64_t num) {
+leat_value leat_op_linspace(leat_value start, leat_value stop, int64_t num) {
     struct linspace_args args = {.num = num};
-    return leati_op2(&leati_tensor_op_linspace, &args, start, stop);
+    return leati_graph_build2(&leati_tensor_op_linspace, &args, start, stop);
 }
 
 const leati_tensor_op leati_tensor_op_linspace = {

@@ -33,18 +33,18 @@ static const leati_row merge_sparse_rows[] = {
 static leat_status merge_sparse_infer(leati_infer_call *call, leat_error *err) {
     leat_shape values = LEAT_SHAPE(LEAT_UNKNOWN_DIM),
                indices = LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM);
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_INT64, "the indices", err));
-    LEATI_TRY(leati_want_dtype(call, 1, LEAT_INT64, "the places", err));
-    LEATI_TRY(leati_want_values(call, 2, err));
-    LEATI_TRY(leati_want_dtype(call, 3, LEAT_INT64, "the indices", err));
-    LEATI_TRY(leati_want_rank(call, 0, 2, "the indices", err));
-    LEATI_TRY(leati_want_rank(call, 3, 2, "the indices", err));
-    LEATI_TRY(leati_want_rank(call, 1, 1, "the places", err));
-    LEATI_TRY(leati_want_rank(call, 2, 1, "the values", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_INT64, "the indices", err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, LEAT_INT64, "the places", err));
+    LEATI_TRY(leati_support_want_values(call, 2, err));
+    LEATI_TRY(leati_support_want_dtype(call, 3, LEAT_INT64, "the indices", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 2, "the indices", err));
+    LEATI_TRY(leati_support_want_rank(call, 3, 2, "the indices", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 1, "the places", err));
+    LEATI_TRY(leati_support_want_rank(call, 2, 1, "the values", err));
     if (call->inputs[0].shape.rank == 2)
         indices.dims[1] = call->inputs[0].shape.dims[1];
-    LEATI_TRY(leati_infer_output(call, LEAT_INT64, &indices, NULL, err));
-    return leati_infer_output(call, call->inputs[2].dtype, &values, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, LEAT_INT64, &indices, NULL, err));
+    return leati_op_infer_output(call, call->inputs[2].dtype, &values, NULL, err);
 }
 
 /* One value: its row's index, whose last number is not read, and its place. */
@@ -107,8 +107,8 @@ static leat_status merge_sparse_kernel(leati_kernel_call *call, leat_error *err)
     if (!args->already_sorted && n > 1)
         qsort(entries, (size_t)n, sizeof *entries, compare_entries);
     leat_shape indices = LEAT_SHAPE(n, rank), values = LEAT_SHAPE(n);
-    LEATI_TRY(leati_output_like(call, 0, &indices, err));
-    LEATI_TRY(leati_output_like(call, 1, &values, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &indices, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &values, err));
     int64_t *index = (int64_t *)(void *)call->outputs[0].data;
     for (int64_t i = 0; i < n; i++, index += rank) {
         memcpy(index, entries[i].row, (size_t)rank * sizeof *index);
@@ -116,7 +116,7 @@ static leat_status merge_sparse_kernel(leati_kernel_call *call, leat_error *err)
         memcpy(call->outputs[1].data + (size_t)i * size,
                in[2].data + (size_t)entries[i].from * size, size);
     }
-    return in[2].dtype == LEAT_STRING ? leati_kernel_hold(call, 1, 2, err) : LEAT_OK;
+    return in[2].dtype == LEAT_STRING ? leati_op_kernel_hold(call, 1, 2, err) : LEAT_OK;
 }
 
 const leati_tensor_op leati_tensor_op_merge_sparse = {

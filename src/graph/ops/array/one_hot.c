@@ -70,7 +70,7 @@ static leat_status shape_of(const struct one_hot_args *args, const leat_shape *i
                             int32_t *place, leat_shape *out, leat_error *err) {
     if (in->rank >= LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
-    LEATI_TRY(leati_normal_axis(args->axis, in->rank + 1, place, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, in->rank + 1, place, err));
     out->rank = in->rank + 1;
     for (int32_t d = 0; d < out->rank; d++)
         out->dims[d] = d == *place ? depth : in->dims[d < *place ? d : d - 1];
@@ -84,12 +84,12 @@ static leat_status one_hot_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = LEAT_INVALID;
     int32_t place = 0;
     if (call->inputs[0].dtype != LEAT_UINT8)
-        LEATI_TRY(leati_want_index(call, 0, "the index", err));
+        LEATI_TRY(leati_support_want_index(call, 0, "the index", err));
     LEATI_TRY(dtype_of(args, &dtype, err));
     if (in->rank >= 0)
         LEATI_TRY(shape_of(args, in, call->unknown ? LEAT_UNKNOWN_DIM : args->depth, &place, &shape,
                            err));
-    return leati_infer_output(call, dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
 /* `value`, or `number` where none was given, as bytes of the dtype. */
@@ -111,31 +111,32 @@ static leat_status bytes_of(const leat_element *value, double number, leat_dtype
                      ? (double)leati_tensor_int_at(tensor, 0)
                      : leati_tensor_float_at(tensor, 0);
     }
-    (void)leati_store_number(dtype, number, bytes);
+    (void)leati_support_store_number(dtype, number, bytes);
     return LEAT_OK;
 }
 
 static leat_status one_hot_kernel(leati_kernel_call *call, leat_error *err) {
     const struct one_hot_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape from = leati_operand_shape(in), shape = {0};
+    leat_shape from = leati_support_operand_shape(in), shape = {0};
     _Alignas(8) char on[16] = {0}, off[16] = {0};
     int32_t place = 0;
     int64_t inner = 1;
     LEATI_TRY(bytes_of(&args->on_value, 1, out->dtype, on, err));
     LEATI_TRY(bytes_of(&args->off_value, 0, out->dtype, off, err));
     LEATI_TRY(shape_of(args, &from, args->depth, &place, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(out->dtype);
     for (int32_t d = place; d < from.rank; d++)
         inner *= from.dims[d];
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        char *to = leati_row_of(out, row);
+        char *to = leati_support_row_of(out, row);
         for (int64_t i = 0; i < out->count; i++)
             memcpy(to + (size_t)i * size, off, size);
         for (int64_t i = 0; i < in->count; i++) {
-            int64_t index = in->dtype == LEAT_UINT8 ? ((const uint8_t *)leati_row_of(in, row))[i]
-                                                    : leati_index_at(in, row, i);
+            int64_t index = in->dtype == LEAT_UINT8
+                                ? ((const uint8_t *)leati_support_row_of(in, row))[i]
+                                : leati_support_index_at(in, row, i);
             int64_t at = (i / inner * args->depth + index) * inner + i % inner;
             if (index >= 0 && index < args->depth)
                 memcpy(to + (size_t)at * size, on, size);
@@ -144,9 +145,9 @@ static leat_status one_hot_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_one_hot(leat_value indices, int64_t depth, leat_dtype dtype) {
+leat_value leat_op_one_hot(leat_value indices, int64_t depth, leat_dtype dtype) {
     struct one_hot_args args = {.depth = depth, .axis = -1, .dtype = dtype};
-    return leati_op1(&leati_tensor_op_one_hot, &args, indices);
+    return leati_graph_build1(&leati_tensor_op_one_hot, &args, indices);
 }
 
 const leati_tensor_op leati_tensor_op_one_hot = {

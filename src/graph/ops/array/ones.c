@@ -14,7 +14,7 @@ static leat_status ones_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_filled_kernel(call, 1, err);
 }
 
-leat_value leat_ones(leat_graph *graph, leat_shape shape, leat_dtype dtype) {
+leat_value leat_op_ones(leat_graph *graph, leat_shape shape, leat_dtype dtype) {
     struct leati_filled_args args = {.shape = shape, .dtype = dtype};
     return leati_graph_node(graph, &leati_tensor_op_ones, &args, NULL, 0);
 }

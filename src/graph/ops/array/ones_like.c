@@ -10,10 +10,10 @@ LEATI_LANES1_FLOAT(ones_like, ((void)x, 1.0f), ((void)x, 1.0))
 static const leati_lane_function ones_like_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_NUMBER(ones_like), [LEAT_BOOL] = ones_like_bool};
 
-LEATI_ELEMENTWISE_SLOTS(ones_like, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(ones_like, leati_op_infer_same, 0, NULL)
 
-leat_value leat_ones_like(leat_value x) {
-    return leati_op1(&leati_tensor_op_ones_like, NULL, x);
+leat_value leat_op_ones_like(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_ones_like, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_ones_like = {
@@ -34,5 +34,5 @@ const leati_tensor_op leati_tensor_op_ones_like = {
     .flags = LEATI_ELEMENTWISE,
     .infer = ones_like_infer,
     .kernel = ones_like_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
 };

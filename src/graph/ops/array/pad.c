@@ -130,8 +130,8 @@ static leat_status pad_infer(leati_infer_call *call, leat_error *err) {
     const struct pad_args *args = call->args;
     pad_plan plan = {.out = call->inputs[0].shape};
     const leat_tensor *value = args->constant_values.tensors;
-    bool known = !leati_infer_unknown(call, pad_rows, offsetof(struct pad_args, paddings));
-    LEATI_TRY(leati_want_values(call, 0, err));
+    bool known = !leati_op_infer_unknown(call, pad_rows, offsetof(struct pad_args, paddings));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     LEATI_TRY(mode_of(args, &plan.mode, err));
     if (args->constant_values.num_tensors == 1 && value->rank == 0 &&
         (value->dtype == LEAT_STRING) != (call->inputs[0].dtype == LEAT_STRING) &&
@@ -147,7 +147,7 @@ static leat_status pad_infer(leati_infer_call *call, leat_error *err) {
         plan.out.dims[d] = LEAT_UNKNOWN_DIM;
     if (known && in.rank >= 0)
         LEATI_TRY(padded(args, &in, &plan, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &plan.out, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &plan.out, NULL, err);
 }
 
 /* The place along a dimension that place `i` of the result comes from; -1: the padding. */
@@ -221,7 +221,7 @@ static leat_status read_value(const struct pad_args *args, leat_dtype dtype, pad
     if (tensor->dtype == dtype)
         memcpy(plan->value, tensor->data, plan->size);
     else if (dtype == LEAT_STRING ||
-             !leati_store_number(dtype, leati_tensor_float_at(tensor, 0), plan->value))
+             !leati_support_store_number(dtype, leati_tensor_float_at(tensor, 0), plan->value))
         return leati_refuse(err, DTYPE, "constant_values is %s, the input %s",
                             leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
     return LEAT_OK;
@@ -233,7 +233,7 @@ static leat_status own_value(leati_kernel_call *call, pad_plan *plan, leat_error
     memcpy(&value, plan->value, sizeof value);
     if (call->inputs[0].dtype != LEAT_STRING || value.size == 0)
         return LEAT_OK;
-    char *text = leati_kernel_text(call, 0, value.size, err);
+    char *text = leati_op_kernel_text(call, 0, value.size, err);
     if (text == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     memcpy(text, value.data, value.size);
@@ -244,25 +244,25 @@ static leat_status own_value(leati_kernel_call *call, pad_plan *plan, leat_error
 
 static leat_status pad_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     pad_plan plan = {.size = leat_dtype_size(in->dtype), .last = -1};
     LEATI_TRY(padded(call->args, &shape, &plan, err));
     for (int32_t d = 0; d < plan.in.rank; d++)
         plan.last = plan.out.dims[d] != plan.in.dims[d] ? d : plan.last;
     LEATI_TRY(read_value(call->args, in->dtype, &plan, err));
-    LEATI_TRY(leati_output_like(call, 0, &plan.out, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &plan.out, err));
     LEATI_TRY(own_value(call, &plan, err));
-    leati_dense_steps(&plan.in, plan.size, plan.steps);
-    leati_dense_steps(&plan.out, plan.size, plan.out_steps);
+    leati_support_dense_steps(&plan.in, plan.size, plan.steps);
+    leati_support_dense_steps(&plan.out, plan.size, plan.out_steps);
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        char *to = leati_row_of(&call->outputs[0], row);
-        const char *from = in->count > 0 ? leati_row_of(in, row) : NULL;
+        char *to = leati_support_row_of(&call->outputs[0], row);
+        const char *from = in->count > 0 ? leati_support_row_of(in, row) : NULL;
         if (plan.in.rank == 0)
             memcpy(to, from, plan.size);
         else
             pad_dim(&plan, 0, to, from);
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {
@@ -274,15 +274,16 @@ static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {
     LEATI_TRY(padded(args, &in, &plan, err));
     if (plan.mode != PAD_CONSTANT)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "mode %s has no gradient", args->mode);
-    call->input_gradients[0] = leat_slice(call->output_gradients[0], plan.before, in.dims, in.rank);
+    call->input_gradients[0] =
+        leat_op_slice(call->output_gradients[0], plan.before, in.dims, in.rank);
     return LEAT_OK;
 }
 
-leat_value leat_pad(leat_value tensor, const int64_t *paddings, int rank) {
+leat_value leat_op_pad(leat_value tensor, const int64_t *paddings, int rank) {
     leat_value out = {.graph = tensor.graph, .id = -1};
     leat_error err = {0};
     leat_tensor pairs = {0};
-    if (leati_value_failed(tensor))
+    if (leati_support_value_failed(tensor))
         return out;
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(rank, 2), &err);
     if (spec != NULL && leat_tensor_new(LEAT_INT64, LEAT_SHAPE(rank, 2), &pairs, &err) == LEAT_OK) {
@@ -290,7 +291,7 @@ leat_value leat_pad(leat_value tensor, const int64_t *paddings, int rank) {
         char mode[] = "CONSTANT";
         const struct pad_args args = {
             .paddings = {.spec = spec, .tensors = &pairs, .num_tensors = 1}, .mode = mode};
-        out = leati_op1(&leati_tensor_op_pad, &args, tensor);
+        out = leati_graph_build1(&leati_tensor_op_pad, &args, tensor);
         leat_tensor_unref(&pairs);
     } else {
         out = leati_graph_error(tensor.graph, &err);

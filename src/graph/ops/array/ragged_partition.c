@@ -53,13 +53,13 @@ static leat_status ragged_partition_infer(leati_infer_call *call, leat_error *er
             "row_splits, row_lengths, row_starts, row_limits and value_rowids with 3",
             args->kind == NULL ? "" : args->kind, call->num_inputs);
     for (int i = 0; i < call->num_inputs; i++) {
-        LEATI_TRY(leati_want_index(call, i, "the partition", err));
-        LEATI_TRY(leati_want_rank(call, i, 1, "the partition", err));
+        LEATI_TRY(leati_support_want_index(call, i, "the partition", err));
+        LEATI_TRY(leati_support_want_rank(call, i, 1, "the partition", err));
     }
     if (call->inputs[0].shape.rank == 1)
         same = call->inputs[0].shape;
-    LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &unknown, NULL, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &same, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &unknown, NULL, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &same, NULL, err);
 }
 
 /* One record's part. */
@@ -72,7 +72,7 @@ typedef struct part {
 } part;
 
 static int64_t number(const part *p, int64_t i) {
-    return leati_index_at(p->given, 0, p->from + i);
+    return leati_support_index_at(p->given, 0, p->from + i);
 }
 
 /* The number of rows; negative where there is no such number. */
@@ -134,12 +134,13 @@ static part part_of(const leati_kernel_call *call, int64_t record) {
     const struct ragged_partition_args *args = call->args;
     const leati_operand *in = call->inputs;
     part p = {.kind = kind_of(args), .length = args->length};
-    p.values = leati_index_at(&in[0], 0, record + 1) - leati_index_at(&in[0], 0, record);
+    p.values =
+        leati_support_index_at(&in[0], 0, record + 1) - leati_support_index_at(&in[0], 0, record);
     if (p.kind == UNIFORM)
         return p;
     p.given = &in[1];
-    p.from = leati_index_at(&in[2], 0, record);
-    p.count = leati_index_at(&in[2], 0, record + 1) - p.from;
+    p.from = leati_support_index_at(&in[2], 0, record);
+    p.count = leati_support_index_at(&in[2], 0, record + 1) - p.from;
     return p;
 }
 
@@ -161,10 +162,10 @@ static leat_status refuse(const leati_kernel_call *call, int64_t record, leat_er
 
 /* Row splits that lead outside of what they split would be read out of bounds. */
 static leat_status check_splits(const leati_operand *splits, int64_t values, leat_error *err) {
-    bool good = splits->rank == 1 && splits->count > 0 && leati_index_at(splits, 0, 0) == 0;
+    bool good = splits->rank == 1 && splits->count > 0 && leati_support_index_at(splits, 0, 0) == 0;
     for (int64_t i = 1; good && i < splits->count; i++)
-        good = leati_index_at(splits, 0, i - 1) <= leati_index_at(splits, 0, i);
-    if (good && (values < 0 || leati_index_at(splits, 0, splits->count - 1) == values))
+        good = leati_support_index_at(splits, 0, i - 1) <= leati_support_index_at(splits, 0, i);
+    if (good && (values < 0 || leati_support_index_at(splits, 0, splits->count - 1) == values))
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "row splits that do not rise from 0 to the number of values");
@@ -182,7 +183,7 @@ static leat_status ragged_partition_kernel(leati_kernel_call *call, leat_error *
                               (long long)in[2].count - 1, (long long)records);
     }
     leat_shape by_record = LEAT_SHAPE(records + 1), by_row;
-    LEATI_TRY(leati_output_like(call, 1, &by_record, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &by_record, err));
     put_number(&call->outputs[1], 0, 0);
     for (int64_t r = 0; r < records; r++) {
         part p = part_of(call, r);
@@ -197,12 +198,12 @@ static leat_status ragged_partition_kernel(leati_kernel_call *call, leat_error *
         put_number(&call->outputs[1], r + 1, total);
     }
     by_row = LEAT_SHAPE(total + 1);
-    LEATI_TRY(leati_output_like(call, 0, &by_row, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &by_row, err));
     put_number(&call->outputs[0], 0, 0);
     for (int64_t r = 0; r < records; r++) {
         part p = part_of(call, r);
         int64_t rows = rows_of(&p);
-        if (!put_ends(&p, rows, leati_index_at(&in[0], 0, r), &call->outputs[0], place + 1))
+        if (!put_ends(&p, rows, leati_support_index_at(&in[0], 0, r), &call->outputs[0], place + 1))
             return refuse(call, r, err);
         place += rows;
     }

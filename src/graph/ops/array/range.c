@@ -38,8 +38,9 @@ static leat_status check_bounds(double start, double limit, double delta, leat_e
 }
 
 static leat_status integer_length(const leati_operand *in, uint64_t *length, leat_error *err) {
-    int64_t start = leati_index_at(&in[0], 0, 0), limit = leati_index_at(&in[1], 0, 0);
-    int64_t delta = leati_index_at(&in[2], 0, 0);
+    int64_t start = leati_support_index_at(&in[0], 0, 0),
+            limit = leati_support_index_at(&in[1], 0, 0);
+    int64_t delta = leati_support_index_at(&in[2], 0, 0);
     LEATI_TRY(check_bounds((double)start, (double)limit, (double)delta, err));
     uint64_t way =
         delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
@@ -104,8 +105,8 @@ static void complete_bounds(const leati_operand *given, int num, leati_operand o
     zero.data = memory;
     one.data = memory + 8;
     zero.row_stride = one.row_stride = 0;
-    (void)leati_store_number(given[0].dtype, 0, zero.data);
-    (void)leati_store_number(given[0].dtype, 1, one.data);
+    (void)leati_support_store_number(given[0].dtype, 0, zero.data);
+    (void)leati_support_store_number(given[0].dtype, 1, one.data);
     out[0] = num > 2 ? given[0] : zero;
     out[1] = num > 2 ? given[1] : given[0];
     out[2] = num > 2 ? given[2] : num > 1 ? given[1] : one;
@@ -119,7 +120,7 @@ static int64_t known_length(const leati_infer_call *call, leat_dtype dtype) {
     int64_t length = LEAT_UNKNOWN_DIM;
     leat_error ignored = {0};
     for (int i = 0; i < call->num_inputs; i++) {
-        const leat_tensor *tensor = leati_infer_constant(call, i);
+        const leat_tensor *tensor = leati_op_infer_constant(call, i);
         if (tensor == NULL || tensor->dtype != dtype || tensor->rank != 0)
             return LEAT_UNKNOWN_DIM;
         given[i] = (leati_operand){.data = tensor->data, .dtype = dtype, .count = 1};
@@ -131,9 +132,9 @@ static int64_t known_length(const leati_infer_call *call, leat_dtype dtype) {
 static leat_status range_infer(leati_infer_call *call, leat_error *err) {
     const struct range_args *args = call->args;
     leat_dtype dtype = call->inputs[0].dtype;
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     for (int i = 0; i < call->num_inputs; i++)
-        LEATI_TRY(leati_want_rank(call, i, 0, "a bound", err));
+        LEATI_TRY(leati_support_want_rank(call, i, 0, "a bound", err));
     if (args->dtype != LEAT_INVALID && dtype > LEAT_BOOL && dtype <= LEAT_FLOAT64)
         dtype = args->dtype;
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32 &&
@@ -142,7 +143,7 @@ static leat_status range_infer(leati_infer_call *call, leat_error *err) {
                             "the bounds are %s; expected int32, int64, float32 or float64",
                             leat_dtype_name(dtype));
     leat_shape shape = LEAT_SHAPE(known_length(call, dtype));
-    return leati_infer_output(call, dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
 static leat_status range_kernel(leati_kernel_call *call, leat_error *err) {
@@ -153,29 +154,30 @@ static leat_status range_kernel(leati_kernel_call *call, leat_error *err) {
     for (int i = 0; i < call->num_inputs; i++) {
         given[i] = call->inputs[i];
         if (args->dtype != LEAT_INVALID && given[i].dtype != args->dtype)
-            LEATI_TRY(leati_inner_cast(call, &call->inputs[i], args->dtype, &given[i], err));
+            LEATI_TRY(
+                leati_support_inner_cast(call, &call->inputs[i], args->dtype, &given[i], err));
     }
     for (int64_t row = 0; row < call->n; row++) {
         leati_operand at[3], out;
         for (int i = 0; i < call->num_inputs; i++) {
             at[i] = given[i];
-            at[i].data = leati_row_of(&given[i], row);
+            at[i].data = leati_support_row_of(&given[i], row);
         }
         call->failed_row = row;
         complete_bounds(at, call->num_inputs, bounds, memory);
         LEATI_TRY(length_of(bounds, &length, err));
         leat_shape shape = LEAT_SHAPE(length);
-        LEATI_TRY(leati_output_like(call, 0, &shape, err));
+        LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
         out = call->outputs[0];
-        out.data = leati_row_of(&out, row);
+        out.data = leati_support_row_of(&out, row);
         write_numbers(bounds, &out);
     }
     call->failed_row = 0;
     return LEAT_OK;
 }
 
-leat_value leat_range_tensor(leat_value start, leat_value limit, leat_value delta) {
-    return leati_op3(&leati_tensor_op_range, NULL, start, limit, delta);
+leat_value leat_op_range(leat_value start, leat_value limit, leat_value delta) {
+    return leati_graph_build3(&leati_tensor_op_range, NULL, start, limit, delta);
 }
 
 const leati_tensor_op leati_tensor_op_range = {

@@ -28,7 +28,7 @@ static leat_status sliced(int64_t given, leat_shape *shape, int32_t *axis, leat_
     if (shape->rank == 0) /* a scalar counts as a vector of one */
         *shape = LEAT_SHAPE(1);
     if (given != INT64_MIN)
-        return shape->rank < 0 ? LEAT_OK : leati_normal_axis(given, shape->rank, axis, err);
+        return shape->rank < 0 ? LEAT_OK : leati_support_normal_axis(given, shape->rank, axis, err);
     *axis = 0;
     *shape = LEAT_SHAPE(leati_shape_is_static(shape) ? leati_shape_count(shape) : LEAT_UNKNOWN_DIM);
     return LEAT_OK;
@@ -59,17 +59,17 @@ static leat_status repeat_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     const leat_shape *repeats = &call->inputs[1].shape;
     int32_t axis = 0;
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_index(call, 1, "repeats", err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_index(call, 1, "repeats", err));
     LEATI_TRY(want_vector(repeats->rank, err));
     LEATI_TRY(sliced(args->axis, &shape, &axis, err));
     if (shape.rank >= 0) {
         if (repeats->rank == 1 && repeats->dims[0] != 1)
-            LEATI_TRY(leati_want_equal_dims(shape.dims[axis], repeats->dims[0],
-                                            "the slices and repeats", err));
-        shape.dims[axis] = slices_out(leati_infer_constant(call, 1), shape.dims[axis]);
+            LEATI_TRY(leati_support_want_equal_dims(shape.dims[axis], repeats->dims[0],
+                                                    "the slices and repeats", err));
+        shape.dims[axis] = slices_out(leati_op_infer_constant(call, 1), shape.dims[axis]);
     }
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 /* How many slices come out of `slices`. */
@@ -82,7 +82,7 @@ static leat_status count_slices(const leati_operand *repeats, int64_t slices, in
                             (long long)repeats->count, (long long)slices);
     *out = 0;
     for (int64_t i = 0; i < slices || (i == 0 && repeats->count == 1); i++) {
-        int64_t by = leati_index_at(repeats, 0, repeats->count == 1 ? 0 : i);
+        int64_t by = leati_support_index_at(repeats, 0, repeats->count == 1 ? 0 : i);
         if (by < 0)
             return leati_refuse(err, VALUE, "repeats has %lld at %lld; expected 0 or more",
                                 (long long)by, (long long)i);
@@ -95,45 +95,45 @@ static leat_status count_slices(const leati_operand *repeats, int64_t slices, in
 static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
     const struct repeat_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *repeats = &call->inputs[1];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     int32_t axis = 0;
     LEATI_TRY(sliced(args->axis, &shape, &axis, err));
     int64_t slices = shape.dims[axis], outer = 1;
     LEATI_TRY(count_slices(repeats, slices, &shape.dims[axis], err));
     if (leati_shape_count(&shape) < 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "repeats add up to too many slices");
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (call->outputs[0].count == 0)
-        return leati_hold_strings(call, 0, err);
+        return leati_support_hold_strings(call, 0, err);
     size_t bytes = leat_dtype_size(in->dtype);
     for (int32_t d = 0; d < axis; d++)
         outer *= shape.dims[d];
     for (int32_t d = axis + 1; d < shape.rank; d++)
         bytes *= (size_t)shape.dims[d];
     for (int64_t row = 0; row < call->n; row++) {
-        const char *from = leati_row_of(in, row);
-        char *to = leati_row_of(&call->outputs[0], row);
+        const char *from = leati_support_row_of(in, row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < outer * slices; i++, from += bytes) {
-            int64_t by = leati_index_at(repeats, row, repeats->count == 1 ? 0 : i % slices);
+            int64_t by = leati_support_index_at(repeats, row, repeats->count == 1 ? 0 : i % slices);
             for (int64_t k = 0; k < by; k++, to += bytes)
                 memcpy(to, from, bytes);
         }
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status repeat_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value x = call->inputs[0];
     (void)err;
-    leat_value at =
-        leati_op2(&leati_tensor_op_repeat, call->args, leati_positions(x), call->inputs[1]);
-    call->input_gradients[0] = leati_add_at(call->output_gradients[0], at, x);
+    leat_value at = leati_graph_build2(&leati_tensor_op_repeat, call->args, leati_positions(x),
+                                       call->inputs[1]);
+    call->input_gradients[0] = leati_positions_add_at(call->output_gradients[0], at, x);
     return LEAT_OK;
 }
 
-leat_value leat_repeat_slices(leat_value input, leat_value repeats, int64_t axis) {
+leat_value leat_op_repeat(leat_value input, leat_value repeats, int64_t axis) {
     struct repeat_args args = {.axis = axis};
-    return leati_op2(&leati_tensor_op_repeat, &args, input, repeats);
+    return leati_graph_build2(&leati_tensor_op_repeat, &args, input, repeats);
 }
 
 const leati_tensor_op leati_tensor_op_repeat = {

@@ -86,36 +86,36 @@ static leat_status close_known(const struct reshape_args *args, const leat_shape
 
 static leat_status reshape_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {0};
-    LEATI_TRY(leati_want_values(call, 0, err));
-    if (leati_infer_unknown(call, reshape_rows, offsetof(struct reshape_args, shape))) {
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    if (leati_op_infer_unknown(call, reshape_rows, offsetof(struct reshape_args, shape))) {
         const struct reshape_args *args = call->args;
-        LEATI_TRY(leati_known_dims(&args->shape, &shape, err));
+        LEATI_TRY(leati_support_known_dims(&args->shape, &shape, err));
         LEATI_TRY(close_known(args, &call->inputs[0].shape, &shape, err));
-        return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+        return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
     }
     LEATI_TRY(target_shape(call->args, &shape, err));
     int64_t count = leati_shape_count(&call->inputs[0].shape);
     if (count >= 0)
         LEATI_TRY(close_shape(&call->inputs[0].shape, count, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status reshape_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape in = leati_operand_shape(&call->inputs[0]), shape = {0};
+    leat_shape in = leati_support_operand_shape(&call->inputs[0]), shape = {0};
     LEATI_TRY(target_shape(call->args, &shape, err));
     LEATI_TRY(close_shape(&in, call->inputs[0].count, &shape, err));
-    return leati_view_as(call, &shape, err);
+    return leati_support_view_as(call, &shape, err);
 }
 
 static leat_status reshape_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_reshape_like(call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[0] = leat_op_reshape_like(call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_reshape(leat_value x, const int64_t *shape, int rank) {
+leat_value leat_op_reshape(leat_value x, const int64_t *shape, int rank) {
     struct reshape_args args = {.shape = {.values = (int64_t *)(uintptr_t)shape, .count = rank}};
-    return leati_op1(&leati_tensor_op_reshape, &args, x);
+    return leati_graph_build1(&leati_tensor_op_reshape, &args, x);
 }
 
 static bool reshape_known(const leati_known_call *call, leati_known *out) {

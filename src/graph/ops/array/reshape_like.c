@@ -6,8 +6,8 @@
 #include "graph/support/support.h"
 
 static leat_status reshape_like_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_values(call, 0, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
 }
 
 static leat_status reshape_like_kernel(leati_kernel_call *call, leat_error *err) {
@@ -15,18 +15,18 @@ static leat_status reshape_like_kernel(leati_kernel_call *call, leat_error *err)
         return leati_refuse(err, VALUE,
                             "the first input has %lld values, the second %lld; expected as many",
                             (long long)call->inputs[0].count, (long long)call->inputs[1].count);
-    leat_shape shape = leati_operand_shape(&call->inputs[1]);
-    return leati_view_as(call, &shape, err);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[1]);
+    return leati_support_view_as(call, &shape, err);
 }
 
 static leat_status reshape_like_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_reshape_like(call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[0] = leat_op_reshape_like(call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_reshape_like(leat_value x, leat_value like) {
-    return leati_op2(&leati_tensor_op_reshape_like, NULL, x, like);
+leat_value leat_op_reshape_like(leat_value x, leat_value like) {
+    return leati_graph_build2(&leati_tensor_op_reshape_like, NULL, x, like);
 }
 
 const leati_tensor_op leati_tensor_op_reshape_like = {

@@ -20,42 +20,43 @@ static const leati_row reverse_rows[] = {
 static leat_status reverse_infer(leati_infer_call *call, leat_error *err) {
     const struct reverse_args *args = call->args;
     bool mask[LEAT_MAX_RANK] = {false};
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (call->inputs[0].shape.rank >= 0 && call->unknown == 0)
-        LEATI_TRY(leati_mark_axes(&args->axis, call->inputs[0].shape.rank, mask, err));
-    return leati_infer_same(call, err);
+        LEATI_TRY(leati_support_mark_axes(&args->axis, call->inputs[0].shape.rank, mask, err));
+    return leati_op_infer_same(call, err);
 }
 
 static leat_status reverse_kernel(leati_kernel_call *call, leat_error *err) {
     const struct reverse_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     size_t size = leat_dtype_size(in->dtype);
     int64_t steps[LEAT_MAX_RANK], out_steps[LEAT_MAX_RANK], offset = 0;
     bool mask[LEAT_MAX_RANK] = {false};
-    LEATI_TRY(leati_mark_axes(&args->axis, in->rank, mask, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    leati_dense_steps(&shape, size, out_steps);
+    LEATI_TRY(leati_support_mark_axes(&args->axis, in->rank, mask, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    leati_support_dense_steps(&shape, size, out_steps);
     for (int32_t d = 0; d < in->rank; d++) {
         steps[d] = mask[d] ? -out_steps[d] : out_steps[d];
         offset += mask[d] ? (shape.dims[d] - 1) * out_steps[d] : 0;
     }
     for (int64_t row = 0; row < call->n && in->count > 0; row++)
-        leati_strided_copy(leati_row_of(&call->outputs[0], row), out_steps,
-                           leati_row_of(in, row) + offset, steps, shape.dims, shape.rank, size);
-    return leati_hold_strings(call, 0, err);
+        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
+                                   leati_support_row_of(in, row) + offset, steps, shape.dims,
+                                   shape.rank, size);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status reverse_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] =
-        leati_op1(&leati_tensor_op_reverse, call->args, call->output_gradients[0]);
+        leati_graph_build1(&leati_tensor_op_reverse, call->args, call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_reverse(leat_value tensor, const int64_t *axes, int num_axes) {
+leat_value leat_op_reverse(leat_value tensor, const int64_t *axes, int num_axes) {
     struct reverse_args args = {.axis = {.values = (int64_t *)(uintptr_t)axes, .count = num_axes}};
-    return leati_op1(&leati_tensor_op_reverse, &args, tensor);
+    return leati_graph_build1(&leati_tensor_op_reverse, &args, tensor);
 }
 
 const leati_tensor_op leati_tensor_op_reverse = {

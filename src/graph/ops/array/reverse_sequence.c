@@ -29,8 +29,8 @@ static const leati_row reverse_sequence_rows[] = {
 static leat_status axes_of(const struct reverse_sequence_args *args, const leat_shape *in,
                            const leat_shape *lengths, int32_t *seq, int32_t *batch,
                            leat_error *err) {
-    LEATI_TRY(leati_normal_axis(args->seq_axis, in->rank, seq, err));
-    LEATI_TRY(leati_normal_axis(args->batch_axis, in->rank, batch, err));
+    LEATI_TRY(leati_support_normal_axis(args->seq_axis, in->rank, seq, err));
+    LEATI_TRY(leati_support_normal_axis(args->batch_axis, in->rank, batch, err));
     if (*seq == *batch)
         return leati_refuse(err, SHAPE, "batch_dim == seq_dim == %d; expected two dimensions",
                             (int)*seq);
@@ -39,26 +39,26 @@ static leat_status axes_of(const struct reverse_sequence_args *args, const leat_
     if (lengths->rank != 1)
         return leati_refuse(err, SHAPE, "seq_lengths has rank %d; expected rank 1",
                             (int)lengths->rank);
-    return leati_want_equal_dims(in->dims[*batch], lengths->dims[0],
-                                 "seq_lengths and the sequences", err);
+    return leati_support_want_equal_dims(in->dims[*batch], lengths->dims[0],
+                                         "seq_lengths and the sequences", err);
 }
 
 static leat_status reverse_sequence_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *in = &call->inputs[0].shape;
     int32_t seq = 0, batch = 0;
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_index(call, 1, "seq_lengths", err));
-    LEATI_TRY(leati_want_rank(call, 1, 1, "seq_lengths", err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_index(call, 1, "seq_lengths", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 1, "seq_lengths", err));
     if (in->rank >= 0)
         LEATI_TRY(axes_of(call->args, in, &call->inputs[1].shape, &seq, &batch, err));
-    return leati_infer_output(call, call->inputs[0].dtype, in, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, in, NULL, err);
 }
 
 static leat_status check_lengths(leati_kernel_call *call, int64_t row, int64_t longest,
                                  leat_error *err) {
     const leati_operand *lengths = &call->inputs[1];
     for (int64_t b = 0; b < lengths->count; b++) {
-        int64_t length = leati_index_at(lengths, row, b);
+        int64_t length = leati_support_index_at(lengths, row, b);
         if (length >= 0 && length <= longest)
             continue;
         call->failed_row = row;
@@ -71,10 +71,10 @@ static leat_status check_lengths(leati_kernel_call *call, int64_t row, int64_t l
 
 static leat_status reverse_sequence_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *lengths = &call->inputs[1];
-    leat_shape shape = leati_operand_shape(in), list = leati_operand_shape(lengths);
+    leat_shape shape = leati_support_operand_shape(in), list = leati_support_operand_shape(lengths);
     int32_t seq = 0, batch = 0;
     LEATI_TRY(axes_of(call->args, &shape, &list, &seq, &batch, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int32_t deeper = seq > batch ? seq : batch;
     int64_t steps[2] = {1, 1}, pieces = 1, inner = 1;
     for (int32_t d = 0; d <= deeper; d++)
@@ -88,29 +88,29 @@ static leat_status reverse_sequence_kernel(leati_kernel_call *call, leat_error *
     size_t bytes = (size_t)inner * leat_dtype_size(in->dtype);
     for (int64_t row = 0; row < call->n; row++) {
         LEATI_TRY(check_lengths(call, row, shape.dims[seq], err));
-        const char *from = leati_row_of(in, row);
-        char *to = leati_row_of(&call->outputs[0], row);
+        const char *from = leati_support_row_of(in, row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < pieces && bytes > 0; i++) {
             int64_t place = i / steps[0] % shape.dims[seq];
-            int64_t length = leati_index_at(lengths, row, i / steps[1] % shape.dims[batch]);
+            int64_t length = leati_support_index_at(lengths, row, i / steps[1] % shape.dims[batch]);
             int64_t source = place < length ? i + (length - 1 - 2 * place) * steps[0] : i;
             memcpy(to + (size_t)i * bytes, from + (size_t)source * bytes, bytes);
         }
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status reverse_sequence_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leati_op2(&leati_tensor_op_reverse_sequence, call->args,
-                                         call->output_gradients[0], call->inputs[1]);
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_reverse_sequence, call->args,
+                                                  call->output_gradients[0], call->inputs[1]);
     return LEAT_OK;
 }
 
-leat_value leat_reverse_sequence(leat_value input, leat_value seq_lengths, int64_t seq_axis,
-                                 int64_t batch_axis) {
+leat_value leat_op_reverse_sequence(leat_value input, leat_value seq_lengths, int64_t seq_axis,
+                                    int64_t batch_axis) {
     struct reverse_sequence_args args = {.seq_axis = seq_axis, .batch_axis = batch_axis};
-    return leati_op2(&leati_tensor_op_reverse_sequence, &args, input, seq_lengths);
+    return leati_graph_build2(&leati_tensor_op_reverse_sequence, &args, input, seq_lengths);
 }
 
 const leati_tensor_op leati_tensor_op_reverse_sequence = {

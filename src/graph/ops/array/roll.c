@@ -34,7 +34,7 @@ static leat_status moves_of(const struct roll_args *args, const leat_shape *shap
         return leati_refuse(err, SHAPE, "the input is a scalar; expected a vector");
     for (int32_t i = 0; i < args->axis.count; i++) {
         int32_t axis = 0;
-        LEATI_TRY(leati_normal_axis(args->axis.values[i], shape->rank, &axis, err));
+        LEATI_TRY(leati_support_normal_axis(args->axis.values[i], shape->rank, &axis, err));
         int64_t dim = shape->dims[axis];
         if (dim > 0)
             moves[axis] = ((moves[axis] - args->shift.values[i] % dim) % dim + dim) % dim;
@@ -44,10 +44,10 @@ static leat_status moves_of(const struct roll_args *args, const leat_shape *shap
 
 static leat_status roll_infer(leati_infer_call *call, leat_error *err) {
     int64_t moves[LEAT_MAX_RANK] = {0};
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (call->inputs[0].shape.rank >= 0 && call->unknown == 0)
         LEATI_TRY(moves_of(call->args, &call->inputs[0].shape, moves, err));
-    return leati_infer_same(call, err);
+    return leati_op_infer_same(call, err);
 }
 
 static void roll_dim(char *to, const char *from, const leat_shape *shape, const int64_t *steps,
@@ -66,15 +66,15 @@ static void roll_dim(char *to, const char *from, const leat_shape *shape, const 
 
 static leat_status roll_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     int64_t steps[LEAT_MAX_RANK], moves[LEAT_MAX_RANK] = {0};
     LEATI_TRY(moves_of(call->args, &shape, moves, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    leati_dense_steps(&shape, leat_dtype_size(in->dtype), steps);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    leati_support_dense_steps(&shape, leat_dtype_size(in->dtype), steps);
     for (int64_t row = 0; row < call->n && in->count > 0; row++)
-        roll_dim(leati_row_of(&call->outputs[0], row), leati_row_of(in, row), &shape, steps, moves,
-                 0);
-    return leati_hold_strings(call, 0, err);
+        roll_dim(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(in, row),
+                 &shape, steps, moves, 0);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status roll_gradient(leati_gradient_call *call, leat_error *err) {
@@ -87,14 +87,14 @@ static leat_status roll_gradient(leati_gradient_call *call, leat_error *err) {
     for (int32_t i = 0; i < args->shift.count; i++)
         back[i] = -args->shift.values[i];
     call->input_gradients[0] =
-        leat_roll(call->output_gradients[0], back, args->axis.values, args->shift.count);
+        leat_op_roll(call->output_gradients[0], back, args->axis.values, args->shift.count);
     return LEAT_OK;
 }
 
-leat_value leat_roll(leat_value input, const int64_t *shift, const int64_t *axes, int count) {
+leat_value leat_op_roll(leat_value input, const int64_t *shift, const int64_t *axes, int count) {
     struct roll_args args = {.shift = {.values = (int64_t *)(uintptr_t)shift, .count = count},
                              .axis = {.values = (int64_t *)(uintptr_t)axes, .count = count}};
-    return leati_op1(&leati_tensor_op_roll, &args, input);
+    return leati_graph_build1(&leati_tensor_op_roll, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_roll = {

@@ -23,7 +23,7 @@ static const leati_row scatter_nd_rows[] = {
 
 static leat_status shape_of(const struct scatter_nd_args *args, leat_shape *out, leat_error *err) {
     char text[128];
-    LEATI_TRY(leati_unknown_dims(&args->shape, out, err));
+    LEATI_TRY(leati_support_unknown_dims(&args->shape, out, err));
     bool fits = true;
     for (int32_t d = 0; d < out->rank; d++) {
         out->dims[d] = args->shape.values[d];
@@ -39,45 +39,47 @@ static leat_status shape_of(const struct scatter_nd_args *args, leat_shape *out,
 static leat_status scatter_nd_infer(leati_infer_call *call, leat_error *err) {
     const struct scatter_nd_args *args = call->args;
     leat_shape shape = {0};
-    LEATI_TRY(leati_want_index(call, 0, "the indices", err));
+    LEATI_TRY(leati_support_want_index(call, 0, "the indices", err));
     if (call->inputs[1].dtype != LEAT_BOOL && call->inputs[1].dtype != LEAT_STRING)
-        LEATI_TRY(leati_want_number(call, 1, "the updates", err));
+        LEATI_TRY(leati_combine_want_number(call, 1, "the updates", err));
     if (call->unknown != 0)
-        LEATI_TRY(leati_known_dims(&args->shape, &shape, err));
+        LEATI_TRY(leati_support_known_dims(&args->shape, &shape, err));
     else
         LEATI_TRY(shape_of(args, &shape, err));
     LEATI_TRY(leati_scatter_check(&shape, &call->inputs[0].shape, &call->inputs[1].shape, err));
-    return leati_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
 }
 
 static leat_status scatter_nd_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *indices = &call->inputs[0], *updates = &call->inputs[1];
-    leat_shape places = leati_operand_shape(indices), slices = leati_operand_shape(updates), shape;
+    leat_shape places = leati_support_operand_shape(indices),
+               slices = leati_support_operand_shape(updates), shape;
     LEATI_TRY(shape_of(call->args, &shape, err));
     LEATI_TRY(leati_scatter_check(&shape, &places, &slices, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)call->outputs[0].count * leat_dtype_size(updates->dtype);
     leati_combine_function combine = updates->dtype == LEAT_BOOL
                                          ? leati_combine_of(LEATI_COMBINE_MAXIMUM, LEAT_UINT8)
                                          : leati_combine_of(LEATI_COMBINE_SUM, updates->dtype);
     for (int64_t row = 0; row < call->n; row++) {
-        char *to = leati_row_of(&call->outputs[0], row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         if (bytes > 0)
             memset(to, 0, bytes);
         LEATI_TRY(leati_scatter_row(call, indices, updates, &shape, combine, row, to, err));
     }
-    return leati_hold_strings(call, 1, err);
+    return leati_support_hold_strings(call, 1, err);
 }
 
 static leat_status scatter_nd_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[1] = leat_gather_nd(call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[1] = leat_op_gather_nd(call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_scatter_nd(leat_value indices, leat_value updates, const int64_t *shape, int rank) {
+leat_value leat_op_scatter_nd(leat_value indices, leat_value updates, const int64_t *shape,
+                              int rank) {
     struct scatter_nd_args args = {.shape = {.values = (int64_t *)(uintptr_t)shape, .count = rank}};
-    return leati_op2(&leati_tensor_op_scatter_nd, &args, indices, updates);
+    return leati_graph_build2(&leati_tensor_op_scatter_nd, &args, indices, updates);
 }
 
 const leati_tensor_op leati_tensor_op_scatter_nd = {

@@ -81,7 +81,7 @@ static leat_status searchsorted_infer(leati_infer_call *call, leat_error *err) {
     if (searches[call->inputs[0].dtype] == NULL)
         return leati_refuse(err, DTYPE, "sorted_sequence is %s; expected numbers",
                             leat_dtype_name(call->inputs[0].dtype));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (strcmp(args->side, "left") != 0 && strcmp(args->side, "right") != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "side must be either 'right' or 'left'.  Saw: %.64s.", args->side);
@@ -89,22 +89,23 @@ static leat_status searchsorted_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, DTYPE, "out_type is %s; expected int32 or int64",
                             leat_dtype_name(args->out_type));
     LEATI_TRY(check_shapes(&call->inputs[0].shape, &call->inputs[1].shape, err));
-    return leati_infer_output(call, args->out_type, &call->inputs[1].shape, NULL, err);
+    return leati_op_infer_output(call, args->out_type, &call->inputs[1].shape, NULL, err);
 }
 
 static leat_status searchsorted_kernel(leati_kernel_call *call, leat_error *err) {
     const struct searchsorted_args *args = call->args;
     const leati_operand *lines = &call->inputs[0], *values = &call->inputs[1];
-    leat_shape from = leati_operand_shape(lines), shape = leati_operand_shape(values);
+    leat_shape from = leati_support_operand_shape(lines),
+               shape = leati_support_operand_shape(values);
     LEATI_TRY(check_shapes(&from, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     search_function search = searches[lines->dtype];
     size_t size = leat_dtype_size(lines->dtype);
     int64_t n = from.dims[from.rank - 1], each = shape.dims[shape.rank - 1];
     bool right = args->side[0] == 'r';
     for (int64_t row = 0; row < call->n; row++) {
-        char *to = leati_row_of(&call->outputs[0], row);
-        const char *line = leati_row_of(lines, row), *v = leati_row_of(values, row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
+        const char *line = leati_support_row_of(lines, row), *v = leati_support_row_of(values, row);
         for (int64_t i = 0; i < values->count; i++) {
             int64_t place =
                 n > 0 ? search(line + (size_t)(i / each * n) * size, n, v + (size_t)i * size, right)
@@ -118,11 +119,11 @@ static leat_status searchsorted_kernel(leati_kernel_call *call, leat_error *err)
     return LEAT_OK;
 }
 
-leat_value leat_searchsorted(leat_value sorted_sequence, leat_value values, bool right,
-                             leat_dtype out_type) {
+leat_value leat_op_searchsorted(leat_value sorted_sequence, leat_value values, bool right,
+                                leat_dtype out_type) {
     char before[] = "left", behind[] = "right";
     struct searchsorted_args args = {.side = right ? behind : before, .out_type = out_type};
-    return leati_op2(&leati_tensor_op_searchsorted, &args, sorted_sequence, values);
+    return leati_graph_build2(&leati_tensor_op_searchsorted, &args, sorted_sequence, values);
 }
 
 const leati_tensor_op leati_tensor_op_searchsorted = {

@@ -36,16 +36,16 @@ SELECT_LANE(select_8, uint64_t)
 SELECT_LANE(select_16, sixteen_bytes)
 
 static leat_status select_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_BOOL, "the condition", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_BOOL, "the condition", err));
     const leati_type *x = &call->inputs[1], *y = &call->inputs[2];
     if (x->dtype != y->dtype || x->dtype == LEAT_OBJECT)
         return leati_refuse(err, DTYPE,
                             "the choices are %s and %s; expected one dtype that is not object",
                             leat_dtype_name(x->dtype), leat_dtype_name(y->dtype));
     leat_shape choices, all;
-    LEATI_TRY(leati_infer_broadcast_shape(&x->shape, &y->shape, &choices, err));
-    LEATI_TRY(leati_infer_broadcast_shape(&call->inputs[0].shape, &choices, &all, err));
-    return leati_infer_output(call, x->dtype, &all, NULL, err);
+    LEATI_TRY(leati_op_infer_broadcast_shape(&x->shape, &y->shape, &choices, err));
+    LEATI_TRY(leati_op_infer_broadcast_shape(&call->inputs[0].shape, &choices, &all, err));
+    return leati_op_infer_output(call, x->dtype, &all, NULL, err);
 }
 
 static leat_status select_kernel(leati_kernel_call *call, leat_error *err) {
@@ -59,8 +59,8 @@ static leat_status select_kernel(leati_kernel_call *call, leat_error *err) {
     }
     LEATI_TRY(leati_elementwise(call, lane, NULL, err));
     if (call->inputs[1].dtype == LEAT_STRING) {
-        LEATI_TRY(leati_kernel_hold(call, 0, 1, err));
-        LEATI_TRY(leati_kernel_hold(call, 0, 2, err));
+        LEATI_TRY(leati_op_kernel_hold(call, 0, 1, err));
+        LEATI_TRY(leati_op_kernel_hold(call, 0, 2, err));
     }
     return LEAT_OK;
 }
@@ -68,16 +68,16 @@ static leat_status select_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status select_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], condition = call->inputs[0];
-    leat_value none = leat_zeros_like(g);
+    leat_value none = leat_op_zeros_like(g);
     call->input_gradients[1] =
-        leati_gradient_unbroadcast(leat_select(condition, g, none), call->inputs[1]);
+        leati_op_gradient_unbroadcast(leat_op_select(condition, g, none), call->inputs[1]);
     call->input_gradients[2] =
-        leati_gradient_unbroadcast(leat_select(condition, none, g), call->inputs[2]);
+        leati_op_gradient_unbroadcast(leat_op_select(condition, none, g), call->inputs[2]);
     return LEAT_OK;
 }
 
-leat_value leat_select(leat_value condition, leat_value x, leat_value y) {
-    return leati_op3(&leati_tensor_op_select, NULL, condition, x, y);
+leat_value leat_op_select(leat_value condition, leat_value x, leat_value y) {
+    return leati_graph_build3(&leati_tensor_op_select, NULL, condition, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_select = {

@@ -44,19 +44,19 @@ static leat_status sequence_mask_infer(leati_infer_call *call, leat_error *err) 
     const leat_shape *lengths = &call->inputs[0].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     bool known = call->unknown == 0 && args->maxlen >= 0;
-    LEATI_TRY(leati_want_index(call, 0, "the lengths", err));
+    LEATI_TRY(leati_support_want_index(call, 0, "the lengths", err));
     if (args->dtype <= LEAT_INVALID || args->dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "dtype is %s; expected a number or bool",
                             leat_dtype_name(args->dtype));
     if (lengths->rank >= 0)
         LEATI_TRY(masks_shape(lengths, known ? args->maxlen : LEAT_UNKNOWN_DIM, &shape, err));
-    return leati_infer_output(call, args->dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
 static int64_t longest(const leati_operand *lengths) {
     int64_t most = 0;
     for (int64_t i = 0; i < lengths->count; i++) {
-        int64_t length = leati_index_at(lengths, 0, i);
+        int64_t length = leati_support_index_at(lengths, 0, i);
         most = length > most ? length : most;
     }
     return most;
@@ -65,7 +65,7 @@ static int64_t longest(const leati_operand *lengths) {
 static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err) {
     const struct sequence_mask_args *args = call->args;
     const leati_operand *lengths = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape in = leati_operand_shape(lengths), shape = {0};
+    leat_shape in = leati_support_operand_shape(lengths), shape = {0};
     int64_t maxlen = args->maxlen == INT64_MIN ? longest(lengths) : args->maxlen;
     _Alignas(8) char one[16] = {0};
     if (maxlen < 0)
@@ -75,14 +75,14 @@ static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "%lld masks of %lld values are too many; name a smaller maxlen",
                           (long long)lengths->count, (long long)maxlen);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(out->dtype);
-    (void)leati_store_number(out->dtype, 1, one);
+    (void)leati_support_store_number(out->dtype, 1, one);
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        char *to = leati_row_of(out, row);
+        char *to = leati_support_row_of(out, row);
         memset(to, 0, (size_t)out->count * size);
         for (int64_t i = 0; i < lengths->count; i++) {
-            int64_t length = leati_index_at(lengths, row, i);
+            int64_t length = leati_support_index_at(lengths, row, i);
             for (int64_t k = 0; k < length && k < maxlen; k++)
                 memcpy(to + (size_t)(i * maxlen + k) * size, one, size);
         }
@@ -90,9 +90,9 @@ static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_value leat_sequence_mask(leat_value lengths, int64_t maxlen, leat_dtype dtype) {
+leat_value leat_op_sequence_mask(leat_value lengths, int64_t maxlen, leat_dtype dtype) {
     struct sequence_mask_args args = {.maxlen = maxlen < 0 ? INT64_MIN : maxlen, .dtype = dtype};
-    return leati_op1(&leati_tensor_op_sequence_mask, &args, lengths);
+    return leati_graph_build1(&leati_tensor_op_sequence_mask, &args, lengths);
 }
 
 const leati_tensor_op leati_tensor_op_sequence_mask = {

@@ -19,27 +19,29 @@ static leat_status check(const struct leati_diagonal_args *args, const leat_shap
 static leat_status set_diag_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *in = &call->inputs[0].shape;
     leati_diagonals d;
-    LEATI_TRY(leati_want_fixed(call, 0, err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_diagonal_want_fixed(call, 0, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (in->rank >= 0 && call->unknown == 0)
         LEATI_TRY(check(call->args, in, &call->inputs[1].shape, &d, err));
-    return leati_infer_output(call, call->inputs[0].dtype, in, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, in, NULL, err);
 }
 
 static leat_status set_diag_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *diagonal = &call->inputs[1];
-    leat_shape shape = leati_operand_shape(in), values = leati_operand_shape(diagonal);
+    leat_shape shape = leati_support_operand_shape(in),
+               values = leati_support_operand_shape(diagonal);
     leati_diagonals d;
     LEATI_TRY(check(call->args, &shape, &values, &d, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(in->dtype);
     int64_t matrix = d.rows * d.columns, array = (d.high - d.low + 1) * d.longest;
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        char *to = leati_row_of(&call->outputs[0], row);
-        memcpy(to, leati_row_of(in, row), (size_t)in->count * size);
+        char *to = leati_support_row_of(&call->outputs[0], row);
+        memcpy(to, leati_support_row_of(in, row), (size_t)in->count * size);
         for (int64_t i = 0; i < in->count / matrix; i++)
             leati_diagonals_copy(&d, size, to + (size_t)(i * matrix) * size,
-                                 leati_row_of(diagonal, row) + (size_t)(i * array) * size, false);
+                                 leati_support_row_of(diagonal, row) + (size_t)(i * array) * size,
+                                 false);
     }
     return LEAT_OK;
 }
@@ -47,16 +49,16 @@ static leat_status set_diag_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status set_diag_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0];
     (void)err;
-    call->input_gradients[0] =
-        leati_op2(&leati_tensor_op_set_diag, call->args, g, leat_zeros_like(call->inputs[1]));
-    call->input_gradients[1] = leati_op1(&leati_tensor_op_diag_part, call->args, g);
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_set_diag, call->args, g,
+                                                  leat_op_zeros_like(call->inputs[1]));
+    call->input_gradients[1] = leati_graph_build1(&leati_tensor_op_diag_part, call->args, g);
     return LEAT_OK;
 }
 
-leat_value leat_set_diag(leat_value input, leat_value diagonal, int64_t k) {
+leat_value leat_op_set_diag(leat_value input, leat_value diagonal, int64_t k) {
     char align[] = "RIGHT_LEFT";
     struct leati_diagonal_args args = {.k = {.values = &k, .count = 1}, .align = align};
-    return leati_op2(&leati_tensor_op_set_diag, &args, input, diagonal);
+    return leati_graph_build2(&leati_tensor_op_set_diag, &args, input, diagonal);
 }
 
 const leati_tensor_op leati_tensor_op_set_diag = {

@@ -8,13 +8,13 @@ static leat_status shape_infer(leati_infer_call *call, leat_error *err) {
     int32_t rank = call->inputs[0].shape.rank;
     leat_shape shape = LEAT_SHAPE(rank >= 0 ? rank : LEAT_UNKNOWN_DIM);
     LEATI_TRY(leati_counts_check(args, err));
-    return leati_infer_output(call, args->out_type, &shape, NULL, err);
+    return leati_op_infer_output(call, args->out_type, &shape, NULL, err);
 }
 
 static leat_status shape_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = LEAT_SHAPE(in->rank);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_counts_write(call, in->dims, in->rank);
     return LEAT_OK;
 }
@@ -29,9 +29,9 @@ static bool shape_known(const leati_known_call *call, leati_known *out) {
     return true;
 }
 
-leat_value leat_shape_of(leat_value x, leat_dtype dtype) {
+leat_value leat_op_shape(leat_value x, leat_dtype dtype) {
     struct leati_counts_args args = {.out_type = dtype};
-    return leati_op1(&leati_tensor_op_shape, &args, x);
+    return leati_graph_build1(&leati_tensor_op_shape, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_shape = {

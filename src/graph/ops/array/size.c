@@ -21,7 +21,7 @@ leat_status leati_counts_check(const struct leati_counts_args *args, leat_error 
 void leati_counts_write(leati_kernel_call *call, const int64_t *numbers, int64_t count) {
     const leati_operand *out = &call->outputs[0];
     for (int64_t row = 0; row < call->n; row++) {
-        char *to = leati_row_of(out, row);
+        char *to = leati_support_row_of(out, row);
         for (int64_t i = 0; i < count; i++) {
             if (out->dtype == LEAT_INT32)
                 ((int32_t *)to)[i] = (int32_t)numbers[i];
@@ -35,19 +35,19 @@ static leat_status size_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_counts_args *args = call->args;
     leat_shape scalar = LEAT_SCALAR;
     LEATI_TRY(leati_counts_check(args, err));
-    return leati_infer_output(call, args->out_type, &scalar, NULL, err);
+    return leati_op_infer_output(call, args->out_type, &scalar, NULL, err);
 }
 
 static leat_status size_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     leati_counts_write(call, &call->inputs[0].count, 1);
     return LEAT_OK;
 }
 
-leat_value leat_size_of(leat_value x, leat_dtype dtype) {
+leat_value leat_op_size(leat_value x, leat_dtype dtype) {
     struct leati_counts_args args = {.out_type = dtype};
-    return leati_op1(&leati_tensor_op_size, &args, x);
+    return leati_graph_build1(&leati_tensor_op_size, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_size = {

@@ -53,21 +53,21 @@ int64_t leati_slice_offset(const struct leati_slice_args *args, const int64_t *s
 static leat_status infer_computed(leati_infer_call *call, leat_error *err) {
     const struct leati_slice_args *args = call->args;
     bool sizes =
-        !leati_infer_unknown(call, leati_slice_rows, offsetof(struct leati_slice_args, size));
+        !leati_op_infer_unknown(call, leati_slice_rows, offsetof(struct leati_slice_args, size));
     leat_shape part = call->inputs[0].shape;
     if (part.rank < 0)
-        LEATI_TRY(leati_unknown_dims(sizes ? &args->size : &args->begin, &part, err));
+        LEATI_TRY(leati_support_unknown_dims(sizes ? &args->size : &args->begin, &part, err));
     for (int32_t d = 0; d < part.rank; d++) {
         bool known = d < args->size.count && args->size.values[d] >= 0;
         part.dims[d] = known ? args->size.values[d] : LEAT_UNKNOWN_DIM;
     }
-    return leati_infer_output(call, call->inputs[0].dtype, &part, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &part, NULL, err);
 }
 
 static leat_status slice_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_slice_args *args = call->args;
     leat_shape whole = call->inputs[0].shape, part = {0};
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (call->unknown != 0)
         return infer_computed(call, err);
     if (whole.rank < 0 && args->begin.count <= LEAT_MAX_RANK) {
@@ -76,7 +76,7 @@ static leat_status slice_infer(leati_infer_call *call, leat_error *err) {
             whole.dims[d] = LEAT_UNKNOWN_DIM;
     }
     LEATI_TRY(leati_slice_shape(args, &whole, &part, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &part, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &part, NULL, err);
 }
 
 /* Is the part one piece of the whole: after the first dimension that is cut, all before it 1? */
@@ -93,26 +93,27 @@ static bool is_one_piece(const leat_shape *whole, const leat_shape *part) {
 static leat_status slice_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_slice_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape whole = leati_operand_shape(in), part = {0};
+    leat_shape whole = leati_support_operand_shape(in), part = {0};
     int64_t steps[LEAT_MAX_RANK], out_steps[LEAT_MAX_RANK];
     size_t size = leat_dtype_size(in->dtype);
     LEATI_TRY(leati_slice_shape(args, &whole, &part, err));
-    leati_dense_steps(&whole, size, steps);
+    leati_support_dense_steps(&whole, size, steps);
     int64_t offset = leati_slice_offset(args, steps);
     if (is_one_piece(&whole, &part))
-        return leati_kernel_view(call, 0, part.rank, part.dims, in->data + offset, in->row_stride,
-                                 in->owner, err);
-    LEATI_TRY(leati_output_like(call, 0, &part, err));
-    leati_dense_steps(&part, size, out_steps);
+        return leati_op_kernel_view(call, 0, part.rank, part.dims, in->data + offset,
+                                    in->row_stride, in->owner, err);
+    LEATI_TRY(leati_support_output_like(call, 0, &part, err));
+    leati_support_dense_steps(&part, size, out_steps);
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        leati_strided_copy(leati_row_of(&call->outputs[0], row), out_steps,
-                           leati_row_of(in, row) + offset, steps, part.dims, part.rank, size);
-    return leati_hold_strings(call, 0, err);
+        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
+                                   leati_support_row_of(in, row) + offset, steps, part.dims,
+                                   part.rank, size);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status slice_window(const leati_kernel_call *call, leati_window *out, leat_error *err) {
     const struct leati_slice_args *args = call->args;
-    leat_shape whole = leati_operand_shape(&call->inputs[0]), part = {0};
+    leat_shape whole = leati_support_operand_shape(&call->inputs[0]), part = {0};
     LEATI_TRY(leati_slice_shape(args, &whole, &part, err));
     *out = (leati_window){.top = args->begin.values[0],
                           .left = args->begin.values[1],
@@ -123,15 +124,15 @@ static leat_status slice_window(const leati_kernel_call *call, leati_window *out
 
 static leat_status slice_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leati_op2(&leati_tensor_op_slice_grad, call->args,
-                                         call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_slice_grad, call->args,
+                                                  call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_slice(leat_value x, const int64_t *begin, const int64_t *size, int rank) {
+leat_value leat_op_slice(leat_value x, const int64_t *begin, const int64_t *size, int rank) {
     struct leati_slice_args args = {.begin = {.values = (int64_t *)(uintptr_t)begin, .count = rank},
                                     .size = {.values = (int64_t *)(uintptr_t)size, .count = rank}};
-    return leati_op1(&leati_tensor_op_slice, &args, x);
+    return leati_graph_build1(&leati_tensor_op_slice, &args, x);
 }
 
 static bool slice_known(const leati_known_call *call, leati_known *out) {

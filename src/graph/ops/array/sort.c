@@ -6,11 +6,11 @@
 #include "graph/support/array/sorting.h"
 
 static leat_status sort_infer(leati_infer_call *call, leat_error *err) {
-    return leati_sort_infer(call, call->inputs[0].dtype, err);
+    return leati_sorting_infer(call, call->inputs[0].dtype, err);
 }
 
 static leat_status sort_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_sort_kernel(call, false, err);
+    return leati_sorting_kernel(call, false, err);
 }
 
 /* The sorted dimension changes places with the last. */
@@ -20,7 +20,7 @@ static leat_value axis_last(leat_value x, int32_t rank, int32_t axis) {
         return x;
     for (int32_t d = 0; d < rank; d++)
         perm[d] = d == axis ? rank - 1 : d == rank - 1 ? axis : d;
-    return leat_transpose(x, perm, rank);
+    return leat_op_transpose(x, perm, rank);
 }
 
 static leat_status sort_gradient(leati_gradient_call *call, leat_error *err) {
@@ -30,20 +30,20 @@ static leat_status sort_gradient(leati_gradient_call *call, leat_error *err) {
     if (rank < 0)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the input's rank is not known; give it one with ensure_shape");
-    LEATI_TRY(leati_normal_axis(args->axis, rank, &axis, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, rank, &axis, err));
     struct leati_sort_args order = {.axis = args->axis, .direction = args->direction};
-    leat_value places = leati_op1(&leati_tensor_op_argsort, &order, x);
-    leat_value at =
-        leati_gather_last(axis_last(leati_positions(x), rank, axis), axis_last(places, rank, axis));
+    leat_value places = leati_graph_build1(&leati_tensor_op_argsort, &order, x);
+    leat_value at = leati_positions_gather_last(axis_last(leati_positions(x), rank, axis),
+                                                axis_last(places, rank, axis));
     call->input_gradients[0] =
-        leati_add_at(axis_last(call->output_gradients[0], rank, axis), at, x);
+        leati_positions_add_at(axis_last(call->output_gradients[0], rank, axis), at, x);
     return LEAT_OK;
 }
 
-leat_value leat_sort(leat_value values, int64_t axis, bool descending) {
+leat_value leat_op_sort(leat_value values, int64_t axis, bool descending) {
     char ascending[] = "ASCENDING", other[] = "DESCENDING";
     struct leati_sort_args args = {.axis = axis, .direction = descending ? other : ascending};
-    return leati_op1(&leati_tensor_op_sort, &args, values);
+    return leati_graph_build1(&leati_tensor_op_sort, &args, values);
 }
 
 const leati_tensor_op leati_tensor_op_sort = {

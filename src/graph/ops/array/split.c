@@ -91,14 +91,14 @@ static leat_status split_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     int32_t axis = 0;
     cut parts;
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (shape.rank >= 0)
-        LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
+        LEATI_TRY(leati_support_normal_axis(args->axis, shape.rank, &axis, err));
     LEATI_TRY(cut_of(args, shape.rank >= 0 ? shape.dims[axis] : LEAT_UNKNOWN_DIM, &parts, err));
     for (int i = 0; i < parts.count; i++) {
         if (shape.rank >= 0)
             shape.dims[axis] = parts.sizes[i];
-        LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
     }
     return LEAT_OK;
 }
@@ -106,10 +106,10 @@ static leat_status split_infer(leati_infer_call *call, leat_error *err) {
 static leat_status split_kernel(leati_kernel_call *call, leat_error *err) {
     const struct split_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     int32_t axis = 0;
     cut parts;
-    LEATI_TRY(leati_normal_axis(args->axis, shape.rank, &axis, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, shape.rank, &axis, err));
     int64_t outer = 1, dim = shape.dims[axis];
     LEATI_TRY(cut_of(args, dim, &parts, err));
     for (int32_t d = 0; d < axis; d++)
@@ -120,14 +120,14 @@ static leat_status split_kernel(leati_kernel_call *call, leat_error *err) {
     for (int k = 0; k < call->num_outputs; k++) {
         size_t piece = (size_t)parts.sizes[k] * value;
         shape.dims[axis] = parts.sizes[k];
-        LEATI_TRY(leati_output_like(call, k, &shape, err));
+        LEATI_TRY(leati_support_output_like(call, k, &shape, err));
         const leati_operand *out = &call->outputs[k];
         for (int64_t row = 0; row < call->n && out->count > 0; row++)
             for (int64_t o = 0; o < outer; o++)
-                memcpy(leati_row_of(out, row) + (size_t)o * piece,
-                       leati_row_of(in, row) + (size_t)o * (size_t)dim * value + at, piece);
+                memcpy(leati_support_row_of(out, row) + (size_t)o * piece,
+                       leati_support_row_of(in, row) + (size_t)o * (size_t)dim * value + at, piece);
         if (in->dtype == LEAT_STRING)
-            LEATI_TRY(leati_kernel_hold(call, k, 0, err));
+            LEATI_TRY(leati_op_kernel_hold(call, k, 0, err));
         at += piece;
     }
     return LEAT_OK;
@@ -138,9 +138,9 @@ static leat_status split_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value parts[LEAT_MAX_OUTPUTS];
     (void)err;
     for (int i = 0; i < call->num_outputs; i++)
-        parts[i] = call->output_gradients[i].id < 0 ? leat_zeros_like(call->outputs[i])
+        parts[i] = call->output_gradients[i].id < 0 ? leat_op_zeros_like(call->outputs[i])
                                                     : call->output_gradients[i];
-    call->input_gradients[0] = leat_concat(parts, call->num_outputs, args->axis);
+    call->input_gradients[0] = leat_op_concat(parts, call->num_outputs, args->axis);
     return LEAT_OK;
 }
 

@@ -22,7 +22,7 @@ static leat_status squeezed(const leati_ints *axes, const leat_shape *in, leat_s
     bool named[LEAT_MAX_RANK] = {false};
     for (int32_t i = 0; i < axes->count; i++) {
         int32_t axis = 0;
-        LEATI_TRY(leati_normal_axis(axes->values[i], in->rank, &axis, err));
+        LEATI_TRY(leati_support_normal_axis(axes->values[i], in->rank, &axis, err));
         if (in->dims[axis] != 1 && in->dims[axis] != LEAT_UNKNOWN_DIM)
             return leati_refuse(err, SHAPE,
                                 "dimension %d is %lld; only dimensions of 1 can be taken away",
@@ -40,31 +40,31 @@ static leat_status squeeze_infer(leati_infer_call *call, leat_error *err) {
     const struct squeeze_args *args = call->args;
     const leat_shape *in = &call->inputs[0].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     bool known = in->rank >= 0;
     for (int32_t d = 0; d < in->rank && args->axis.count == 0; d++)
         known = known && in->dims[d] != LEAT_UNKNOWN_DIM;
     if (known)
         LEATI_TRY(squeezed(&args->axis, in, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status squeeze_kernel(leati_kernel_call *call, leat_error *err) {
     const struct squeeze_args *args = call->args;
-    leat_shape in = leati_operand_shape(&call->inputs[0]), shape = {0};
+    leat_shape in = leati_support_operand_shape(&call->inputs[0]), shape = {0};
     LEATI_TRY(squeezed(&args->axis, &in, &shape, err));
-    return leati_view_as(call, &shape, err);
+    return leati_support_view_as(call, &shape, err);
 }
 
 static leat_status squeeze_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_reshape_like(call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[0] = leat_op_reshape_like(call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_squeeze(leat_value x, const int64_t *axes, int num_axes) {
+leat_value leat_op_squeeze(leat_value x, const int64_t *axes, int num_axes) {
     struct squeeze_args args = {.axis = {.values = (int64_t *)(uintptr_t)axes, .count = num_axes}};
-    return leati_op1(&leati_tensor_op_squeeze, &args, x);
+    return leati_graph_build1(&leati_tensor_op_squeeze, &args, x);
 }
 
 static bool squeeze_known(const leati_known_call *call, leati_known *out) {

@@ -3,12 +3,12 @@
 #include "graph/support/support.h"
 
 static leat_status stop_gradient_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
-    return leati_view_as(call, &shape, err);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    return leati_support_view_as(call, &shape, err);
 }
 
-leat_value leat_stop_gradient(leat_value x) {
-    return leati_op1(&leati_tensor_op_stop_gradient, NULL, x);
+leat_value leat_op_stop_gradient(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_stop_gradient, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_stop_gradient = {
@@ -25,7 +25,7 @@ const leati_tensor_op leati_tensor_op_stop_gradient = {
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,
-    .infer = leati_infer_same,
+    .infer = leati_op_infer_same,
     .kernel = stop_gradient_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
 };

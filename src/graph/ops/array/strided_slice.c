@@ -132,7 +132,7 @@ leat_status leati_strided_part_of(const struct leati_strided_slice_args *args,
     if (used > whole->rank)
         return leati_refuse(err, SHAPE, "%d entries name dimensions of a tensor of shape %s",
                             (int)used, leati_shape_text(whole, text));
-    leati_dense_steps(whole, size, s.dense);
+    leati_support_dense_steps(whole, size, s.dense);
     for (int32_t i = 0; i < args->begin.count; i++) {
         if (has(args->ellipsis_mask, i)) {
             for (int32_t k = used; k < whole->rank; k++)
@@ -155,11 +155,11 @@ static leat_status strided_slice_infer(leati_infer_call *call, leat_error *err) 
     const leat_shape *whole = &call->inputs[0].shape;
     leati_strided_part part = {.shape = {.rank = LEAT_UNKNOWN_RANK}};
     bool sized = args->begin.values != NULL && args->end.values != NULL;
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (whole->rank >= 0 && sized)
         LEATI_TRY(leati_strided_part_of(args, whole, leat_dtype_size(call->inputs[0].dtype),
                                         call->unknown != 0, &part, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &part.shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &part.shape, NULL, err);
 }
 
 /* Does the part lie in memory as a tensor of its shape does? */
@@ -175,21 +175,21 @@ static bool is_dense(const leati_strided_part *part, size_t size) {
 
 static leat_status strided_slice_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape whole = leati_operand_shape(in);
+    leat_shape whole = leati_support_operand_shape(in);
     size_t size = leat_dtype_size(in->dtype);
     int64_t out_steps[LEAT_MAX_RANK];
     leati_strided_part part;
     LEATI_TRY(leati_strided_part_of(call->args, &whole, size, false, &part, err));
     if (is_dense(&part, size) && in->data != NULL)
-        return leati_kernel_view(call, 0, part.shape.rank, part.shape.dims, in->data + part.offset,
-                                 in->row_stride, in->owner, err);
-    LEATI_TRY(leati_output_like(call, 0, &part.shape, err));
-    leati_dense_steps(&part.shape, size, out_steps);
+        return leati_op_kernel_view(call, 0, part.shape.rank, part.shape.dims,
+                                    in->data + part.offset, in->row_stride, in->owner, err);
+    LEATI_TRY(leati_support_output_like(call, 0, &part.shape, err));
+    leati_support_dense_steps(&part.shape, size, out_steps);
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        leati_strided_copy(leati_row_of(&call->outputs[0], row), out_steps,
-                           leati_row_of(in, row) + part.offset, part.steps, part.shape.dims,
-                           part.shape.rank, size);
-    return leati_hold_strings(call, 0, err);
+        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
+                                   leati_support_row_of(in, row) + part.offset, part.steps,
+                                   part.shape.dims, part.shape.rank, size);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 bool leati_strided_cuts(const struct leati_strided_slice_args *args) {
@@ -201,7 +201,7 @@ bool leati_strided_cuts(const struct leati_strided_slice_args *args) {
 
 static leat_status strided_slice_window(const leati_kernel_call *call, leati_window *out,
                                         leat_error *err) {
-    leat_shape whole = leati_operand_shape(&call->inputs[0]);
+    leat_shape whole = leati_support_operand_shape(&call->inputs[0]);
     leati_strided_part part;
     LEATI_TRY(leati_strided_part_of(call->args, &whole, 1, false, &part, err));
     int64_t line = whole.dims[1] * whole.dims[2];
@@ -214,14 +214,14 @@ static leat_status strided_slice_window(const leati_kernel_call *call, leati_win
 
 static leat_status strided_slice_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leati_op2(&leati_tensor_op_strided_slice_grad, call->args,
-                                         call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_strided_slice_grad, call->args,
+                                                  call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_strided_slice(leat_value input, const int64_t *begin, const int64_t *end,
-                              const int64_t *strides, int count,
-                              const leat_strided_slice_options *masks) {
+leat_value leat_op_strided_slice(leat_value input, const int64_t *begin, const int64_t *end,
+                                 const int64_t *strides, int count,
+                                 const leat_op_strided_slice_options *masks) {
     struct leati_strided_slice_args args = {
         .begin = {.values = (int64_t *)(uintptr_t)begin, .count = count},
         .end = {.values = (int64_t *)(uintptr_t)end, .count = count},
@@ -233,7 +233,7 @@ leat_value leat_strided_slice(leat_value input, const int64_t *begin, const int6
         args.new_axis_mask = masks->new_axis_mask;
         args.shrink_axis_mask = masks->shrink_axis_mask;
     }
-    return leati_op1(&leati_tensor_op_strided_slice, &args, input);
+    return leati_graph_build1(&leati_tensor_op_strided_slice, &args, input);
 }
 
 static bool strided_slice_known(const leati_known_call *call, leati_known *out) {

@@ -7,14 +7,15 @@
 #include <string.h>
 
 static leat_status strided_slice_grad_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_float(call, 0, "the gradient", err));
-    return leati_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_float(call, 0, "the gradient", err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
 }
 
 static leat_status strided_slice_grad_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape whole = leati_operand_shape(&call->inputs[1]), found = leati_operand_shape(in);
+    leat_shape whole = leati_support_operand_shape(&call->inputs[1]),
+               found = leati_support_operand_shape(in);
     size_t size = leat_dtype_size(in->dtype);
     int64_t in_steps[LEAT_MAX_RANK];
     leati_strided_part part;
@@ -24,14 +25,14 @@ static leat_status strided_slice_grad_kernel(leati_kernel_call *call, leat_error
         return leati_refuse(err, SHAPE, "the gradient is %s; expected %s",
                             leati_shape_text(&found, texts[0]),
                             leati_shape_text(&part.shape, texts[1]));
-    LEATI_TRY(leati_output_like(call, 0, &whole, err));
-    leati_dense_steps(&part.shape, size, in_steps);
+    LEATI_TRY(leati_support_output_like(call, 0, &whole, err));
+    leati_support_dense_steps(&part.shape, size, in_steps);
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        memset(leati_row_of(out, row), 0, (size_t)out->count * size);
+        memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
         if (in->count > 0)
-            leati_strided_copy(leati_row_of(out, row) + part.offset, part.steps,
-                               leati_row_of(in, row), in_steps, part.shape.dims, part.shape.rank,
-                               size);
+            leati_support_strided_copy(leati_support_row_of(out, row) + part.offset, part.steps,
+                                       leati_support_row_of(in, row), in_steps, part.shape.dims,
+                                       part.shape.rank, size);
     }
     return LEAT_OK;
 }
@@ -39,7 +40,7 @@ static leat_status strided_slice_grad_kernel(leati_kernel_call *call, leat_error
 static leat_status strided_slice_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] =
-        leati_op1(&leati_tensor_op_strided_slice, call->args, call->output_gradients[0]);
+        leati_graph_build1(&leati_tensor_op_strided_slice, call->args, call->output_gradients[0]);
     return LEAT_OK;
 }
 

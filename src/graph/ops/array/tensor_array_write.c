@@ -24,10 +24,10 @@ static const leati_row tensor_array_write_rows[] = {
 static leat_status write_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     const leat_shape *value = &call->inputs[2].shape;
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_index(call, 1, "the index", err));
-    LEATI_TRY(leati_want_rank(call, 1, 0, "the index", err));
-    LEATI_TRY(leati_want_dtype(call, 2, call->inputs[0].dtype, "the value", err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_index(call, 1, "the index", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 0, "the index", err));
+    LEATI_TRY(leati_support_want_dtype(call, 2, call->inputs[0].dtype, "the value", err));
     if (value->rank >= LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
                             (int)value->rank + 1, LEAT_MAX_RANK);
@@ -36,14 +36,14 @@ static leat_status write_infer(leati_infer_call *call, leat_error *err) {
         for (int32_t d = 0; d < value->rank; d++)
             shape.dims[shape.rank++] = value->dims[d];
     }
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status write_kernel(leati_kernel_call *call, leat_error *err) {
     const struct tensor_array_write_args *args = call->args;
     const leati_operand *rows = &call->inputs[0], *value = &call->inputs[2];
-    leat_shape slice = leati_operand_shape(value), shape = {.rank = 1}, old = {.rank = 0};
-    int64_t index = leati_index_at(&call->inputs[1], 0, 0);
+    leat_shape slice = leati_support_operand_shape(value), shape = {.rank = 1}, old = {.rank = 0};
+    int64_t index = leati_support_index_at(&call->inputs[1], 0, 0);
     int64_t count = rows->rank > 0 ? rows->dims[0] : 0;
     bool is_new = rows->rank == 2 && rows->dims[1] == 0;
     char texts[2][128];
@@ -63,7 +63,7 @@ static leat_status write_kernel(leati_kernel_call *call, leat_error *err) {
     shape.dims[0] = index >= count ? index + 1 : count;
     for (int32_t d = 0; d < slice.rank; d++)
         shape.dims[shape.rank++] = slice.dims[d];
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)value->count * leat_dtype_size(value->dtype);
     size_t kept = is_new ? 0 : (size_t)count * bytes;
     char *to = call->outputs[0].data;
@@ -73,16 +73,16 @@ static leat_status write_kernel(leati_kernel_call *call, leat_error *err) {
         memset(to + kept, 0, (size_t)shape.dims[0] * bytes - kept);
         memcpy(to + (size_t)index * bytes, value->data, bytes);
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status write_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0], index = call->inputs[1], value = call->inputs[2];
     struct tensor_array_write_args args = *(const struct tensor_array_write_args *)call->args;
     (void)err;
-    call->input_gradients[2] = leat_gather(g, index, 0);
-    call->input_gradients[0] =
-        leati_op3(&leati_tensor_op_tensor_array_write, &args, g, index, leat_zeros_like(value));
+    call->input_gradients[2] = leat_op_gather(g, index, 0);
+    call->input_gradients[0] = leati_graph_build3(&leati_tensor_op_tensor_array_write, &args, g,
+                                                  index, leat_op_zeros_like(value));
     return LEAT_OK;
 }
 

@@ -17,12 +17,14 @@ static leat_status scatter_add_kernel(leati_kernel_call *call, leat_error *err) 
 static leat_status scatter_add_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] = call->output_gradients[0];
-    call->input_gradients[2] = leat_gather_nd(call->output_gradients[0], call->inputs[1]);
+    call->input_gradients[2] = leat_op_gather_nd(call->output_gradients[0], call->inputs[1]);
     return LEAT_OK;
 }
 
-leat_value leat_tensor_scatter_nd_add(leat_value tensor, leat_value indices, leat_value updates) {
-    return leati_op3(&leati_tensor_op_tensor_scatter_nd_add, NULL, tensor, indices, updates);
+leat_value leat_op_tensor_scatter_nd_add(leat_value tensor, leat_value indices,
+                                         leat_value updates) {
+    return leati_graph_build3(&leati_tensor_op_tensor_scatter_nd_add, NULL, tensor, indices,
+                              updates);
 }
 
 const leati_tensor_op leati_tensor_op_tensor_scatter_nd_add = {

@@ -18,8 +18,10 @@ static leat_status scatter_min_gradient(leati_gradient_call *call, leat_error *e
     return leati_scatter_extreme_gradient(call, err);
 }
 
-leat_value leat_tensor_scatter_nd_min(leat_value tensor, leat_value indices, leat_value updates) {
-    return leati_op3(&leati_tensor_op_tensor_scatter_nd_min, NULL, tensor, indices, updates);
+leat_value leat_op_tensor_scatter_nd_min(leat_value tensor, leat_value indices,
+                                         leat_value updates) {
+    return leati_graph_build3(&leati_tensor_op_tensor_scatter_nd_min, NULL, tensor, indices,
+                              updates);
 }
 
 const leati_tensor_op leati_tensor_op_tensor_scatter_nd_min = {

@@ -18,12 +18,14 @@ static leat_status scatter_sub_gradient(leati_gradient_call *call, leat_error *e
     (void)err;
     call->input_gradients[0] = call->output_gradients[0];
     call->input_gradients[2] =
-        leat_negate(leat_gather_nd(call->output_gradients[0], call->inputs[1]));
+        leat_op_negate(leat_op_gather_nd(call->output_gradients[0], call->inputs[1]));
     return LEAT_OK;
 }
 
-leat_value leat_tensor_scatter_nd_sub(leat_value tensor, leat_value indices, leat_value updates) {
-    return leati_op3(&leati_tensor_op_tensor_scatter_nd_sub, NULL, tensor, indices, updates);
+leat_value leat_op_tensor_scatter_nd_sub(leat_value tensor, leat_value indices,
+                                         leat_value updates) {
+    return leati_graph_build3(&leati_tensor_op_tensor_scatter_nd_sub, NULL, tensor, indices,
+                              updates);
 }
 
 const leati_tensor_op leati_tensor_op_tensor_scatter_nd_sub = {

@@ -17,14 +17,15 @@ static leat_status scatter_update_gradient(leati_gradient_call *call, leat_error
     leat_value g = call->output_gradients[0], indices = call->inputs[1];
     (void)err;
     call->input_gradients[0] =
-        leat_tensor_scatter_nd_update(g, indices, leat_zeros_like(call->inputs[2]));
-    call->input_gradients[2] = leat_gather_nd(g, indices);
+        leat_op_tensor_scatter_nd_update(g, indices, leat_op_zeros_like(call->inputs[2]));
+    call->input_gradients[2] = leat_op_gather_nd(g, indices);
     return LEAT_OK;
 }
 
-leat_value leat_tensor_scatter_nd_update(leat_value tensor, leat_value indices,
-                                         leat_value updates) {
-    return leati_op3(&leati_tensor_op_tensor_scatter_nd_update, NULL, tensor, indices, updates);
+leat_value leat_op_tensor_scatter_nd_update(leat_value tensor, leat_value indices,
+                                            leat_value updates) {
+    return leati_graph_build3(&leati_tensor_op_tensor_scatter_nd_update, NULL, tensor, indices,
+                              updates);
 }
 
 const leati_tensor_op leati_tensor_op_tensor_scatter_nd_update = {

@@ -41,14 +41,14 @@ static leat_status tiled(const leati_ints *multiples, const leat_shape *in, bool
 static leat_status tile_infer(leati_infer_call *call, leat_error *err) {
     const struct tile_args *args = call->args;
     leat_shape in = call->inputs[0].shape, out = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (in.rank < 0)
-        LEATI_TRY(leati_unknown_dims(&args->multiples, &in, err));
+        LEATI_TRY(leati_support_unknown_dims(&args->multiples, &in, err));
     if (in.rank >= 0 && args->multiples.values != NULL)
         LEATI_TRY(tiled(&args->multiples, &in, false, &out, err));
     else if (in.rank >= 0)
         LEATI_TRY(tiled(&(leati_ints){.values = in.dims, .count = in.rank}, &in, true, &out, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }
 
 /* Writes dimension `d` on: what lies in it, then copies of that. Returns the bytes written. */
@@ -76,15 +76,15 @@ static size_t tile_dim(char *to, const char **from, const leat_shape *in, const 
 static leat_status tile_kernel(leati_kernel_call *call, leat_error *err) {
     const struct tile_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape from = leati_operand_shape(in), shape = {0};
+    leat_shape from = leati_support_operand_shape(in), shape = {0};
     LEATI_TRY(tiled(&args->multiples, &from, false, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        const char *at = leati_row_of(in, row);
-        (void)tile_dim(leati_row_of(&call->outputs[0], row), &at, &from, args->multiples.values, 0,
-                       leat_dtype_size(in->dtype));
+        const char *at = leati_support_row_of(in, row);
+        (void)tile_dim(leati_support_row_of(&call->outputs[0], row), &at, &from,
+                       args->multiples.values, 0, leat_dtype_size(in->dtype));
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status tile_gradient(leati_gradient_call *call, leat_error *err) {
@@ -100,15 +100,15 @@ static leat_status tile_gradient(leati_gradient_call *call, leat_error *err) {
         split[2 * d + 1] = in.dims[d];
         axes[d] = 2 * d;
     }
-    leat_value g = leat_reshape(call->output_gradients[0], split, 2 * in.rank);
-    call->input_gradients[0] = in.rank == 0 ? g : leat_reduce_sum(g, axes, in.rank, false);
+    leat_value g = leat_op_reshape(call->output_gradients[0], split, 2 * in.rank);
+    call->input_gradients[0] = in.rank == 0 ? g : leat_op_reduce_sum(g, axes, in.rank, false);
     return LEAT_OK;
 }
 
-leat_value leat_tile(leat_value input, const int64_t *multiples, int rank) {
+leat_value leat_op_tile(leat_value input, const int64_t *multiples, int rank) {
     struct tile_args args = {
         .multiples = {.values = (int64_t *)(uintptr_t)multiples, .count = rank}};
-    return leati_op1(&leati_tensor_op_tile, &args, input);
+    return leati_graph_build1(&leati_tensor_op_tile, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_tile = {

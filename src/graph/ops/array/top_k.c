@@ -55,7 +55,7 @@ static leat_status shape_of(const struct top_k_args *args, const leat_shape *in,
 static leat_status top_k_infer(leati_infer_call *call, leat_error *err) {
     const struct top_k_args *args = call->args;
     leat_shape shape = call->inputs[0].shape;
-    if (!leati_sort_knows(call->inputs[0].dtype))
+    if (!leati_sorting_knows(call->inputs[0].dtype))
         return leati_refuse(err, DTYPE, "the values are %s; expected numbers",
                             leat_dtype_name(call->inputs[0].dtype));
     if (args->index_type != LEAT_INT16 && args->index_type != LEAT_INT32 &&
@@ -66,17 +66,17 @@ static leat_status top_k_infer(leati_infer_call *call, leat_error *err) {
         LEATI_TRY(shape_of(args, &call->inputs[0].shape, &shape, err));
     else if (shape.rank > 0)
         shape.dims[shape.rank - 1] = LEAT_UNKNOWN_DIM;
-    LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
-    return leati_infer_output(call, args->index_type, &shape, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
+    return leati_op_infer_output(call, args->index_type, &shape, NULL, err);
 }
 
 static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
     const struct top_k_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape from = leati_operand_shape(in), shape = {0};
+    leat_shape from = leati_support_operand_shape(in), shape = {0};
     LEATI_TRY(shape_of(args, &from, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    LEATI_TRY(leati_output_like(call, 1, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &shape, err));
     int64_t dim = from.dims[from.rank - 1], k = args->k;
     size_t size = leat_dtype_size(in->dtype), bytes = 0;
     if (!leati_mul_size((size_t)dim, 2 * sizeof(int64_t), &bytes))
@@ -86,15 +86,16 @@ static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
         return leati_no_memory(err);
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         for (int64_t line = 0; line < in->count / dim; line++) {
-            const char *data = leati_row_of(in, row) + (size_t)(line * dim) * size;
-            leati_sort_line(in->dtype, data, dim, 1, true, order, order + dim);
+            const char *data = leati_support_row_of(in, row) + (size_t)(line * dim) * size;
+            leati_sorting_line(in->dtype, data, dim, 1, true, order, order + dim);
             for (int64_t i = 0; i < k; i++) {
                 int64_t at = line * k + i;
-                memcpy(leati_row_of(&call->outputs[0], row) + (size_t)at * size,
+                memcpy(leati_support_row_of(&call->outputs[0], row) + (size_t)at * size,
                        data + (size_t)order[i] * size, size);
-                (void)leati_store_number(args->index_type, (double)order[i],
-                                         leati_row_of(&call->outputs[1], row) +
-                                             (size_t)at * leat_dtype_size(args->index_type));
+                (void)leati_support_store_number(args->index_type, (double)order[i],
+                                                 leati_support_row_of(&call->outputs[1], row) +
+                                                     (size_t)at *
+                                                         leat_dtype_size(args->index_type));
             }
         }
     }
@@ -108,9 +109,9 @@ static leat_status top_k_gradient(leati_gradient_call *call, leat_error *err) {
                           "the input's rank is not known; give it one with ensure_shape");
     if (call->output_gradients[0].id < 0)
         return LEAT_OK;
-    leat_value places = leat_cast(call->outputs[1], LEAT_INT64);
-    leat_value at = leati_gather_last(leati_positions(x), places);
-    call->input_gradients[0] = leati_add_at(call->output_gradients[0], at, x);
+    leat_value places = leat_op_cast(call->outputs[1], LEAT_INT64);
+    leat_value at = leati_positions_gather_last(leati_positions(x), places);
+    call->input_gradients[0] = leati_positions_add_at(call->output_gradients[0], at, x);
     return LEAT_OK;
 }
 

@@ -26,7 +26,7 @@ static leat_status permutation(const leati_ints *perm, int32_t rank, int32_t *ou
     for (int32_t d = 0; d < rank; d++) {
         out[d] = rank - 1 - d;
         if (perm->count > 0)
-            LEATI_TRY(leati_normal_axis(perm->values[d], rank, &out[d], err));
+            LEATI_TRY(leati_support_normal_axis(perm->values[d], rank, &out[d], err));
         if (seen[out[d]])
             return leati_refuse(err, SHAPE, "perm names dimension %d twice", (int)out[d]);
         seen[out[d]] = true;
@@ -37,7 +37,7 @@ static leat_status permutation(const leati_ints *perm, int32_t rank, int32_t *ou
 static leat_status transpose_infer(leati_infer_call *call, leat_error *err) {
     const struct transpose_args *args = call->args;
     leat_shape in = call->inputs[0].shape, shape = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (in.rank < 0 && args->perm.count > 0 && args->perm.count <= LEAT_MAX_RANK) {
         in.rank = args->perm.count;
         for (int32_t d = 0; d < in.rank; d++)
@@ -50,28 +50,29 @@ static leat_status transpose_infer(leati_infer_call *call, leat_error *err) {
         for (int32_t d = 0; d < in.rank; d++)
             shape.dims[d] = in.dims[perm[d]];
     }
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status transpose_kernel(leati_kernel_call *call, leat_error *err) {
     const struct transpose_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape from = leati_operand_shape(in), shape = {.rank = in->rank};
+    leat_shape from = leati_support_operand_shape(in), shape = {.rank = in->rank};
     size_t size = leat_dtype_size(in->dtype);
     int64_t dense[LEAT_MAX_RANK], steps[LEAT_MAX_RANK], out_steps[LEAT_MAX_RANK];
     int32_t perm[LEAT_MAX_RANK];
     LEATI_TRY(permutation(&args->perm, in->rank, perm, err));
-    leati_dense_steps(&from, size, dense);
+    leati_support_dense_steps(&from, size, dense);
     for (int32_t d = 0; d < in->rank; d++) {
         shape.dims[d] = from.dims[perm[d]];
         steps[d] = dense[perm[d]];
     }
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    leati_dense_steps(&shape, size, out_steps);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    leati_support_dense_steps(&shape, size, out_steps);
     for (int64_t row = 0; row < call->n && in->count > 0; row++)
-        leati_strided_copy(leati_row_of(&call->outputs[0], row), out_steps, leati_row_of(in, row),
-                           steps, shape.dims, shape.rank, size);
-    return leati_hold_strings(call, 0, err);
+        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
+                                   leati_support_row_of(in, row), steps, shape.dims, shape.rank,
+                                   size);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status transpose_gradient(leati_gradient_call *call, leat_error *err) {
@@ -80,20 +81,20 @@ static leat_status transpose_gradient(leati_gradient_call *call, leat_error *err
     int64_t inverse[LEAT_MAX_RANK];
     leat_shape shape = leat_value_shape(call->outputs[0]);
     if (args->perm.count == 0) {
-        call->input_gradients[0] = leat_transpose(call->output_gradients[0], NULL, 0);
+        call->input_gradients[0] = leat_op_transpose(call->output_gradients[0], NULL, 0);
         return LEAT_OK;
     }
     LEATI_TRY(permutation(&args->perm, shape.rank, perm, err));
     for (int32_t d = 0; d < shape.rank; d++)
         inverse[perm[d]] = d;
-    call->input_gradients[0] = leat_transpose(call->output_gradients[0], inverse, shape.rank);
+    call->input_gradients[0] = leat_op_transpose(call->output_gradients[0], inverse, shape.rank);
     return LEAT_OK;
 }
 
-leat_value leat_transpose(leat_value x, const int64_t *perm, int num_perm) {
+leat_value leat_op_transpose(leat_value x, const int64_t *perm, int num_perm) {
     struct transpose_args args = {
         .perm = {.values = (int64_t *)(uintptr_t)perm, .count = perm == NULL ? 0 : num_perm}};
-    return leati_op1(&leati_tensor_op_transpose, &args, x);
+    return leati_graph_build1(&leati_tensor_op_transpose, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_transpose = {

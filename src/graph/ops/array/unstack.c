@@ -27,7 +27,7 @@ static const leati_row unstack_rows[] = {
 /* One slice's shape, and the size of the dimension that goes. */
 static leat_status sliced(const struct unstack_args *args, const leat_shape *in, int32_t *axis,
                           leat_shape *out, leat_error *err) {
-    LEATI_TRY(leati_normal_axis(args->axis, in->rank, axis, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, in->rank, axis, err));
     *out = (leat_shape){.rank = 0};
     for (int32_t d = 0; d < in->rank; d++)
         if (d != *axis)
@@ -41,11 +41,12 @@ static leat_status unstack_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     int64_t count = args->num == INT64_MIN ? -1 : args->num;
     int32_t axis = 0;
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (in->rank >= 0) {
         LEATI_TRY(sliced(args, in, &axis, &shape, err));
         if (count >= 0)
-            LEATI_TRY(leati_want_equal_dims(in->dims[axis], count, "the dimension and num", err));
+            LEATI_TRY(
+                leati_support_want_equal_dims(in->dims[axis], count, "the dimension and num", err));
         count = count >= 0 ? count : in->dims[axis];
     }
     if (count < 0)
@@ -54,31 +55,31 @@ static leat_status unstack_infer(leati_infer_call *call, leat_error *err) {
         return leati_fail(err, LEAT_UNIMPLEMENTED, "%lld slices; at most %d outputs are possible",
                           (long long)count, LEAT_MAX_OUTPUTS);
     for (int64_t i = 0; i < count; i++)
-        LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
     return LEAT_OK;
 }
 
 static leat_status unstack_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape from = leati_operand_shape(in), shape = {0};
+    leat_shape from = leati_support_operand_shape(in), shape = {0};
     int32_t axis = 0;
     LEATI_TRY(sliced(call->args, &from, &axis, &shape, err));
     int64_t outer = 1, dim = from.dims[axis];
-    LEATI_TRY(leati_want_equal_dims(dim, call->num_outputs, "the dimension and num", err));
+    LEATI_TRY(leati_support_want_equal_dims(dim, call->num_outputs, "the dimension and num", err));
     for (int32_t d = 0; d < axis; d++)
         outer *= from.dims[d];
     size_t piece = leat_dtype_size(in->dtype);
     for (int32_t d = axis + 1; d < from.rank; d++)
         piece *= (size_t)from.dims[d];
     for (int k = 0; k < call->num_outputs; k++) {
-        LEATI_TRY(leati_output_like(call, k, &shape, err));
+        LEATI_TRY(leati_support_output_like(call, k, &shape, err));
         const leati_operand *out = &call->outputs[k];
         for (int64_t row = 0; row < call->n && out->count > 0; row++)
             for (int64_t o = 0; o < outer; o++)
-                memcpy(leati_row_of(out, row) + (size_t)o * piece,
-                       leati_row_of(in, row) + (size_t)(o * dim + k) * piece, piece);
+                memcpy(leati_support_row_of(out, row) + (size_t)o * piece,
+                       leati_support_row_of(in, row) + (size_t)(o * dim + k) * piece, piece);
         if (in->dtype == LEAT_STRING)
-            LEATI_TRY(leati_kernel_hold(call, k, 0, err));
+            LEATI_TRY(leati_op_kernel_hold(call, k, 0, err));
     }
     return LEAT_OK;
 }
@@ -88,10 +89,10 @@ static leat_status unstack_gradient(leati_gradient_call *call, leat_error *err) 
     leat_value slices[LEAT_MAX_OUTPUTS];
     (void)err;
     for (int i = 0; i < call->num_outputs; i++)
-        slices[i] = call->output_gradients[i].id < 0 ? leat_zeros_like(call->outputs[i])
+        slices[i] = call->output_gradients[i].id < 0 ? leat_op_zeros_like(call->outputs[i])
                                                      : call->output_gradients[i];
     if (call->num_outputs > 0)
-        call->input_gradients[0] = leat_stack(slices, call->num_outputs, args->axis);
+        call->input_gradients[0] = leat_op_stack(slices, call->num_outputs, args->axis);
     return LEAT_OK;
 }
 

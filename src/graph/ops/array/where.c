@@ -15,19 +15,19 @@ static leat_status where_infer(leati_infer_call *call, leat_error *err) {
                             leat_dtype_name(dtype));
     if (call->inputs[0].shape.rank < 0)
         shape.dims[1] = LEAT_UNKNOWN_DIM;
-    return leati_infer_output(call, LEAT_INT64, &shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_INT64, &shape, NULL, err);
 }
 
 static leat_status where_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leati_operand truth;
-    LEATI_TRY(leati_inner_cast(call, in, LEAT_BOOL, &truth, err));
+    LEATI_TRY(leati_support_inner_cast(call, in, LEAT_BOOL, &truth, err));
     const bool *holds = (const bool *)truth.data;
     int64_t count = 0;
     for (int64_t i = 0; i < in->count; i++)
         count += holds[i];
     leat_shape shape = LEAT_SHAPE(count, in->rank);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t *to = (int64_t *)(void *)call->outputs[0].data;
     for (int64_t i = 0; i < in->count; i++) {
         int64_t rest = i;
@@ -40,8 +40,8 @@ static leat_status where_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_where(leat_value condition) {
-    return leati_op1(&leati_tensor_op_where, NULL, condition);
+leat_value leat_op_where(leat_value condition) {
+    return leati_graph_build1(&leati_tensor_op_where, NULL, condition);
 }
 
 const leati_tensor_op leati_tensor_op_where = {

@@ -7,7 +7,7 @@ static leat_status zeros_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_filled_kernel(call, 0, err);
 }
 
-leat_value leat_zeros(leat_graph *graph, leat_shape shape, leat_dtype dtype) {
+leat_value leat_op_zeros(leat_graph *graph, leat_shape shape, leat_dtype dtype) {
     struct leati_filled_args args = {.shape = shape, .dtype = dtype};
     return leati_graph_node(graph, &leati_tensor_op_zeros, &args, NULL, 0);
 }

@@ -5,22 +5,22 @@
 #include <string.h>
 
 static leat_status zeros_like_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_values(call, 0, err));
-    return leati_infer_same(call, err);
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    return leati_op_infer_same(call, err);
 }
 
 static leat_status zeros_like_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     const leati_operand *out = &call->outputs[0];
     size_t bytes = (size_t)out->count * leat_dtype_size(out->dtype);
     for (int64_t row = 0; row < call->n && bytes > 0; row++)
-        memset(leati_row_of(out, row), 0, bytes);
+        memset(leati_support_row_of(out, row), 0, bytes);
     return LEAT_OK;
 }
 
-leat_value leat_zeros_like(leat_value x) {
-    return leati_op1(&leati_tensor_op_zeros_like, NULL, x);
+leat_value leat_op_zeros_like(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_zeros_like, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_zeros_like = {
@@ -41,5 +41,5 @@ const leati_tensor_op leati_tensor_op_zeros_like = {
     .flags = LEATI_ELEMENTWISE,
     .infer = zeros_like_infer,
     .kernel = zeros_like_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
 };

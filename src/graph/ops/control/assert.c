@@ -42,14 +42,14 @@ static leat_status code_of(const char *name) {
 
 static leat_status assert_infer(leati_infer_call *call, leat_error *err) {
     const struct assert_args *args = call->args;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_BOOL, "the condition", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_BOOL, "the condition", err));
     if (code_of(args->code) == LEAT_OK)
         return leati_refuse(err, VALUE,
                             "code is \"%s\"; expected the name of a failure, such as OUT_OF_RANGE",
                             args->code == NULL ? "" : args->code);
     for (int i = 1; i < call->num_inputs; i++)
-        LEATI_TRY(leati_infer_output(call, call->inputs[i].dtype, &call->inputs[i].shape,
-                                     call->inputs[i].element, err));
+        LEATI_TRY(leati_op_infer_output(call, call->inputs[i].dtype, &call->inputs[i].shape,
+                                        call->inputs[i].element, err));
     return LEAT_OK;
 }
 
@@ -58,15 +58,15 @@ static leat_status assert_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *condition = &call->inputs[0];
     for (int64_t row = 0; row < call->n; row++) {
         if (condition->count == 0 ||
-            memchr(leati_row_of(condition, row), 0, (size_t)condition->count) == NULL)
+            memchr(leati_support_row_of(condition, row), 0, (size_t)condition->count) == NULL)
             continue;
         call->failed_row = row;
         return leati_fail(err, code_of(args->code), "%s", args->message ? args->message : "");
     }
     for (int i = 1; i < call->num_inputs; i++) {
         const leati_operand *in = &call->inputs[i];
-        LEATI_TRY(leati_kernel_view(call, i - 1, in->rank, in->dims, in->data, in->row_stride,
-                                    in->owner, err));
+        LEATI_TRY(leati_op_kernel_view(call, i - 1, in->rank, in->dims, in->data, in->row_stride,
+                                       in->owner, err));
     }
     return LEAT_OK;
 }
@@ -82,11 +82,11 @@ static uint32_t assert_flags(const void *node_args) {
     return ((const struct assert_args *)node_args)->ordered ? LEATI_STATEFUL : 0;
 }
 
-leat_value leat_assert(leat_value condition, leat_value value, leat_status code,
-                       const char *message) {
+leat_value leat_op_assert(leat_value condition, leat_value value, leat_status code,
+                          const char *message) {
     struct assert_args args = {.message = (char *)(uintptr_t)(message ? message : ""),
                                .code = (char *)(uintptr_t)leat_status_name(code)};
-    return leati_op2(&leati_tensor_op_assert, &args, condition, value);
+    return leati_graph_build2(&leati_tensor_op_assert, &args, condition, value);
 }
 
 const leati_tensor_op leati_tensor_op_assert = {

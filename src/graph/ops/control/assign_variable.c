@@ -15,7 +15,7 @@ static leat_status assign_variable_kernel(leati_kernel_call *call, leat_error *e
         status = leati_variable_host_copy(call, &copy, err);
     if (!status && call->n > 0)
         memcpy(copy, value->data + (call->n - 1) * value->row_stride,
-               leati_operand_row_bytes(value));
+               leati_kernel_operand_row_bytes(value));
     return status;
 }
 

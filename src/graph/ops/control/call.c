@@ -1,4 +1,4 @@
-/* call: a user's C function on one element after the other (leat_callback_function).
+/* call: a user's C function on one element after the other (leat_function_from_callback).
  *
  * Happy path: each row becomes an element of `input` that borrows the operands' memory; the
  * result, checked against `output`, is stored. Not differentiable. Impure unless declared pure.
@@ -38,9 +38,9 @@ static const leati_row call_rows[] = {
 
 static leat_status call_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_call_args *args = call->args;
-    if (!args->input || !args->output || !leati_object_is_callback(args->callback))
+    if (!args->input || !args->output || !leati_callback_is_object(args->callback))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "no callback; make the function with leat_callback_function");
+                          "no callback; make the function with leat_function_from_callback");
     int expected = leat_spec_num_components(args->input);
     if (call->num_inputs != expected)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -56,8 +56,8 @@ static leat_status call_infer(leati_infer_call *call, leat_error *err) {
     leat_status status = LEAT_OK;
     for (int i = 0; !status && i < leat_spec_num_components(args->output); i++) {
         leat_shape shape = leat_spec_component_shape(args->output, i);
-        status = leati_infer_output(call, leat_spec_component_dtype(args->output, i), &shape,
-                                    leati_spec_component_element(args->output, i), err);
+        status = leati_op_infer_output(call, leat_spec_component_dtype(args->output, i), &shape,
+                                       leati_spec_component_element(args->output, i), err);
     }
     return status;
 }
@@ -84,7 +84,7 @@ static leat_status call_row(leati_kernel_call *call, int64_t row, leat_tensor *t
     leat_element in = {.spec = args->input, .tensors = tensors, .num_tensors = call->num_inputs};
     leat_element out = {0};
     for (int i = 0; i < call->num_inputs; i++)
-        tensors[i] = leati_operand_tensor(&call->inputs[i], row);
+        tensors[i] = leati_kernel_operand_tensor(&call->inputs[i], row);
     if (call->context && call->context->callbacks)
         ++*call->context->callbacks;
     leat_status status = leati_callback_run(callback, &in, &out, err);

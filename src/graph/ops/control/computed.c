@@ -91,7 +91,7 @@ static leat_status check_bound(const leati_tensor_op *op, const leati_strings *b
 
 leat_status leati_computed_complete(leat_graph *graph, void *node_args, leat_error *err) {
     struct leati_computed_args *args = node_args;
-    const leati_tensor_op *op = leati_tensor_op_find(args->op);
+    const leati_tensor_op *op = leati_graph_op_find(args->op);
     void *read = NULL;
     if (op == NULL || op == &leati_tensor_op_computed)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"%s\" is no operation that can be called",
@@ -192,7 +192,7 @@ static leat_status infer_with(leati_infer_call *call, const target *t, void *arg
             return leati_refuse(err, DTYPE, "argument %s: expected %s, found %s", row->name,
                                 leati_row_type_name(row->type), leat_dtype_name(value->dtype));
         leati_known known = {0};
-        if (!leati_infer_known(call, own + i, &known))
+        if (!leati_op_infer_known(call, own + i, &known))
             known.count = 0;
         LEATI_TRY(prepare_placeholder(row, args, value, &known, err));
         unknown |= UINT64_C(1) << (row - t->op->rows);
@@ -229,7 +229,7 @@ typedef struct row_host {
 
 static leat_status row_output(leati_kernel_call *call, int index, int32_t rank, const int64_t *dims,
                               leat_error *err) {
-    leat_shape shape = {.rank = rank}, fixed = leati_operand_shape(&call->outputs[index]);
+    leat_shape shape = {.rank = rank}, fixed = leati_support_operand_shape(&call->outputs[index]);
     for (int32_t d = 0; d < rank; d++)
         shape.dims[d] = dims[d];
     if (leati_shape_equal(&shape, &fixed))
@@ -242,7 +242,7 @@ static leat_status row_output(leati_kernel_call *call, int index, int32_t rank, 
 
 static leat_status row_hold(leati_kernel_call *call, int index, int input, leat_error *err) {
     const row_host *host = (const row_host *)(const void *)call->host;
-    return leati_kernel_hold(host->outer, index, input, err);
+    return leati_op_kernel_hold(host->outer, index, input, err);
 }
 
 static leat_status row_view(leati_kernel_call *call, int index, int32_t rank, const int64_t *dims,
@@ -252,7 +252,7 @@ static leat_status row_view(leati_kernel_call *call, int index, int32_t rank, co
     const leati_operand *out = &call->outputs[index];
     LEATI_TRY(row_output(call, index, rank, dims, err));
     if (out->count > 0)
-        memcpy(out->data, data, leati_operand_row_bytes(out));
+        memcpy(out->data, data, leati_kernel_operand_row_bytes(out));
     for (int i = 0; i < call->num_inputs && out->dtype == LEAT_STRING; i++)
         if (call->inputs[i].dtype == LEAT_STRING)
             LEATI_TRY(row_hold(call, index, i, err));
@@ -261,7 +261,7 @@ static leat_status row_view(leati_kernel_call *call, int index, int32_t rank, co
 
 static char *row_text(leati_kernel_call *call, int index, size_t size, leat_error *err) {
     const row_host *host = (const row_host *)(const void *)call->host;
-    return leati_kernel_text(host->outer, index, size, err);
+    return leati_op_kernel_text(host->outer, index, size, err);
 }
 
 leat_status leati_computed_bind(const struct leati_computed_args *args, const leati_operand *bound,
@@ -272,7 +272,7 @@ leat_status leati_computed_bind(const struct leati_computed_args *args, const le
     leat_status status = LEAT_OK;
     for (int i = 0; i < args->bound.count && status == LEAT_OK; i++) {
         const char *name = row_named(t->op, &args->bound.values[i])->name;
-        leat_tensor value = leati_operand_tensor(&bound[i], row);
+        leat_tensor value = leati_kernel_operand_tensor(&bound[i], row);
         status = leati_rows_bind(t->op->rows, copy, name, &value, err);
     }
     if (status == LEAT_OK)
@@ -296,7 +296,7 @@ static leat_status bind_list(const leati_operand *bound, int64_t row, leati_aren
         return leati_no_memory(err);
     out->count = (int32_t)bound->count;
     for (int32_t i = 0; i < out->count; i++)
-        out->values[i] = leati_index_at(bound, row, i);
+        out->values[i] = leati_support_index_at(bound, row, i);
     return LEAT_OK;
 }
 
@@ -310,7 +310,7 @@ leat_status leati_computed_borrow(const struct leati_computed_args *args,
     memcpy(copy, t->args, t->op->args_size);
     for (int i = 0; i < args->bound.count; i++) {
         const leati_row *to = row_named(t->op, &args->bound.values[i]);
-        leat_tensor value = leati_operand_tensor(&bound[i], row);
+        leat_tensor value = leati_kernel_operand_tensor(&bound[i], row);
         if (to->type == LEATI_ROW_INTS)
             LEATI_TRY(bind_list(&bound[i], row, arena, (void *)(copy + to->offset), err));
         else
@@ -328,14 +328,14 @@ static leat_status check_row(const leati_kernel_call *call, const target *t, int
         return LEAT_OK;
     for (int i = 0; i < own; i++)
         inputs[i] = (leati_type){.dtype = call->inputs[i].dtype,
-                                 .shape = leati_operand_shape(&call->inputs[i])};
+                                 .shape = leati_support_operand_shape(&call->inputs[i])};
     leati_infer_call infer = {.inputs = inputs,
                               .num_inputs = own,
                               .args = args,
                               .outputs = outputs,
                               .capacity = LEAT_MAX_OUTPUTS};
     leat_status status = t->op->infer(&infer, err);
-    leati_infer_fini(&infer);
+    leati_op_infer_fini(&infer);
     return status;
 }
 
@@ -355,7 +355,7 @@ static leat_status run_row(leati_kernel_call *call, const target *t, int own, in
     if (call->n > 1) {
         for (int i = 0; i < own + call->num_outputs; i++) {
             operands[i] = i < own ? call->inputs[i] : call->outputs[i - own];
-            operands[i].data = leati_row_of(&operands[i], row);
+            operands[i].data = leati_support_row_of(&operands[i], row);
         }
         inner.inputs = operands;
         inner.outputs = operands + own;
@@ -413,12 +413,12 @@ static leat_status computed_gradient(leati_gradient_call *call, leat_error *err)
         inputs[count++] = call->inputs[i];
     for (int i = 0; i < call->num_outputs; i++) {
         leat_value gradient = call->output_gradients[i];
-        if (leati_dtype_is_floating(leat_value_dtype(call->outputs[i])))
-            inputs[count++] = gradient.id < 0 ? leat_zeros_like(call->outputs[i]) : gradient;
+        if (leati_graph_dtype_is_floating(leat_value_dtype(call->outputs[i])))
+            inputs[count++] = gradient.id < 0 ? leat_op_zeros_like(call->outputs[i]) : gradient;
     }
     leat_value next = leati_computed_gradient_node(call->graph, args, own, inputs, count);
     for (int i = 0; i < own && next.id >= 0; i++)
-        if (leati_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
+        if (leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
             call->input_gradients[i] = next;
             next.id++;
         }

@@ -39,9 +39,9 @@ static leat_status computed_gradient_infer(leati_infer_call *call, leat_error *e
                           "%d inputs are not those of an operation with %d and their gradients",
                           call->num_inputs, (int)args->num_inputs);
     for (int i = 0; i < args->num_inputs; i++)
-        if (leati_dtype_is_floating(call->inputs[i].dtype))
-            LEATI_TRY(
-                leati_infer_output(call, call->inputs[i].dtype, &call->inputs[i].shape, NULL, err));
+        if (leati_graph_dtype_is_floating(call->inputs[i].dtype))
+            LEATI_TRY(leati_op_infer_output(call, call->inputs[i].dtype, &call->inputs[i].shape,
+                                            NULL, err));
     return LEAT_OK;
 }
 
@@ -54,7 +54,7 @@ static leat_graph *graph_of(const leat_tensor *inputs, int count, leat_error *er
     }
     for (int i = 0; i < count; i++)
         types[i] = (leati_type){.dtype = inputs[i].dtype, .shape = leat_tensor_shape(&inputs[i])};
-    leat_spec *spec = leati_spec_of_types(types, count, err);
+    leat_spec *spec = leati_function_spec_of_types(types, count, err);
     leat_graph *graph = spec == NULL ? NULL : leat_graph_new(spec, err);
     leat_spec_unref(spec);
     leati_free(types);
@@ -71,7 +71,7 @@ static leat_function *operation_alone(const leati_tensor_op *op, const void *att
     for (int i = 0; i < count && i < LEAT_MAX_OUTPUTS; i++)
         outputs[i] = (leat_value){.graph = graph, .id = i};
     leat_value first = leati_graph_node(graph, op, attributes, outputs, count);
-    int made = leati_value_failed(first) ? 0 : graph->body.nodes[0].num_outputs;
+    int made = leati_support_value_failed(first) ? 0 : graph->body.nodes[0].num_outputs;
     for (int i = 0; i < made; i++)
         outputs[i] = (leat_value){.graph = graph, .id = first.id + i};
     return leat_graph_finish(graph, outputs, made, NULL, err);
@@ -86,14 +86,15 @@ static leat_status run_row(const leati_kernel_call *call, int64_t row, leat_tens
     leat_error failure = {0};
     void *attributes = NULL;
     for (int i = 0; i < own; i++)
-        tensors[i] = leati_operand_tensor(&call->inputs[i], row);
+        tensors[i] = leati_kernel_operand_tensor(&call->inputs[i], row);
     for (int i = own + bound; i < call->num_inputs; i++)
-        tensors[i - bound] = leati_operand_tensor(&call->inputs[i], row);
+        tensors[i - bound] = leati_kernel_operand_tensor(&call->inputs[i], row);
     leat_status status =
         leati_computed_bind(&args->computed, call->inputs + own, row, &attributes, &failure);
     leat_function *forward =
         status == LEAT_OK ? operation_alone(op, attributes, tensors, own, &failure) : NULL;
-    leat_function *reverse = forward != NULL ? leati_function_gradient(forward, &failure) : NULL;
+    leat_function *reverse =
+        forward != NULL ? leati_graph_function_gradient(forward, &failure) : NULL;
     if (status == LEAT_OK)
         leati_node_args_free(op, attributes);
     status = reverse == NULL ? failure.code : LEAT_OK;

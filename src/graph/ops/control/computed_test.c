@@ -23,7 +23,7 @@ static int window(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     int32_t id =
         leati_graph_add_computed(graph, &leati_tensor_op_slice, &args, &x, 1, &name, &at, 1);
-    outputs[0] = leat_square((leat_value){.graph = graph, .id = id});
+    outputs[0] = leat_op_square((leat_value){.graph = graph, .id = id});
     return 1;
 }
 
@@ -44,7 +44,7 @@ static leat_function *trace(leat_tracer tracer, leat_shape first, leat_dtype dty
         test_spec(2, (leat_dtype[]){LEAT_FLOAT64, dtype}, (leat_shape[]){first, second});
     if (spec == NULL)
         leati_no_memory(err);
-    leat_function *function = spec == NULL ? NULL : leat_trace(tracer, NULL, spec, err);
+    leat_function *function = spec == NULL ? NULL : LEAT_TRACE(tracer, NULL, spec, err);
     leat_spec_unref(spec);
     return function;
 }
@@ -78,7 +78,7 @@ static void test_json(void **state) {
     leat_error err = {0};
     (void)state;
     leat_function *function = trace(window, LEAT_SHAPE(3, 4), LEAT_INT64, LEAT_SHAPE(2), &err);
-    leat_function *reverse = leati_function_gradient(function, &err);
+    leat_function *reverse = leati_graph_function_gradient(function, &err);
     char *text = reverse == NULL ? NULL : leat_function_to_json(reverse, &err);
     leat_function *copy = text == NULL ? NULL : leat_function_from_json(text, &err);
     if (copy == NULL)
@@ -96,7 +96,7 @@ static void test_no_gradient(void **state) {
     leat_function *function = trace(contrast, LEAT_SHAPE(2, 2, 3), LEAT_FLOAT64, LEAT_SCALAR, &err);
     if (function == NULL)
         fail_msg("%s", err.text);
-    assert_null(leati_function_gradient(function, &err));
+    assert_null(leati_graph_function_gradient(function, &err));
     assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
     assert_non_null(strstr(err.text, "adjust_contrast has no gradient"));
     leat_function_unref(function);
@@ -105,7 +105,7 @@ static void test_no_gradient(void **state) {
 static leat_status build_and_run(void *context, leat_error *err) {
     leat_tensor *inputs = context;
     leat_function *function = trace(window, LEAT_SHAPE(3, 4), LEAT_INT64, LEAT_SHAPE(2), err);
-    leat_function *reverse = function == NULL ? NULL : leati_function_gradient(function, err);
+    leat_function *reverse = function == NULL ? NULL : leati_graph_function_gradient(function, err);
     leat_status status = err->code;
     leat_tensor out = {0};
     if (reverse != NULL)

@@ -63,10 +63,10 @@ static leat_status join_outputs(leati_infer_call *call, const leat_function *the
                                 "output %d is %s in then_branch and %s in else_branch; cast one",
                                 (int)i, leat_dtype_name(a->dtype), leat_dtype_name(b->dtype));
         leati_type both;
-        leat_status status = leati_infer_join(call, a, b, &both, err);
+        leat_status status = leati_op_infer_join(call, a, b, &both, err);
         if (status)
             return leati_prefix(err, "output %d", (int)i);
-        status = leati_infer_output(call, both.dtype, &both.shape, both.element, err);
+        status = leati_op_infer_output(call, both.dtype, &both.shape, both.element, err);
         if (status)
             return status;
     }
@@ -107,7 +107,7 @@ static leat_status cond_row(leati_kernel_call *call, int64_t row, leat_tensor *i
     const struct cond_args *args = call->args;
     leati_call_context context = leati_branch_context(call, row, args->forward, which);
     for (int i = 1; i < call->num_inputs; i++)
-        inputs[i - 1] = leati_operand_tensor(&call->inputs[i], row);
+        inputs[i - 1] = leati_kernel_operand_tensor(&call->inputs[i], row);
     memset(outputs, 0, (size_t)call->num_outputs * sizeof *outputs);
     leat_status status = leati_interpret(branch_of(args, which), inputs, &context, outputs, err);
     if (status)
@@ -144,10 +144,10 @@ static int gradient_inputs(const leati_gradient_call *call, leat_value *inputs) 
     for (int i = 0; i < call->num_inputs; i++)
         inputs[count++] = call->inputs[i];
     for (int i = 0; i < call->num_outputs; i++) {
-        if (!leati_dtype_is_floating(leat_value_dtype(call->outputs[i])))
+        if (!leati_graph_dtype_is_floating(leat_value_dtype(call->outputs[i])))
             continue;
         leat_value gradient = call->output_gradients[i];
-        inputs[count++] = gradient.id < 0 ? leat_zeros_like(call->outputs[i]) : gradient;
+        inputs[count++] = gradient.id < 0 ? leat_op_zeros_like(call->outputs[i]) : gradient;
     }
     return count;
 }
@@ -161,19 +161,19 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     if (!inputs)
         leati_no_memory(&failure);
     for (int which = 0; which < 2 && !failure.code; which++) {
-        reverse[which] = leati_function_gradient(branch_of(args, which), &failure);
+        reverse[which] = leati_graph_function_gradient(branch_of(args, which), &failure);
         if (!reverse[which])
             leati_prefix(&failure, "%s", branch_names[which]);
     }
     if (!failure.code) {
         struct cond_args reverse_args = {.then_branch = &reverse[1]->object,
                                          .else_branch = &reverse[0]->object,
-                                         .forward = leati_forward_number(call)};
+                                         .forward = leati_branch_forward_number(call)};
         int count = gradient_inputs(call, inputs);
         leat_value next =
             leati_graph_node(call->graph, &leati_tensor_op_cond, &reverse_args, inputs, count);
         for (int i = 1; i < call->num_inputs && next.id >= 0; i++)
-            if (leati_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
+            if (leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
                 call->input_gradients[i] = next;
                 next.id++;
             }
@@ -186,7 +186,7 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     return failure.code;
 }
 
-/* leati_node_flags adds those of the branches. */
+/* leati_body_node_flags adds those of the branches. */
 static uint32_t cond_flags(const void *args) {
     return ((const struct cond_args *)args)->forward < 0 ? 0 : LEATI_REPLAYS;
 }
@@ -208,12 +208,12 @@ const leati_tensor_op leati_tensor_op_cond = {
     .node_flags = cond_flags,
 };
 
-int leat_cond(leat_value predicate, leat_function *then_branch, leat_function *else_branch,
-              const leat_value *inputs, int num_inputs, leat_value *outputs) {
+int leat_op_cond(leat_value predicate, leat_function *then_branch, leat_function *else_branch,
+                 const leat_value *inputs, int num_inputs, leat_value *outputs) {
     leat_graph *graph = predicate.graph;
     if (!graph || graph->error.code)
         return -1;
-    if (!leati_branches_given(graph, "cond", (leat_function *[]){then_branch, else_branch}, 2))
+    if (!leati_branch_given(graph, "cond", (leat_function *[]){then_branch, else_branch}, 2))
         return -1;
     leat_value *all = leati_alloc((size_t)num_inputs + 1, sizeof *all);
     if (!all) {

@@ -14,13 +14,14 @@
 static int cube(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_multiply(leat_square(x), leat_multiply(x, leat_graph_argument(graph, 1)));
+    outputs[0] =
+        leat_op_multiply(leat_op_square(x), leat_op_multiply(x, leat_graph_argument(graph, 1)));
     return 1;
 }
 
 static int ratio(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_divide(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
+    outputs[0] = leat_op_divide(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
     return 1;
 }
 
@@ -38,14 +39,15 @@ static leat_spec *cond_spec(leat_shape shape) {
 static int choose(void *context, leat_graph *graph, leat_value *outputs) {
     leat_function **branches = context;
     leat_value inputs[2] = {leat_graph_argument(graph, 1), leat_graph_argument(graph, 2)};
-    return leat_cond(leat_graph_argument(graph, 0), branches[0], branches[1], inputs, 2, outputs);
+    return leat_op_cond(leat_graph_argument(graph, 0), branches[0], branches[1], inputs, 2,
+                        outputs);
 }
 
 static leat_function *trace_cond(leat_shape shape) {
     leat_error err = {0};
     leat_function *branches[2] = {branch(cube), branch(ratio)};
     leat_spec *spec = cond_spec(shape);
-    leat_function *function = leat_trace(choose, branches, spec, &err);
+    leat_function *function = LEAT_TRACE(choose, branches, spec, &err);
     leat_spec_unref(spec);
     leat_function_unref(branches[0]);
     leat_function_unref(branches[1]);
@@ -139,7 +141,7 @@ static int first_word(void *context, leat_graph *graph, leat_value *outputs) {
 static int both_words(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value words[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
-    outputs[0] = leat_string_join(words, 2, "-");
+    outputs[0] = leat_op_string_join(words, 2, "-");
     return 1;
 }
 
@@ -151,9 +153,9 @@ static void test_rows_of_strings(void **state) {
                                 (leat_shape[]){LEAT_SCALAR, LEAT_SCALAR});
     leat_spec *spec = test_spec(3, (leat_dtype[]){LEAT_BOOL, LEAT_STRING, LEAT_STRING},
                                 (leat_shape[]){LEAT_SCALAR, LEAT_SCALAR, LEAT_SCALAR});
-    leat_function *branches[2] = {leat_trace(first_word, NULL, pair, &err),
-                                  leat_trace(both_words, NULL, pair, &err)};
-    leat_function *function = leat_trace(choose, branches, spec, &err);
+    leat_function *branches[2] = {LEAT_TRACE(first_word, NULL, pair, &err),
+                                  LEAT_TRACE(both_words, NULL, pair, &err)};
+    leat_function *function = LEAT_TRACE(choose, branches, spec, &err);
     assert_non_null(function);
     bool predicates[3] = {true, false, true};
     leat_string words[3] = {{"", 0}, {"one", 3}, {"two", 3}}, other = {"more", 4};
@@ -187,13 +189,13 @@ static int two_outputs(void *context, leat_graph *graph, leat_value *outputs) {
 
 static int to_int(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_cast(leat_graph_argument(graph, 0), LEAT_INT32);
+    outputs[0] = leat_op_cast(leat_graph_argument(graph, 0), LEAT_INT32);
     return 1;
 }
 
 static int scalar_of(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_reduce_sum(leat_graph_argument(graph, 0), NULL, 0, false);
+    outputs[0] = leat_op_reduce_sum(leat_graph_argument(graph, 0), NULL, 0, false);
     return 1;
 }
 
@@ -201,7 +203,7 @@ static void cond_fails(leat_tracer tracer, const char *text) {
     leat_error err = {0};
     leat_function *branches[2] = {branch(cube), tracer ? branch(tracer) : NULL};
     leat_spec *spec = cond_spec(LEAT_SHAPE(3));
-    assert_null(leat_trace(choose, branches, spec, &err));
+    assert_null(leat_function_trace(choose, branches, spec, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     if (!strstr(err.text, text))
         fail_msg("found \"%s\", expected \"%s\" in it", err.text, text);
@@ -220,7 +222,7 @@ static void test_branches_that_disagree(void **state) {
     /* Shapes are joined. */
     leat_function *branches[2] = {branch(cube), branch(scalar_of)};
     leat_spec *spec = cond_spec(LEAT_SHAPE(3));
-    leat_function *function = leat_trace(choose, branches, spec, &err);
+    leat_function *function = LEAT_TRACE(choose, branches, spec, &err);
     assert_int_equal(leat_spec_shape(leat_function_output(function)).rank, LEAT_UNKNOWN_RANK);
     leat_spec_unref(spec);
     leat_function_unref(branches[0]);
@@ -235,14 +237,14 @@ static void test_predicates_that_are_none(void **state) {
     leat_graph *graph = leat_graph_new(leat_function_input(only), &err);
     leat_value inputs[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
     leat_value out[LEAT_MAX_OUTPUTS];
-    assert_int_equal(leat_cond(inputs[0], only, only, inputs, 2, out), -1);
+    assert_int_equal(leat_op_cond(inputs[0], only, only, inputs, 2, out), -1);
     assert_null(leat_graph_finish(graph, inputs, 1, NULL, &err));
     assert_non_null(strstr(err.text, "the predicate is float64 of shape <unknown>"));
     graph = leat_graph_new(leat_function_input(only), &err);
     for (int i = 0; i < 2; i++)
         inputs[i] = leat_graph_argument(graph, i);
-    leat_value vector = leat_equal(inputs[0], inputs[0]);
-    assert_int_equal(leat_cond(vector, only, only, inputs, 1, out), -1);
+    leat_value vector = leat_op_equal(inputs[0], inputs[0]);
+    assert_int_equal(leat_op_cond(vector, only, only, inputs, 1, out), -1);
     assert_null(leat_graph_finish(graph, inputs, 1, NULL, &err));
     assert_non_null(strstr(err.text, "then_branch: it takes 2 arguments, found 1 inputs"));
     leat_function_unref(only);
@@ -274,10 +276,10 @@ static void test_effects(void **state) {
     }
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_value out[LEAT_MAX_OUTPUTS], before = leat_graph_read(graph, variables[0]);
-    leat_cond(leat_graph_argument(graph, 0), branches[0], branches[1], NULL, 0, out);
+    leat_op_cond(leat_graph_argument(graph, 0), branches[0], branches[1], NULL, 0, out);
     assert_int_not_equal(leat_graph_read(graph, variables[0]).id, before.id);
     leat_function *function = leat_graph_finish(graph, out, 1, NULL, &err);
-    assert_true(leati_function_has(function, LEATI_STATEFUL));
+    assert_true(leati_graph_function_has(function, LEATI_STATEFUL));
     leat_tensor predicate = leat_scalar_bool(true), result;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(leati_interpret(function, &predicate, NULL, &result, &err), LEAT_OK);
@@ -299,8 +301,8 @@ static void test_effects(void **state) {
 
 static int noisy(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value noise = leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT64, NULL);
-    outputs[0] = leat_multiply(leat_graph_argument(graph, 0), noise);
+    leat_value noise = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT64, NULL);
+    outputs[0] = leat_op_multiply(leat_graph_argument(graph, 0), noise);
     return 1;
 }
 
@@ -311,10 +313,10 @@ static void test_random_branches(void **state) {
     leati_call_context context = {.seed = 3, .seed2 = 4, .ordinal = 5, .num_replicas = 1};
     leat_function *branches[2] = {branch(noisy), branch(ratio)};
     leat_spec *spec = cond_spec(LEAT_SHAPE(2));
-    leat_function *function = leat_trace(choose, branches, spec, &err);
+    leat_function *function = LEAT_TRACE(choose, branches, spec, &err);
     if (!function)
         fail_msg("%s", err.text);
-    assert_true(leati_function_has(function, LEATI_RANDOM));
+    assert_true(leati_graph_function_has(function, LEATI_RANDOM));
     leat_tensor inputs[3] = {leat_scalar_bool(true),
                              TEST_TENSOR(LEAT_FLOAT64, LEAT_SHAPE(2), double, 3, -2),
                              leat_scalar_float64(4)};
@@ -332,8 +334,8 @@ static leat_status build_and_run(void *context, leat_error *err) {
                               leat_spec_tensor(LEAT_FLOAT64, LEAT_SHAPE(LEAT_UNKNOWN_DIM), err),
                               leat_spec_tensor(LEAT_FLOAT64, LEAT_SCALAR, err)};
     leat_spec *spec = leat_spec_tuple(children, 3, err);
-    leat_function *function = spec ? leat_trace(choose, context, spec, err) : NULL;
-    leat_function *reverse = function ? leati_function_gradient(function, err) : NULL;
+    leat_function *function = spec ? LEAT_TRACE(choose, context, spec, err) : NULL;
+    leat_function *reverse = function ? leati_graph_function_gradient(function, err) : NULL;
     leat_spec_unref(spec);
     leat_function_unref(function);
     if (!reverse)

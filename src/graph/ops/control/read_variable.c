@@ -10,7 +10,7 @@ static leat_status read_variable_infer(leati_infer_call *call, leat_error *err) 
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (status)
         return status;
-    return leati_infer_output(call, variable->dtype, &variable->shape, NULL, err);
+    return leati_op_infer_output(call, variable->dtype, &variable->shape, NULL, err);
 }
 
 static leat_status read_variable_kernel(leati_kernel_call *call, leat_error *err) {
@@ -20,12 +20,12 @@ static leat_status read_variable_kernel(leati_kernel_call *call, leat_error *err
     if (!status)
         status = leati_variable_host_copy(call, &copy, err);
     if (!status)
-        status = leati_kernel_output(call, 0, variable->shape.rank, variable->shape.dims, err);
+        status = leati_op_kernel_output(call, 0, variable->shape.rank, variable->shape.dims, err);
     if (status)
         return status;
     leati_operand *output = &call->outputs[0];
     for (int64_t i = 0; i < call->n; i++)
-        memcpy(output->data + i * output->row_stride, copy, leati_operand_row_bytes(output));
+        memcpy(output->data + i * output->row_stride, copy, leati_kernel_operand_row_bytes(output));
     return LEAT_OK;
 }
 

@@ -98,7 +98,7 @@ static leat_status join_variable(leati_infer_call *call, const leati_loop_types 
     if (made->dtype != type->dtype)
         return leati_refuse(err, DTYPE, "loop variable %d is %s, but body makes it %s; cast it", i,
                             leat_dtype_name(type->dtype), leat_dtype_name(made->dtype));
-    leat_status status = leati_infer_join(call, type, made, &joined, err);
+    leat_status status = leati_op_infer_join(call, type, made, &joined, err);
     if (status)
         return leati_prefix(err, "loop variable %d", i);
     bool same = leati_shape_equal(&joined.shape, &type->shape);
@@ -136,7 +136,8 @@ static leat_status join_round(leati_infer_call *call, const leati_loop_types *lo
     return status;
 }
 
-leat_status leati_loop_join(leati_infer_call *call, const leati_loop_types *loop, leat_error *err) {
+leat_status leati_while_join(leati_infer_call *call, const leati_loop_types *loop,
+                             leat_error *err) {
     leat_status status = LEAT_OK;
     bool changed = true;
     if (loop->shape_invariants)
@@ -149,12 +150,12 @@ leat_status leati_loop_join(leati_infer_call *call, const leati_loop_types *loop
     return status;
 }
 
-leat_status leati_loop_outputs(leati_infer_call *call, const leati_loop_types *loop,
-                               leat_error *err) {
+leat_status leati_while_outputs(leati_infer_call *call, const leati_loop_types *loop,
+                                leat_error *err) {
     leat_status status = LEAT_OK;
     for (int i = 0; !status && i < loop->num_variables; i++) {
         const leati_type *type = &loop->types[i];
-        status = leati_infer_output(call, type->dtype, &type->shape, type->element, err);
+        status = leati_op_infer_output(call, type->dtype, &type->shape, type->element, err);
     }
     return status;
 }
@@ -190,10 +191,10 @@ static leat_status infer_types(leati_infer_call *call, leati_type *types, int co
                              .types = types,
                              .num_types = call->num_inputs,
                              .num_variables = count};
-    leat_status status = leati_loop_join(call, &loop, err);
+    leat_status status = leati_while_join(call, &loop, err);
     if (!status)
         status = check_cond(call, types, err);
-    return status ? status : leati_loop_outputs(call, &loop, err);
+    return status ? status : leati_while_outputs(call, &loop, err);
 }
 
 static leat_status while_infer(leati_infer_call *call, leat_error *err) {
@@ -221,16 +222,16 @@ static leat_status while_infer(leati_infer_call *call, leat_error *err) {
 
 /* ---- the loop ---- */
 
-void leati_loop_start(leati_loop *loop, const leati_kernel_call *call, int64_t row) {
+void leati_while_start(leati_loop *loop, const leati_kernel_call *call, int64_t row) {
     loop->iteration = 0;
     loop->context = leati_branch_context(call, row, loop->forward, 0);
     for (int i = 0; i < loop->num_inputs; i++) {
-        leat_tensor tensor = leati_operand_tensor(&call->inputs[i], row);
+        leat_tensor tensor = leati_kernel_operand_tensor(&call->inputs[i], row);
         loop->values[i] = i < loop->num_variables ? leat_tensor_ref(&tensor) : tensor;
     }
 }
 
-void leati_loop_end(leati_loop *loop) {
+void leati_while_end(leati_loop *loop) {
     for (int i = 0; i < loop->num_variables; i++)
         leat_tensor_unref(&loop->values[i]);
 }
@@ -244,11 +245,11 @@ static leati_call_context scoped(const leati_loop *loop, int64_t iteration, int6
     return context;
 }
 
-leati_call_context leati_loop_context(const leati_loop *loop, int64_t iteration) {
+leati_call_context leati_while_context(const leati_loop *loop, int64_t iteration) {
     return iteration ? scoped(loop, iteration, 0) : loop->context;
 }
 
-leat_status leati_loop_test(const leati_loop *loop, bool *more, leat_error *err) {
+leat_status leati_while_test(const leati_loop *loop, bool *more, leat_error *err) {
     leat_tensor result = {0};
     *more = false;
     if (leati_cancel_fired(loop->context.cancel))
@@ -269,8 +270,8 @@ leat_status leati_loop_test(const leati_loop *loop, bool *more, leat_error *err)
     return status;
 }
 
-leat_status leati_loop_step(leati_loop *loop, leat_error *err) {
-    leati_call_context context = leati_loop_context(loop, loop->iteration);
+leat_status leati_while_step(leati_loop *loop, leat_error *err) {
+    leati_call_context context = leati_while_context(loop, loop->iteration);
     leat_status status = leati_interpret(loop->body, loop->values, &context, loop->next, err);
     if (status)
         return leati_prefix(err, "iteration %lld: body", (long long)loop->iteration);
@@ -287,16 +288,16 @@ leat_status leati_loop_step(leati_loop *loop, leat_error *err) {
 static leat_status while_row(leati_kernel_call *call, int64_t row, leati_loop *loop,
                              leat_error *err) {
     bool more = false;
-    leati_loop_start(loop, call, row);
-    leat_status status = leati_loop_test(loop, &more, err);
+    leati_while_start(loop, call, row);
+    leat_status status = leati_while_test(loop, &more, err);
     while (!status && more) {
-        status = leati_loop_step(loop, err);
+        status = leati_while_step(loop, err);
         if (!status)
-            status = leati_loop_test(loop, &more, err);
+            status = leati_while_test(loop, &more, err);
     }
     for (int i = 0; !status && i < loop->num_variables; i++)
         status = leati_kernel_store(call, i, row, &loop->values[i], err);
-    leati_loop_end(loop);
+    leati_while_end(loop);
     return status;
 }
 
@@ -322,7 +323,7 @@ static leat_status while_kernel(leati_kernel_call *call, leat_error *err) {
     return status;
 }
 
-/* Nothing of its own; leati_node_flags adds those of the functions. */
+/* Nothing of its own; leati_body_node_flags adds those of the functions. */
 const leati_tensor_op leati_tensor_op_while = {
     .name = "while",
     .version = 1,
@@ -339,14 +340,14 @@ const leati_tensor_op leati_tensor_op_while = {
     .gradient = leati_while_differentiate,
 };
 
-int leat_while(leat_function *cond, leat_function *body, const leat_value *variables,
-               int num_variables, const leat_value *invariants, int num_invariants,
-               const leat_while_options *options, leat_value *outputs) {
-    static const leat_while_options none = {0};
-    const leat_while_options *o = options ? options : &none;
+int leat_op_while(leat_function *cond, leat_function *body, const leat_value *variables,
+                  int num_variables, const leat_value *invariants, int num_invariants,
+                  const leat_op_while_options *options, leat_value *outputs) {
+    static const leat_op_while_options none = {0};
+    const leat_op_while_options *o = options ? options : &none;
     leat_graph *graph = num_variables > 0 ? variables[0].graph : NULL;
     if (!graph || graph->error.code ||
-        !leati_branches_given(graph, "while", (leat_function *[]){cond, body}, 2))
+        !leati_branch_given(graph, "while", (leat_function *[]){cond, body}, 2))
         return -1;
     size_t count = (size_t)num_variables + (size_t)num_invariants;
     leat_value *all = leati_alloc(count, sizeof *all);

@@ -25,14 +25,14 @@ typedef struct leati_loop_types {
 
 /* Joins the variables' types with what body makes of them until nothing changes. Where the function
  * fails, its code stands in the error alone. */
-LEAT_WARN_UNUSED leat_status leati_loop_join(leati_infer_call *call, const leati_loop_types *loop,
-                                             leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_while_join(leati_infer_call *call, const leati_loop_types *loop,
+                                              leat_error *err);
 /* Adds an output for each variable. */
-LEAT_WARN_UNUSED leat_status leati_loop_outputs(leati_infer_call *call,
-                                                const leati_loop_types *loop, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_while_outputs(leati_infer_call *call,
+                                                 const leati_loop_types *loop, leat_error *err);
 
 /* One loop on tensors. `values` has room for num_inputs tensors: the loop variables, owned from
- * leati_loop_start on, then the invariants, borrowed. `next` has room for num_variables. */
+ * leati_while_start on, then the invariants, borrowed. `next` has room for num_variables. */
 typedef struct leati_loop {
     const leat_function *cond, *body;
     int num_variables, num_inputs;
@@ -44,13 +44,13 @@ typedef struct leati_loop {
 } leati_loop;
 
 /* Takes references to row `row` of the call's first num_inputs inputs. */
-void leati_loop_start(leati_loop *loop, const leati_kernel_call *call, int64_t row);
+void leati_while_start(leati_loop *loop, const leati_kernel_call *call, int64_t row);
 /* Does another iteration follow? Failures name the iteration. */
-LEAT_WARN_UNUSED leat_status leati_loop_test(const leati_loop *loop, bool *more, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_while_test(const leati_loop *loop, bool *more, leat_error *err);
 /* One iteration: the body's results become the variables. */
-LEAT_WARN_UNUSED leat_status leati_loop_step(leati_loop *loop, leat_error *err);
-void leati_loop_end(leati_loop *loop);
+LEAT_WARN_UNUSED leat_status leati_while_step(leati_loop *loop, leat_error *err);
+void leati_while_end(leati_loop *loop);
 /* What the nodes of the body know in iteration `iteration`. */
-leati_call_context leati_loop_context(const leati_loop *loop, int64_t iteration);
+leati_call_context leati_while_context(const leati_loop *loop, int64_t iteration);
 
 #endif

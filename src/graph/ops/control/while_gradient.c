@@ -70,7 +70,7 @@ static leat_status infer_gradients(leati_infer_call *call, int num_sources, leat
     int given = num_sources;
     for (int i = 0; i < num_sources; i++) {
         leati_type source = call->inputs[i];
-        if (!leati_dtype_is_floating(source.dtype))
+        if (!leati_graph_dtype_is_floating(source.dtype))
             continue;
         if (given >= call->num_inputs || call->inputs[given].dtype != source.dtype)
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -79,7 +79,7 @@ static leat_status infer_gradients(leati_infer_call *call, int num_sources, leat
         leat_shape shape = i < args->num_variables
                                ? leati_shape_join(&source.shape, &call->inputs[given].shape)
                                : source.shape;
-        LEATI_TRY(leati_infer_output(call, source.dtype, &shape, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, source.dtype, &shape, NULL, err));
         given++;
     }
     if (given != call->num_inputs || reverse->num_outputs != given - num_sources)
@@ -93,7 +93,7 @@ static leat_status while_gradient_infer(leati_infer_call *call, leat_error *err)
     const struct while_gradient_args *args = call->args;
     leat_object *const functions[3] = {args->cond, args->body, args->reverse};
     for (int i = 0; i < 3; i++)
-        if (!leati_object_is_function(functions[i]))
+        if (!leati_graph_object_is_function(functions[i]))
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is not a function",
                               while_gradient_rows[i].name);
     int num_sources = (int)leati_branch(args->body)->body.num_arguments;
@@ -136,13 +136,13 @@ static void drop_variables(struct backward *run) {
 
 static leat_status run_forward(struct backward *run, leat_error *err) {
     bool more = false;
-    leat_status status = leati_loop_test(&run->loop, &more, err);
+    leat_status status = leati_while_test(&run->loop, &more, err);
     while (!status && more) {
         status = keep_variables(run, err);
         if (!status)
-            status = leati_loop_step(&run->loop, err);
+            status = leati_while_step(&run->loop, err);
         if (!status)
-            status = leati_loop_test(&run->loop, &more, err);
+            status = leati_while_test(&run->loop, &more, err);
     }
     return status;
 }
@@ -154,7 +154,7 @@ static leat_status run_back(struct backward *run, leat_error *err) {
            (sources - variables) * sizeof *run->inputs);
     while (run->num_kept > 0) {
         int64_t iteration = --run->loop.iteration;
-        leati_call_context context = leati_loop_context(&run->loop, iteration);
+        leati_call_context context = leati_while_context(&run->loop, iteration);
         memcpy(run->inputs, run->history + run->num_kept - variables,
                variables * sizeof *run->inputs);
         memcpy(run->inputs + sources, run->gradients, gradients * sizeof *run->inputs);
@@ -172,9 +172,10 @@ static leat_status run_back(struct backward *run, leat_error *err) {
 
 static leat_status while_gradient_row(leati_kernel_call *call, int64_t row, struct backward *run,
                                       leat_error *err) {
-    leati_loop_start(&run->loop, call, row);
+    leati_while_start(&run->loop, call, row);
     for (int i = 0; i < call->num_outputs; i++) {
-        leat_tensor start = leati_operand_tensor(&call->inputs[run->loop.num_inputs + i], row);
+        leat_tensor start =
+            leati_kernel_operand_tensor(&call->inputs[run->loop.num_inputs + i], row);
         run->gradients[i] = leat_tensor_ref(&start);
     }
     leat_status status = run_forward(run, err);
@@ -186,7 +187,7 @@ static leat_status while_gradient_row(leati_kernel_call *call, int64_t row, stru
         drop_variables(run);
     for (int i = 0; i < call->num_outputs; i++)
         leat_tensor_unref(&run->gradients[i]);
-    leati_loop_end(&run->loop);
+    leati_while_end(&run->loop);
     return status;
 }
 
@@ -254,10 +255,10 @@ static leat_spec *reverse_input(const leat_function *body, leat_error *err) {
     for (int i = 0; i < arguments; i++) {
         bool variable = i < body->num_outputs;
         leati_type type = body->body.values[variable ? body->outputs[i] : i].type;
-        if (leati_dtype_is_floating(type.dtype))
+        if (leati_graph_dtype_is_floating(type.dtype))
             types[count++] = type;
     }
-    leat_spec *spec = leati_spec_of_types(types, count, err);
+    leat_spec *spec = leati_function_spec_of_types(types, count, err);
     leati_free(types);
     return spec;
 }
@@ -272,11 +273,11 @@ static int build_reverse(leat_graph *graph, const leat_function *body,
     if (!leati_graph_inline(graph, gradient, values, results))
         return 0;
     for (int i = 0; i < arguments; i++) {
-        if (!leati_dtype_is_floating(body->body.values[i].type.dtype))
+        if (!leati_graph_dtype_is_floating(body->body.values[i].type.dtype))
             continue;
         if (i >= body->num_outputs)
             results[floating] =
-                leat_add(leat_graph_argument(graph, arguments + floating), results[floating]);
+                leat_op_add(leat_graph_argument(graph, arguments + floating), results[floating]);
         floating++;
     }
     memmove(values, results, (size_t)floating * sizeof *values);
@@ -285,7 +286,7 @@ static int build_reverse(leat_graph *graph, const leat_function *body,
 
 /* The gradient of one iteration. Owned. */
 static leat_function *reverse_of(const leat_function *body, leat_error *err) {
-    leat_function *reverse = NULL, *gradient = leati_function_gradient(body, err);
+    leat_function *reverse = NULL, *gradient = leati_graph_function_gradient(body, err);
     leat_spec *input = gradient ? reverse_input(body, err) : NULL;
     leat_graph *graph = NULL;
     leat_value *values = NULL;
@@ -313,12 +314,12 @@ static int gradient_inputs(const leati_gradient_call *call, leat_value *inputs) 
     for (int i = 0; i < call->num_inputs; i++)
         inputs[count++] = call->inputs[i];
     for (int i = 0; i < call->num_inputs; i++) {
-        if (!leati_dtype_is_floating(leat_value_dtype(call->inputs[i])))
+        if (!leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i])))
             continue;
         if (i >= call->num_outputs)
-            inputs[count++] = leat_zeros_like(call->inputs[i]);
+            inputs[count++] = leat_op_zeros_like(call->inputs[i]);
         else if (call->output_gradients[i].id < 0)
-            inputs[count++] = leat_zeros_like(call->outputs[i]);
+            inputs[count++] = leat_op_zeros_like(call->outputs[i]);
         else
             inputs[count++] = call->output_gradients[i];
     }
@@ -341,12 +342,12 @@ leat_status leati_while_differentiate(leati_gradient_call *call, leat_error *err
                                                .reverse = &reverse->object,
                                                .num_variables = call->num_outputs,
                                                .maximum_iterations = args->maximum_iterations,
-                                               .forward = leati_forward_number(call)};
+                                               .forward = leati_branch_forward_number(call)};
         int count = gradient_inputs(call, inputs);
         leat_value next = leati_graph_node(call->graph, &leati_tensor_op_while_gradient, &gradient,
                                            inputs, count);
         for (int i = 0; i < call->num_inputs && next.id >= 0; i++)
-            if (leati_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
+            if (leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
                 call->input_gradients[i] = next;
                 next.id++;
             }

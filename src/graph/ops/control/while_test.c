@@ -21,7 +21,7 @@ static leat_value int64(leat_graph *graph, int64_t value) {
 
 static int below_limit(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_less(leat_graph_argument(graph, 0), leat_graph_argument(graph, 2));
+    outputs[0] = leat_op_less(leat_graph_argument(graph, 0), leat_graph_argument(graph, 2));
     return 1;
 }
 
@@ -29,9 +29,9 @@ static int below_limit(void *context, leat_graph *graph, leat_value *outputs) {
 static int scale(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value count = leat_graph_argument(graph, 0), x = leat_graph_argument(graph, 1);
-    outputs[0] = leat_add(count, int64(graph, 1));
-    outputs[1] =
-        leat_add(leat_multiply(x, leat_graph_argument(graph, 3)), leat_cast(count, LEAT_FLOAT64));
+    outputs[0] = leat_op_add(count, int64(graph, 1));
+    outputs[1] = leat_op_add(leat_op_multiply(x, leat_graph_argument(graph, 3)),
+                             leat_op_cast(count, LEAT_FLOAT64));
     return 2;
 }
 
@@ -39,8 +39,8 @@ static int scale(void *context, leat_graph *graph, leat_value *outputs) {
 static int square(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 1);
-    outputs[0] = leat_add(leat_graph_argument(graph, 0), int64(graph, 1));
-    outputs[1] = leat_multiply(leat_square(x), leat_graph_argument(graph, 3));
+    outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int64(graph, 1));
+    outputs[1] = leat_op_multiply(leat_op_square(x), leat_graph_argument(graph, 3));
     return 2;
 }
 
@@ -48,10 +48,10 @@ static int square(void *context, leat_graph *graph, leat_value *outputs) {
 static int grow(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 1);
-    leat_value sum = leat_expand_dims(leat_reduce_sum(x, NULL, 0, false), 0);
-    outputs[0] = leat_add(leat_graph_argument(graph, 0), int64(graph, 1));
-    outputs[1] =
-        leat_multiply(leat_concat((leat_value[]){x, sum}, 2, 0), leat_graph_argument(graph, 3));
+    leat_value sum = leat_op_expand_dims(leat_op_reduce_sum(x, NULL, 0, false), 0);
+    outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int64(graph, 1));
+    outputs[1] = leat_op_multiply(leat_op_concat((leat_value[]){x, sum}, 2, 0),
+                                  leat_graph_argument(graph, 3));
     return 2;
 }
 
@@ -59,18 +59,19 @@ static int grow(void *context, leat_graph *graph, leat_value *outputs) {
 static int divide_by_rest(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value count = leat_graph_argument(graph, 0), limit = leat_graph_argument(graph, 2);
-    leat_value rest = leat_subtract(leat_subtract(limit, int64(graph, 2)), count);
-    outputs[0] = leat_add(leat_add(count, int64(graph, 1)), leat_floordiv(int64(graph, 0), rest));
+    leat_value rest = leat_op_subtract(leat_op_subtract(limit, int64(graph, 2)), count);
+    outputs[0] =
+        leat_op_add(leat_op_add(count, int64(graph, 1)), leat_op_floordiv(int64(graph, 0), rest));
     outputs[1] = leat_graph_argument(graph, 1);
     return 2;
 }
 
 static int noisy(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_value noise = leat_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT64, NULL);
-    outputs[0] = leat_add(leat_graph_argument(graph, 0), int64(graph, 1));
-    outputs[1] = leat_multiply(leat_add(leat_graph_argument(graph, 1), noise),
-                               leat_graph_argument(graph, 3));
+    leat_value noise = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT64, NULL);
+    outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int64(graph, 1));
+    outputs[1] = leat_op_multiply(leat_op_add(leat_graph_argument(graph, 1), noise),
+                                  leat_graph_argument(graph, 3));
     return 2;
 }
 
@@ -84,14 +85,14 @@ static leat_spec *loop_spec(leat_shape shape) {
 typedef struct loop {
     leat_tracer body, cond;
     leat_shape inside, outside; /* of x: as the functions take it, and as it comes */
-    leat_while_options options;
+    leat_op_while_options options;
     leat_function *functions[2];
 } loop;
 
 static leat_function *trace(leat_tracer tracer, leat_shape shape) {
     leat_error err = {0};
     leat_spec *spec = loop_spec(shape);
-    leat_function *function = leat_trace(tracer, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(tracer, NULL, spec, &err);
     leat_spec_unref(spec);
     if (!function)
         fail_msg("%s", err.text);
@@ -103,15 +104,15 @@ static int call_loop(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value arguments[4];
     for (int i = 0; i < 4; i++)
         arguments[i] = leat_graph_argument(graph, i);
-    return leat_while(l->functions[0], l->functions[1], arguments, 2, arguments + 2, 2, &l->options,
-                      outputs);
+    return leat_op_while(l->functions[0], l->functions[1], arguments, 2, arguments + 2, 2,
+                         &l->options, outputs);
 }
 
 static leat_function *try_loop(loop l, leat_error *err) {
     l.functions[0] = trace(l.cond ? l.cond : below_limit, l.inside);
     l.functions[1] = trace(l.body, l.inside);
     leat_spec *spec = loop_spec(l.outside);
-    leat_function *function = leat_trace(call_loop, &l, spec, err);
+    leat_function *function = LEAT_TRACE(call_loop, &l, spec, err);
     leat_spec_unref(spec);
     leat_function_unref(l.functions[0]);
     leat_function_unref(l.functions[1]);
@@ -126,7 +127,7 @@ static leat_function *make_loop(loop l) {
     return function;
 }
 
-static const leat_while_options no_limit = {0};
+static const leat_op_while_options no_limit = {0};
 
 static void inputs_of(leat_tensor *inputs, int64_t limit) {
     inputs[0] = leat_scalar_int64(0);
@@ -176,7 +177,7 @@ static void test_iterations(void **state) {
 static void test_maximum(void **state) {
     (void)state;
     for (int64_t most = 0; most < 3; most++) {
-        leat_while_options options = {.has_maximum = true, .maximum_iterations = most};
+        leat_op_while_options options = {.has_maximum = true, .maximum_iterations = most};
         leat_function *function =
             make_loop((loop){scale, NULL, LEAT_SHAPE(2), LEAT_SHAPE(2), options, {0}});
         const double x[3][2] = {{1, -.5}, {.75, -.375}, {1.5625, .71875}};
@@ -196,7 +197,7 @@ static void test_growing_vector(void **state) {
 
     leat_spec *invariants = test_spec(2, (leat_dtype[]){LEAT_INT64, LEAT_FLOAT64},
                                       (leat_shape[]){LEAT_SCALAR, any_vector});
-    leat_while_options options = {.shape_invariants = invariants};
+    leat_op_while_options options = {.shape_invariants = invariants};
     function = make_loop((loop){grow, NULL, any_vector, LEAT_SHAPE(2), options, {0}});
     expect(function, 2, 2, 4, (double[]){.5625, -.28125, .28125, .5625});
     leat_function_unref(function);
@@ -222,9 +223,9 @@ static void test_gradient(void **state) {
             make_loop((loop){bodies[i], NULL, shape, LEAT_SHAPE(2), no_limit, {0}});
         check_gradients(function, 4, NULL);
         leat_error err = {0};
-        leat_function *once = leati_function_gradient(function, &err);
+        leat_function *once = leati_graph_function_gradient(function, &err);
         assert_non_null(once);
-        assert_null(leati_function_gradient(once, &err));
+        assert_null(leati_graph_function_gradient(once, &err));
         assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
         assert_non_null(strstr(err.text, "while_gradient"));
         leat_function_unref(once);
@@ -239,7 +240,7 @@ static void test_random_body(void **state) {
     leati_call_context context = {.seed = 3, .seed2 = 4, .ordinal = 5, .num_replicas = 1};
     leat_function *function =
         make_loop((loop){noisy, NULL, LEAT_SHAPE(2), LEAT_SHAPE(2), no_limit, {0}});
-    assert_true(leati_function_has(function, LEATI_RANDOM));
+    assert_true(leati_graph_function_has(function, LEATI_RANDOM));
     check_gradients(function, 3, &context);
     double noise[2] = {0};
     for (int limit = 1; limit < 3; limit++) {
@@ -259,10 +260,10 @@ static void test_random_body(void **state) {
 static void test_json(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_while_options options = {.has_maximum = true, .maximum_iterations = 2};
+    leat_op_while_options options = {.has_maximum = true, .maximum_iterations = 2};
     leat_function *function =
         make_loop((loop){scale, NULL, any_vector, LEAT_SHAPE(2), options, {0}});
-    leat_function *reverse = leati_function_gradient(function, &err);
+    leat_function *reverse = leati_graph_function_gradient(function, &err);
     leat_function *originals[2] = {function, reverse};
     for (int i = 0; i < 2; i++) {
         char *text = leat_function_to_json(originals[i], &err);
@@ -310,12 +311,12 @@ static void test_rows(void **state) {
 static int append_letter(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
     if (context) {
-        leat_value length = leat_string_length(x);
-        outputs[0] = leat_less(length, leat_cast(int64(graph, 3), leat_value_dtype(length)));
+        leat_value length = leat_op_string_length(x);
+        outputs[0] = leat_op_less(length, leat_op_cast(int64(graph, 3), leat_value_dtype(length)));
         return 1;
     }
     leat_tensor letter = leat_scalar_string("a");
-    outputs[0] = leat_string_join((leat_value[]){x, leat_graph_tensor(graph, &letter)}, 2, "-");
+    outputs[0] = leat_op_string_join((leat_value[]){x, leat_graph_tensor(graph, &letter)}, 2, "-");
     leat_tensor_unref(&letter);
     return 1;
 }
@@ -324,11 +325,11 @@ static void test_strings(void **state) {
     (void)state;
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, &err);
-    leat_function *cond = leat_trace(append_letter, spec, spec, &err);
-    leat_function *body = leat_trace(append_letter, NULL, spec, &err);
+    leat_function *cond = LEAT_TRACE(append_letter, spec, spec, &err);
+    leat_function *body = LEAT_TRACE(append_letter, NULL, spec, &err);
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_value x = leat_graph_argument(graph, 0), out;
-    assert_int_equal(leat_while(cond, body, &x, 1, NULL, 0, NULL, &out), 1);
+    assert_int_equal(leat_op_while(cond, body, &x, 1, NULL, 0, NULL, &out), 1);
     leat_function *function = leat_graph_finish(graph, &out, 1, NULL, &err);
     leat_tensor in = leat_scalar_string(""), result;
     assert_int_equal(leati_interpret(function, &in, NULL, &result, &err), LEAT_OK);
@@ -347,7 +348,7 @@ static void test_strings(void **state) {
 
 static int to_float(void *context, leat_graph *graph, leat_value *outputs) {
     scale(context, graph, outputs);
-    outputs[0] = leat_cast(outputs[0], LEAT_FLOAT64);
+    outputs[0] = leat_op_cast(outputs[0], LEAT_FLOAT64);
     return 2;
 }
 
@@ -365,7 +366,7 @@ static int not_bool(void *context, leat_graph *graph, leat_value *outputs) {
 static int vector_cond(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 1);
-    outputs[0] = leat_less(x, x);
+    outputs[0] = leat_op_less(x, x);
     return 1;
 }
 
@@ -396,7 +397,7 @@ static void test_functions_that_do_not_fit(void **state) {
                "[2]");
     leat_spec *invariants = test_spec(2, (leat_dtype[]){LEAT_INT64, LEAT_FLOAT64},
                                       (leat_shape[]){LEAT_SCALAR, LEAT_SHAPE(2)});
-    leat_while_options options = {.shape_invariants = invariants};
+    leat_op_while_options options = {.shape_invariants = invariants};
     loop_fails((loop){grow, NULL, any_vector, two, options, {0}},
                "loop variable 1 has shape [2] before an iteration and [3] after it");
     loop_fails((loop){scale, NULL, any_vector, LEAT_SHAPE(3), options, {0}},
@@ -415,7 +416,7 @@ static void test_null_functions(void **state) {
     leat_spec *spec = loop_spec(LEAT_SHAPE(2));
     leat_graph *graph = leat_graph_new(spec, &err);
     leat_value x = leat_graph_argument(graph, 0), out;
-    assert_int_equal(leat_while(NULL, NULL, &x, 1, NULL, 0, NULL, &out), -1);
+    assert_int_equal(leat_op_while(NULL, NULL, &x, 1, NULL, 0, NULL, &out), -1);
     assert_null(leat_graph_finish(graph, &x, 1, NULL, &err));
     assert_non_null(strstr(err.text, "op while: a function is NULL"));
     leat_spec_unref(spec);
@@ -427,7 +428,7 @@ static void test_failing_iteration(void **state) {
     leat_error err = {0};
     leat_function *function =
         make_loop((loop){divide_by_rest, NULL, LEAT_SHAPE(2), LEAT_SHAPE(2), no_limit, {0}});
-    leat_function *reverse = leati_function_gradient(function, &err);
+    leat_function *reverse = leati_graph_function_gradient(function, &err);
     assert_non_null(reverse);
     leat_tensor inputs[5], out[2];
     inputs_of(inputs, 5);
@@ -452,8 +453,8 @@ static leat_status build_and_run(void *context, leat_error *err) {
                               leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
                               leat_spec_tensor(LEAT_FLOAT64, LEAT_SCALAR, err)};
     spec = leat_spec_tuple(children, 4, err);
-    leat_function *function = spec ? leat_trace(call_loop, l, spec, err) : NULL;
-    leat_function *reverse = function ? leati_function_gradient(function, err) : NULL;
+    leat_function *function = spec ? LEAT_TRACE(call_loop, l, spec, err) : NULL;
+    leat_function *reverse = function ? leati_graph_function_gradient(function, err) : NULL;
     leat_spec_unref(spec);
     leat_function_unref(function);
     if (!reverse)

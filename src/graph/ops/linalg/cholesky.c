@@ -9,21 +9,21 @@
 
 static leat_status cholesky_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
-    LEATI_TRY(leati_check_matrices(&shape, true, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(in);
+    LEATI_TRY(leati_matrices_check(&shape, true, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_matrices m = leati_matrices_of(in);
     int64_t values = m.rows * m.rows;
-    double *a = leati_doubles(call, values, err);
+    double *a = leati_matrices_doubles(call, values, err);
     if (a == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     for (int64_t i = 0; i < call->n * m.count; i++) {
         int64_t row = i / m.count, at = i % m.count;
-        leati_read_doubles(in, row, at * values, values, a);
+        leati_matrices_read_doubles(in, row, at * values, values, a);
         bool definite = leati_factor_cholesky(a, m.rows);
         for (int64_t k = 0; k < values && !definite; k++)
             a[k] = k / m.rows >= k % m.rows ? NAN : 0;
-        leati_write_doubles(a, &call->outputs[0], row, at * values, values);
+        leati_matrices_write_doubles(a, &call->outputs[0], row, at * values, values);
     }
     return LEAT_OK;
 }
@@ -32,12 +32,13 @@ static leat_status cholesky_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status cholesky_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value l = call->outputs[0];
     (void)err;
-    leat_value inverse = leat_matrix_inverse(l, false);
-    leat_value middle = leat_matmul(l, call->output_gradients[0], true, false);
-    middle = leat_set_diag(middle, leati_times(leat_diag_part(middle, 0), 0.5), 0);
-    middle = leat_matmul(inverse, leat_band_part(middle, -1, 0), true, false);
-    leat_value whole = leat_matmul(middle, inverse, false, false);
-    call->input_gradients[0] = leati_times(leat_add(whole, leati_turned(whole)), 0.5);
+    leat_value inverse = leat_op_matrix_inverse(l, false);
+    leat_value middle = leat_op_matmul(l, call->output_gradients[0], true, false);
+    middle = leat_op_set_diag(middle, leati_support_times(leat_op_diag_part(middle, 0), 0.5), 0);
+    middle = leat_op_matmul(inverse, leat_op_band_part(middle, -1, 0), true, false);
+    leat_value whole = leat_op_matmul(middle, inverse, false, false);
+    call->input_gradients[0] =
+        leati_support_times(leat_op_add(whole, leati_matrices_transposed(whole)), 0.5);
     return LEAT_OK;
 }
 
@@ -55,7 +56,7 @@ const leati_tensor_op leati_tensor_op_cholesky = {
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,
-    .infer = leati_infer_square,
+    .infer = leati_matrices_infer_square,
     .kernel = cholesky_kernel,
     .gradient = cholesky_gradient,
 };

@@ -218,7 +218,7 @@ static leat_status einsum_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, DTYPE,
                             "the operands are %s; expected float32, float64, int32 or int64",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
     for (int i = 0; i < call->num_inputs; i++) {
         shapes[i] = call->inputs[i].shape;
@@ -230,7 +230,7 @@ static leat_status einsum_infer(leati_infer_call *call, leat_error *err) {
         for (int d = 0; d < result.rank; d++)
             shape.dims[d] = result.dims[d] < 0 ? LEAT_UNKNOWN_DIM : result.dims[d];
     }
-    return leati_infer_output(call, dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
 /* ---- computing ---- */
@@ -280,7 +280,7 @@ static void copy_view(const machine *m, char *data, const view *to, const view *
                 steps[d] += from->steps[k];
     }
     if (count_of(to, 0) > 0)
-        leati_strided_copy(data, out, from->data, steps, to->dims, to->rank, m->size);
+        leati_support_strided_copy(data, out, from->data, steps, to->dims, to->rank, m->size);
 }
 
 /* A dense copy in the arena with the labels that `out` has. */
@@ -423,20 +423,20 @@ static leat_status einsum_kernel(leati_kernel_call *call, leat_error *err) {
     formula e;
     LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
     for (int i = 0; i < call->num_inputs; i++)
-        shapes[i] = leati_operand_shape(&call->inputs[i]);
+        shapes[i] = leati_support_operand_shape(&call->inputs[i]);
     LEATI_TRY(lay_out(&e, shapes, views, dims, &result, err));
     for (int d = 0; d < result.rank; d++)
         shape.dims[shape.rank++] = result.dims[d];
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     machine m = {.arena = call->arena, .dtype = call->outputs[0].dtype, .dims = dims};
     m.size = leat_dtype_size(m.dtype);
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         for (int i = 0; i < call->num_inputs; i++) {
             set_dense(&m, &views[i]);
-            views[i].data = leati_row_of(&call->inputs[i], row);
+            views[i].data = leati_support_row_of(&call->inputs[i], row);
         }
         LEATI_TRY(compute_row(&m, views, call->num_inputs, &result,
-                              leati_row_of(&call->outputs[0], row), err));
+                              leati_support_row_of(&call->outputs[0], row), err));
     }
     return LEAT_OK;
 }
@@ -497,8 +497,8 @@ static leat_value keep_diagonal(leat_value g, int rank, int a, int b) {
     there[count++] = b;
     for (int d = 0; d < rank; d++)
         back[there[d]] = d;
-    g = leat_band_part(leat_transpose(g, there, rank), 0, 0);
-    return leat_transpose(g, back, rank);
+    g = leat_op_band_part(leat_op_transpose(g, there, rank), 0, 0);
+    return leat_op_transpose(g, back, rank);
 }
 
 static leat_value gradient_of(const leati_gradient_call *call, const formula *e, int index) {
@@ -526,21 +526,21 @@ static leat_value gradient_of(const leati_gradient_call *call, const formula *e,
     at = write_subscript(&found, at + 2);
     *at = '\0';
     struct einsum_args args = {.equation = text};
-    leat_value g = leati_op_many(&leati_tensor_op_einsum, &args, values, count);
+    leat_value g = leati_graph_build_many(&leati_tensor_op_einsum, &args, values, count);
     for (int k = 0; k < num_missing; k++) /* those from the front in order, then from the end */
         if (missing[k] >= 0)
-            g = leat_expand_dims(g, missing[k]);
+            g = leat_op_expand_dims(g, missing[k]);
     for (int k = num_missing - 1; k >= 0; k--)
         if (missing[k] < 0)
-            g = leat_expand_dims(g, missing[k]);
+            g = leat_op_expand_dims(g, missing[k]);
     if (num_missing > 0)
-        g = leat_broadcast_like(g, call->inputs[index]);
+        g = leat_op_broadcast_like(g, call->inputs[index]);
     int rank = leat_value_shape(call->inputs[index]).rank;
     for (int k = 0; k < mine->count; k++)
         if (before(mine, k) >= 0)
             g = keep_diagonal(g, rank, axis_of(mine, before(mine, k), rank),
                               axis_of(mine, k, rank));
-    return names(mine, ELLIPSIS) ? leati_gradient_unbroadcast(g, call->inputs[index]) : g;
+    return names(mine, ELLIPSIS) ? leati_op_gradient_unbroadcast(g, call->inputs[index]) : g;
 }
 
 static leat_status einsum_gradient(leati_gradient_call *call, leat_error *err) {
@@ -566,9 +566,9 @@ static leat_status einsum_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_einsum(const char *equation, const leat_value *inputs, int num_inputs) {
+leat_value leat_op_einsum(const char *equation, const leat_value *inputs, int num_inputs) {
     struct einsum_args args = {.equation = (char *)(uintptr_t)equation};
-    return leati_op_many(&leati_tensor_op_einsum, &args, inputs, num_inputs);
+    return leati_graph_build_many(&leati_tensor_op_einsum, &args, inputs, num_inputs);
 }
 
 const leati_tensor_op leati_tensor_op_einsum = {

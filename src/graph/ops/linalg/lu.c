@@ -19,41 +19,41 @@ static const leati_row lu_rows[] = {
 
 static leat_status lu_infer(leati_infer_call *call, leat_error *err) {
     const struct lu_args *args = call->args;
-    leat_shape in = leati_square_of(&call->inputs[0].shape);
-    LEATI_TRY(leati_want_matrices(call, 0, true, err));
+    leat_shape in = leati_matrices_square_of(&call->inputs[0].shape);
+    LEATI_TRY(leati_matrices_want(call, 0, true, err));
     if (args->output_idx_type != LEAT_INT32 && args->output_idx_type != LEAT_INT64)
         return leati_refuse(err, DTYPE, "output_idx_type is %s; expected int32 or int64",
                             leat_dtype_name(args->output_idx_type));
-    leat_shape order = leati_stack_of(&in, in.rank < 2 ? NULL : &in.dims[in.rank - 1], 1);
-    LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &in, NULL, err));
-    return leati_infer_output(call, args->output_idx_type, &order, NULL, err);
+    leat_shape order = leati_matrices_stack_of(&in, in.rank < 2 ? NULL : &in.dims[in.rank - 1], 1);
+    LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &in, NULL, err));
+    return leati_op_infer_output(call, args->output_idx_type, &order, NULL, err);
 }
 
 static leat_status lu_kernel(leati_kernel_call *call, leat_error *err) {
     const struct lu_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape from = leati_operand_shape(in);
-    LEATI_TRY(leati_check_matrices(&from, true, err));
-    leat_shape shape = leati_stack_of(&from, &from.dims[from.rank - 1], 1);
-    LEATI_TRY(leati_output_like(call, 0, &from, err));
-    LEATI_TRY(leati_output_like(call, 1, &shape, err));
+    leat_shape from = leati_support_operand_shape(in);
+    LEATI_TRY(leati_matrices_check(&from, true, err));
+    leat_shape shape = leati_matrices_stack_of(&from, &from.dims[from.rank - 1], 1);
+    LEATI_TRY(leati_support_output_like(call, 0, &from, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &shape, err));
     leati_matrices m = leati_matrices_of(in);
     int64_t n = m.rows, values = n * n;
     size_t size = leat_dtype_size(args->output_idx_type);
-    double *a = leati_doubles(call, values, err);
-    int64_t *order = a == NULL ? NULL : (int64_t *)leati_doubles(call, n, err);
+    double *a = leati_matrices_doubles(call, values, err);
+    int64_t *order = a == NULL ? NULL : (int64_t *)leati_matrices_doubles(call, n, err);
     if (order == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     for (int64_t i = 0; i < call->n * m.count; i++) {
         int64_t row = i / m.count, at = i % m.count;
-        leati_read_doubles(in, row, at * values, values, a);
+        leati_matrices_read_doubles(in, row, at * values, values, a);
         if (leati_factor_lu(a, n, order) == 0 && n > 0)
-            return leati_refuse_matrix(call, row, at, "Input is not invertible.", err);
-        leati_write_doubles(a, &call->outputs[0], row, at * values, values);
+            return leati_matrices_refuse(call, row, at, "Input is not invertible.", err);
+        leati_matrices_write_doubles(a, &call->outputs[0], row, at * values, values);
         for (int64_t k = 0; k < n; k++)
-            (void)leati_store_number(args->output_idx_type, (double)order[k],
-                                     leati_row_of(&call->outputs[1], row) +
-                                         (size_t)(at * n + k) * size);
+            (void)leati_support_store_number(args->output_idx_type, (double)order[k],
+                                             leati_support_row_of(&call->outputs[1], row) +
+                                                 (size_t)(at * n + k) * size);
     }
     return LEAT_OK;
 }
@@ -67,18 +67,20 @@ static leat_status lu_gradient(leati_gradient_call *call, leat_error *err) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the gradient needs the sizes of the matrices; set them with "
                           "ensure_shape");
-    leat_value none = leat_zeros_like(leat_diag_part(both, 0)),
-               one = leat_add(none, leati_number(both.graph, leat_value_dtype(both), 1));
-    leat_value lower = leat_set_diag(leat_band_part(both, -1, 0), one, 0);
-    leat_value upper = leat_band_part(both, 0, -1);
-    leat_value below = leat_set_diag(leat_band_part(g, -1, 0), none, 0);
-    below = leat_set_diag(leat_band_part(leat_matmul(lower, below, true, false), -1, 0), none, 0);
-    leat_value above = leat_matmul(leat_band_part(g, 0, -1), upper, false, true);
-    leat_value middle = leat_add(below, leat_band_part(above, 0, -1));
-    middle = leat_matrix_triangular_solve(lower, middle, true, true);
-    middle = leati_turned(leat_matrix_triangular_solve(upper, leati_turned(middle), false, false));
-    leat_value rows = leat_one_hot(call->outputs[1], n, leat_value_dtype(both));
-    call->input_gradients[0] = leat_matmul(rows, middle, true, false);
+    leat_value none = leat_op_zeros_like(leat_op_diag_part(both, 0)),
+               one = leat_op_add(none, leati_support_number(both.graph, leat_value_dtype(both), 1));
+    leat_value lower = leat_op_set_diag(leat_op_band_part(both, -1, 0), one, 0);
+    leat_value upper = leat_op_band_part(both, 0, -1);
+    leat_value below = leat_op_set_diag(leat_op_band_part(g, -1, 0), none, 0);
+    below = leat_op_set_diag(leat_op_band_part(leat_op_matmul(lower, below, true, false), -1, 0),
+                             none, 0);
+    leat_value above = leat_op_matmul(leat_op_band_part(g, 0, -1), upper, false, true);
+    leat_value middle = leat_op_add(below, leat_op_band_part(above, 0, -1));
+    middle = leat_op_matrix_triangular_solve(lower, middle, true, true);
+    middle = leati_matrices_transposed(
+        leat_op_matrix_triangular_solve(upper, leati_matrices_transposed(middle), false, false));
+    leat_value rows = leat_op_one_hot(call->outputs[1], n, leat_value_dtype(both));
+    call->input_gradients[0] = leat_op_matmul(rows, middle, true, false);
     return LEAT_OK;
 }
 

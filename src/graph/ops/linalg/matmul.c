@@ -32,14 +32,15 @@ static leat_status product(const struct matmul_args *args, const leat_shape *a, 
                             leati_shape_text(a, texts[0]), leati_shape_text(b, texts[1]));
     *out = *a;
     for (int32_t d = 0; d < a->rank - 2 && b->rank == a->rank; d++) {
-        LEATI_TRY(
-            leati_want_equal_dims(a->dims[d], b->dims[d], "dimensions before the matrices", err));
+        LEATI_TRY(leati_support_want_equal_dims(a->dims[d], b->dims[d],
+                                                "dimensions before the matrices", err));
         if (out->dims[d] == LEAT_UNKNOWN_DIM)
             out->dims[d] = b->dims[d];
     }
     const int64_t *ma = &a->dims[a->rank - 2], *mb = &b->dims[b->rank - 2];
-    LEATI_TRY(leati_want_equal_dims(ma[args->transpose_a ? 0 : 1], mb[args->transpose_b ? 1 : 0],
-                                    "the inner dimensions of a and b", err));
+    LEATI_TRY(leati_support_want_equal_dims(ma[args->transpose_a ? 0 : 1],
+                                            mb[args->transpose_b ? 1 : 0],
+                                            "the inner dimensions of a and b", err));
     out->dims[a->rank - 2] = ma[args->transpose_a ? 1 : 0];
     out->dims[a->rank - 1] = mb[args->transpose_b ? 0 : 1];
     return LEAT_OK;
@@ -48,19 +49,19 @@ static leat_status product(const struct matmul_args *args, const leat_shape *a, 
 static leat_status matmul_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *a = &call->inputs[0].shape, *b = &call->inputs[1].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_want_float(call, 0, "a", err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_float(call, 0, "a", err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (a->rank >= 0 && b->rank >= 0)
         LEATI_TRY(product(call->args, a, b, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 static leat_status matmul_kernel(leati_kernel_call *call, leat_error *err) {
     const struct matmul_args *args = call->args;
     const leati_operand *a = &call->inputs[0], *b = &call->inputs[1], *out = &call->outputs[0];
-    leat_shape from = leati_operand_shape(a), to = leati_operand_shape(b), shape;
+    leat_shape from = leati_support_operand_shape(a), to = leati_support_operand_shape(b), shape;
     LEATI_TRY(product(args, &from, &to, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     const int64_t *ma = &from.dims[from.rank - 2], *mb = &to.dims[to.rank - 2];
     int64_t m = shape.dims[shape.rank - 2], n = shape.dims[shape.rank - 1];
     int64_t k = args->transpose_a ? ma[0] : ma[1], matrices = 1;
@@ -73,15 +74,16 @@ static leat_status matmul_kernel(leati_kernel_call *call, leat_error *err) {
     const char *turned_from = NULL;
     for (int64_t i = 0; i < call->n * matrices; i++) {
         int64_t row = i / matrices, matrix = i % matrices;
-        const char *pa = leati_row_of(a, row) + (size_t)(matrix * m * k) * size;
-        const char *pb = leati_row_of(b, row) + (to.rank > 2 ? (size_t)matrix * b_bytes : 0);
+        const char *pa = leati_support_row_of(a, row) + (size_t)(matrix * m * k) * size;
+        const char *pb =
+            leati_support_row_of(b, row) + (to.rank > 2 ? (size_t)matrix * b_bytes : 0);
         if (turned != NULL && pb != turned_from) {
-            leati_transpose_matrix(a->dtype, mb[0], mb[1], pb, turned);
+            leati_gemm_transpose(a->dtype, mb[0], mb[1], pb, turned);
             turned_from = pb;
         }
         leati_gemm(a->dtype, m, n, k, pa, args->transpose_a ? 1 : k, args->transpose_a ? m : 1,
                    turned != NULL ? turned : pb,
-                   leati_row_of(out, row) + (size_t)(matrix * m * n) * size);
+                   leati_support_row_of(out, row) + (size_t)(matrix * m * n) * size);
     }
     return LEAT_OK;
 }
@@ -91,25 +93,26 @@ static leat_status matmul_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value a = call->inputs[0], b = call->inputs[1], g = call->output_gradients[0];
     leat_shape stack = leat_value_shape(a), matrix = leat_value_shape(b);
     bool ta = args->transpose_a, tb = args->transpose_b;
-    call->input_gradients[0] = ta ? leat_matmul(b, g, tb, true) : leat_matmul(g, b, false, !tb);
+    call->input_gradients[0] =
+        ta ? leat_op_matmul(b, g, tb, true) : leat_op_matmul(g, b, false, !tb);
     if (ta && stack.rank >= 0 && stack.rank != matrix.rank && matrix.rank == 2)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "no gradient by one matrix b behind a transposed stack a; transpose a "
                           "with transpose");
     if (!ta && stack.rank != matrix.rank && leati_shape_count(&matrix) >= 0 && matrix.rank == 2) {
         /* One product of all the matrices' rows. */
-        a = leat_reshape(a, (int64_t[]){-1, matrix.dims[tb ? 1 : 0]}, 2);
-        g = leat_reshape(g, (int64_t[]){-1, matrix.dims[tb ? 0 : 1]}, 2);
+        a = leat_op_reshape(a, (int64_t[]){-1, matrix.dims[tb ? 1 : 0]}, 2);
+        g = leat_op_reshape(g, (int64_t[]){-1, matrix.dims[tb ? 0 : 1]}, 2);
     }
-    leat_value by_b = tb ? leat_matmul(g, a, true, ta) : leat_matmul(a, g, !ta, false);
+    leat_value by_b = tb ? leat_op_matmul(g, a, true, ta) : leat_op_matmul(a, g, !ta, false);
     bool stacked = leat_value_shape(by_b).rank != matrix.rank || matrix.rank < 0;
-    call->input_gradients[1] = stacked ? leat_sum_like(by_b, b) : by_b;
+    call->input_gradients[1] = stacked ? leat_op_sum_like(by_b, b) : by_b;
     return LEAT_OK;
 }
 
-leat_value leat_matmul(leat_value a, leat_value b, bool transpose_a, bool transpose_b) {
+leat_value leat_op_matmul(leat_value a, leat_value b, bool transpose_a, bool transpose_b) {
     struct matmul_args args = {.transpose_a = transpose_a, .transpose_b = transpose_b};
-    return leati_op2(&leati_tensor_op_matmul, &args, a, b);
+    return leati_graph_build2(&leati_tensor_op_matmul, &args, a, b);
 }
 
 const leati_tensor_op leati_tensor_op_matmul = {

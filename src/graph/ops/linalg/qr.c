@@ -23,48 +23,50 @@ static void shapes_of(const struct qr_args *args, const leat_shape *in, leat_sha
     if (in->rank < 2)
         return;
     int64_t rows = in->dims[in->rank - 2], columns = in->dims[in->rank - 1];
-    int64_t inner = args->full_matrices ? rows : leati_smaller_dim(rows, columns);
-    *q = leati_stack_of(in, (int64_t[]){rows, inner}, 2);
-    *r = leati_stack_of(in, (int64_t[]){inner, columns}, 2);
+    int64_t inner = args->full_matrices ? rows : leati_matrices_smaller_dim(rows, columns);
+    *q = leati_matrices_stack_of(in, (int64_t[]){rows, inner}, 2);
+    *r = leati_matrices_stack_of(in, (int64_t[]){inner, columns}, 2);
 }
 
 static leat_status qr_infer(leati_infer_call *call, leat_error *err) {
     leat_shape q, r;
-    LEATI_TRY(leati_want_matrices(call, 0, false, err));
+    LEATI_TRY(leati_matrices_want(call, 0, false, err));
     shapes_of(call->args, &call->inputs[0].shape, &q, &r);
-    LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &q, NULL, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &r, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &q, NULL, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &r, NULL, err);
 }
 
 static leat_status qr_kernel(leati_kernel_call *call, leat_error *err) {
     const struct qr_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape from = leati_operand_shape(in), left, right;
-    LEATI_TRY(leati_check_matrices(&from, false, err));
+    leat_shape from = leati_support_operand_shape(in), left, right;
+    LEATI_TRY(leati_matrices_check(&from, false, err));
     shapes_of(args, &from, &left, &right);
-    LEATI_TRY(leati_output_like(call, 0, &left, err));
-    LEATI_TRY(leati_output_like(call, 1, &right, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &left, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &right, err));
     leati_matrices m = leati_matrices_of(in);
     int64_t rows = m.rows, values = rows * m.columns, inner = left.dims[left.rank - 1];
-    double *a = leati_doubles(call, values, err);
-    double *q = a == NULL ? NULL : leati_doubles(call, rows * rows + rows, err);
+    double *a = leati_matrices_doubles(call, values, err);
+    double *q = a == NULL ? NULL : leati_matrices_doubles(call, rows * rows + rows, err);
     if (q == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     for (int64_t i = 0; i < call->n * m.count; i++) {
         int64_t row = i / m.count, at = i % m.count;
-        leati_read_doubles(in, row, at * values, values, a);
+        leati_matrices_read_doubles(in, row, at * values, values, a);
         leati_factor_qr(a, rows, m.columns, q, q + rows * rows);
         for (int64_t k = 0; k < rows; k++)
-            leati_write_doubles(q + k * rows, &call->outputs[0], row, (at * rows + k) * inner,
-                                inner);
-        leati_write_doubles(a, &call->outputs[1], row, at * inner * m.columns, inner * m.columns);
+            leati_matrices_write_doubles(q + k * rows, &call->outputs[0], row,
+                                         (at * rows + k) * inner, inner);
+        leati_matrices_write_doubles(a, &call->outputs[1], row, at * inner * m.columns,
+                                     inner * m.columns);
     }
     return LEAT_OK;
 }
 
 /* x R^-T, by the triangles R. */
 static leat_value over(leat_value x, leat_value r) {
-    return leati_turned(leat_matrix_triangular_solve(r, leati_turned(x), false, false));
+    return leati_matrices_transposed(
+        leat_op_matrix_triangular_solve(r, leati_matrices_transposed(x), false, false));
 }
 
 static leat_status qr_gradient(leati_gradient_call *call, leat_error *err) {
@@ -84,15 +86,15 @@ static leat_status qr_gradient(leati_gradient_call *call, leat_error *err) {
                           "as columns have one, with full_matrices=False",
                           (long long)rows, (long long)columns,
                           args->full_matrices ? " with full_matrices=True" : "");
-    dq = dq.id < 0 ? leat_zeros_like(q) : dq;
-    dr = dr.id < 0 ? leat_zeros_like(r) : dr;
-    leat_value qdq = leat_matmul(q, dq, true, false), rdr = leat_matmul(r, dr, false, true);
-    leat_value skew =
-        leat_add(leat_subtract(qdq, leati_turned(qdq)), leat_subtract(rdr, leati_turned(rdr)));
-    leat_value below = leat_band_part(skew, -1, 0);
-    leat_value inside = leat_matmul(q, leat_add(dr, over(below, r)), false, false);
-    leat_value outside = over(leat_subtract(dq, leat_matmul(q, qdq, false, false)), r);
-    call->input_gradients[0] = leat_add(inside, outside);
+    dq = dq.id < 0 ? leat_op_zeros_like(q) : dq;
+    dr = dr.id < 0 ? leat_op_zeros_like(r) : dr;
+    leat_value qdq = leat_op_matmul(q, dq, true, false), rdr = leat_op_matmul(r, dr, false, true);
+    leat_value skew = leat_op_add(leat_op_subtract(qdq, leati_matrices_transposed(qdq)),
+                                  leat_op_subtract(rdr, leati_matrices_transposed(rdr)));
+    leat_value below = leat_op_band_part(skew, -1, 0);
+    leat_value inside = leat_op_matmul(q, leat_op_add(dr, over(below, r)), false, false);
+    leat_value outside = over(leat_op_subtract(dq, leat_op_matmul(q, qdq, false, false)), r);
+    call->input_gradients[0] = leat_op_add(inside, outside);
     return LEAT_OK;
 }
 

@@ -10,17 +10,17 @@ LEATI_LANES1_FLOAT(abs, fabsf(x), fabs(x))
 static const leati_lane_function abs_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_SIGNED(abs),
                                                                LEATI_TABLE_FLOAT(abs)};
 
-LEATI_ELEMENTWISE_SLOTS(abs, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(abs, leati_op_infer_same, 0, NULL)
 
 static leat_status abs_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0];
-    call->input_gradients[0] = leat_multiply(g, leat_sign(x));
+    call->input_gradients[0] = leat_op_multiply(g, leat_op_sign(x));
     return LEAT_OK;
 }
 
-leat_value leat_abs(leat_value x) {
-    return leati_op1(&leati_tensor_op_abs, NULL, x);
+leat_value leat_op_abs(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_abs, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_abs = {

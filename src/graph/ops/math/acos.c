@@ -6,19 +6,19 @@ LEATI_LANES1_FLOAT(acos, acosf(x), acos(x))
 
 static const leati_lane_function acos_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(acos)};
 
-LEATI_ELEMENTWISE_SLOTS(acos, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(acos, leati_op_infer_same, 0, NULL)
 
 static leat_status acos_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0];
-    leat_value one = leati_number(x.graph, leat_value_dtype(x), 1);
-    leat_value rest = leat_subtract(one, leat_square(x));
-    call->input_gradients[0] = leat_negate(leat_divide(g, leat_sqrt(rest)));
+    leat_value one = leati_support_number(x.graph, leat_value_dtype(x), 1);
+    leat_value rest = leat_op_subtract(one, leat_op_square(x));
+    call->input_gradients[0] = leat_op_negate(leat_op_divide(g, leat_op_sqrt(rest)));
     return LEAT_OK;
 }
 
-leat_value leat_acos(leat_value x) {
-    return leati_op1(&leati_tensor_op_acos, NULL, x);
+leat_value leat_op_acos(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_acos, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_acos = {

@@ -8,7 +8,7 @@
 
 static leat_status add_n_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (call->inputs[0].dtype <= LEAT_BOOL || call->inputs[0].dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the inputs are %s; expected numbers",
                             leat_dtype_name(call->inputs[0].dtype));
@@ -25,7 +25,7 @@ static leat_status add_n_infer(leati_infer_call *call, leat_error *err) {
             if (shape.dims[d] == LEAT_UNKNOWN_DIM)
                 shape.dims[d] = other->dims[d];
     }
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 /* out += in, by the kernel of add. */
@@ -39,19 +39,20 @@ static leat_status add_to(leati_kernel_call *call, const leati_operand *in, leat
 
 static leat_status add_n_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *first = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(first);
+    leat_shape shape = leati_support_operand_shape(first);
     for (int i = 1; i < call->num_inputs; i++) {
-        leat_shape other = leati_operand_shape(&call->inputs[i]);
+        leat_shape other = leati_support_operand_shape(&call->inputs[i]);
         char texts[2][128];
         if (!leati_shape_equal(&shape, &other))
             return leati_refuse(
                 err, SHAPE, "input %d has shape %s, input 0 %s; expected equal shapes", i,
                 leati_shape_text(&other, texts[0]), leati_shape_text(&shape, texts[1]));
     }
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)first->count * leat_dtype_size(first->dtype);
     for (int64_t row = 0; row < call->n && bytes > 0; row++)
-        memcpy(leati_row_of(&call->outputs[0], row), leati_row_of(first, row), bytes);
+        memcpy(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(first, row),
+               bytes);
     for (int i = 1; i < call->num_inputs; i++)
         LEATI_TRY(add_to(call, &call->inputs[i], err));
     return LEAT_OK;
@@ -64,8 +65,8 @@ static leat_status add_n_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_add_n(const leat_value *values, int num_values) {
-    return leati_op_many(&leati_tensor_op_add_n, NULL, values, num_values);
+leat_value leat_op_add_n(const leat_value *values, int num_values) {
+    return leati_graph_build_many(&leati_tensor_op_add_n, NULL, values, num_values);
 }
 
 const leati_tensor_op leati_tensor_op_add_n = {

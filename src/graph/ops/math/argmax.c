@@ -11,9 +11,9 @@ static leat_status argmax_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_arg_kernel(call, false, err);
 }
 
-leat_value leat_argmax(leat_value x, int64_t axis, leat_dtype dtype) {
+leat_value leat_op_argmax(leat_value x, int64_t axis, leat_dtype dtype) {
     struct leati_arg_args args = {.axis = axis, .output_type = dtype};
-    return leati_op1(&leati_tensor_op_argmax, &args, x);
+    return leati_graph_build1(&leati_tensor_op_argmax, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_argmax = {

@@ -6,18 +6,18 @@ LEATI_LANES1_FLOAT(asinh, asinhf(x), asinh(x))
 
 static const leati_lane_function asinh_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(asinh)};
 
-LEATI_ELEMENTWISE_SLOTS(asinh, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(asinh, leati_op_infer_same, 0, NULL)
 
 static leat_status asinh_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0], x = call->inputs[0];
     (void)err;
-    call->input_gradients[0] = leat_divide(g, leat_cosh(call->outputs[0]));
+    call->input_gradients[0] = leat_op_divide(g, leat_op_cosh(call->outputs[0]));
     (void)x;
     return LEAT_OK;
 }
 
-leat_value leat_asinh(leat_value x) {
-    return leati_op1(&leati_tensor_op_asinh, NULL, x);
+leat_value leat_op_asinh(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_asinh, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_asinh = {

@@ -7,19 +7,20 @@ LEATI_LANES2_FLOAT(atan2, atan2f(x, y), atan2(x, y))
 
 static const leati_lane_function atan2_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(atan2)};
 
-LEATI_ELEMENTWISE_SLOTS(atan2, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(atan2, leati_op_infer_broadcast, 0, NULL)
 
 static leat_status atan2_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], y = call->inputs[0], x = call->inputs[1];
-    leat_value part = leat_divide(g, leat_add(leat_square(x), leat_square(y)));
-    call->input_gradients[0] = leati_gradient_unbroadcast(leat_multiply(x, part), y);
-    call->input_gradients[1] = leati_gradient_unbroadcast(leat_negate(leat_multiply(y, part)), x);
+    leat_value part = leat_op_divide(g, leat_op_add(leat_op_square(x), leat_op_square(y)));
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(leat_op_multiply(x, part), y);
+    call->input_gradients[1] =
+        leati_op_gradient_unbroadcast(leat_op_negate(leat_op_multiply(y, part)), x);
     return LEAT_OK;
 }
 
-leat_value leat_atan2(leat_value y, leat_value x) {
-    return leati_op2(&leati_tensor_op_atan2, NULL, y, x);
+leat_value leat_op_atan2(leat_value y, leat_value x) {
+    return leati_graph_build2(&leati_tensor_op_atan2, NULL, y, x);
 }
 
 const leati_tensor_op leati_tensor_op_atan2 = {

@@ -6,18 +6,18 @@ LEATI_LANES1_FLOAT(atanh, atanhf(x), atanh(x))
 
 static const leati_lane_function atanh_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(atanh)};
 
-LEATI_ELEMENTWISE_SLOTS(atanh, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(atanh, leati_op_infer_same, 0, NULL)
 
 static leat_status atanh_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0], x = call->inputs[0];
     (void)err;
-    leat_value one = leati_number(x.graph, leat_value_dtype(x), 1);
-    call->input_gradients[0] = leat_divide(g, leat_subtract(one, leat_square(x)));
+    leat_value one = leati_support_number(x.graph, leat_value_dtype(x), 1);
+    call->input_gradients[0] = leat_op_divide(g, leat_op_subtract(one, leat_op_square(x)));
     return LEAT_OK;
 }
 
-leat_value leat_atanh(leat_value x) {
-    return leati_op1(&leati_tensor_op_atanh, NULL, x);
+leat_value leat_op_atanh(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_atanh, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_atanh = {

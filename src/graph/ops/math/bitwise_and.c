@@ -7,10 +7,10 @@ LEATI_LANES2_INTEGER(bitwise_and, (U)x &(U)y)
 static const leati_lane_function bitwise_and_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_INTEGER(bitwise_and)};
 
-LEATI_ELEMENTWISE_SLOTS(bitwise_and, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(bitwise_and, leati_op_infer_broadcast, 0, NULL)
 
-leat_value leat_bitwise_and(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_bitwise_and, NULL, x, y);
+leat_value leat_op_bitwise_and(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_bitwise_and, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_bitwise_and = {

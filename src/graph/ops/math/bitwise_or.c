@@ -7,10 +7,10 @@ LEATI_LANES2_INTEGER(bitwise_or, (U)x | (U)y)
 static const leati_lane_function bitwise_or_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_INTEGER(bitwise_or)};
 
-LEATI_ELEMENTWISE_SLOTS(bitwise_or, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(bitwise_or, leati_op_infer_broadcast, 0, NULL)
 
-leat_value leat_bitwise_or(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_bitwise_or, NULL, x, y);
+leat_value leat_op_bitwise_or(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_bitwise_or, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_bitwise_or = {

@@ -140,7 +140,7 @@ static leat_status cast_infer(leati_infer_call *call, leat_error *err) {
             "no cast from %s to %s; expected numbers or bool (string_to_number reads "
             "text, as_string writes it)",
             leat_dtype_name(from), leat_dtype_name(args->dtype));
-    return leati_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
+    return leati_op_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
 }
 
 /* What becomes of pictures. */
@@ -166,15 +166,15 @@ static leat_status cast_gradient(leati_gradient_call *call, leat_error *err) {
     const struct cast_args *args = call->args;
     leat_dtype from = leat_value_dtype(call->inputs[0]);
     if (is_float(from) && is_float(args->dtype))
-        call->input_gradients[0] = leat_cast(call->output_gradients[0], from);
+        call->input_gradients[0] = leat_op_cast(call->output_gradients[0], from);
     return LEAT_OK;
 }
 
-leat_value leat_cast(leat_value x, leat_dtype dtype) {
-    if (!leati_value_failed(x) && leat_value_dtype(x) == dtype)
+leat_value leat_op_cast(leat_value x, leat_dtype dtype) {
+    if (!leati_support_value_failed(x) && leat_value_dtype(x) == dtype)
         return x;
     struct cast_args args = {.dtype = dtype};
-    return leati_op1(&leati_tensor_op_cast, &args, x);
+    return leati_graph_build1(&leati_tensor_op_cast, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_cast = {

@@ -6,10 +6,10 @@ LEATI_LANES1_FLOAT(ceil, ceilf(x), ceil(x))
 
 static const leati_lane_function ceil_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(ceil)};
 
-LEATI_ELEMENTWISE_SLOTS(ceil, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(ceil, leati_op_infer_same, 0, NULL)
 
-leat_value leat_ceil(leat_value x) {
-    return leati_op1(&leati_tensor_op_ceil, NULL, x);
+leat_value leat_op_ceil(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_ceil, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_ceil = {
@@ -28,5 +28,5 @@ const leati_tensor_op leati_tensor_op_ceil = {
     .flags = LEATI_ELEMENTWISE,
     .infer = ceil_infer,
     .kernel = ceil_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
 };

@@ -25,7 +25,7 @@ static leat_status check_numerics_infer(leati_infer_call *call, leat_error *err)
     leat_dtype dtype = call->inputs[0].dtype;
     if (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the input is %s; expected floats", leat_dtype_name(dtype));
-    return leati_infer_same(call, err);
+    return leati_op_infer_same(call, err);
 }
 
 static double value_at(leat_dtype dtype, const char *data, int64_t i) {
@@ -42,7 +42,7 @@ static double value_at(leat_dtype dtype, const char *data, int64_t i) {
 static leat_status check_row(const leati_kernel_call *call, int64_t row, leat_error *err) {
     const struct check_numerics_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    const char *data = leati_row_of(in, row);
+    const char *data = leati_support_row_of(in, row);
     bool nan = false, inf = false;
     for (int64_t i = 0; i < in->count; i++) {
         double x = value_at(in->dtype, data, i);
@@ -59,25 +59,25 @@ static leat_status check_row(const leati_kernel_call *call, int64_t row, leat_er
 }
 
 static leat_status check_numerics_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
         LEATI_TRY(check_row(call, row, err));
     }
     call->failed_row = 0;
-    return leati_view_as(call, &shape, err);
+    return leati_support_view_as(call, &shape, err);
 }
 
 static leat_status check_numerics_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] =
-        leati_op1(&leati_tensor_op_check_numerics, call->args, call->output_gradients[0]);
+        leati_graph_build1(&leati_tensor_op_check_numerics, call->args, call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_check_numerics(leat_value tensor, const char *message) {
+leat_value leat_op_check_numerics(leat_value tensor, const char *message) {
     struct check_numerics_args args = {.message = (char *)(uintptr_t)(message ? message : "")};
-    return leati_op1(&leati_tensor_op_check_numerics, &args, tensor);
+    return leati_graph_build1(&leati_tensor_op_check_numerics, &args, tensor);
 }
 
 const leati_tensor_op leati_tensor_op_check_numerics = {

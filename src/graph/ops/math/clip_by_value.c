@@ -35,23 +35,25 @@ CLIP_LANE(clip_float64, double, double, PLAIN, PLAIN)
 
 static const leati_lane_function clip_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(clip)};
 
-LEATI_ELEMENTWISE_SLOTS(clip, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(clip, leati_op_infer_broadcast, 0, NULL)
 
 static leat_status clip_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    leat_value g = call->output_gradients[0], t = call->inputs[0], none = leat_zeros_like(g);
-    leat_value low = leat_less(t, call->inputs[1]), high = leat_greater(t, call->inputs[2]);
-    leat_value inside = leat_logical_not(leat_logical_or(low, high));
-    call->input_gradients[0] = leati_gradient_unbroadcast(leat_select(inside, g, none), t);
+    leat_value g = call->output_gradients[0], t = call->inputs[0], none = leat_op_zeros_like(g);
+    leat_value low = leat_op_less(t, call->inputs[1]), high = leat_op_greater(t, call->inputs[2]);
+    leat_value inside = leat_op_logical_not(leat_op_logical_or(low, high));
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(leat_op_select(inside, g, none), t);
     call->input_gradients[1] =
-        leati_gradient_unbroadcast(leat_select(low, g, none), call->inputs[1]);
+        leati_op_gradient_unbroadcast(leat_op_select(low, g, none), call->inputs[1]);
     call->input_gradients[2] =
-        leati_gradient_unbroadcast(leat_select(high, g, none), call->inputs[2]);
+        leati_op_gradient_unbroadcast(leat_op_select(high, g, none), call->inputs[2]);
     return LEAT_OK;
 }
 
-leat_value leat_clip_by_value(leat_value t, leat_value clip_value_min, leat_value clip_value_max) {
-    return leati_op3(&leati_tensor_op_clip_by_value, NULL, t, clip_value_min, clip_value_max);
+leat_value leat_op_clip_by_value(leat_value t, leat_value clip_value_min,
+                                 leat_value clip_value_max) {
+    return leati_graph_build3(&leati_tensor_op_clip_by_value, NULL, t, clip_value_min,
+                              clip_value_max);
 }
 
 const leati_tensor_op leati_tensor_op_clip_by_value = {

@@ -6,17 +6,17 @@ LEATI_LANES1_FLOAT(cos, cosf(x), cos(x))
 
 static const leati_lane_function cos_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(cos)};
 
-LEATI_ELEMENTWISE_SLOTS(cos, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(cos, leati_op_infer_same, 0, NULL)
 
 static leat_status cos_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0];
-    call->input_gradients[0] = leat_negate(leat_multiply(g, leat_sin(x)));
+    call->input_gradients[0] = leat_op_negate(leat_op_multiply(g, leat_op_sin(x)));
     return LEAT_OK;
 }
 
-leat_value leat_cos(leat_value x) {
-    return leati_op1(&leati_tensor_op_cos, NULL, x);
+leat_value leat_op_cos(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_cos, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_cos = {

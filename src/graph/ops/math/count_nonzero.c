@@ -34,7 +34,7 @@ static const leati_row count_nonzero_rows[] = {
 
 static leat_status count_nonzero_infer(leati_infer_call *call, leat_error *err) {
     const struct count_nonzero_args *args = call->args;
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     if (args->dtype <= LEAT_BOOL || args->dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "dtype is %s; expected a number",
                             leat_dtype_name(args->dtype));
@@ -45,7 +45,7 @@ static leat_status count_nonzero_infer(leati_infer_call *call, leat_error *err) 
 static leat_status find_truth(leati_kernel_call *call, leati_operand *truth, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     if (in->dtype != LEAT_STRING)
-        return leati_inner_cast(call, in, LEAT_BOOL, truth, err);
+        return leati_support_inner_cast(call, in, LEAT_BOOL, truth, err);
     size_t bytes = 0;
     if (!leati_mul_size((size_t)in->count, (size_t)call->n, &bytes))
         return leati_no_memory(err);
@@ -58,13 +58,13 @@ static leat_status find_truth(leati_kernel_call *call, leati_operand *truth, lea
         return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++)
         for (int64_t i = 0; i < in->count; i++)
-            leati_row_of(truth, row)[i] = leati_strings_of(in, row)[i].size > 0;
+            leati_support_row_of(truth, row)[i] = leati_text_strings_of(in, row)[i].size > 0;
     return LEAT_OK;
 }
 
 /* Adds a row's values to the numbers they count for. */
 static void add_row(const leati_operand *truth, const bool *mask, int64_t row, int64_t *to) {
-    const char *holds = leati_row_of(truth, row);
+    const char *holds = leati_support_row_of(truth, row);
     for (int64_t i = 0; i < truth->count; i++) {
         int64_t rest = i, place = 0, step = 1;
         if (!holds[i])
@@ -80,14 +80,14 @@ static void add_row(const leati_operand *truth, const bool *mask, int64_t row, i
 
 static leat_status count_nonzero_kernel(leati_kernel_call *call, leat_error *err) {
     const struct count_nonzero_args *args = call->args;
-    leat_shape in = leati_operand_shape(&call->inputs[0]);
+    leat_shape in = leati_support_operand_shape(&call->inputs[0]);
     const leati_operand *out = &call->outputs[0];
     leati_operand truth;
     bool mask[LEAT_MAX_RANK];
     size_t bytes = 0;
     LEATI_TRY(leati_reduce_mask(&args->reduce.axis, in.rank, mask, err));
-    leat_shape shape = leati_reduced_shape(&in, mask, args->reduce.keepdims);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_reduce_shape(&in, mask, args->reduce.keepdims);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     LEATI_TRY(find_truth(call, &truth, err));
     if (!leati_mul_size((size_t)out->count, sizeof(int64_t), &bytes))
         return leati_no_memory(err);
@@ -98,20 +98,20 @@ static leat_status count_nonzero_kernel(leati_kernel_call *call, leat_error *err
         memset(numbers, 0, bytes);
         add_row(&truth, mask, row, numbers);
         for (int64_t i = 0; i < out->count; i++)
-            (void)leati_store_number(out->dtype, (double)numbers[i],
-                                     leati_row_of(out, row) +
-                                         (size_t)i * leat_dtype_size(out->dtype));
+            (void)leati_support_store_number(out->dtype, (double)numbers[i],
+                                             leati_support_row_of(out, row) +
+                                                 (size_t)i * leat_dtype_size(out->dtype));
     }
     return LEAT_OK;
 }
 
-leat_value leat_count_nonzero(leat_value x, const int64_t *axes, int num_axes, bool keepdims,
-                              leat_dtype dtype) {
+leat_value leat_op_count_nonzero(leat_value x, const int64_t *axes, int num_axes, bool keepdims,
+                                 leat_dtype dtype) {
     struct count_nonzero_args args = {.reduce = {.axis = {.values = (int64_t *)(uintptr_t)axes,
                                                           .count = axes == NULL ? 0 : num_axes},
                                                  .keepdims = keepdims},
                                       .dtype = dtype};
-    return leati_op1(&leati_tensor_op_count_nonzero, &args, x);
+    return leati_graph_build1(&leati_tensor_op_count_nonzero, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_count_nonzero = {

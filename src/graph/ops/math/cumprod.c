@@ -12,13 +12,13 @@ static leat_status cumprod_gradient(leati_gradient_call *call, leat_error *err) 
     const struct leati_cumulate_args *args = call->args;
     leat_value x = call->inputs[0];
     (void)err;
-    leat_value weighted = leat_multiply(call->outputs[0], call->output_gradients[0]);
-    leat_value sum = leat_cumsum(weighted, args->axis, args->exclusive, !args->reverse);
-    call->input_gradients[0] = leat_divide(sum, x);
+    leat_value weighted = leat_op_multiply(call->outputs[0], call->output_gradients[0]);
+    leat_value sum = leat_op_cumsum(weighted, args->axis, args->exclusive, !args->reverse);
+    call->input_gradients[0] = leat_op_divide(sum, x);
     return LEAT_OK;
 }
 
-leat_value leat_cumprod(leat_value x, int64_t axis, bool exclusive, bool reverse) {
+leat_value leat_op_cumprod(leat_value x, int64_t axis, bool exclusive, bool reverse) {
     return leati_cumulate_build(&leati_tensor_op_cumprod, x, axis, exclusive, reverse);
 }
 

@@ -11,11 +11,11 @@ static leat_status cumsum_gradient(leati_gradient_call *call, leat_error *err) {
     const struct leati_cumulate_args *args = call->args;
     (void)err;
     call->input_gradients[0] =
-        leat_cumsum(call->output_gradients[0], args->axis, args->exclusive, !args->reverse);
+        leat_op_cumsum(call->output_gradients[0], args->axis, args->exclusive, !args->reverse);
     return LEAT_OK;
 }
 
-leat_value leat_cumsum(leat_value x, int64_t axis, bool exclusive, bool reverse) {
+leat_value leat_op_cumsum(leat_value x, int64_t axis, bool exclusive, bool reverse) {
     return leati_cumulate_build(&leati_tensor_op_cumsum, x, axis, exclusive, reverse);
 }
 

@@ -10,7 +10,7 @@
 #include <math.h>
 
 static leat_status logsumexp_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_float(call, 0, "the input", err));
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
     return leati_cumulate_infer(call, err);
 }
 
@@ -35,17 +35,17 @@ LOGSUMEXP_LINE(double, exp, log1p)
 static leat_status logsumexp_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_cumulate_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     int32_t axis = 0;
-    LEATI_TRY(leati_normal_axis(args->axis, in->rank, &axis, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, in->rank, &axis, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t inner = 1, dim = shape.dims[axis];
     for (int32_t d = axis + 1; d < shape.rank; d++)
         inner *= shape.dims[d];
     int64_t step = args->reverse ? -inner : inner;
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        const char *from = leati_row_of(in, row);
-        char *to = leati_row_of(&call->outputs[0], row);
+        const char *from = leati_support_row_of(in, row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < in->count / dim; i++) {
             int64_t at =
                 i / inner * dim * inner + i % inner + (args->reverse ? dim - 1 : 0) * inner;
@@ -63,25 +63,27 @@ static leat_status logsumexp_kernel(leati_kernel_call *call, leat_error *err) {
 /* The sums behind each place of exp(log(g) - result + x), where g is positive. */
 static leat_value half_gradient(const leati_gradient_call *call, leat_value g) {
     const struct leati_cumulate_args *args = call->args;
-    leat_value x = call->inputs[0], zero = leat_zeros_like(x);
-    leat_value lowest = leati_number(x.graph, leat_value_dtype(x),
-                                     leat_value_dtype(x) == LEAT_FLOAT32 ? -FLT_MAX : -DBL_MAX);
-    leat_value holds = leat_greater(g, zero);
-    leat_value log = leat_log(leat_select(holds, g, leat_ones_like(x)));
-    log = leat_select(holds, leat_subtract(log, call->outputs[0]), leat_broadcast_like(lowest, x));
-    leat_value sums = leat_cumulative_logsumexp(log, args->axis, args->exclusive, !args->reverse);
-    return leat_exp(leat_add(sums, x));
+    leat_value x = call->inputs[0], zero = leat_op_zeros_like(x);
+    leat_value lowest = leati_support_number(
+        x.graph, leat_value_dtype(x), leat_value_dtype(x) == LEAT_FLOAT32 ? -FLT_MAX : -DBL_MAX);
+    leat_value holds = leat_op_greater(g, zero);
+    leat_value log = leat_op_log(leat_op_select(holds, g, leat_op_ones_like(x)));
+    log = leat_op_select(holds, leat_op_subtract(log, call->outputs[0]),
+                         leat_op_broadcast_like(lowest, x));
+    leat_value sums =
+        leat_op_cumulative_logsumexp(log, args->axis, args->exclusive, !args->reverse);
+    return leat_op_exp(leat_op_add(sums, x));
 }
 
 static leat_status logsumexp_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0];
     (void)err;
     call->input_gradients[0] =
-        leat_subtract(half_gradient(call, g), half_gradient(call, leat_negate(g)));
+        leat_op_subtract(half_gradient(call, g), half_gradient(call, leat_op_negate(g)));
     return LEAT_OK;
 }
 
-leat_value leat_cumulative_logsumexp(leat_value x, int64_t axis, bool exclusive, bool reverse) {
+leat_value leat_op_cumulative_logsumexp(leat_value x, int64_t axis, bool exclusive, bool reverse) {
     return leati_cumulate_build(&leati_tensor_op_cumulative_logsumexp, x, axis, exclusive, reverse);
 }
 

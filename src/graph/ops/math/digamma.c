@@ -3,24 +3,25 @@
 #include "graph/support/math/elementwise.h"
 #include "graph/support/math/special.h"
 
-LEATI_LANES1_FLOAT(digamma, (float)leati_digamma(x), leati_digamma(x))
+LEATI_LANES1_FLOAT(digamma, (float)leati_special_digamma(x), leati_special_digamma(x))
 
 static const leati_lane_function digamma_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(digamma)};
 
-LEATI_ELEMENTWISE_SLOTS(digamma, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(digamma, leati_op_infer_same, 0, NULL)
 
 static leat_status digamma_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value x = call->inputs[0], g = call->output_gradients[0];
     leat_dtype dtype = leat_value_dtype(x);
     leat_dtype wide = dtype == LEAT_FLOAT64 ? LEAT_FLOAT64 : LEAT_FLOAT32;
     (void)err;
-    leat_value slope = leat_polygamma(leati_number(call->graph, wide, 1), leat_cast(x, wide));
-    call->input_gradients[0] = leat_multiply(g, leat_cast(slope, dtype));
+    leat_value slope =
+        leat_op_polygamma(leati_support_number(call->graph, wide, 1), leat_op_cast(x, wide));
+    call->input_gradients[0] = leat_op_multiply(g, leat_op_cast(slope, dtype));
     return LEAT_OK;
 }
 
-leat_value leat_digamma(leat_value x) {
-    return leati_op1(&leati_tensor_op_digamma, NULL, x);
+leat_value leat_op_digamma(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_digamma, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_digamma = {

@@ -8,19 +8,19 @@ LEATI_LANES2_FLOAT_WIDE(divide, LEATI_WIDE_DIVIDE, x / y, x / y)
 
 static const leati_lane_function divide_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(divide)};
 
-LEATI_ELEMENTWISE_SLOTS(divide, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(divide, leati_op_infer_broadcast, 0, NULL)
 
 static leat_status divide_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
-    call->input_gradients[0] = leati_gradient_unbroadcast(leat_divide(g, y), x);
-    call->input_gradients[1] = leati_gradient_unbroadcast(
-        leat_negate(leat_multiply(g, leat_divide(leat_divide(x, y), y))), y);
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(leat_op_divide(g, y), x);
+    call->input_gradients[1] = leati_op_gradient_unbroadcast(
+        leat_op_negate(leat_op_multiply(g, leat_op_divide(leat_op_divide(x, y), y))), y);
     return LEAT_OK;
 }
 
-leat_value leat_divide(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_divide, NULL, x, y);
+leat_value leat_op_divide(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_divide, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_divide = {

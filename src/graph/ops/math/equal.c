@@ -22,10 +22,10 @@ LEATI_LANE2(equal_bool, bool, bool, bool, x == y)
 static const leati_lane_function equal_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_NUMBER(equal), [LEAT_BOOL] = equal_bool, [LEAT_STRING] = equal_string};
 
-LEATI_ELEMENTWISE_SLOTS(equal, leati_infer_compare, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(equal, leati_op_infer_compare, 0, NULL)
 
-leat_value leat_equal(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_equal, NULL, x, y);
+leat_value leat_op_equal(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_equal, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_equal = {

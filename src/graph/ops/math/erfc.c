@@ -6,18 +6,19 @@ LEATI_LANES1_FLOAT(erfc, erfcf(x), erfc(x))
 
 static const leati_lane_function erfc_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(erfc)};
 
-LEATI_ELEMENTWISE_SLOTS(erfc, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(erfc, leati_op_infer_same, 0, NULL)
 
 static leat_status erfc_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0];
-    leat_value slope = leati_times(leat_exp(leat_negate(leat_square(x))), -1.1283791670955126);
-    call->input_gradients[0] = leat_multiply(g, slope);
+    leat_value slope =
+        leati_support_times(leat_op_exp(leat_op_negate(leat_op_square(x))), -1.1283791670955126);
+    call->input_gradients[0] = leat_op_multiply(g, slope);
     return LEAT_OK;
 }
 
-leat_value leat_erfc(leat_value x) {
-    return leati_op1(&leati_tensor_op_erfc, NULL, x);
+leat_value leat_op_erfc(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_erfc, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_erfc = {

@@ -3,24 +3,24 @@
 #include "graph/support/math/elementwise.h"
 #include "graph/support/math/special.h"
 
-LEATI_LANES1_FLOAT(erfinv, (float)leati_erfinv(x), leati_erfinv(x))
+LEATI_LANES1_FLOAT(erfinv, (float)leati_special_erfinv(x), leati_special_erfinv(x))
 
 static const leati_lane_function erfinv_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(erfinv)};
 
-LEATI_ELEMENTWISE_SLOTS(erfinv, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(erfinv, leati_op_infer_same, 0, NULL)
 
 static leat_status erfinv_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0], x = call->inputs[0];
     (void)err;
     leat_value half_root =
-        leati_number(x.graph, leat_value_dtype(x), 0.88622692545275801365); /* of pi */
-    leat_value slope = leat_exp(leat_square(call->outputs[0]));
-    call->input_gradients[0] = leat_multiply(g, leat_multiply(half_root, slope));
+        leati_support_number(x.graph, leat_value_dtype(x), 0.88622692545275801365); /* of pi */
+    leat_value slope = leat_op_exp(leat_op_square(call->outputs[0]));
+    call->input_gradients[0] = leat_op_multiply(g, leat_op_multiply(half_root, slope));
     return LEAT_OK;
 }
 
-leat_value leat_erfinv(leat_value x) {
-    return leati_op1(&leati_tensor_op_erfinv, NULL, x);
+leat_value leat_op_erfinv(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_erfinv, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_erfinv = {

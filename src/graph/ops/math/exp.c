@@ -7,17 +7,17 @@ LEATI_LANES1_FLOAT(exp, expf(x), exp(x))
 
 static const leati_lane_function exp_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(exp)};
 
-LEATI_ELEMENTWISE_SLOTS(exp, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(exp, leati_op_infer_same, 0, NULL)
 
 static leat_status exp_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], y = call->outputs[0];
-    call->input_gradients[0] = leat_multiply(g, y);
+    call->input_gradients[0] = leat_op_multiply(g, y);
     return LEAT_OK;
 }
 
-leat_value leat_exp(leat_value x) {
-    return leati_op1(&leati_tensor_op_exp, NULL, x);
+leat_value leat_op_exp(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_exp, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_exp = {

@@ -6,10 +6,10 @@ LEATI_LANES1_FLOAT(floor, floorf(x), floor(x))
 
 static const leati_lane_function floor_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(floor)};
 
-LEATI_ELEMENTWISE_SLOTS(floor, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(floor, leati_op_infer_same, 0, NULL)
 
-leat_value leat_floor(leat_value x) {
-    return leati_op1(&leati_tensor_op_floor, NULL, x);
+leat_value leat_op_floor(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_floor, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_floor = {
@@ -28,5 +28,5 @@ const leati_tensor_op leati_tensor_op_floor = {
     .flags = LEATI_ELEMENTWISE,
     .infer = floor_infer,
     .kernel = floor_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
 };

@@ -11,7 +11,7 @@ LEATI_LANES2_FLOAT(floordiv, floorf(x / y), floor(x / y))
 
 static const leati_lane_function floordiv_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(floordiv)};
 
-LEATI_ELEMENTWISE_SLOTS(floordiv, leati_infer_broadcast, 0,
+LEATI_ELEMENTWISE_SLOTS(floordiv, leati_op_infer_broadcast, 0,
                         "integer division by zero: a divisor is 0")
 
 static bool quotient_fits(int64_t a, int64_t b, int64_t *out) {
@@ -25,8 +25,8 @@ static bool floordiv_known(const leati_known_call *call, leati_known *out) {
     return leati_known_combined(call, quotient_fits, out);
 }
 
-leat_value leat_floordiv(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_floordiv, NULL, x, y);
+leat_value leat_op_floordiv(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_floordiv, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_floordiv = {
@@ -45,6 +45,6 @@ const leati_tensor_op leati_tensor_op_floordiv = {
     .flags = LEATI_ELEMENTWISE,
     .infer = floordiv_infer,
     .kernel = floordiv_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
     .known = floordiv_known,
 };

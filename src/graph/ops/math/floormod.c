@@ -23,21 +23,21 @@ LEATI_LANES2_FLOAT(floormod, floor_remainderf(x, y), floor_remainder(x, y))
 
 static const leati_lane_function floormod_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(floormod)};
 
-LEATI_ELEMENTWISE_SLOTS(floormod, leati_infer_broadcast, 0,
+LEATI_ELEMENTWISE_SLOTS(floormod, leati_op_infer_broadcast, 0,
                         "integer division by zero: a divisor is 0")
 
 /* x - y * floor(x / y), whose quotient does not change with x and y. */
 static leat_status floormod_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value x = call->inputs[0], y = call->inputs[1], g = call->output_gradients[0];
     (void)err;
-    call->input_gradients[0] = leati_gradient_unbroadcast(g, x);
-    call->input_gradients[1] =
-        leati_gradient_unbroadcast(leat_multiply(g, leat_negate(leat_floordiv(x, y))), y);
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(g, x);
+    call->input_gradients[1] = leati_op_gradient_unbroadcast(
+        leat_op_multiply(g, leat_op_negate(leat_op_floordiv(x, y))), y);
     return LEAT_OK;
 }
 
-leat_value leat_floormod(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_floormod, NULL, x, y);
+leat_value leat_op_floormod(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_floormod, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_floormod = {

@@ -8,10 +8,10 @@ LEATI_LANES2_COMPARE(greater, x > y)
 
 static const leati_lane_function greater_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(greater)};
 
-LEATI_ELEMENTWISE_SLOTS(greater, leati_infer_compare, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(greater, leati_op_infer_compare, 0, NULL)
 
-leat_value leat_greater(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_greater, NULL, x, y);
+leat_value leat_op_greater(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_greater, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_greater = {

@@ -48,15 +48,15 @@ static leat_status histogram_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, DTYPE,
                             "the values are %s; expected int32, int64, float32 or float64",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_rank(call, 1, 1, "value_range", err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 1, "value_range", err));
     const leat_shape *range = &call->inputs[1].shape;
     if (range->rank == 1 && range->dims[0] != LEAT_UNKNOWN_DIM)
         LEATI_TRY(check_range(range->dims[0], err));
     if (args->dtype != LEAT_INT32 && args->dtype != LEAT_INT64)
         return leati_refuse(err, DTYPE, "dtype is %s; expected int32 or int64",
                             leat_dtype_name(args->dtype));
-    return leati_infer_output(call, args->dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
 /* The number of the part in which a value lies. */
@@ -72,12 +72,12 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *values = &call->inputs[0], *range = &call->inputs[1];
     leat_shape shape = LEAT_SHAPE(args->nbins);
     LEATI_TRY(check_range(range->rank == 1 ? range->count : 1, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
-        leat_tensor bounds = {.dtype = range->dtype, .data = leati_row_of(range, row)};
-        leat_tensor all = {.dtype = values->dtype, .data = leati_row_of(values, row)};
+        leat_tensor bounds = {.dtype = range->dtype, .data = leati_support_row_of(range, row)};
+        leat_tensor all = {.dtype = values->dtype, .data = leati_support_row_of(values, row)};
         double low = leati_tensor_float_at(&bounds, 0), high = leati_tensor_float_at(&bounds, 1);
-        char *to = leati_row_of(&call->outputs[0], row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         if (!(low < high)) {
             call->failed_row = row;
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -105,10 +105,10 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_histogram_fixed_width(leat_value values, leat_value value_range, int64_t nbins,
-                                      leat_dtype dtype) {
+leat_value leat_op_histogram_fixed_width(leat_value values, leat_value value_range, int64_t nbins,
+                                         leat_dtype dtype) {
     struct histogram_args args = {.nbins = nbins, .dtype = dtype};
-    return leati_op2(&leati_tensor_op_histogram_fixed_width, &args, values, value_range);
+    return leati_graph_build2(&leati_tensor_op_histogram_fixed_width, &args, values, value_range);
 }
 
 const leati_tensor_op leati_tensor_op_histogram_fixed_width = {

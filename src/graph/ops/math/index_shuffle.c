@@ -66,11 +66,11 @@ static leat_status index_shuffle_infer(leati_infer_call *call, leat_error *err) 
                             leat_dtype_name(call->inputs[MAX_INDEX].dtype));
     if (unknown && shape.rank == 0)
         shape.rank = LEAT_UNKNOWN_RANK;
-    return leati_infer_output(call, call->inputs[INDEX].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[INDEX].dtype, &shape, NULL, err);
 }
 
 static uint64_t value_of(const leati_operand *operand, int64_t row, int64_t i) {
-    const char *at = leati_row_of(operand, row);
+    const char *at = leati_support_row_of(operand, row);
     switch (operand->dtype) {
     case LEAT_INT32: return (uint64_t)(int64_t)((const int32_t *)at)[i];
     case LEAT_UINT32: return ((const uint32_t *)at)[i];
@@ -98,7 +98,7 @@ static leat_status shuffle_one(const leati_kernel_call *call, int64_t row, int64
                              (uint32_t)value_of(seed, row, at + 1)};
     leati_permutation permutation = leati_permutation_new(key, values[MAX_INDEX], ROUNDS);
     uint64_t place = leati_permutation_at(&permutation, values[INDEX]);
-    char *to = leati_row_of(out, row);
+    char *to = leati_support_row_of(out, row);
     if (leat_dtype_size(out->dtype) == sizeof(uint32_t))
         ((uint32_t *)to)[i] = (uint32_t)place;
     else
@@ -109,10 +109,10 @@ static leat_status shuffle_one(const leati_kernel_call *call, int64_t row, int64
 static leat_status index_shuffle_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = LEAT_SCALAR;
     for (int i = 0; i < 3; i++) {
-        leat_shape own = leati_operand_shape(&call->inputs[i]);
+        leat_shape own = leati_support_operand_shape(&call->inputs[i]);
         LEATI_TRY(add_shape(i, &own, &shape, err));
     }
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < call->outputs[0].count; i++) {
             call->failed_row = row;
@@ -122,8 +122,8 @@ static leat_status index_shuffle_kernel(leati_kernel_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_value leat_index_shuffle(leat_value index, leat_value seed, leat_value max_index) {
-    return leati_op3(&leati_tensor_op_index_shuffle, NULL, index, seed, max_index);
+leat_value leat_op_index_shuffle(leat_value index, leat_value seed, leat_value max_index) {
+    return leati_graph_build3(&leati_tensor_op_index_shuffle, NULL, index, seed, max_index);
 }
 
 const leati_tensor_op leati_tensor_op_index_shuffle = {

@@ -7,10 +7,10 @@ LEATI_LANES1_UNSIGNED(invert, ~x)
 
 static const leati_lane_function invert_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_INTEGER(invert)};
 
-LEATI_ELEMENTWISE_SLOTS(invert, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(invert, leati_op_infer_same, 0, NULL)
 
-leat_value leat_invert(leat_value x) {
-    return leati_op1(&leati_tensor_op_invert, NULL, x);
+leat_value leat_op_invert(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_invert, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_invert = {

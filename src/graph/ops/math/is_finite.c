@@ -9,10 +9,10 @@ LEATI_LANE1(is_finite_float64, double, double, bool, isfinite(x) != 0)
 
 static const leati_lane_function is_finite_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(is_finite)};
 
-LEATI_ELEMENTWISE_SLOTS(is_finite, leati_infer_compare, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(is_finite, leati_op_infer_compare, 0, NULL)
 
-leat_value leat_is_finite(leat_value x) {
-    return leati_op1(&leati_tensor_op_is_finite, NULL, x);
+leat_value leat_op_is_finite(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_is_finite, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_is_finite = {

@@ -9,10 +9,10 @@ LEATI_LANE1(is_nan_float64, double, double, bool, isnan(x) != 0)
 
 static const leati_lane_function is_nan_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(is_nan)};
 
-LEATI_ELEMENTWISE_SLOTS(is_nan, leati_infer_compare, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(is_nan, leati_op_infer_compare, 0, NULL)
 
-leat_value leat_is_nan(leat_value x) {
-    return leati_op1(&leati_tensor_op_is_nan, NULL, x);
+leat_value leat_op_is_nan(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_is_nan, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_is_nan = {

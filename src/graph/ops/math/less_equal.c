@@ -9,10 +9,10 @@ LEATI_LANES2_COMPARE(less_equal, x <= y)
 static const leati_lane_function less_equal_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_NUMBER(less_equal)};
 
-LEATI_ELEMENTWISE_SLOTS(less_equal, leati_infer_compare, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(less_equal, leati_op_infer_compare, 0, NULL)
 
-leat_value leat_less_equal(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_less_equal, NULL, x, y);
+leat_value leat_op_less_equal(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_less_equal, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_less_equal = {

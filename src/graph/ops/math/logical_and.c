@@ -8,10 +8,10 @@ LEATI_LANE2(logical_and_bool, bool, bool, bool, x &y)
 static const leati_lane_function logical_and_lanes[LEAT_NUM_DTYPES] = {[LEAT_BOOL] =
                                                                            logical_and_bool};
 
-LEATI_ELEMENTWISE_SLOTS(logical_and, leati_infer_compare, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(logical_and, leati_op_infer_compare, 0, NULL)
 
-leat_value leat_logical_and(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_logical_and, NULL, x, y);
+leat_value leat_op_logical_and(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_logical_and, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_logical_and = {

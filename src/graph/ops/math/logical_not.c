@@ -8,10 +8,10 @@ LEATI_LANE1(logical_not_bool, bool, bool, bool, !x)
 static const leati_lane_function logical_not_lanes[LEAT_NUM_DTYPES] = {[LEAT_BOOL] =
                                                                            logical_not_bool};
 
-LEATI_ELEMENTWISE_SLOTS(logical_not, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(logical_not, leati_op_infer_same, 0, NULL)
 
-leat_value leat_logical_not(leat_value x) {
-    return leati_op1(&leati_tensor_op_logical_not, NULL, x);
+leat_value leat_op_logical_not(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_logical_not, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_logical_not = {

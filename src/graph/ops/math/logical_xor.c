@@ -7,10 +7,10 @@ LEATI_LANE2(logical_xor_bool, bool, bool, bool, x != y)
 static const leati_lane_function logical_xor_lanes[LEAT_NUM_DTYPES] = {[LEAT_BOOL] =
                                                                            logical_xor_bool};
 
-LEATI_ELEMENTWISE_SLOTS(logical_xor, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(logical_xor, leati_op_infer_broadcast, 0, NULL)
 
-leat_value leat_logical_xor(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_logical_xor, NULL, x, y);
+leat_value leat_op_logical_xor(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_logical_xor, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_logical_xor = {

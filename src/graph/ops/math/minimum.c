@@ -9,19 +9,19 @@ LEATI_LANES2_FLOAT(minimum, (x < y || x != x) ? x : y, (x < y || x != x) ? x : y
 
 static const leati_lane_function minimum_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(minimum)};
 
-LEATI_ELEMENTWISE_SLOTS(minimum, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(minimum, leati_op_infer_broadcast, 0, NULL)
 
 static leat_status minimum_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
-    leat_value mask = leat_less_equal(x, y), none = leat_zeros_like(g);
-    call->input_gradients[0] = leati_gradient_unbroadcast(leat_select(mask, g, none), x);
-    call->input_gradients[1] = leati_gradient_unbroadcast(leat_select(mask, none, g), y);
+    leat_value mask = leat_op_less_equal(x, y), none = leat_op_zeros_like(g);
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(leat_op_select(mask, g, none), x);
+    call->input_gradients[1] = leati_op_gradient_unbroadcast(leat_op_select(mask, none, g), y);
     return LEAT_OK;
 }
 
-leat_value leat_minimum(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_minimum, NULL, x, y);
+leat_value leat_op_minimum(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_minimum, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_minimum = {

@@ -10,18 +10,18 @@ LEATI_LANES2_FLOAT_WIDE(multiply, LEATI_WIDE_MULTIPLY, x *y, x *y)
 
 static const leati_lane_function multiply_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(multiply)};
 
-LEATI_ELEMENTWISE_SLOTS(multiply, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(multiply, leati_op_infer_broadcast, 0, NULL)
 
 static leat_status multiply_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
-    call->input_gradients[0] = leati_gradient_unbroadcast(leat_multiply(g, y), x);
-    call->input_gradients[1] = leati_gradient_unbroadcast(leat_multiply(g, x), y);
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(leat_op_multiply(g, y), x);
+    call->input_gradients[1] = leati_op_gradient_unbroadcast(leat_op_multiply(g, x), y);
     return LEAT_OK;
 }
 
-leat_value leat_multiply(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_multiply, NULL, x, y);
+leat_value leat_op_multiply(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_multiply, NULL, x, y);
 }
 
 static bool product_fits(int64_t x, int64_t y, int64_t *out) {

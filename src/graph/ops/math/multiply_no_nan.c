@@ -8,18 +8,18 @@ LEATI_LANES2_FLOAT(multiply_no_nan, y == 0 ? 0 : x * y, y == 0 ? 0 : x * y)
 static const leati_lane_function multiply_no_nan_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_FLOAT(multiply_no_nan)};
 
-LEATI_ELEMENTWISE_SLOTS(multiply_no_nan, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(multiply_no_nan, leati_op_infer_broadcast, 0, NULL)
 
 static leat_status multiply_no_nan_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
-    call->input_gradients[0] = leati_gradient_unbroadcast(leat_multiply_no_nan(g, y), x);
-    call->input_gradients[1] = leati_gradient_unbroadcast(leat_multiply_no_nan(x, g), y);
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(leat_op_multiply_no_nan(g, y), x);
+    call->input_gradients[1] = leati_op_gradient_unbroadcast(leat_op_multiply_no_nan(x, g), y);
     return LEAT_OK;
 }
 
-leat_value leat_multiply_no_nan(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_multiply_no_nan, NULL, x, y);
+leat_value leat_op_multiply_no_nan(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_multiply_no_nan, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_multiply_no_nan = {

@@ -9,16 +9,16 @@ LEATI_LANES1_FLOAT(negate, -x, -x)
 static const leati_lane_function negate_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_SIGNED(negate),
                                                                   LEATI_TABLE_FLOAT(negate)};
 
-LEATI_ELEMENTWISE_SLOTS(negate, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(negate, leati_op_infer_same, 0, NULL)
 
 static leat_status negate_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_negate(call->output_gradients[0]);
+    call->input_gradients[0] = leat_op_negate(call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_negate(leat_value x) {
-    return leati_op1(&leati_tensor_op_negate, NULL, x);
+leat_value leat_op_negate(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_negate, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_negate = {

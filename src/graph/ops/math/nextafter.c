@@ -9,18 +9,19 @@ LEATI_LANE2(nextafter_float64, double, double, double, nextafter(x, y))
 static const leati_lane_function nextafter_lanes[LEAT_NUM_DTYPES] = {
     [LEAT_FLOAT32] = nextafter_float32, [LEAT_FLOAT64] = nextafter_float64};
 
-LEATI_ELEMENTWISE_SLOTS(nextafter, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(nextafter, leati_op_infer_broadcast, 0, NULL)
 
 static leat_status nextafter_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0];
-    call->input_gradients[0] = leati_gradient_unbroadcast(g, call->inputs[0]);
-    call->input_gradients[1] = leati_gradient_unbroadcast(leat_zeros_like(g), call->inputs[1]);
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(g, call->inputs[0]);
+    call->input_gradients[1] =
+        leati_op_gradient_unbroadcast(leat_op_zeros_like(g), call->inputs[1]);
     return LEAT_OK;
 }
 
-leat_value leat_nextafter(leat_value x1, leat_value x2) {
-    return leati_op2(&leati_tensor_op_nextafter, NULL, x1, x2);
+leat_value leat_op_nextafter(leat_value x1, leat_value x2) {
+    return leati_graph_build2(&leati_tensor_op_nextafter, NULL, x1, x2);
 }
 
 const leati_tensor_op leati_tensor_op_nextafter = {

@@ -22,10 +22,10 @@ LEATI_LANE2(not_equal_bool, bool, bool, bool, x != y)
 static const leati_lane_function not_equal_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_NUMBER(not_equal), [LEAT_BOOL] = not_equal_bool, [LEAT_STRING] = not_equal_string};
 
-LEATI_ELEMENTWISE_SLOTS(not_equal, leati_infer_compare, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(not_equal, leati_op_infer_compare, 0, NULL)
 
-leat_value leat_not_equal(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_not_equal, NULL, x, y);
+leat_value leat_op_not_equal(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_not_equal, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_not_equal = {

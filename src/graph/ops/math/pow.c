@@ -30,25 +30,25 @@ LEATI_LANES2_FLOAT(pow, powf(x, y), pow(x, y))
 static const leati_lane_function pow_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_SIGNED(pow),
                                                                LEATI_TABLE_FLOAT(pow)};
 
-LEATI_ELEMENTWISE_SLOTS(pow, leati_infer_broadcast, 0,
+LEATI_ELEMENTWISE_SLOTS(pow, leati_op_infer_broadcast, 0,
                         "a negative power of an integer is no integer; cast to floats first")
 
 static leat_status pow_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
-    leat_value z = call->outputs[0], none = leat_zeros_like(z);
-    leat_value one = leati_number(x.graph, leat_value_dtype(x), 1);
-    leat_value positive = leat_greater(x, leat_zeros_like(x));
-    leat_value logarithm = leat_select(positive, leat_log(x), none);
-    leat_value slope = leat_multiply(y, leat_pow(x, leat_subtract(y, one)));
-    call->input_gradients[0] = leati_gradient_unbroadcast(leat_multiply(g, slope), x);
+    leat_value z = call->outputs[0], none = leat_op_zeros_like(z);
+    leat_value one = leati_support_number(x.graph, leat_value_dtype(x), 1);
+    leat_value positive = leat_op_greater(x, leat_op_zeros_like(x));
+    leat_value logarithm = leat_op_select(positive, leat_op_log(x), none);
+    leat_value slope = leat_op_multiply(y, leat_op_pow(x, leat_op_subtract(y, one)));
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(leat_op_multiply(g, slope), x);
     call->input_gradients[1] =
-        leati_gradient_unbroadcast(leat_multiply(g, leat_multiply(z, logarithm)), y);
+        leati_op_gradient_unbroadcast(leat_op_multiply(g, leat_op_multiply(z, logarithm)), y);
     return LEAT_OK;
 }
 
-leat_value leat_pow(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_pow, NULL, x, y);
+leat_value leat_op_pow(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_pow, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_pow = {

@@ -7,17 +7,17 @@ LEATI_LANES1_FLOAT(reciprocal, 1.0f / x, 1.0 / x)
 static const leati_lane_function reciprocal_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_FLOAT(reciprocal)};
 
-LEATI_ELEMENTWISE_SLOTS(reciprocal, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(reciprocal, leati_op_infer_same, 0, NULL)
 
 static leat_status reciprocal_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], y = call->outputs[0];
-    call->input_gradients[0] = leat_negate(leat_multiply(g, leat_square(y)));
+    call->input_gradients[0] = leat_op_negate(leat_op_multiply(g, leat_op_square(y)));
     return LEAT_OK;
 }
 
-leat_value leat_reciprocal(leat_value x) {
-    return leati_op1(&leati_tensor_op_reciprocal, NULL, x);
+leat_value leat_op_reciprocal(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_reciprocal, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_reciprocal = {

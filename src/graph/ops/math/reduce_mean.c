@@ -16,21 +16,21 @@ static leat_value share(leat_value g, leat_value x, leat_value y) {
     leat_dtype dtype = leat_value_dtype(g);
     if (many > 0 && few > 0) {
         int64_t each = many / few;
-        return leat_divide(g, leati_number(g.graph, dtype, (double)each));
+        return leat_op_divide(g, leati_support_number(g.graph, dtype, (double)each));
     }
-    leat_value ratio = leat_divide(leat_cast(leat_size_of(x, LEAT_INT64), dtype),
-                                   leat_cast(leat_size_of(y, LEAT_INT64), dtype));
-    return leat_divide(g, ratio);
+    leat_value ratio = leat_op_divide(leat_op_cast(leat_op_size(x, LEAT_INT64), dtype),
+                                      leat_op_cast(leat_op_size(y, LEAT_INT64), dtype));
+    return leat_op_divide(g, ratio);
 }
 
 static leat_status reduce_mean_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = share(call->output_gradients[0], call->inputs[0], call->outputs[0]);
     LEATI_TRY(leati_reduce_expand(call, g, &g, err));
-    call->input_gradients[0] = leat_broadcast_like(g, call->inputs[0]);
+    call->input_gradients[0] = leat_op_broadcast_like(g, call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_reduce_mean(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
+leat_value leat_op_reduce_mean(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
     return leati_reduce_build(&leati_tensor_op_reduce_mean, x, axes, num_axes, keepdims);
 }
 

@@ -8,7 +8,7 @@ static leat_status reduce_min_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_reduce_kernel(call, LEATI_REDUCE_MIN, err);
 }
 
-leat_value leat_reduce_min(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
+leat_value leat_op_reduce_min(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
     return leati_reduce_build(&leati_tensor_op_reduce_min, x, axes, num_axes, keepdims);
 }
 

@@ -23,18 +23,18 @@ static leat_status reduce_prod_gradient(leati_gradient_call *call, leat_error *e
     for (int32_t d = 0; d < rank; d++) {
         if (!mask[d])
             continue;
-        leat_value before = leat_cumprod(x, d, true, false),
-                   behind = leat_cumprod(x, d, true, true);
-        steps[count++] = leat_multiply(before, behind);
-        x = leat_reduce_prod(x, (int64_t[]){d}, 1, true);
+        leat_value before = leat_op_cumprod(x, d, true, false),
+                   behind = leat_op_cumprod(x, d, true, true);
+        steps[count++] = leat_op_multiply(before, behind);
+        x = leat_op_reduce_prod(x, (int64_t[]){d}, 1, true);
     }
     while (count > 0)
-        gradient = leat_multiply(gradient, steps[--count]);
+        gradient = leat_op_multiply(gradient, steps[--count]);
     call->input_gradients[0] = gradient;
     return LEAT_OK;
 }
 
-leat_value leat_reduce_prod(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
+leat_value leat_op_reduce_prod(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
     return leati_reduce_build(&leati_tensor_op_reduce_prod, x, axes, num_axes, keepdims);
 }
 

@@ -11,11 +11,11 @@ static leat_status reduce_sum_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status reduce_sum_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g;
     LEATI_TRY(leati_reduce_expand(call, call->output_gradients[0], &g, err));
-    call->input_gradients[0] = leat_broadcast_like(g, call->inputs[0]);
+    call->input_gradients[0] = leat_op_broadcast_like(g, call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_reduce_sum(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
+leat_value leat_op_reduce_sum(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {
     return leati_reduce_build(&leati_tensor_op_reduce_sum, x, axes, num_axes, keepdims);
 }
 

@@ -10,10 +10,10 @@ LEATI_LANES2_INTEGER(right_shift, x >> (y < 1                        ? 0
 static const leati_lane_function right_shift_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_INTEGER(right_shift)};
 
-LEATI_ELEMENTWISE_SLOTS(right_shift, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(right_shift, leati_op_infer_broadcast, 0, NULL)
 
-leat_value leat_right_shift(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_right_shift, NULL, x, y);
+leat_value leat_op_right_shift(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_right_shift, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_right_shift = {

@@ -6,10 +6,10 @@ LEATI_LANES1_FLOAT(rint, rintf(x), rint(x))
 
 static const leati_lane_function rint_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(rint)};
 
-LEATI_ELEMENTWISE_SLOTS(rint, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(rint, leati_op_infer_same, 0, NULL)
 
-leat_value leat_rint(leat_value x) {
-    return leati_op1(&leati_tensor_op_rint, NULL, x);
+leat_value leat_op_rint(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_rint, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_rint = {
@@ -28,5 +28,5 @@ const leati_tensor_op leati_tensor_op_rint = {
     .flags = LEATI_ELEMENTWISE,
     .infer = rint_infer,
     .kernel = rint_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
 };

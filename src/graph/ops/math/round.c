@@ -8,10 +8,10 @@ LEATI_LANES1_FLOAT(round, rintf(x), rint(x))
 
 static const leati_lane_function round_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(round)};
 
-LEATI_ELEMENTWISE_SLOTS(round, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(round, leati_op_infer_same, 0, NULL)
 
-leat_value leat_round(leat_value x) {
-    return leati_op1(&leati_tensor_op_round, NULL, x);
+leat_value leat_op_round(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_round, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_round = {
@@ -30,5 +30,5 @@ const leati_tensor_op leati_tensor_op_round = {
     .flags = LEATI_ELEMENTWISE,
     .infer = round_infer,
     .kernel = round_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
 };

@@ -7,18 +7,18 @@ LEATI_LANES1_FLOAT(rsqrt, 1.0f / sqrtf(x), 1.0 / sqrt(x))
 
 static const leati_lane_function rsqrt_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(rsqrt)};
 
-LEATI_ELEMENTWISE_SLOTS(rsqrt, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(rsqrt, leati_op_infer_same, 0, NULL)
 
 static leat_status rsqrt_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], y = call->outputs[0];
     call->input_gradients[0] =
-        leat_multiply(leati_times(g, -0.5), leat_multiply(y, leat_square(y)));
+        leat_op_multiply(leati_support_times(g, -0.5), leat_op_multiply(y, leat_op_square(y)));
     return LEAT_OK;
 }
 
-leat_value leat_rsqrt(leat_value x) {
-    return leati_op1(&leati_tensor_op_rsqrt, NULL, x);
+leat_value leat_op_rsqrt(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_rsqrt, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_rsqrt = {

@@ -93,7 +93,8 @@ static bool store_bounds(leat_dtype from, leat_dtype to, void *low, void *high) 
     double ends[2];
     if (is_float(from)) {
         float_bounds(from, to, &ends[0], &ends[1]);
-        return leati_store_number(from, ends[0], low) && leati_store_number(from, ends[1], high);
+        return leati_support_store_number(from, ends[0], low) &&
+               leati_support_store_number(from, ends[1], high);
     }
     if (is_float(to) && to != LEAT_FLOAT16)
         return false;
@@ -120,8 +121,8 @@ leat_status leati_saturate(leati_kernel_call *call, const leati_operand *in, lea
     *out = *in;
     if (!store_bounds(in->dtype, dtype, operands[1].data, operands[2].data))
         return LEAT_OK;
-    return leati_inner_run(call, &leati_tensor_op_clip_by_value, NULL, operands, 3, in->dtype, out,
-                           err);
+    return leati_support_inner_run(call, &leati_tensor_op_clip_by_value, NULL, operands, 3,
+                                   in->dtype, out, err);
 }
 
 /* ---- slots ---- */
@@ -133,16 +134,16 @@ static leat_status saturate_infer(leati_infer_call *call, leat_error *err) {
         args->dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "from %s to %s; expected numbers", leat_dtype_name(from),
                             leat_dtype_name(args->dtype));
-    return leati_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
+    return leati_op_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
 }
 
 static leat_status saturate_kernel(leati_kernel_call *call, leat_error *err) {
     const struct saturate_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_operand clipped;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     LEATI_TRY(leati_saturate(call, &call->inputs[0], args->dtype, &clipped, err));
-    return leati_inner_cast_into(call, &clipped, &call->outputs[0], err);
+    return leati_support_inner_cast_into(call, &clipped, &call->outputs[0], err);
 }
 
 static leat_status saturate_gradient(leati_gradient_call *call, leat_error *err) {
@@ -154,16 +155,17 @@ static leat_status saturate_gradient(leati_gradient_call *call, leat_error *err)
     if (!is_float(from) || !is_float(args->dtype))
         return LEAT_OK;
     float_bounds(from, args->dtype, &low, &high);
-    leat_value outside = leat_logical_or(leat_less(x, leati_number(call->graph, from, low)),
-                                         leat_greater(x, leati_number(call->graph, from, high)));
-    leat_value dy = leat_cast(call->output_gradients[0], from);
-    call->input_gradients[0] = leat_select(outside, leat_zeros_like(dy), dy);
+    leat_value outside =
+        leat_op_logical_or(leat_op_less(x, leati_support_number(call->graph, from, low)),
+                           leat_op_greater(x, leati_support_number(call->graph, from, high)));
+    leat_value dy = leat_op_cast(call->output_gradients[0], from);
+    call->input_gradients[0] = leat_op_select(outside, leat_op_zeros_like(dy), dy);
     return LEAT_OK;
 }
 
-leat_value leat_saturate_cast(leat_value value, leat_dtype dtype) {
+leat_value leat_op_saturate_cast(leat_value value, leat_dtype dtype) {
     struct saturate_args args = {.dtype = dtype};
-    return leati_op1(&leati_tensor_op_saturate_cast, &args, value);
+    return leati_graph_build1(&leati_tensor_op_saturate_cast, &args, value);
 }
 
 const leati_tensor_op leati_tensor_op_saturate_cast = {

@@ -13,8 +13,8 @@ static leat_status segment_max_gradient(leati_gradient_call *call, leat_error *e
     return leati_segment_extreme_gradient(call, &leati_tensor_op_segment_sum, err);
 }
 
-leat_value leat_segment_max(leat_value data, leat_value segment_ids) {
-    return leati_op2(&leati_tensor_op_segment_max, NULL, data, segment_ids);
+leat_value leat_op_segment_max(leat_value data, leat_value segment_ids) {
+    return leati_graph_build2(&leati_tensor_op_segment_max, NULL, data, segment_ids);
 }
 
 const leati_tensor_op leati_tensor_op_segment_max = {

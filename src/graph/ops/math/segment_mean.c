@@ -12,13 +12,13 @@ static leat_status segment_mean_kernel(leati_kernel_call *call, leat_error *err)
 static leat_status segment_mean_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value ids = call->inputs[1], x = call->inputs[0], g = call->output_gradients[0];
     (void)err;
-    leat_value counts = leat_segment_sum(leat_ones_like(x), ids);
-    call->input_gradients[0] = leati_segment_spread(leat_divide_no_nan(g, counts), ids, x);
+    leat_value counts = leat_op_segment_sum(leat_op_ones_like(x), ids);
+    call->input_gradients[0] = leati_segment_spread(leat_op_divide_no_nan(g, counts), ids, x);
     return LEAT_OK;
 }
 
-leat_value leat_segment_mean(leat_value data, leat_value segment_ids) {
-    return leati_op2(&leati_tensor_op_segment_mean, NULL, data, segment_ids);
+leat_value leat_op_segment_mean(leat_value data, leat_value segment_ids) {
+    return leati_graph_build2(&leati_tensor_op_segment_mean, NULL, data, segment_ids);
 }
 
 const leati_tensor_op leati_tensor_op_segment_mean = {

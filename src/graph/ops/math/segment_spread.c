@@ -6,16 +6,16 @@
 #include <string.h>
 
 static leat_status segment_spread_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_number(call, 0, "the values", err));
-    LEATI_TRY(leati_want_index(call, 1, "segment_ids", err));
-    return leati_infer_output(call, call->inputs[0].dtype, &call->inputs[2].shape, NULL, err);
+    LEATI_TRY(leati_combine_want_number(call, 0, "the values", err));
+    LEATI_TRY(leati_support_want_index(call, 1, "segment_ids", err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[2].shape, NULL, err);
 }
 
 static leat_status segment_spread_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *values = &call->inputs[0], *ids = &call->inputs[1];
     const leati_operand *out = &call->outputs[0];
-    leat_shape shape = leati_operand_shape(&call->inputs[2]);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(&call->inputs[2]);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t segments = values->rank > 0 ? values->dims[0] : 0;
     if (out->count == 0)
         return LEAT_OK;
@@ -27,11 +27,11 @@ static leat_status segment_spread_kernel(leati_kernel_call *call, leat_error *er
                           (long long)ids->count);
     size_t bytes = (size_t)each * leat_dtype_size(out->dtype);
     for (int64_t row = 0; row < call->n; row++) {
-        char *to = leati_row_of(out, row);
+        char *to = leati_support_row_of(out, row);
         for (int64_t i = 0; i < ids->count; i++, to += bytes) {
-            int64_t id = leati_index_at(ids, row, i);
+            int64_t id = leati_support_index_at(ids, row, i);
             if (id >= 0 && id < segments)
-                memcpy(to, leati_row_of(values, row) + (size_t)id * bytes, bytes);
+                memcpy(to, leati_support_row_of(values, row) + (size_t)id * bytes, bytes);
             else
                 memset(to, 0, bytes);
         }

@@ -16,8 +16,8 @@ static leat_status segment_sum_gradient(leati_gradient_call *call, leat_error *e
     return LEAT_OK;
 }
 
-leat_value leat_segment_sum(leat_value data, leat_value segment_ids) {
-    return leati_op2(&leati_tensor_op_segment_sum, NULL, data, segment_ids);
+leat_value leat_op_segment_sum(leat_value data, leat_value segment_ids) {
+    return leati_graph_build2(&leati_tensor_op_segment_sum, NULL, data, segment_ids);
 }
 
 const leati_tensor_op leati_tensor_op_segment_sum = {

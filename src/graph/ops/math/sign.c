@@ -10,17 +10,17 @@ LEATI_LANES1_FLOAT(sign, x > 0 ? (T)1 : x < 0 ? (T)-1 : x, x > 0 ? (T)1 : x < 0 
 static const leati_lane_function sign_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_SIGNED(sign),
                                                                 LEATI_TABLE_FLOAT(sign)};
 
-LEATI_ELEMENTWISE_SLOTS(sign, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(sign, leati_op_infer_same, 0, NULL)
 
 static leat_status sign_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value x = call->inputs[0];
-    call->input_gradients[0] = leat_zeros_like(x);
+    call->input_gradients[0] = leat_op_zeros_like(x);
     return LEAT_OK;
 }
 
-leat_value leat_sign(leat_value x) {
-    return leati_op1(&leati_tensor_op_sign, NULL, x);
+leat_value leat_op_sign(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_sign, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_sign = {

@@ -6,17 +6,17 @@ LEATI_LANES1_FLOAT(sin, sinf(x), sin(x))
 
 static const leati_lane_function sin_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(sin)};
 
-LEATI_ELEMENTWISE_SLOTS(sin, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(sin, leati_op_infer_same, 0, NULL)
 
 static leat_status sin_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0];
-    call->input_gradients[0] = leat_multiply(g, leat_cos(x));
+    call->input_gradients[0] = leat_op_multiply(g, leat_op_cos(x));
     return LEAT_OK;
 }
 
-leat_value leat_sin(leat_value x) {
-    return leati_op1(&leati_tensor_op_sin, NULL, x);
+leat_value leat_op_sin(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_sin, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_sin = {

@@ -9,17 +9,17 @@ LEATI_LANES1_FLOAT(square, x *x, x *x)
 
 static const leati_lane_function square_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(square)};
 
-LEATI_ELEMENTWISE_SLOTS(square, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(square, leati_op_infer_same, 0, NULL)
 
 static leat_status square_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0];
-    call->input_gradients[0] = leat_multiply(g, leati_times(x, 2));
+    call->input_gradients[0] = leat_op_multiply(g, leati_support_times(x, 2));
     return LEAT_OK;
 }
 
-leat_value leat_square(leat_value x) {
-    return leati_op1(&leati_tensor_op_square, NULL, x);
+leat_value leat_op_square(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_square, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_square = {

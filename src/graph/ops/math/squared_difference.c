@@ -8,19 +8,19 @@ LEATI_LANES2_FLOAT(squared_difference, (x - y) * (x - y), (x - y) * (x - y))
 static const leati_lane_function squared_difference_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_NUMBER(squared_difference)};
 
-LEATI_ELEMENTWISE_SLOTS(squared_difference, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(squared_difference, leati_op_infer_broadcast, 0, NULL)
 
 static leat_status squared_difference_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
-    leat_value slope = leat_multiply(g, leati_times(leat_subtract(x, y), 2));
-    call->input_gradients[0] = leati_gradient_unbroadcast(slope, x);
-    call->input_gradients[1] = leati_gradient_unbroadcast(leat_negate(slope), y);
+    leat_value slope = leat_op_multiply(g, leati_support_times(leat_op_subtract(x, y), 2));
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(slope, x);
+    call->input_gradients[1] = leati_op_gradient_unbroadcast(leat_op_negate(slope), y);
     return LEAT_OK;
 }
 
-leat_value leat_squared_difference(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_squared_difference, NULL, x, y);
+leat_value leat_op_squared_difference(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_squared_difference, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_squared_difference = {

@@ -10,18 +10,18 @@ LEATI_LANES2_FLOAT_WIDE(subtract, LEATI_WIDE_SUBTRACT, x - y, x - y)
 
 static const leati_lane_function subtract_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(subtract)};
 
-LEATI_ELEMENTWISE_SLOTS(subtract, leati_infer_broadcast, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(subtract, leati_op_infer_broadcast, 0, NULL)
 
 static leat_status subtract_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0];
-    call->input_gradients[0] = leati_gradient_unbroadcast(g, call->inputs[0]);
-    call->input_gradients[1] = leati_gradient_unbroadcast(leat_negate(g), call->inputs[1]);
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(g, call->inputs[0]);
+    call->input_gradients[1] = leati_op_gradient_unbroadcast(leat_op_negate(g), call->inputs[1]);
     return LEAT_OK;
 }
 
-leat_value leat_subtract(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_subtract, NULL, x, y);
+leat_value leat_op_subtract(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_subtract, NULL, x, y);
 }
 
 static bool difference_fits(int64_t x, int64_t y, int64_t *out) {

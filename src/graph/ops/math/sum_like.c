@@ -9,15 +9,15 @@ static leat_status sum_like_infer(leati_infer_call *call, leat_error *err) {
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the input is %s; expected numbers",
                             leat_dtype_name(dtype));
-    return leati_infer_output(call, dtype, &call->inputs[1].shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &call->inputs[1].shape, NULL, err);
 }
 
 static leat_status sum_like_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape from = leati_operand_shape(&call->inputs[0]);
-    leat_shape to = leati_operand_shape(&call->inputs[1]), joined;
+    leat_shape from = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape to = leati_support_operand_shape(&call->inputs[1]), joined;
     bool mask[LEAT_MAX_RANK];
     char texts[2][128];
-    LEATI_TRY(leati_infer_broadcast_shape(&from, &to, &joined, err));
+    LEATI_TRY(leati_op_infer_broadcast_shape(&from, &to, &joined, err));
     if (!leati_shape_equal(&joined, &from))
         return leati_refuse(err, SHAPE, "%s does not sum down to %s",
                             leati_shape_text(&from, texts[0]), leati_shape_text(&to, texts[1]));
@@ -25,18 +25,18 @@ static leat_status sum_like_kernel(leati_kernel_call *call, leat_error *err) {
         int32_t k = d - (from.rank - to.rank);
         mask[d] = k < 0 || (to.dims[k] == 1 && from.dims[d] != 1);
     }
-    LEATI_TRY(leati_output_like(call, 0, &to, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &to, err));
     return leati_reduce(call, mask, LEATI_REDUCE_SUM, err);
 }
 
 static leat_status sum_like_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_broadcast_like(call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[0] = leat_op_broadcast_like(call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_sum_like(leat_value x, leat_value like) {
-    return leati_op2(&leati_tensor_op_sum_like, NULL, x, like);
+leat_value leat_op_sum_like(leat_value x, leat_value like) {
+    return leati_graph_build2(&leati_tensor_op_sum_like, NULL, x, like);
 }
 
 const leati_tensor_op leati_tensor_op_sum_like = {

@@ -10,11 +10,11 @@ LEATI_LANES2_FLOAT(truncatediv, truncf(x / y), trunc(x / y))
 static const leati_lane_function truncatediv_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_NUMBER(truncatediv)};
 
-LEATI_ELEMENTWISE_SLOTS(truncatediv, leati_infer_broadcast, 0,
+LEATI_ELEMENTWISE_SLOTS(truncatediv, leati_op_infer_broadcast, 0,
                         "division by zero: an integer has no quotient; guard it with select")
 
-leat_value leat_truncatediv(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_truncatediv, NULL, x, y);
+leat_value leat_op_truncatediv(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_truncatediv, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_truncatediv = {

@@ -10,11 +10,11 @@ LEATI_LANES2_FLOAT(truncatemod, fmodf(x, y), fmod(x, y))
 static const leati_lane_function truncatemod_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_NUMBER(truncatemod)};
 
-LEATI_ELEMENTWISE_SLOTS(truncatemod, leati_infer_broadcast, 0,
+LEATI_ELEMENTWISE_SLOTS(truncatemod, leati_op_infer_broadcast, 0,
                         "division by zero: an integer has no quotient; guard it with select")
 
-leat_value leat_truncatemod(leat_value x, leat_value y) {
-    return leati_op2(&leati_tensor_op_truncatemod, NULL, x, y);
+leat_value leat_op_truncatemod(leat_value x, leat_value y) {
+    return leati_graph_build2(&leati_tensor_op_truncatemod, NULL, x, y);
 }
 
 const leati_tensor_op leati_tensor_op_truncatemod = {

@@ -6,7 +6,7 @@
 #include "graph/support/math/segment.h"
 
 static leat_status unsorted_segment_sum_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_unsorted_kernel(call, LEATI_COMBINE_SUM, err);
+    return leati_segment_unsorted_kernel(call, LEATI_COMBINE_SUM, err);
 }
 
 static leat_status unsorted_segment_sum_gradient(leati_gradient_call *call, leat_error *err) {
@@ -16,10 +16,10 @@ static leat_status unsorted_segment_sum_gradient(leati_gradient_call *call, leat
     return LEAT_OK;
 }
 
-leat_value leat_unsorted_segment_sum(leat_value data, leat_value segment_ids,
-                                     int64_t num_segments) {
+leat_value leat_op_unsorted_segment_sum(leat_value data, leat_value segment_ids,
+                                        int64_t num_segments) {
     struct leati_segment_args args = {.num_segments = num_segments};
-    return leati_op2(&leati_tensor_op_unsorted_segment_sum, &args, data, segment_ids);
+    return leati_graph_build2(&leati_tensor_op_unsorted_segment_sum, &args, data, segment_ids);
 }
 
 const leati_tensor_op leati_tensor_op_unsorted_segment_sum = {
@@ -37,7 +37,7 @@ const leati_tensor_op leati_tensor_op_unsorted_segment_sum = {
     .args_size = sizeof(struct leati_segment_args),
     .min_inputs = 2,
     .max_inputs = 2,
-    .infer = leati_unsorted_infer,
+    .infer = leati_segment_unsorted_infer,
     .kernel = unsorted_segment_sum_kernel,
     .gradient = unsorted_segment_sum_gradient,
 };

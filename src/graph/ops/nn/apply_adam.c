@@ -45,8 +45,8 @@ static const leati_row adam_rows[] = {
 
 static leat_status apply_adam_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_adam_args *args = call->args;
-    LEATI_TRY(leati_want_dtype(call, 2, LEAT_INT64, "the step", err));
-    LEATI_TRY(leati_want_rank(call, 2, 0, "the step", err));
+    LEATI_TRY(leati_support_want_dtype(call, 2, LEAT_INT64, "the step", err));
+    LEATI_TRY(leati_support_want_rank(call, 2, 0, "the step", err));
     return leati_slot_infer(call, args->slots, 2, err);
 }
 
@@ -114,8 +114,8 @@ static leat_status apply_adam_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_slot_copy(call, args->slots[0], &m, err));
     LEATI_TRY(leati_slot_copy(call, args->slots[1], &v, err));
     for (int64_t row = 0; row < call->n; row++) {
-        int64_t step = leati_index_at(&call->inputs[2], row, 0);
-        const void *g = leati_row_of(gradient, row), *r = leati_row_of(rate, row);
+        int64_t step = leati_support_index_at(&call->inputs[2], row, 0);
+        const void *g = leati_support_row_of(gradient, row), *r = leati_support_row_of(rate, row);
         LEATI_TRY(leati_adam_check_step(step, err));
         if (gradient->dtype == LEAT_FLOAT32) {
             leati_adam_float adam = leati_adam_float_of(args, *(const float *)r, step);
@@ -127,9 +127,9 @@ static leat_status apply_adam_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-void leat_apply_adam(leat_variable *variable, leat_variable *momentum, leat_variable *velocity,
-                     leat_value gradient, leat_value learning_rate, leat_value step, double beta_1,
-                     double beta_2, double epsilon) {
+void leat_op_apply_adam(leat_variable *variable, leat_variable *momentum, leat_variable *velocity,
+                        leat_value gradient, leat_value learning_rate, leat_value step,
+                        double beta_1, double beta_2, double epsilon) {
     struct leati_adam_args args = {
         .variable = (leat_object *)(void *)variable,
         .slots = {(leat_object *)(void *)momentum, (leat_object *)(void *)velocity},

@@ -24,7 +24,7 @@ static leat_status apply_gradient_descent_kernel(leati_kernel_call *call, leat_e
     LEATI_TRY(leati_slot_check(call, err));
     LEATI_TRY(leati_slot_copy(call, args->variable, &variable, err));
     for (int64_t row = 0; row < call->n; row++) {
-        const void *g = leati_row_of(gradient, row), *r = leati_row_of(rate, row);
+        const void *g = leati_support_row_of(gradient, row), *r = leati_support_row_of(rate, row);
         if (gradient->dtype == LEAT_FLOAT32)
             descend_float(variable, g, *(const float *)r, gradient->count);
         else
@@ -33,8 +33,8 @@ static leat_status apply_gradient_descent_kernel(leati_kernel_call *call, leat_e
     return LEAT_OK;
 }
 
-void leat_apply_gradient_descent(leat_variable *variable, leat_value gradient,
-                                 leat_value learning_rate) {
+void leat_op_apply_gradient_descent(leat_variable *variable, leat_value gradient,
+                                    leat_value learning_rate) {
     struct leati_variable_args args = {.variable = (leat_object *)(void *)variable};
     leati_slot_build(&leati_tensor_op_apply_gradient_descent, &args,
                      (leat_value[]){gradient, learning_rate}, 2);

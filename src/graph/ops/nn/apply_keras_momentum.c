@@ -60,7 +60,7 @@ static leat_status apply_keras_momentum_kernel(leati_kernel_call *call, leat_err
     LEATI_TRY(leati_slot_copy(call, args->variable, &variable, err));
     LEATI_TRY(leati_slot_copy(call, args->slot, &slot, err));
     for (int64_t row = 0; row < call->n; row++) {
-        const void *g = leati_row_of(gradient, row), *r = leati_row_of(rate, row);
+        const void *g = leati_support_row_of(gradient, row), *r = leati_support_row_of(rate, row);
         if (gradient->dtype == LEAT_FLOAT32)
             roll_float(variable, slot, g, *(const float *)r, (float)args->momentum,
                        args->use_nesterov, gradient->count);
@@ -71,8 +71,8 @@ static leat_status apply_keras_momentum_kernel(leati_kernel_call *call, leat_err
     return LEAT_OK;
 }
 
-void leat_apply_keras_momentum(leat_variable *variable, leat_variable *slot, leat_value gradient,
-                               leat_value learning_rate, double momentum, bool nesterov) {
+void leat_op_apply_keras_momentum(leat_variable *variable, leat_variable *slot, leat_value gradient,
+                                  leat_value learning_rate, double momentum, bool nesterov) {
     struct momentum_args args = {.variable = (leat_object *)(void *)variable,
                                  .slot = (leat_object *)(void *)slot,
                                  .momentum = momentum,

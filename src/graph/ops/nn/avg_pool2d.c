@@ -8,10 +8,10 @@
 static leat_status avg_pool2d_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, shape;
-    LEATI_TRY(leati_want_float(call, 0, "the input", err));
-    LEATI_TRY(leati_want_rank4(call, 0, "the input", &input, err));
-    LEATI_TRY(leati_pool_plan_init(&plan, call->args, &input, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    LEATI_TRY(leati_window_want_rank4(call, 0, "the input", &input, err));
+    LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &input, &shape, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 #define MEAN_TYPE(TYPE)                                                                            \
@@ -38,16 +38,16 @@ MEAN_TYPE(double)
 
 static leat_status avg_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *input = &call->inputs[0];
-    leat_shape from = leati_operand_shape(input), shape;
+    leat_shape from = leati_support_operand_shape(input), shape;
     leati_conv_plan plan;
-    LEATI_TRY(leati_pool_plan_init(&plan, call->args, &from, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &from, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
     int64_t pixels = plan.y.out * plan.x.out;
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        char *out = leati_row_of(&call->outputs[0], row);
-        const char *in = leati_row_of(input, row);
+        char *out = leati_support_row_of(&call->outputs[0], row);
+        const char *in = leati_support_row_of(input, row);
         for (int64_t k = 0; k < plan.batch * pixels; k++, out += pixel) {
             const char *from_picture = in + (size_t)(k / pixels) * picture;
             int64_t y = k % pixels / plan.x.out, x = k % plan.x.out;
@@ -64,13 +64,13 @@ static leat_status avg_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status avg_pool2d_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leati_op2(&leati_tensor_op_avg_pool2d_grad, call->args,
-                                         call->inputs[0], call->output_gradients[0]);
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_avg_pool2d_grad, call->args,
+                                                  call->inputs[0], call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_avg_pool2d(leat_value input, const leat_pool2d_options *options) {
-    return leati_pool_build(&leati_tensor_op_avg_pool2d, options, &input, 1);
+leat_value leat_op_avg_pool2d(leat_value input, const leat_op_pool2d_options *options) {
+    return leati_window_pool_build(&leati_tensor_op_avg_pool2d, options, &input, 1);
 }
 
 const leati_tensor_op leati_tensor_op_avg_pool2d = {

@@ -9,13 +9,13 @@
 static leat_status avg_pool2d_grad_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, gradient, shape;
-    LEATI_TRY(leati_want_float(call, 0, "the input", err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_rank4(call, 0, "the input", &input, err));
-    LEATI_TRY(leati_want_rank4(call, 1, "the gradient", &gradient, err));
-    LEATI_TRY(leati_pool_plan_init(&plan, call->args, &input, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&gradient, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &input, NULL, err);
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_window_want_rank4(call, 0, "the input", &input, err));
+    LEATI_TRY(leati_window_want_rank4(call, 1, "the gradient", &gradient, err));
+    LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &input, &shape, err));
+    LEATI_TRY(leati_window_want_result_shape(&gradient, &shape, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &input, NULL, err);
 }
 
 #define SHARE_TYPE(TYPE)                                                                           \
@@ -39,18 +39,18 @@ SHARE_TYPE(double)
 
 static leat_status avg_pool2d_grad_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *gradient = &call->inputs[1];
-    leat_shape from = leati_operand_shape(&call->inputs[0]);
-    leat_shape found = leati_operand_shape(gradient), shape;
+    leat_shape from = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape found = leati_support_operand_shape(gradient), shape;
     leati_conv_plan plan;
-    LEATI_TRY(leati_pool_plan_init(&plan, call->args, &from, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&found, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &from, err));
+    LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &from, &shape, err));
+    LEATI_TRY(leati_window_want_result_shape(&found, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &from, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(gradient->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
     int64_t pixels = plan.y.out * plan.x.out;
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        const char *g = leati_row_of(gradient, row);
-        char *out = leati_row_of(&call->outputs[0], row);
+        const char *g = leati_support_row_of(gradient, row);
+        char *out = leati_support_row_of(&call->outputs[0], row);
         memset(out, 0, picture * (size_t)plan.batch);
         for (int64_t k = 0; k < plan.batch * pixels; k++, g += pixel) {
             char *to = out + (size_t)(k / pixels) * picture;
@@ -67,7 +67,7 @@ static leat_status avg_pool2d_grad_kernel(leati_kernel_call *call, leat_error *e
 static leat_status avg_pool2d_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[1] =
-        leati_op1(&leati_tensor_op_avg_pool2d, call->args, call->output_gradients[0]);
+        leati_graph_build1(&leati_tensor_op_avg_pool2d, call->args, call->output_gradients[0]);
     return LEAT_OK;
 }
 

@@ -18,15 +18,15 @@ const leati_row leati_batch_norm_rows[] = {
     {0},
 };
 
-leat_status leati_want_channels(const leati_infer_call *call, int index, const leat_shape *x,
-                                const char *what, leat_error *err) {
+leat_status leati_batch_norm_want_channels(const leati_infer_call *call, int index,
+                                           const leat_shape *x, const char *what, leat_error *err) {
     const leat_shape *vector = &call->inputs[index].shape;
-    LEATI_TRY(leati_want_rank(call, index, 1, what, err));
+    LEATI_TRY(leati_support_want_rank(call, index, 1, what, err));
     if (x->rank < 0 || vector->rank < 0)
         return LEAT_OK;
     if (x->rank == 0)
         return leati_refuse(err, SHAPE, "x is a scalar; expected a last dimension of channels");
-    return leati_want_equal_dims(x->dims[x->rank - 1], vector->dims[0], what, err);
+    return leati_support_want_equal_dims(x->dims[x->rank - 1], vector->dims[0], what, err);
 }
 
 /* The vector of channels: as far as known, from x or from gamma. */
@@ -43,14 +43,14 @@ static leat_shape channels_of(const leati_infer_call *call) {
 static leat_status batch_norm_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *x = &call->inputs[0].shape;
     leat_dtype dtype = call->inputs[0].dtype;
-    LEATI_TRY(leati_want_float(call, 0, "x", err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_channels(call, 1, x, "the channels of x and gamma", err));
-    LEATI_TRY(leati_want_channels(call, 2, x, "the channels of x and beta", err));
+    LEATI_TRY(leati_support_want_float(call, 0, "x", err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_batch_norm_want_channels(call, 1, x, "the channels of x and gamma", err));
+    LEATI_TRY(leati_batch_norm_want_channels(call, 2, x, "the channels of x and beta", err));
     leat_shape vector = channels_of(call);
-    LEATI_TRY(leati_infer_output(call, dtype, x, NULL, err));
-    LEATI_TRY(leati_infer_output(call, dtype, &vector, NULL, err));
-    return leati_infer_output(call, dtype, &vector, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, dtype, x, NULL, err));
+    LEATI_TRY(leati_op_infer_output(call, dtype, &vector, NULL, err));
+    return leati_op_infer_output(call, dtype, &vector, NULL, err);
 }
 
 /* Fills mean and variance, with two vectors of float64 as scratch, and the result. */
@@ -91,8 +91,8 @@ static leat_status batch_norm_rows(leati_kernel_call *call, int64_t channels, le
     for (int64_t row = 0; row < call->n; row++) {
         char *in[3], *out[3];
         for (int i = 0; i < 3; i++) {
-            in[i] = leati_row_of(&call->inputs[i], row);
-            out[i] = leati_row_of(&call->outputs[i], row);
+            in[i] = leati_support_row_of(&call->inputs[i], row);
+            out[i] = leati_support_row_of(&call->outputs[i], row);
         }
         memset(scratch, 0, bytes);
         if (x->dtype == LEAT_FLOAT32)
@@ -108,7 +108,7 @@ static leat_status batch_norm_rows(leati_kernel_call *call, int64_t channels, le
 }
 
 static leat_status batch_norm_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape x = leati_operand_shape(&call->inputs[0]);
+    leat_shape x = leati_support_operand_shape(&call->inputs[0]);
     leat_shape vector = {.rank = 1};
     if (x.rank < 1)
         return leati_refuse(err, SHAPE, "x is a scalar; expected a last dimension of channels");
@@ -118,13 +118,13 @@ static leat_status batch_norm_kernel(leati_kernel_call *call, leat_error *err) {
             return leati_refuse(err, SHAPE,
                                 "input %d has rank %d; expected a vector of the channels", i,
                                 (int)call->inputs[i].rank);
-        LEATI_TRY(leati_want_equal_dims(
+        LEATI_TRY(leati_support_want_equal_dims(
             vector.dims[0], call->inputs[i].dims[0],
             i == 1 ? "the channels of x and gamma" : "the channels of x and beta", err));
     }
-    LEATI_TRY(leati_output_like(call, 0, &x, err));
-    LEATI_TRY(leati_output_like(call, 1, &vector, err));
-    LEATI_TRY(leati_output_like(call, 2, &vector, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &x, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &vector, err));
+    LEATI_TRY(leati_support_output_like(call, 2, &vector, err));
     return vector.dims[0] > 0 ? batch_norm_rows(call, vector.dims[0], err) : LEAT_OK;
 }
 
@@ -135,13 +135,14 @@ static leat_value through_moments(const leati_gradient_call *call) {
     leat_value of_mean = call->output_gradients[1], of_variance = call->output_gradients[2];
     if (of_mean.id < 0 && of_variance.id < 0)
         return total;
-    leat_value count = leat_sum_like(leat_ones_like(x), call->inputs[1]);
+    leat_value count = leat_op_sum_like(leat_op_ones_like(x), call->inputs[1]);
     if (of_mean.id >= 0)
-        total = leat_broadcast_like(leat_divide(of_mean, count), x);
+        total = leat_op_broadcast_like(leat_op_divide(of_mean, count), x);
     if (of_variance.id >= 0) {
-        leat_value apart = leat_subtract(x, call->outputs[1]);
-        leat_value part = leat_multiply(apart, leat_divide(leati_times(of_variance, 2), count));
-        total = of_mean.id >= 0 ? leat_add(total, part) : part;
+        leat_value apart = leat_op_subtract(x, call->outputs[1]);
+        leat_value part =
+            leat_op_multiply(apart, leat_op_divide(leati_support_times(of_variance, 2), count));
+        total = of_mean.id >= 0 ? leat_op_add(total, part) : part;
     }
     return total;
 }
@@ -156,20 +157,20 @@ static leat_status batch_norm_gradient(leati_gradient_call *call, leat_error *er
                                   call->outputs[1], call->outputs[2]};
     leat_value first =
         leati_graph_node(call->graph, &leati_tensor_op_batch_norm_grad, call->args, inputs, 5);
-    if (leati_value_failed(first))
+    if (leati_support_value_failed(first))
         return LEAT_OK;
     for (int i = 0; i < 3; i++)
         call->input_gradients[i] = (leat_value){.graph = call->graph, .id = first.id + i};
     if (flows.id >= 0)
-        call->input_gradients[0] = leat_add(call->input_gradients[0], flows);
+        call->input_gradients[0] = leat_op_add(call->input_gradients[0], flows);
     return LEAT_OK;
 }
 
 void leati_batch_norm(leat_value x, leat_value gamma, leat_value beta, double epsilon,
                       leat_value out[3]) {
     const struct leati_batch_norm_args args = {.epsilon = epsilon};
-    leat_value first = leati_op3(&leati_tensor_op_batch_norm, &args, x, gamma, beta);
-    bool failed = leati_value_failed(first);
+    leat_value first = leati_graph_build3(&leati_tensor_op_batch_norm, &args, x, gamma, beta);
+    bool failed = leati_support_value_failed(first);
     for (int i = 0; i < 3; i++)
         out[i] = (leat_value){.graph = first.graph, .id = failed ? first.id : first.id + i};
 }

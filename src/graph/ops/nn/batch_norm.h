@@ -16,8 +16,8 @@ void leati_batch_norm(leat_value x, leat_value gamma, leat_value beta, double ep
                       leat_value out[3]);
 
 /* For infer: input `index` is a vector of as many values as the last dimension of `x`. */
-LEAT_WARN_UNUSED leat_status leati_want_channels(const leati_infer_call *call, int index,
-                                                 const leat_shape *x, const char *what,
-                                                 leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_batch_norm_want_channels(const leati_infer_call *call, int index,
+                                                            const leat_shape *x, const char *what,
+                                                            leat_error *err);
 
 #endif

@@ -16,23 +16,23 @@ static leat_status batch_norm_grad_infer(leati_infer_call *call, leat_error *err
     const leat_shape *gradient = &call->inputs[0].shape, *x = &call->inputs[1].shape;
     leat_dtype dtype = call->inputs[0].dtype;
     leat_shape vector = {.rank = 1, .dims = {LEAT_UNKNOWN_DIM}};
-    LEATI_TRY(leati_want_float(call, 0, names[0], err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_float(call, 0, names[0], err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (!leati_shape_compatible(gradient, x)) {
         char texts[2][128];
         return leati_refuse(err, SHAPE, "the gradient has shape %s and x %s; expected equal shapes",
                             leati_shape_text(gradient, texts[0]), leati_shape_text(x, texts[1]));
     }
     for (int i = 2; i < 5; i++) {
-        LEATI_TRY(leati_want_channels(call, i, x, names[i], err));
+        LEATI_TRY(leati_batch_norm_want_channels(call, i, x, names[i], err));
         if (call->inputs[i].shape.rank == 1 && vector.dims[0] == LEAT_UNKNOWN_DIM)
             vector = call->inputs[i].shape;
     }
     if (x->rank > 0 && vector.dims[0] == LEAT_UNKNOWN_DIM)
         vector.dims[0] = x->dims[x->rank - 1];
-    LEATI_TRY(leati_infer_output(call, dtype, x->rank < 0 ? gradient : x, NULL, err));
-    LEATI_TRY(leati_infer_output(call, dtype, &vector, NULL, err));
-    return leati_infer_output(call, dtype, &vector, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, dtype, x->rank < 0 ? gradient : x, NULL, err));
+    LEATI_TRY(leati_op_infer_output(call, dtype, &vector, NULL, err));
+    return leati_op_infer_output(call, dtype, &vector, NULL, err);
 }
 
 /* `in` in the order of the inputs, `out` of the outputs; two vectors of float64 as scratch. */
@@ -74,9 +74,9 @@ static leat_status batch_norm_grad_rows_of(leati_kernel_call *call, int64_t chan
         const void *in[5];
         void *out[3];
         for (int i = 0; i < 5; i++)
-            in[i] = leati_row_of(&call->inputs[i], row);
+            in[i] = leati_support_row_of(&call->inputs[i], row);
         for (int i = 0; i < 3; i++)
-            out[i] = leati_row_of(&call->outputs[i], row);
+            out[i] = leati_support_row_of(&call->outputs[i], row);
         memset(scratch, 0, bytes);
         if (call->inputs[0].dtype == LEAT_FLOAT32)
             batch_norm_grad_float((const float *const[]){in[0], in[1], in[2], in[3], in[4]},
@@ -91,23 +91,23 @@ static leat_status batch_norm_grad_rows_of(leati_kernel_call *call, int64_t chan
 }
 
 static leat_status batch_norm_grad_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape gradient = leati_operand_shape(&call->inputs[0]);
-    leat_shape x = leati_operand_shape(&call->inputs[1]), vector = {.rank = 1};
+    leat_shape gradient = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape x = leati_support_operand_shape(&call->inputs[1]), vector = {.rank = 1};
     char texts[2][128];
     if (x.rank < 1 || !leati_shape_equal(&gradient, &x))
         return leati_refuse(err, SHAPE, "the gradient has shape %s and x %s; expected equal shapes",
                             leati_shape_text(&gradient, texts[0]), leati_shape_text(&x, texts[1]));
     vector.dims[0] = x.dims[x.rank - 1];
     for (int i = 2; i < 5; i++) {
-        leat_shape found = leati_operand_shape(&call->inputs[i]);
+        leat_shape found = leati_support_operand_shape(&call->inputs[i]);
         if (!leati_shape_equal(&found, &vector))
             return leati_refuse(err, SHAPE, "%s has shape %s; expected %s, the channels of x",
                                 names[i], leati_shape_text(&found, texts[0]),
                                 leati_shape_text(&vector, texts[1]));
     }
-    LEATI_TRY(leati_output_like(call, 0, &x, err));
-    LEATI_TRY(leati_output_like(call, 1, &vector, err));
-    LEATI_TRY(leati_output_like(call, 2, &vector, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &x, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &vector, err));
+    LEATI_TRY(leati_support_output_like(call, 2, &vector, err));
     return vector.dims[0] > 0 ? batch_norm_grad_rows_of(call, vector.dims[0], err) : LEAT_OK;
 }
 
@@ -122,7 +122,7 @@ struct second {
 };
 
 static leat_value sum_of(const struct second *s, leat_value x) {
-    return leat_sum_like(x, s->gamma);
+    return leat_op_sum_like(x, s->gamma);
 }
 
 static void find_parts(const leati_gradient_call *call, struct second *s) {
@@ -130,53 +130,54 @@ static void find_parts(const leati_gradient_call *call, struct second *s) {
     s->g = call->inputs[0];
     s->x = call->inputs[1];
     s->gamma = call->inputs[2];
-    leat_value least = leati_number(call->graph, leat_value_dtype(s->x), args->epsilon);
-    s->root = leat_rsqrt(leat_add(call->inputs[4], least));
-    s->apart = leat_subtract(s->x, call->inputs[3]);
-    s->h = leat_multiply(s->apart, s->root);
-    s->count = sum_of(s, leat_ones_like(s->x));
-    s->sum = leat_divide(sum_of(s, s->g), s->count);
-    s->product = leat_divide(sum_of(s, leat_multiply(s->g, s->h)), s->count);
+    leat_value least = leati_support_number(call->graph, leat_value_dtype(s->x), args->epsilon);
+    s->root = leat_op_rsqrt(leat_op_add(call->inputs[4], least));
+    s->apart = leat_op_subtract(s->x, call->inputs[3]);
+    s->h = leat_op_multiply(s->apart, s->root);
+    s->count = sum_of(s, leat_op_ones_like(s->x));
+    s->sum = leat_op_divide(sum_of(s, s->g), s->count);
+    s->product = leat_op_divide(sum_of(s, leat_op_multiply(s->g, s->h)), s->count);
     s->a = call->output_gradients[0];
     if (s->a.id < 0)
-        s->a = leat_zeros_like(s->x);
-    s->sum_a = leat_divide(sum_of(s, s->a), s->count);
-    s->product_a = leat_divide(sum_of(s, leat_multiply(s->a, s->h)), s->count);
-    s->both = sum_of(s, leat_multiply(s->a, s->g));
+        s->a = leat_op_zeros_like(s->x);
+    s->sum_a = leat_op_divide(sum_of(s, s->a), s->count);
+    s->product_a = leat_op_divide(sum_of(s, leat_op_multiply(s->a, s->h)), s->count);
+    s->both = sum_of(s, leat_op_multiply(s->a, s->g));
 }
 
 /* Of the sum of a times x's gradient, by gamma * root: both - n sum_a sum - n product_a product. */
 static leat_value reach_of(const struct second *s) {
     leat_value lost =
-        leat_add(leat_multiply(s->sum_a, s->sum), leat_multiply(s->product_a, s->product));
-    return leat_subtract(s->both, leat_multiply(s->count, lost));
+        leat_op_add(leat_op_multiply(s->sum_a, s->sum), leat_op_multiply(s->product_a, s->product));
+    return leat_op_subtract(s->both, leat_op_multiply(s->count, lost));
 }
 
 static leat_status batch_norm_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     struct second s;
     find_parts(call, &s);
-    leat_value factor = leat_multiply(s.gamma, s.root), reach = reach_of(&s);
-    leat_value to_g = leat_subtract(leat_subtract(s.a, s.sum_a), leat_multiply(s.h, s.product_a));
-    leat_value to_h =
-        leat_negate(leat_add(leat_multiply(s.a, s.product), leat_multiply(s.g, s.product_a)));
-    to_g = leat_multiply(to_g, factor);
-    to_h = leat_multiply(to_h, factor);
+    leat_value factor = leat_op_multiply(s.gamma, s.root), reach = reach_of(&s);
+    leat_value to_g =
+        leat_op_subtract(leat_op_subtract(s.a, s.sum_a), leat_op_multiply(s.h, s.product_a));
+    leat_value to_h = leat_op_negate(
+        leat_op_add(leat_op_multiply(s.a, s.product), leat_op_multiply(s.g, s.product_a)));
+    to_g = leat_op_multiply(to_g, factor);
+    to_h = leat_op_multiply(to_h, factor);
     leat_value of_gamma = call->output_gradients[1], of_beta = call->output_gradients[2];
     if (of_gamma.id >= 0) {
-        to_g = leat_add(to_g, leat_multiply(s.h, of_gamma));
-        to_h = leat_add(to_h, leat_multiply(s.g, of_gamma));
+        to_g = leat_op_add(to_g, leat_op_multiply(s.h, of_gamma));
+        to_h = leat_op_add(to_h, leat_op_multiply(s.g, of_gamma));
     }
     if (of_beta.id >= 0)
-        to_g = leat_add(to_g, of_beta);
+        to_g = leat_op_add(to_g, of_beta);
     leat_value to_root =
-        leat_add(sum_of(&s, leat_multiply(to_h, s.apart)), leat_multiply(s.gamma, reach));
-    leat_value cube = leat_multiply(leat_square(s.root), s.root);
+        leat_op_add(sum_of(&s, leat_op_multiply(to_h, s.apart)), leat_op_multiply(s.gamma, reach));
+    leat_value cube = leat_op_multiply(leat_op_square(s.root), s.root);
     call->input_gradients[0] = to_g;
-    call->input_gradients[1] = leat_multiply(to_h, s.root);
-    call->input_gradients[2] = leat_multiply(s.root, reach);
-    call->input_gradients[3] = leat_negate(sum_of(&s, call->input_gradients[1]));
-    call->input_gradients[4] = leati_times(leat_multiply(to_root, cube), -0.5);
+    call->input_gradients[1] = leat_op_multiply(to_h, s.root);
+    call->input_gradients[2] = leat_op_multiply(s.root, reach);
+    call->input_gradients[3] = leat_op_negate(sum_of(&s, call->input_gradients[1]));
+    call->input_gradients[4] = leati_support_times(leat_op_multiply(to_root, cube), -0.5);
     return LEAT_OK;
 }
 

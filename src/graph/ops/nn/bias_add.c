@@ -12,13 +12,13 @@ static leat_status check_bias(const leat_shape *x, const leat_shape *bias, leat_
         return leati_refuse(
             err, SHAPE, "the input is %s and the bias %s; expected rank 2 or more, and a vector",
             leati_shape_text(x, texts[0]), leati_shape_text(bias, texts[1]));
-    return leati_want_equal_dims(x->dims[x->rank - 1], bias->dims[0],
-                                 "the last dimension and the length of the bias", err);
+    return leati_support_want_equal_dims(x->dims[x->rank - 1], bias->dims[0],
+                                         "the last dimension and the length of the bias", err);
 }
 
 static leat_status bias_add_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(check_bias(&call->inputs[0].shape, &call->inputs[1].shape, err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     leati_type sum;
     leati_infer_call inner = *call;
     inner.outputs = &sum;
@@ -29,12 +29,12 @@ static leat_status bias_add_infer(leati_infer_call *call, leat_error *err) {
     int64_t *last = shape.rank > 0 ? &shape.dims[shape.rank - 1] : NULL;
     if (last && *last == LEAT_UNKNOWN_DIM && call->inputs[1].shape.rank == 1)
         *last = call->inputs[1].shape.dims[0];
-    return leati_infer_output(call, sum.dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, sum.dtype, &shape, NULL, err);
 }
 
 static leat_status bias_add_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape x = leati_operand_shape(&call->inputs[0]);
-    leat_shape bias = leati_operand_shape(&call->inputs[1]);
+    leat_shape x = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape bias = leati_support_operand_shape(&call->inputs[1]);
     LEATI_TRY(check_bias(&x, &bias, err));
     return leati_tensor_op_add.kernel(call, err);
 }
@@ -43,12 +43,12 @@ static leat_status bias_add_gradient(leati_gradient_call *call, leat_error *err)
     (void)err;
     leat_value g = call->output_gradients[0];
     call->input_gradients[0] = g;
-    call->input_gradients[1] = leat_sum_like(g, call->inputs[1]);
+    call->input_gradients[1] = leat_op_sum_like(g, call->inputs[1]);
     return LEAT_OK;
 }
 
-leat_value leat_bias_add(leat_value x, leat_value bias) {
-    return leati_op2(&leati_tensor_op_bias_add, NULL, x, bias);
+leat_value leat_op_bias_add(leat_value x, leat_value bias) {
+    return leati_graph_build2(&leati_tensor_op_bias_add, NULL, x, bias);
 }
 
 const leati_tensor_op leati_tensor_op_bias_add = {

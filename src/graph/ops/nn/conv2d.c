@@ -11,12 +11,12 @@
 static leat_status conv2d_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, filter, shape;
-    LEATI_TRY(leati_want_float(call, 0, "the input", err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_rank4(call, 0, "the input", &input, err));
-    LEATI_TRY(leati_want_rank4(call, 1, "the filter", &filter, err));
-    LEATI_TRY(leati_conv_plan_init(&plan, call->args, &input, &filter, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_window_want_rank4(call, 0, "the input", &input, err));
+    LEATI_TRY(leati_window_want_rank4(call, 1, "the filter", &filter, err));
+    LEATI_TRY(leati_window_conv_plan_init(&plan, call->args, &input, &filter, &shape, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 /* One output pixel at `out`; `picture` is the first pixel of its picture. */
@@ -35,28 +35,30 @@ static void conv_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
             const char *pixel = picture + (size_t)((iy * plan->x.in + ix) * c) * size;
             const char *tap = filter + (size_t)((ky * plan->x.kernel + kx) * own * k) * size;
             for (int64_t g = 0; g < plan->groups; g++)
-                leati_add_products(dtype, made, own, pixel + (size_t)(g * own) * size, 1,
-                                   tap + (size_t)(g * made) * size, k,
-                                   out + (size_t)(g * made) * size);
+                leati_gemm_add_products(dtype, made, own, pixel + (size_t)(g * own) * size, 1,
+                                        tap + (size_t)(g * made) * size, k,
+                                        out + (size_t)(g * made) * size);
         }
     }
 }
 
 static leat_status conv2d_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *input = &call->inputs[0], *filter = &call->inputs[1];
-    leat_shape from = leati_operand_shape(input), by = leati_operand_shape(filter), shape;
+    leat_shape from = leati_support_operand_shape(input), by = leati_support_operand_shape(filter),
+               shape;
     leati_conv_plan plan;
-    LEATI_TRY(leati_conv_plan_init(&plan, call->args, &from, &by, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_window_conv_plan_init(&plan, call->args, &from, &by, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in * plan.channels) * size;
     for (int64_t row = 0; row < call->n; row++) {
-        char *out = leati_row_of(&call->outputs[0], row);
+        char *out = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < plan.batch; i++)
             for (int64_t y = 0; y < plan.y.out; y++)
                 for (int64_t x = 0; x < plan.x.out; x++, out += (size_t)plan.filters * size)
-                    conv_pixel(&plan, input->dtype, leati_row_of(input, row) + (size_t)i * picture,
-                               leati_row_of(filter, row), y, x, out);
+                    conv_pixel(&plan, input->dtype,
+                               leati_support_row_of(input, row) + (size_t)i * picture,
+                               leati_support_row_of(filter, row), y, x, out);
     }
     return LEAT_OK;
 }
@@ -65,14 +67,16 @@ static leat_status conv2d_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], input = call->inputs[0], filter = call->inputs[1];
     call->input_gradients[0] =
-        leati_op3(&leati_tensor_op_conv2d_backprop_input, call->args, input, filter, g);
+        leati_graph_build3(&leati_tensor_op_conv2d_backprop_input, call->args, input, filter, g);
     call->input_gradients[1] =
-        leati_op3(&leati_tensor_op_conv2d_backprop_filter, call->args, input, filter, g);
+        leati_graph_build3(&leati_tensor_op_conv2d_backprop_filter, call->args, input, filter, g);
     return LEAT_OK;
 }
 
-leat_value leat_conv2d(leat_value input, leat_value filter, const leat_conv2d_options *options) {
-    return leati_conv_build(&leati_tensor_op_conv2d, options, (leat_value[]){input, filter}, 2);
+leat_value leat_op_conv2d(leat_value input, leat_value filter,
+                          const leat_op_conv2d_options *options) {
+    return leati_window_conv_build(&leati_tensor_op_conv2d, options, (leat_value[]){input, filter},
+                                   2);
 }
 
 const leati_tensor_op leati_tensor_op_conv2d = {

@@ -11,14 +11,14 @@
 static leat_status conv2d_backprop_filter_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, filter, gradient, shape;
-    LEATI_TRY(leati_want_float(call, 0, "the input", err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_rank4(call, 0, "the input", &input, err));
-    LEATI_TRY(leati_want_rank4(call, 1, "the filter", &filter, err));
-    LEATI_TRY(leati_want_rank4(call, 2, "the gradient", &gradient, err));
-    LEATI_TRY(leati_conv_plan_init(&plan, call->args, &input, &filter, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&gradient, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &filter, NULL, err);
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_window_want_rank4(call, 0, "the input", &input, err));
+    LEATI_TRY(leati_window_want_rank4(call, 1, "the filter", &filter, err));
+    LEATI_TRY(leati_window_want_rank4(call, 2, "the gradient", &gradient, err));
+    LEATI_TRY(leati_window_conv_plan_init(&plan, call->args, &input, &filter, &shape, err));
+    LEATI_TRY(leati_window_want_result_shape(&gradient, &shape, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &filter, NULL, err);
 }
 
 /* Adds to the filter's gradient what one output pixel's gradient `g` says. */
@@ -36,11 +36,11 @@ static void add_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char 
             const char *pixel = picture + (size_t)((iy * plan->x.in + ix) * c) * size;
             char *tap = filter + (size_t)((ky * plan->x.kernel + kx) * own * k) * size;
             if (plan->groups == 1)
-                leati_add_outer(dtype, c, k, pixel, g, tap);
+                leati_gemm_add_outer(dtype, c, k, pixel, g, tap);
             for (int64_t i = 0; i < c && plan->groups > 1; i++) {
                 size_t first = (size_t)(i / own * made); /* of the group's filters */
-                leati_add_outer(dtype, 1, made, pixel + (size_t)i * size, g + first * size,
-                                tap + ((size_t)(i % own * k) + first) * size);
+                leati_gemm_add_outer(dtype, 1, made, pixel + (size_t)i * size, g + first * size,
+                                     tap + ((size_t)(i % own * k) + first) * size);
             }
         }
     }
@@ -48,22 +48,25 @@ static void add_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char 
 
 static leat_status conv2d_backprop_filter_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *input = &call->inputs[0], *gradient = &call->inputs[2];
-    leat_shape from = leati_operand_shape(input), by = leati_operand_shape(&call->inputs[1]);
-    leat_shape found = leati_operand_shape(gradient), shape;
+    leat_shape from = leati_support_operand_shape(input),
+               by = leati_support_operand_shape(&call->inputs[1]);
+    leat_shape found = leati_support_operand_shape(gradient), shape;
     leati_conv_plan plan;
-    LEATI_TRY(leati_conv_plan_init(&plan, call->args, &from, &by, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&found, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &by, err));
+    LEATI_TRY(leati_window_conv_plan_init(&plan, call->args, &from, &by, &shape, err));
+    LEATI_TRY(leati_window_want_result_shape(&found, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &by, err));
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in * plan.channels) * size;
     for (int64_t row = 0; row < call->n; row++) {
-        const char *from_picture = leati_row_of(input, row), *g = leati_row_of(gradient, row);
-        memset(leati_row_of(out, row), 0, (size_t)out->count * size);
+        const char *from_picture = leati_support_row_of(input, row),
+                   *g = leati_support_row_of(gradient, row);
+        memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
         for (int64_t i = 0; i < plan.batch; i++, from_picture += picture)
             for (int64_t y = 0; y < plan.y.out; y++)
                 for (int64_t x = 0; x < plan.x.out; x++, g += (size_t)plan.filters * size)
-                    add_pixel(&plan, input->dtype, g, from_picture, y, x, leati_row_of(out, row));
+                    add_pixel(&plan, input->dtype, g, from_picture, y, x,
+                              leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }
@@ -71,16 +74,17 @@ static leat_status conv2d_backprop_filter_kernel(leati_kernel_call *call, leat_e
 static leat_status conv2d_backprop_filter_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value h = call->output_gradients[0];
-    call->input_gradients[0] = leati_op3(&leati_tensor_op_conv2d_backprop_input, call->args,
-                                         call->inputs[0], h, call->inputs[2]);
-    call->input_gradients[2] = leati_op2(&leati_tensor_op_conv2d, call->args, call->inputs[0], h);
+    call->input_gradients[0] = leati_graph_build3(&leati_tensor_op_conv2d_backprop_input,
+                                                  call->args, call->inputs[0], h, call->inputs[2]);
+    call->input_gradients[2] =
+        leati_graph_build2(&leati_tensor_op_conv2d, call->args, call->inputs[0], h);
     return LEAT_OK;
 }
 
-leat_value leat_conv2d_backprop_filter(leat_value input, leat_value filter, leat_value gradient,
-                                       const leat_conv2d_options *options) {
-    return leati_conv_build(&leati_tensor_op_conv2d_backprop_filter, options,
-                            (leat_value[]){input, filter, gradient}, 3);
+leat_value leat_op_conv2d_backprop_filter(leat_value input, leat_value filter, leat_value gradient,
+                                          const leat_op_conv2d_options *options) {
+    return leati_window_conv_build(&leati_tensor_op_conv2d_backprop_filter, options,
+                                   (leat_value[]){input, filter, gradient}, 3);
 }
 
 const leati_tensor_op leati_tensor_op_conv2d_backprop_filter = {

@@ -11,14 +11,14 @@
 static leat_status conv2d_backprop_input_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, filter, gradient, shape;
-    LEATI_TRY(leati_want_float(call, 0, "the input", err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_rank4(call, 0, "the input", &input, err));
-    LEATI_TRY(leati_want_rank4(call, 1, "the filter", &filter, err));
-    LEATI_TRY(leati_want_rank4(call, 2, "the gradient", &gradient, err));
-    LEATI_TRY(leati_conv_plan_init(&plan, call->args, &input, &filter, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&gradient, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &input, NULL, err);
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_window_want_rank4(call, 0, "the input", &input, err));
+    LEATI_TRY(leati_window_want_rank4(call, 1, "the filter", &filter, err));
+    LEATI_TRY(leati_window_want_rank4(call, 2, "the gradient", &gradient, err));
+    LEATI_TRY(leati_window_conv_plan_init(&plan, call->args, &input, &filter, &shape, err));
+    LEATI_TRY(leati_window_want_result_shape(&gradient, &shape, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &input, NULL, err);
 }
 
 /* Adds what one output pixel's gradient `g` sends to the pixels of `picture`; `turned` is the
@@ -37,21 +37,22 @@ static void send_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
             char *pixel = picture + (size_t)((iy * plan->x.in + ix) * c) * size;
             const char *tap = turned + (size_t)((ky * plan->x.kernel + kx) * own * k) * size;
             for (int64_t i = 0; i < plan->groups; i++)
-                leati_add_products(dtype, own, made, g + (size_t)(i * made) * size, 1,
-                                   tap + (size_t)(i * made * own) * size, own,
-                                   pixel + (size_t)(i * own) * size);
+                leati_gemm_add_products(dtype, own, made, g + (size_t)(i * made) * size, 1,
+                                        tap + (size_t)(i * made * own) * size, own,
+                                        pixel + (size_t)(i * own) * size);
         }
     }
 }
 
 static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *filter = &call->inputs[1], *gradient = &call->inputs[2];
-    leat_shape from = leati_operand_shape(&call->inputs[0]), by = leati_operand_shape(filter);
-    leat_shape found = leati_operand_shape(gradient), shape;
+    leat_shape from = leati_support_operand_shape(&call->inputs[0]),
+               by = leati_support_operand_shape(filter);
+    leat_shape found = leati_support_operand_shape(gradient), shape;
     leati_conv_plan plan;
-    LEATI_TRY(leati_conv_plan_init(&plan, call->args, &from, &by, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&found, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &from, err));
+    LEATI_TRY(leati_window_conv_plan_init(&plan, call->args, &from, &by, &shape, err));
+    LEATI_TRY(leati_window_want_result_shape(&found, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &from, err));
     size_t size = leat_dtype_size(filter->dtype), bytes = (size_t)filter->count * size;
     int64_t own = plan.channels / plan.groups;
     size_t matrix = (size_t)(own * plan.filters) * size;
@@ -61,11 +62,11 @@ static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_er
         return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < plan.y.kernel * plan.x.kernel; i++)
-            leati_transpose_matrix(filter->dtype, own, plan.filters,
-                                   leati_row_of(filter, row) + (size_t)i * matrix,
-                                   turned + (size_t)i * matrix);
-        char *out = leati_row_of(&call->outputs[0], row);
-        const char *g = leati_row_of(gradient, row);
+            leati_gemm_transpose(filter->dtype, own, plan.filters,
+                                 leati_support_row_of(filter, row) + (size_t)i * matrix,
+                                 turned + (size_t)i * matrix);
+        char *out = leati_support_row_of(&call->outputs[0], row);
+        const char *g = leati_support_row_of(gradient, row);
         memset(out, 0, picture * (size_t)plan.batch);
         for (int64_t i = 0; i < plan.batch; i++, out += picture)
             for (int64_t y = 0; y < plan.y.out; y++)
@@ -79,16 +80,17 @@ static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_er
 static leat_status conv2d_backprop_input_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value h = call->output_gradients[0];
-    call->input_gradients[1] = leati_op3(&leati_tensor_op_conv2d_backprop_filter, call->args, h,
-                                         call->inputs[1], call->inputs[2]);
-    call->input_gradients[2] = leati_op2(&leati_tensor_op_conv2d, call->args, h, call->inputs[1]);
+    call->input_gradients[1] = leati_graph_build3(&leati_tensor_op_conv2d_backprop_filter,
+                                                  call->args, h, call->inputs[1], call->inputs[2]);
+    call->input_gradients[2] =
+        leati_graph_build2(&leati_tensor_op_conv2d, call->args, h, call->inputs[1]);
     return LEAT_OK;
 }
 
-leat_value leat_conv2d_backprop_input(leat_value input, leat_value filter, leat_value gradient,
-                                      const leat_conv2d_options *options) {
-    return leati_conv_build(&leati_tensor_op_conv2d_backprop_input, options,
-                            (leat_value[]){input, filter, gradient}, 3);
+leat_value leat_op_conv2d_backprop_input(leat_value input, leat_value filter, leat_value gradient,
+                                         const leat_op_conv2d_options *options) {
+    return leati_window_conv_build(&leati_tensor_op_conv2d_backprop_input, options,
+                                   (leat_value[]){input, filter, gradient}, 3);
 }
 
 const leati_tensor_op leati_tensor_op_conv2d_backprop_input = {

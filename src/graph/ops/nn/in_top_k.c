@@ -22,19 +22,19 @@ static const leati_row in_top_k_rows[] = {
 
 static leat_status in_top_k_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
-    LEATI_TRY(leati_want_index(call, 0, "targets", err));
-    LEATI_TRY(leati_want_dtype(call, 1, LEAT_FLOAT32, "predictions", err));
-    LEATI_TRY(leati_want_rank(call, 0, 1, "targets", err));
-    LEATI_TRY(leati_want_rank(call, 1, 2, "predictions", err));
+    LEATI_TRY(leati_support_want_index(call, 0, "targets", err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, LEAT_FLOAT32, "predictions", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 1, "targets", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 2, "predictions", err));
     const leat_shape *targets = &call->inputs[0].shape, *lines = &call->inputs[1].shape;
     if (targets->rank == 1 && lines->rank == 2)
-        LEATI_TRY(leati_want_equal_dims(targets->dims[0], lines->dims[0],
-                                        "targets and lines of predictions", err));
+        LEATI_TRY(leati_support_want_equal_dims(targets->dims[0], lines->dims[0],
+                                                "targets and lines of predictions", err));
     if (targets->rank == 1)
         shape.dims[0] = targets->dims[0];
     if (lines->rank == 2 && shape.dims[0] == LEAT_UNKNOWN_DIM)
         shape.dims[0] = lines->dims[0];
-    return leati_infer_output(call, LEAT_BOOL, &shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_BOOL, &shape, NULL, err);
 }
 
 static bool is_in(const float *line, int64_t classes, int64_t target, int64_t k) {
@@ -52,26 +52,27 @@ static bool is_in(const float *line, int64_t classes, int64_t target, int64_t k)
 static leat_status in_top_k_kernel(leati_kernel_call *call, leat_error *err) {
     const struct in_top_k_args *args = call->args;
     const leati_operand *targets = &call->inputs[0], *lines = &call->inputs[1];
-    leat_shape shape = leati_operand_shape(targets);
+    leat_shape shape = leati_support_operand_shape(targets);
     if (targets->rank != 1 || lines->rank != 2)
         return leati_refuse(err, SHAPE, "targets have rank %d and predictions %d; expected 1 and 2",
                             (int)targets->rank, (int)lines->rank);
-    LEATI_TRY(leati_want_equal_dims(targets->dims[0], lines->dims[0],
-                                    "targets and lines of predictions", err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_want_equal_dims(targets->dims[0], lines->dims[0],
+                                            "targets and lines of predictions", err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t classes = lines->dims[1];
     for (int64_t row = 0; row < call->n; row++) {
-        const float *line = (const float *)(const void *)leati_row_of(lines, row);
-        bool *to = (bool *)leati_row_of(&call->outputs[0], row);
+        const float *line = (const float *)(const void *)leati_support_row_of(lines, row);
+        bool *to = (bool *)leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < targets->count; i++)
-            to[i] = is_in(line + i * classes, classes, leati_index_at(targets, row, i), args->k);
+            to[i] = is_in(line + i * classes, classes, leati_support_index_at(targets, row, i),
+                          args->k);
     }
     return LEAT_OK;
 }
 
-leat_value leat_in_top_k(leat_value targets, leat_value predictions, int64_t k) {
+leat_value leat_op_in_top_k(leat_value targets, leat_value predictions, int64_t k) {
     struct in_top_k_args args = {.k = k};
-    return leati_op2(&leati_tensor_op_in_top_k, &args, targets, predictions);
+    return leati_graph_build2(&leati_tensor_op_in_top_k, &args, targets, predictions);
 }
 
 const leati_tensor_op leati_tensor_op_in_top_k = {

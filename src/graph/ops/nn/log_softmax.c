@@ -6,30 +6,32 @@
 
 static void log_softmax_line(leat_dtype dtype, const char *in, char *out, int64_t n) {
     if (dtype == LEAT_FLOAT32) {
-        float *to = (float *)out, log_sum = leati_shift_logits_float((const float *)in, to, n);
+        float *to = (float *)out,
+              log_sum = leati_softmax_shift_logits_float((const float *)in, to, n);
         for (int64_t i = 0; i < n; i++)
             to[i] -= log_sum;
     } else {
-        double *to = (double *)out, log_sum = leati_shift_logits_double((const double *)in, to, n);
+        double *to = (double *)out,
+               log_sum = leati_softmax_shift_logits_double((const double *)in, to, n);
         for (int64_t i = 0; i < n; i++)
             to[i] -= log_sum;
     }
 }
 
 static leat_status log_softmax_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_over_lines(call, log_softmax_line, err);
+    return leati_softmax_over_lines(call, log_softmax_line, err);
 }
 
 static leat_status log_softmax_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], y = call->outputs[0];
-    leat_value sum = leat_reduce_sum(g, (int64_t[]){-1}, 1, true);
-    call->input_gradients[0] = leat_subtract(g, leat_multiply(sum, leat_exp(y)));
+    leat_value sum = leat_op_reduce_sum(g, (int64_t[]){-1}, 1, true);
+    call->input_gradients[0] = leat_op_subtract(g, leat_op_multiply(sum, leat_op_exp(y)));
     return LEAT_OK;
 }
 
-leat_value leat_log_softmax(leat_value x) {
-    return leati_op1(&leati_tensor_op_log_softmax, NULL, x);
+leat_value leat_op_log_softmax(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_log_softmax, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_log_softmax = {
@@ -46,7 +48,7 @@ const leati_tensor_op leati_tensor_op_log_softmax = {
     .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,
-    .infer = leati_infer_lines,
+    .infer = leati_softmax_infer,
     .kernel = log_softmax_kernel,
     .gradient = log_softmax_gradient,
 };

@@ -8,10 +8,10 @@
 static leat_status max_pool2d_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, shape;
-    LEATI_TRY(leati_want_float(call, 0, "the input", err));
-    LEATI_TRY(leati_want_rank4(call, 0, "the input", &input, err));
-    LEATI_TRY(leati_pool_plan_init(&plan, call->args, &input, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    LEATI_TRY(leati_window_want_rank4(call, 0, "the input", &input, err));
+    LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &input, &shape, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 #define RAISE_TYPE(TYPE)                                                                           \
@@ -47,19 +47,19 @@ static void pool_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
 
 static leat_status max_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *input = &call->inputs[0];
-    leat_shape from = leati_operand_shape(input), shape;
+    leat_shape from = leati_support_operand_shape(input), shape;
     leati_conv_plan plan;
-    LEATI_TRY(leati_pool_plan_init(&plan, call->args, &from, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &from, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        char *out = leati_row_of(&call->outputs[0], row);
+        char *out = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < plan.batch; i++)
             for (int64_t y = 0; y < plan.y.out; y++)
                 for (int64_t x = 0; x < plan.x.out; x++, out += pixel)
-                    pool_pixel(&plan, input->dtype, leati_row_of(input, row) + (size_t)i * picture,
-                               y, x, out);
+                    pool_pixel(&plan, input->dtype,
+                               leati_support_row_of(input, row) + (size_t)i * picture, y, x, out);
     }
     return LEAT_OK;
 }
@@ -67,13 +67,13 @@ static leat_status max_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status max_pool2d_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] =
-        leati_op3(&leati_tensor_op_max_pool2d_grad, call->args, call->inputs[0], call->outputs[0],
-                  call->output_gradients[0]);
+        leati_graph_build3(&leati_tensor_op_max_pool2d_grad, call->args, call->inputs[0],
+                           call->outputs[0], call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_max_pool2d(leat_value input, const leat_pool2d_options *options) {
-    return leati_pool_build(&leati_tensor_op_max_pool2d, options, &input, 1);
+leat_value leat_op_max_pool2d(leat_value input, const leat_op_pool2d_options *options) {
+    return leati_window_pool_build(&leati_tensor_op_max_pool2d, options, &input, 1);
 }
 
 const leati_tensor_op leati_tensor_op_max_pool2d = {

@@ -11,15 +11,15 @@
 static leat_status max_pool2d_grad_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, output, gradient, shape;
-    LEATI_TRY(leati_want_float(call, 0, "the input", err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_rank4(call, 0, "the input", &input, err));
-    LEATI_TRY(leati_want_rank4(call, 1, "the output", &output, err));
-    LEATI_TRY(leati_want_rank4(call, 2, "the gradient", &gradient, err));
-    LEATI_TRY(leati_pool_plan_init(&plan, call->args, &input, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&output, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&gradient, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &input, NULL, err);
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_window_want_rank4(call, 0, "the input", &input, err));
+    LEATI_TRY(leati_window_want_rank4(call, 1, "the output", &output, err));
+    LEATI_TRY(leati_window_want_rank4(call, 2, "the gradient", &gradient, err));
+    LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &input, &shape, err));
+    LEATI_TRY(leati_window_want_result_shape(&output, &shape, err));
+    LEATI_TRY(leati_window_want_result_shape(&gradient, &shape, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &input, NULL, err);
 }
 
 /* The window of one output pixel: values [y0, y1) x [x0, x1) of the picture. */
@@ -59,19 +59,20 @@ static span span_of(const leati_conv_plan *plan, int64_t y, int64_t x) {
     return s;
 }
 
-leat_status leati_max_pool_route(leati_kernel_call *call, bool fetch, leat_error *err) {
+leat_status leati_window_max_pool_route(leati_kernel_call *call, bool fetch, leat_error *err) {
     const leati_operand *input = &call->inputs[0], *given = &call->inputs[2];
-    leat_shape from = leati_operand_shape(input), found = leati_operand_shape(given), shape;
+    leat_shape from = leati_support_operand_shape(input),
+               found = leati_support_operand_shape(given), shape;
     leati_conv_plan plan;
-    LEATI_TRY(leati_pool_plan_init(&plan, call->args, &from, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&found, fetch ? &from : &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, fetch ? &shape : &from, err));
+    LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &from, &shape, err));
+    LEATI_TRY(leati_window_want_result_shape(&found, fetch ? &from : &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, fetch ? &shape : &from, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
     int64_t windows = plan.y.out * plan.x.out;
     for (int64_t row = 0; row < call->n && given->count > 0; row++) {
-        const char *in = leati_row_of(input, row), *g = leati_row_of(given, row);
-        char *out = leati_row_of(&call->outputs[0], row);
+        const char *in = leati_support_row_of(input, row), *g = leati_support_row_of(given, row);
+        char *out = leati_support_row_of(&call->outputs[0], row);
         if (!fetch)
             memset(out, 0, picture * (size_t)plan.batch);
         for (int64_t i = 0; i < plan.batch * windows; i++) {
@@ -91,21 +92,21 @@ leat_status leati_max_pool_route(leati_kernel_call *call, bool fetch, leat_error
 }
 
 static leat_status max_pool2d_grad_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_max_pool_route(call, false, err);
+    return leati_window_max_pool_route(call, false, err);
 }
 
 static leat_status max_pool2d_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[2] =
-        leati_op3(&leati_tensor_op_max_pool2d_grad_grad, call->args, call->inputs[0],
-                  call->inputs[1], call->output_gradients[0]);
+        leati_graph_build3(&leati_tensor_op_max_pool2d_grad_grad, call->args, call->inputs[0],
+                           call->inputs[1], call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_max_pool2d_grad(leat_value input, leat_value output, leat_value gradient,
-                                const leat_pool2d_options *options) {
-    return leati_pool_build(&leati_tensor_op_max_pool2d_grad, options,
-                            (leat_value[]){input, output, gradient}, 3);
+leat_value leat_op_max_pool2d_grad(leat_value input, leat_value output, leat_value gradient,
+                                   const leat_op_pool2d_options *options) {
+    return leati_window_pool_build(&leati_tensor_op_max_pool2d_grad, options,
+                                   (leat_value[]){input, output, gradient}, 3);
 }
 
 const leati_tensor_op leati_tensor_op_max_pool2d_grad = {

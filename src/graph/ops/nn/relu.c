@@ -10,17 +10,17 @@ LEATI_LANES1_FLOAT(relu, x < 0 ? (T)0 : x, x < 0 ? (T)0 : x)
 
 static const leati_lane_function relu_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(relu)};
 
-LEATI_ELEMENTWISE_SLOTS(relu, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(relu, leati_op_infer_same, 0, NULL)
 
 static leat_status relu_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0];
-    call->input_gradients[0] = leat_relu_grad(g, x);
+    call->input_gradients[0] = leat_op_relu_grad(g, x);
     return LEAT_OK;
 }
 
-leat_value leat_relu(leat_value x) {
-    return leati_op1(&leati_tensor_op_relu, NULL, x);
+leat_value leat_op_relu(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_relu, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_relu = {

@@ -16,19 +16,20 @@ LEATI_LANES1_FLOAT(relu6,
 
 static const leati_lane_function relu6_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(relu6)};
 
-LEATI_ELEMENTWISE_SLOTS(relu6, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(relu6, leati_op_infer_same, 0, NULL)
 
 static leat_status relu6_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0];
-    leat_value six = leati_number(x.graph, leat_value_dtype(x), 6);
-    leat_value inside = leat_logical_and(leat_greater(x, leat_zeros_like(x)), leat_less(x, six));
-    call->input_gradients[0] = leat_select(inside, g, leat_zeros_like(g));
+    leat_value six = leati_support_number(x.graph, leat_value_dtype(x), 6);
+    leat_value inside =
+        leat_op_logical_and(leat_op_greater(x, leat_op_zeros_like(x)), leat_op_less(x, six));
+    call->input_gradients[0] = leat_op_select(inside, g, leat_op_zeros_like(g));
     return LEAT_OK;
 }
 
-leat_value leat_relu6(leat_value features) {
-    return leati_op1(&leati_tensor_op_relu6, NULL, features);
+leat_value leat_op_relu6(leat_value features) {
+    return leati_graph_build1(&leati_tensor_op_relu6, NULL, features);
 }
 
 const leati_tensor_op leati_tensor_op_relu6 = {

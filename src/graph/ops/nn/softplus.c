@@ -7,17 +7,17 @@ LEATI_LANES1_FLOAT(softplus, (x > 0 ? x : 0) + log1pf(expf(-fabsf(x))),
 
 static const leati_lane_function softplus_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(softplus)};
 
-LEATI_ELEMENTWISE_SLOTS(softplus, leati_infer_same, 0, NULL)
+LEATI_ELEMENTWISE_SLOTS(softplus, leati_op_infer_same, 0, NULL)
 
 static leat_status softplus_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0];
-    call->input_gradients[0] = leat_multiply(g, leat_sigmoid(x));
+    call->input_gradients[0] = leat_op_multiply(g, leat_op_sigmoid(x));
     return LEAT_OK;
 }
 
-leat_value leat_softplus(leat_value features) {
-    return leati_op1(&leati_tensor_op_softplus, NULL, features);
+leat_value leat_op_softplus(leat_value features) {
+    return leati_graph_build1(&leati_tensor_op_softplus, NULL, features);
 }
 
 const leati_tensor_op leati_tensor_op_softplus = {

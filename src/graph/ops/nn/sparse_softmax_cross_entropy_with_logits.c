@@ -30,17 +30,17 @@ static leat_status label_shape(const leat_shape *labels, const leat_shape *logit
 
 static leat_status sparse_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape;
-    LEATI_TRY(leati_want_index(call, 0, "the label", err));
-    LEATI_TRY(leati_want_float(call, 1, "logits", err));
+    LEATI_TRY(leati_support_want_index(call, 0, "the label", err));
+    LEATI_TRY(leati_support_want_float(call, 1, "logits", err));
     LEATI_TRY(label_shape(&call->inputs[0].shape, &call->inputs[1].shape, &shape, err));
-    LEATI_TRY(leati_infer_output(call, call->inputs[1].dtype, &shape, NULL, err));
-    return leati_infer_output(call, call->inputs[1].dtype, &call->inputs[1].shape, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, call->inputs[1].dtype, &shape, NULL, err));
+    return leati_op_infer_output(call, call->inputs[1].dtype, &call->inputs[1].shape, NULL, err);
 }
 
 #define CROSS_ENTROPY(TYPE, EXP)                                                                   \
     static TYPE cross_entropy_##TYPE(const TYPE *logits, int64_t label, TYPE *gradient,            \
                                      int64_t n) {                                                  \
-        TYPE log_sum = leati_shift_logits_##TYPE(logits, gradient, n);                             \
+        TYPE log_sum = leati_softmax_shift_logits_##TYPE(logits, gradient, n);                     \
         TYPE loss = log_sum - gradient[label];                                                     \
         for (int64_t i = 0; i < n; i++)                                                            \
             gradient[i] = EXP(gradient[i] - log_sum);                                              \
@@ -53,10 +53,10 @@ CROSS_ENTROPY(double, exp)
 static leat_status sparse_row(leati_kernel_call *call, int64_t row, int64_t classes,
                               leat_error *err) {
     const leati_operand *labels = &call->inputs[0], *logits = &call->inputs[1];
-    char *loss = leati_row_of(&call->outputs[0], row),
-         *gradient = leati_row_of(&call->outputs[1], row);
+    char *loss = leati_support_row_of(&call->outputs[0], row),
+         *gradient = leati_support_row_of(&call->outputs[1], row);
     for (int64_t i = 0; i < labels->count; i++) {
-        int64_t label = leati_index_at(labels, row, i);
+        int64_t label = leati_support_index_at(labels, row, i);
         if (label < 0 || label >= classes) {
             call->failed_row = row;
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -66,22 +66,23 @@ static leat_status sparse_row(leati_kernel_call *call, int64_t row, int64_t clas
         }
         int64_t at = i * classes;
         if (logits->dtype == LEAT_FLOAT32)
-            ((float *)loss)[i] = cross_entropy_float((const float *)leati_row_of(logits, row) + at,
-                                                     label, (float *)gradient + at, classes);
+            ((float *)loss)[i] =
+                cross_entropy_float((const float *)leati_support_row_of(logits, row) + at, label,
+                                    (float *)gradient + at, classes);
         else
             ((double *)loss)[i] =
-                cross_entropy_double((const double *)leati_row_of(logits, row) + at, label,
+                cross_entropy_double((const double *)leati_support_row_of(logits, row) + at, label,
                                      (double *)gradient + at, classes);
     }
     return LEAT_OK;
 }
 
 static leat_status sparse_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape labels = leati_operand_shape(&call->inputs[0]);
-    leat_shape logits = leati_operand_shape(&call->inputs[1]), shape;
+    leat_shape labels = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape logits = leati_support_operand_shape(&call->inputs[1]), shape;
     LEATI_TRY(label_shape(&labels, &logits, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    LEATI_TRY(leati_output_like(call, 1, &logits, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &logits, err));
     for (int64_t row = 0; row < call->n; row++)
         LEATI_TRY(sparse_row(call, row, logits.dims[logits.rank - 1], err));
     return LEAT_OK;
@@ -93,13 +94,13 @@ static leat_status sparse_gradient(leati_gradient_call *call, leat_error *err) {
                           "no second derivative; build it from log_softmax and gather");
     if (call->output_gradients[0].id >= 0)
         call->input_gradients[1] =
-            leat_multiply(leat_expand_dims(call->output_gradients[0], -1), call->outputs[1]);
+            leat_op_multiply(leat_op_expand_dims(call->output_gradients[0], -1), call->outputs[1]);
     return LEAT_OK;
 }
 
-leat_value leat_sparse_softmax_cross_entropy_with_logits(leat_value labels, leat_value logits) {
-    return leati_op2(&leati_tensor_op_sparse_softmax_cross_entropy_with_logits, NULL, labels,
-                     logits);
+leat_value leat_op_sparse_softmax_cross_entropy_with_logits(leat_value labels, leat_value logits) {
+    return leati_graph_build2(&leati_tensor_op_sparse_softmax_cross_entropy_with_logits, NULL,
+                              labels, logits);
 }
 
 const leati_tensor_op leati_tensor_op_sparse_softmax_cross_entropy_with_logits = {

@@ -2,7 +2,7 @@
  *
  * Bytes that end before their stream does give what they hold, as in TensorFlow. Fails in a run
  * with DATA_LOSS on bytes that are no such stream, with INVALID_ARGUMENT on those that unfold
- * beyond the process's limit (leat_set_decode_limits). No gradient, no locks. */
+ * beyond the process's limit (leat_limits_set_decoding). No gradient, no locks. */
 #include "base/limits.h"
 #include "file/compress.h"
 #include "graph/support/text/texts.h"
@@ -40,30 +40,30 @@ static bool compression_of(const struct decode_compressed_args *args, leat_compr
 static leat_status decode_compressed_infer(leati_infer_call *call, leat_error *err) {
     const struct decode_compressed_args *args = call->args;
     leat_compression compression;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     if (!compression_of(args, &compression))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "compression_type is \"%.40s\"; expected ZLIB, GZIP, ZSTD or \"\"",
                           args->compression_type);
-    return leati_infer_same(call, err);
+    return leati_op_infer_same(call, err);
 }
 
 static leat_status unpack(const leati_kernel_call *call, int64_t row, int64_t index, void *context,
                           leati_writer *out, leat_error *err) {
-    leat_string s = leati_strings_of(&call->inputs[0], row)[index];
+    leat_string s = leati_text_strings_of(&call->inputs[0], row)[index];
     const uint8_t *in = (const uint8_t *)s.data;
     size_t left = s.size, before = out->size;
     uint8_t piece[16384];
-    leati_unpacker_reset(context);
+    leati_compress_unpacker_reset(context);
     for (bool more = left > 0; more;) {
         uint8_t *to = piece;
         size_t room = sizeof piece;
-        LEATI_TRY(leati_unpacker_run(context, &in, &left, &to, &room, err));
-        if (out->size - before > leati_most_unpacked() - (sizeof piece - room))
+        LEATI_TRY(leati_compress_unpacker_run(context, &in, &left, &to, &room, err));
+        if (out->size - before > leati_limits_max_unpacked() - (sizeof piece - room))
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "%zu packed bytes become more than %llu, the most that are allowed; "
                               "leave the string out, or " LEATI_RAISE_LIMITS,
-                              s.size, (unsigned long long)leati_most_unpacked());
+                              s.size, (unsigned long long)leati_limits_max_unpacked());
         leati_put_raw(out, piece, sizeof piece - room);
         more = room == 0 || left > 0;
     }
@@ -71,23 +71,23 @@ static leat_status unpack(const leati_kernel_call *call, int64_t row, int64_t in
 }
 
 static leat_status decode_compressed_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leat_compression compression;
     (void)compression_of(call->args, &compression);
     if (compression == LEAT_COMPRESSION_NONE)
-        return leati_view_as(call, &shape, err);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    leati_unpacker *unpacker = leati_unpacker_new(compression, err);
+        return leati_support_view_as(call, &shape, err);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    leati_unpacker *unpacker = leati_compress_unpacker_new(compression, err);
     if (unpacker == NULL)
         return err == NULL ? LEAT_RESOURCE_EXHAUSTED : err->code;
-    leat_status status = leati_collect_texts(call, unpack, unpacker, err);
-    leati_unpacker_free(unpacker);
+    leat_status status = leati_text_collect(call, unpack, unpacker, err);
+    leati_compress_unpacker_free(unpacker);
     return status;
 }
 
-leat_value leat_decode_compressed(leat_value bytes, const char *compression_type) {
+leat_value leat_op_decode_compressed(leat_value bytes, const char *compression_type) {
     struct decode_compressed_args args = {.compression_type = (char *)(uintptr_t)compression_type};
-    return leati_op1(&leati_tensor_op_decode_compressed, &args, bytes);
+    return leati_graph_build1(&leati_tensor_op_decode_compressed, &args, bytes);
 }
 
 const leati_tensor_op leati_tensor_op_decode_compressed = {

@@ -62,7 +62,7 @@ static leat_status check_columns(const struct decode_csv_args *args, int columns
 
 static leat_status decode_csv_infer(leati_infer_call *call, leat_error *err) {
     const struct decode_csv_args *args = call->args;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the records", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the records", err));
     if (args->field_delim == NULL || strlen(args->field_delim) != 1 ||
         strchr("\"\n\r", args->field_delim[0]) != NULL)
         return leati_refuse(
@@ -84,7 +84,7 @@ static leat_status decode_csv_infer(leati_infer_call *call, leat_error *err) {
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "there should only be 1 default per field, but field %d has more",
                               i - 1);
-        LEATI_TRY(leati_infer_output(call, dtype, &call->inputs[0].shape, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, dtype, &call->inputs[0].shape, NULL, err));
     }
     return LEAT_OK;
 }
@@ -137,7 +137,7 @@ static const char *take_field(const struct decode_csv_args *args, const char *at
 /* A text without the first of two quotes. */
 static leat_status undouble(leati_kernel_call *call, int output, leat_string *text,
                             leat_error *err) {
-    char *to = leati_kernel_text(call, output, text->size, err), *at = to;
+    char *to = leati_op_kernel_text(call, output, text->size, err), *at = to;
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     for (size_t i = 0; i < text->size; i++) {
@@ -160,7 +160,7 @@ static leat_status put_default(leati_kernel_call *call, int column, place p, cha
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "field %d is required but missing in record %lld", column,
                           (long long)p.index);
-    memcpy(to, leati_row_of(given, p.row), leat_dtype_size(given->dtype));
+    memcpy(to, leati_support_row_of(given, p.row), leat_dtype_size(given->dtype));
     return LEAT_OK;
 }
 
@@ -169,7 +169,7 @@ static leat_status put_field(leati_kernel_call *call, int column, place p, field
     const struct decode_csv_args *args = call->args;
     const leati_operand *out = &call->outputs[column];
     const char *na = args->na_value == NULL ? "" : args->na_value;
-    char *to = leati_row_of(out, p.row) + (size_t)p.index * leat_dtype_size(out->dtype);
+    char *to = leati_support_row_of(out, p.row) + (size_t)p.index * leat_dtype_size(out->dtype);
     if (f->doubled)
         LEATI_TRY(undouble(call, column, &f->text, err));
     if (f->text.size == 0 ||
@@ -179,7 +179,7 @@ static leat_status put_field(leati_kernel_call *call, int column, place p, field
         *(leat_string *)(void *)to = f->text;
         return LEAT_OK;
     }
-    if (leati_parse_number(f->text, out->dtype, to))
+    if (leati_number_parse(f->text, out->dtype, to))
         return LEAT_OK;
     return leati_refuse(err, VALUE, "field %d in record %lld is not a valid %s: %.*s", column,
                         (long long)p.index, leat_dtype_name(out->dtype),
@@ -188,7 +188,7 @@ static leat_status put_field(leati_kernel_call *call, int column, place p, field
 
 static leat_status put_record(leati_kernel_call *call, place p, leat_error *err) {
     const struct decode_csv_args *args = call->args;
-    leat_string record = leati_strings_of(&call->inputs[0], p.row)[p.index];
+    leat_string record = leati_text_strings_of(&call->inputs[0], p.row)[p.index];
     const char *at = record.size > 0 ? record.data : "", *end = at + record.size, *reason = "";
     bool all = args->select_cols.count == 0;
     int columns = call->num_outputs, column = 0;
@@ -216,9 +216,9 @@ static leat_status put_record(leati_kernel_call *call, place p, leat_error *err)
 }
 
 static leat_status decode_csv_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     for (int i = 0; i < call->num_outputs; i++) {
-        LEATI_TRY(leati_output_like(call, i, &shape, err));
+        LEATI_TRY(leati_support_output_like(call, i, &shape, err));
         if (call->inputs[i + 1].count > 1)
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "there should only be 1 default per field, but field %d has more", i);
@@ -232,26 +232,27 @@ static leat_status decode_csv_kernel(leati_kernel_call *call, leat_error *err) {
     for (int i = 0; i < call->num_outputs && call->n > 0; i++) {
         if (call->outputs[i].dtype != LEAT_STRING)
             continue;
-        LEATI_TRY(leati_kernel_hold(call, i, 0, err));
-        LEATI_TRY(leati_kernel_hold(call, i, i + 1, err));
+        LEATI_TRY(leati_op_kernel_hold(call, i, 0, err));
+        LEATI_TRY(leati_op_kernel_hold(call, i, i + 1, err));
     }
     return LEAT_OK;
 }
 
-int leat_decode_csv(leat_value records, const leat_value *defaults, int num_defaults,
-                    leat_value *outputs) {
+int leat_op_decode_csv(leat_value records, const leat_value *defaults, int num_defaults,
+                       leat_value *outputs) {
     char comma[] = ",";
     struct decode_csv_args args = {.field_delim = comma, .use_quote_delim = true};
     leat_value inputs[LEAT_MAX_OUTPUTS + 1] = {records};
     if (num_defaults < 0 || num_defaults > LEAT_MAX_OUTPUTS) {
-        (void)leati_build_error(records.graph, LEAT_INVALID_ARGUMENT,
-                                "decode_csv: too many columns for one operation");
+        (void)leati_support_build_error(records.graph, LEAT_INVALID_ARGUMENT,
+                                        "decode_csv: too many columns for one operation");
         return -1;
     }
     for (int i = 0; i < num_defaults; i++)
         inputs[i + 1] = defaults[i];
-    leat_value first = leati_op_many(&leati_tensor_op_decode_csv, &args, inputs, num_defaults + 1);
-    if (leati_value_failed(first))
+    leat_value first =
+        leati_graph_build_many(&leati_tensor_op_decode_csv, &args, inputs, num_defaults + 1);
+    if (leati_support_value_failed(first))
         return -1;
     for (int i = 0; i < num_defaults; i++)
         outputs[i] = (leat_value){.graph = first.graph, .id = first.id + i};

@@ -15,8 +15,8 @@
 #include <string.h>
 
 static leat_status decode_json_example_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    return leati_infer_same(call, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    return leati_op_infer_same(call, err);
 }
 
 static leat_status refuse(const char *where, const char *expected, leat_error *err) {
@@ -55,7 +55,7 @@ static leat_status put_bytes(const json_t *value, const char *name, leati_writer
     }
     good = good && size % 4 != 1;
     if (good)
-        leati_put_field(out, 1, bytes.data, bytes.size);
+        leati_tensor_proto_put_field(out, 1, bytes.data, bytes.size);
     out->failed = out->failed || bytes.failed;
     leati_writer_fini(&bytes);
     return good ? LEAT_OK : refuse(name, "base64", err);
@@ -69,7 +69,7 @@ static leat_string text_of(const json_t *value) {
 static bool float_of(const json_t *value, float *out) {
     double number = json_number_value(value);
     leat_string text = text_of(value);
-    if (json_is_string(value) && !leati_parse_number(text, LEAT_FLOAT64, &number))
+    if (json_is_string(value) && !leati_number_parse(text, LEAT_FLOAT64, &number))
         return false;
     bool named = json_is_string(value) && strpbrk(text.data, "nN") != NULL; /* inf, nan */
     *out = (float)number;
@@ -84,9 +84,9 @@ static bool integer_of(const json_t *value, int64_t *out) {
     if (json_is_string(value)) {
         if (text.size == 0 || strpbrk(text.data, " \t\n\v\f\r") != NULL)
             return false;
-        if (leati_parse_number(text, LEAT_INT64, out))
+        if (leati_number_parse(text, LEAT_INT64, out))
             return true;
-        if (!leati_parse_number(text, LEAT_FLOAT64, &real))
+        if (!leati_number_parse(text, LEAT_FLOAT64, &real))
             return false;
     }
     *out = (int64_t)json_integer_value(value);
@@ -106,7 +106,7 @@ static leat_status put_float(const json_t *value, const char *name, leati_writer
     if (!float_of(value, &number))
         return refuse(name, "a number", err);
     memcpy(&bits, &number, sizeof bits);
-    leati_store32(bytes + 1, bits);
+    leati_wire_store32(bytes + 1, bits);
     leati_put_raw(out, bytes, sizeof bytes);
     return LEAT_OK;
 }
@@ -116,7 +116,7 @@ static leat_status put_int64(const json_t *value, const char *name, leati_writer
     int64_t number = 0;
     if (!integer_of(value, &number))
         return refuse(name, "an integer of 64 bits", err);
-    leati_put_number_field(out, 1, (uint64_t)number);
+    leati_tensor_proto_put_number_field(out, 1, (uint64_t)number);
     return LEAT_OK;
 }
 
@@ -164,7 +164,7 @@ static leat_status put_list(const json_t *list, const list_kind *kind, const cha
 static leat_status put_message(leati_writer *out, uint32_t number, leati_writer *inner,
                                leat_status status) {
     if (status == LEAT_OK)
-        leati_put_field(out, number, inner->data, inner->size);
+        leati_tensor_proto_put_field(out, number, inner->data, inner->size);
     out->failed = out->failed || inner->failed;
     leati_writer_fini(inner);
     return status;
@@ -193,7 +193,7 @@ static leat_status put_feature(const json_t *feature, const char *name, leati_wr
 static leat_status put_entry(const char *name, const json_t *feature, leati_writer *out,
                              leat_error *err) {
     leati_writer inner = {0};
-    leati_put_field(out, 1, name, strlen(name));
+    leati_tensor_proto_put_field(out, 1, name, strlen(name));
     if (json_is_null(feature))
         return LEAT_OK;
     return put_message(out, 2, &inner, put_feature(feature, name, &inner, err));
@@ -232,7 +232,7 @@ static leat_status put_example(const json_t *root, leati_writer *out, leat_error
 
 static leat_status convert(const leati_kernel_call *call, int64_t row, int64_t index, void *context,
                            leati_writer *out, leat_error *err) {
-    leat_string s = leati_strings_of(&call->inputs[0], row)[index];
+    leat_string s = leati_text_strings_of(&call->inputs[0], row)[index];
     leat_error reason = {0};
     (void)context;
     json_t *root = leati_json_parse(s.size > 0 ? s.data : "", s.size, &reason);
@@ -247,13 +247,13 @@ static leat_status convert(const leati_kernel_call *call, int64_t row, int64_t i
 }
 
 static leat_status decode_json_example_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    return leati_collect_texts(call, convert, NULL, err);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    return leati_text_collect(call, convert, NULL, err);
 }
 
-leat_value leat_decode_json_example(leat_value json_examples) {
-    return leati_op1(&leati_tensor_op_decode_json_example, NULL, json_examples);
+leat_value leat_op_decode_json_example(leat_value json_examples) {
+    return leati_graph_build1(&leati_tensor_op_decode_json_example, NULL, json_examples);
 }
 
 const leati_tensor_op leati_tensor_op_decode_json_example = {

@@ -40,7 +40,7 @@ static bool is_fixed(const struct decode_raw_args *args) {
 static leat_status decode_raw_infer(leati_infer_call *call, leat_error *err) {
     const struct decode_raw_args *args = call->args;
     leat_shape shape = call->inputs[0].shape;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     if (args->out_type <= LEAT_INVALID || args->out_type > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "out_type is %s; expected a number or bool",
                             leat_dtype_name(args->out_type));
@@ -57,14 +57,14 @@ static leat_status decode_raw_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
     if (shape.rank >= 0)
         shape.dims[shape.rank++] = count;
-    return leati_infer_output(call, args->out_type, &shape, NULL, err);
+    return leati_op_infer_output(call, args->out_type, &shape, NULL, err);
 }
 
 /* The length that all strings of the one row have. */
 static leat_status one_length(const leati_kernel_call *call, size_t size, size_t *length,
                               leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    const leat_string *strings = leati_strings_of(in, 0);
+    const leat_string *strings = leati_text_strings_of(in, 0);
     *length = in->count > 0 ? strings[0].size : 0;
     for (int64_t i = 1; i < in->count; i++)
         if (strings[i].size != *length)
@@ -92,17 +92,17 @@ static void turn_bytes(char *at, size_t length, size_t size) {
 static leat_status decode_raw_kernel(leati_kernel_call *call, leat_error *err) {
     const struct decode_raw_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     bool turn = args->little_endian != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     size_t size = leat_dtype_size(args->out_type), length = (size_t)args->fixed_length;
     if (!is_fixed(args))
         LEATI_TRY(one_length(call, size, &length, err));
     shape.dims[shape.rank++] = (int64_t)(length / size);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
-        char *to = leati_row_of(&call->outputs[0], row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < in->count && length > 0; i++, to += length) {
-            leat_string s = leati_strings_of(in, row)[i];
+            leat_string s = leati_text_strings_of(in, row)[i];
             size_t taken = s.size < length ? s.size : length;
             if (taken > 0)
                 memcpy(to, s.data, taken);
@@ -114,17 +114,17 @@ static leat_status decode_raw_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_decode_raw(leat_value x, leat_dtype dtype) {
+leat_value leat_op_decode_raw(leat_value x, leat_dtype dtype) {
     struct decode_raw_args args = {
         .out_type = dtype, .little_endian = true, .fixed_length = INT64_MIN};
-    return leati_op1(&leati_tensor_op_decode_raw, &args, x);
+    return leati_graph_build1(&leati_tensor_op_decode_raw, &args, x);
 }
 
-leat_value leat_decode_padded_raw(leat_value x, leat_dtype dtype, int64_t fixed_length,
-                                  bool little_endian) {
+leat_value leat_op_decode_padded_raw(leat_value x, leat_dtype dtype, int64_t fixed_length,
+                                     bool little_endian) {
     struct decode_raw_args args = {
         .out_type = dtype, .little_endian = little_endian, .fixed_length = fixed_length};
-    return leati_op1(&leati_tensor_op_decode_raw, &args, x);
+    return leati_graph_build1(&leati_tensor_op_decode_raw, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_decode_raw = {

@@ -37,10 +37,10 @@ static leat_status decode_wav_infer(leati_infer_call *call, leat_error *err) {
     const struct decode_wav_args *args = call->args;
     leat_shape audio = LEAT_SHAPE(args->desired_samples, args->desired_channels);
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the contents", err));
-    LEATI_TRY(leati_want_rank(call, 0, 0, "the contents", err));
-    LEATI_TRY(leati_infer_output(call, LEAT_FLOAT32, &audio, NULL, err));
-    return leati_infer_output(call, LEAT_INT32, &scalar, NULL, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the contents", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 0, "the contents", err));
+    LEATI_TRY(leati_op_infer_output(call, LEAT_FLOAT32, &audio, NULL, err));
+    return leati_op_infer_output(call, LEAT_INT32, &scalar, NULL, err);
 }
 
 typedef struct wave {
@@ -67,9 +67,10 @@ static leat_status read_format(const uint8_t **at, const uint8_t *end, wave *out
         memcmp(p + 12, "fmt ", 4) != 0)
         return leati_refuse(err, VALUE,
                             "the header is that of no WAV file; expected RIFF, WAVE and fmt");
-    uint32_t size = leati_load32(p + 16), format = load16(p + 20), bits = load16(p + 34);
-    uint32_t channels = load16(p + 22), each = load16(p + 32), per_second = leati_load32(p + 28);
-    out->rate = leati_load32(p + 24);
+    uint32_t size = leati_wire_load32(p + 16), format = load16(p + 20), bits = load16(p + 34);
+    uint32_t channels = load16(p + 22), each = load16(p + 32),
+             per_second = leati_wire_load32(p + 28);
+    out->rate = leati_wire_load32(p + 24);
     if (size != 16 && size != 18)
         return leati_refuse(err, VALUE, "a format chunk of %u bytes; expected 16 or 18", size);
     if (format != 1)
@@ -97,7 +98,7 @@ static leat_status read_wave(const uint8_t *at, const uint8_t *end, wave *out, l
     while (at < end) {
         if (end - at < 8)
             return cut_off("a chunk's header", err);
-        uint32_t size = leati_load32(at + 4);
+        uint32_t size = leati_wire_load32(at + 4);
         bool data = memcmp(at, "data", 4) == 0;
         at += 8;
         if (data && out->data != NULL)
@@ -134,9 +135,9 @@ static leat_status decode_wav_kernel(leati_kernel_call *call, leat_error *err) {
     if (call->inputs[0].rank != 0)
         return leati_refuse(err, SHAPE, "the contents have rank %d; expected rank 0",
                             (int)call->inputs[0].rank);
-    LEATI_TRY(leati_output_like(call, 1, &scalar, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
-        const leat_string *contents = leati_strings_of(&call->inputs[0], row);
+        const leat_string *contents = leati_text_strings_of(&call->inputs[0], row);
         const uint8_t *at = (const uint8_t *)(contents->size > 0 ? contents->data : "");
         wave w = {.data = NULL};
         call->failed_row = row;
@@ -144,19 +145,20 @@ static leat_status decode_wav_kernel(leati_kernel_call *call, leat_error *err) {
         int64_t samples = args->desired_samples < 0 ? w.samples : args->desired_samples;
         int64_t channels = args->desired_channels < 0 ? w.channels : args->desired_channels;
         leat_shape shape = LEAT_SHAPE(samples, channels);
-        LEATI_TRY(leati_output_like(call, 0, &shape, err));
-        put_samples(&w, samples, channels, (float *)(void *)leati_row_of(&call->outputs[0], row));
-        *(int32_t *)(void *)leati_row_of(&call->outputs[1], row) = (int32_t)w.rate;
+        LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+        put_samples(&w, samples, channels,
+                    (float *)(void *)leati_support_row_of(&call->outputs[0], row));
+        *(int32_t *)(void *)leati_support_row_of(&call->outputs[1], row) = (int32_t)w.rate;
     }
     return LEAT_OK;
 }
 
-leat_value leat_decode_wav(leat_value contents, int64_t channels, int64_t samples,
-                           leat_value *sample_rate) {
+leat_value leat_op_decode_wav(leat_value contents, int64_t channels, int64_t samples,
+                              leat_value *sample_rate) {
     struct decode_wav_args args = {.desired_channels = channels, .desired_samples = samples};
-    leat_value audio = leati_op1(&leati_tensor_op_decode_wav, &args, contents);
+    leat_value audio = leati_graph_build1(&leati_tensor_op_decode_wav, &args, contents);
     if (sample_rate != NULL)
-        *sample_rate = leati_value_failed(audio)
+        *sample_rate = leati_support_value_failed(audio)
                            ? audio
                            : (leat_value){.graph = audio.graph, .id = audio.id + 1};
     return audio;

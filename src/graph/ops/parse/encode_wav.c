@@ -13,11 +13,11 @@
 
 static leat_status encode_wav_infer(leati_infer_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_FLOAT32, "the audio", err));
-    LEATI_TRY(leati_want_rank(call, 0, 2, "the audio", err));
-    LEATI_TRY(leati_want_dtype(call, 1, LEAT_INT32, "the sample rate", err));
-    LEATI_TRY(leati_want_rank(call, 1, 0, "the sample rate", err));
-    return leati_infer_output(call, LEAT_STRING, &scalar, NULL, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_FLOAT32, "the audio", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 2, "the audio", err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, LEAT_INT32, "the sample rate", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 0, "the sample rate", err));
+    return leati_op_infer_output(call, LEAT_STRING, &scalar, NULL, err);
 }
 
 static void store16(uint8_t *to, uint32_t value) {
@@ -27,16 +27,16 @@ static void store16(uint8_t *to, uint32_t value) {
 
 static void put_header(uint8_t *to, uint32_t bytes, uint32_t channels, uint32_t rate) {
     memcpy(to, "RIFF....WAVEfmt ", 16);
-    leati_store32(to + 4, HEADER - 8 + bytes);
-    leati_store32(to + 16, 16);
+    leati_wire_store32(to + 4, HEADER - 8 + bytes);
+    leati_wire_store32(to + 16, 16);
     store16(to + 20, 1);
     store16(to + 22, channels);
-    leati_store32(to + 24, rate);
-    leati_store32(to + 28, rate * channels * 2);
+    leati_wire_store32(to + 24, rate);
+    leati_wire_store32(to + 28, rate * channels * 2);
     store16(to + 32, channels * 2);
     store16(to + 34, 16);
     memcpy(to + 36, "data", 4);
-    leati_store32(to + 40, bytes);
+    leati_wire_store32(to + 40, bytes);
 }
 
 static uint32_t sample_of(float value) {
@@ -49,7 +49,7 @@ static uint32_t sample_of(float value) {
 
 static leat_status put_row(leati_kernel_call *call, int64_t row, leat_error *err) {
     const leati_operand *audio = &call->inputs[0];
-    int32_t rate = *(const int32_t *)(const void *)leati_row_of(&call->inputs[1], row);
+    int32_t rate = *(const int32_t *)(const void *)leati_support_row_of(&call->inputs[1], row);
     int64_t channels = audio->dims[1], bytes = audio->count * 2;
     if (rate <= 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "sample_rate must be in (0, 2^32), got: %lld",
@@ -61,14 +61,14 @@ static leat_status put_row(leati_kernel_call *call, int64_t row, leat_error *err
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "%lld samples at %d a second do not fit the counts of a WAV file",
                           (long long)audio->count, (int)rate);
-    char *to = leati_kernel_text(call, 0, HEADER + (size_t)bytes, err);
+    char *to = leati_op_kernel_text(call, 0, HEADER + (size_t)bytes, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     put_header((uint8_t *)to, (uint32_t)bytes, (uint32_t)channels, (uint32_t)rate);
-    const float *from = (const float *)(const void *)leati_row_of(audio, row);
+    const float *from = (const float *)(const void *)leati_support_row_of(audio, row);
     for (int64_t i = 0; i < audio->count; i++)
         store16((uint8_t *)to + HEADER + 2 * i, sample_of(from[i]));
-    *leati_strings_of(&call->outputs[0], row) =
+    *leati_text_strings_of(&call->outputs[0], row) =
         (leat_string){.data = to, .size = HEADER + (size_t)bytes};
     return LEAT_OK;
 }
@@ -79,7 +79,7 @@ static leat_status encode_wav_kernel(leati_kernel_call *call, leat_error *err) {
         return leati_refuse(err, VALUE,
                             "audio and sample_rate have ranks %d and %d; expected 2 and 0",
                             (int)call->inputs[0].rank, (int)call->inputs[1].rank);
-    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
         LEATI_TRY(put_row(call, row, err));
@@ -87,8 +87,8 @@ static leat_status encode_wav_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_encode_wav(leat_value audio, leat_value sample_rate) {
-    return leati_op2(&leati_tensor_op_encode_wav, NULL, audio, sample_rate);
+leat_value leat_op_encode_wav(leat_value audio, leat_value sample_rate) {
+    return leati_graph_build2(&leati_tensor_op_encode_wav, NULL, audio, sample_rate);
 }
 
 const leati_tensor_op leati_tensor_op_encode_wav = {

@@ -11,26 +11,26 @@
 
 static leat_status matching_files_infer(leati_infer_call *call, leat_error *err) {
     leat_shape names = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the pattern", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the pattern", err));
     if (call->inputs[0].shape.rank > 1)
         return leati_refuse(err, SHAPE, "the patterns have rank %d; expected a scalar or a vector",
                             (int)call->inputs[0].shape.rank);
-    return leati_infer_output(call, LEAT_STRING, &names, NULL, err);
+    return leati_op_infer_output(call, LEAT_STRING, &names, NULL, err);
 }
 
 static leat_status put_names(leati_kernel_call *call, const leati_paths *found, leat_error *err) {
     leat_shape shape = LEAT_SHAPE((int64_t)found->count);
     size_t total = 0;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (size_t i = 0; i < found->count; i++)
         total += strlen(found->values[i]);
-    char *to = leati_kernel_text(call, 0, total, err);
+    char *to = leati_op_kernel_text(call, 0, total, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     for (size_t i = 0; i < found->count; i++) {
         size_t size = strlen(found->values[i]);
         memcpy(to, found->values[i], size);
-        leati_strings_of(&call->outputs[0], 0)[i] = (leat_string){.data = to, .size = size};
+        leati_text_strings_of(&call->outputs[0], 0)[i] = (leat_string){.data = to, .size = size};
         to += size;
     }
     return LEAT_OK;
@@ -47,19 +47,19 @@ static leat_status matching_files_kernel(leati_kernel_call *call, leat_error *er
     if (patterns == NULL)
         return leati_no_memory(err);
     for (int64_t i = 0; i < in->count; i++) {
-        LEATI_TRY(leati_path_text(call, leati_strings_of(in, 0)[i], &patterns[count], err));
+        LEATI_TRY(leati_path_text(call, leati_text_strings_of(in, 0)[i], &patterns[count], err));
         count += patterns[count][0] != '\0'; /* nothing is called so */
     }
     leat_status status =
         count == 0 ? LEAT_OK : leati_glob((const char *const *)patterns, count, false, &found, err);
     if (status == LEAT_OK)
         status = put_names(call, &found, err);
-    leati_paths_fini(&found);
+    leati_fs_paths_fini(&found);
     return status;
 }
 
-leat_value leat_matching_files(leat_value pattern) {
-    return leati_op1(&leati_tensor_op_matching_files, NULL, pattern);
+leat_value leat_op_matching_files(leat_value pattern) {
+    return leati_graph_build1(&leati_tensor_op_matching_files, NULL, pattern);
 }
 
 const leati_tensor_op leati_tensor_op_matching_files = {

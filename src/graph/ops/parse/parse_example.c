@@ -33,7 +33,7 @@ static const leati_row parse_example_rows[] = {
 static leat_status parse_example_infer(leati_infer_call *call, leat_error *err) {
     const struct parse_example_args *args = call->args;
     const leat_shape *records = &call->inputs[0].shape;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the serialised Example", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the serialised Example", err));
     if (records->rank > 1)
         return leati_refuse(err, SHAPE,
                             "the serialised Examples have rank %d; expected a scalar or a vector",
@@ -57,7 +57,7 @@ static void places_of(const leati_features *f, const run *r, int64_t at,
         const leati_operand *out = &f->call->outputs[f->first + i];
         int64_t values = leati_example_plan_request(f->plan, i)->length;
         int64_t step = r->by_rows ? out->row_stride : values * (int64_t)leat_dtype_size(out->dtype);
-        char *first = leati_row_of(out, r->row);
+        char *first = leati_support_row_of(out, r->row);
         places[i] =
             (leati_example_column){first == NULL || values == 0 ? first : first + at * step, step};
     }
@@ -121,21 +121,21 @@ static leat_status prepare(const leati_features *f, const leat_shape *records, l
     for (int i = 0; i < leat_spec_num_children(f->spec) && f->dense; i++) {
         leat_shape shape = leat_spec_shape(leat_spec_child(f->spec, i)), all;
         LEATI_TRY(leati_features_shape(records, &shape, &all, err));
-        LEATI_TRY(leati_output_like(f->call, f->first + i, &all, err));
+        LEATI_TRY(leati_support_output_like(f->call, f->first + i, &all, err));
     }
     return LEAT_OK;
 }
 
 static leat_status parse_rows(leati_features *f, leat_error *err) {
     const leati_operand *in = &f->call->inputs[0];
-    leat_shape records = leati_operand_shape(in);
+    leat_shape records = leati_support_operand_shape(in);
     leati_example_order order = {0};
     bool by_rows = in->rank == 0 && in->row_stride == sizeof(leat_string);
     LEATI_TRY(leati_features_open(f, err));
     LEATI_TRY(prepare(f, &records, err));
     int64_t step = by_rows && f->dense && f->call->n > 0 ? f->call->n : 1;
     for (int64_t row = 0; row < f->call->n; row += step) {
-        run r = {leati_strings_of(in, row), by_rows ? step : in->count, row, by_rows};
+        run r = {leati_text_strings_of(in, row), by_rows ? step : in->count, row, by_rows};
         LEATI_TRY(f->dense ? parse_dense(f, &r, &order, err) : parse_open(f, &r, &order, err));
     }
     return leati_features_hold(f, err);
@@ -151,13 +151,13 @@ static leat_status parse_example_kernel(leati_kernel_call *call, leat_error *err
     return parse_rows(&features, err);
 }
 
-int leat_parse_example(leat_value serialized, const leat_spec *features,
-                       const leat_element *defaults, leat_value *outputs) {
+int leat_op_parse_example(leat_value serialized, const leat_spec *features,
+                          const leat_element *defaults, leat_value *outputs) {
     struct parse_example_args args = {.features = (leat_spec *)(uintptr_t)features};
     if (defaults != NULL)
         args.defaults = *defaults;
-    leat_value first = leati_op1(&leati_tensor_op_parse_example, &args, serialized);
-    if (leati_value_failed(first))
+    leat_value first = leati_graph_build1(&leati_tensor_op_parse_example, &args, serialized);
+    if (leati_support_value_failed(first))
         return -1;
     int count = leati_features_outputs(features);
     for (int i = 0; i < count && i < LEAT_MAX_OUTPUTS; i++)

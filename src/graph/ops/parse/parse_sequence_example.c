@@ -68,27 +68,28 @@ static leat_status infer_list(leati_infer_call *call, const char *key, const lea
                             key);
     if (kind == LEAT_SPEC_TENSOR) {
         LEATI_TRY(leati_features_shape(records, &shape, &all, err));
-        LEATI_TRY(leati_infer_output(call, dtype, &all, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, dtype, &all, NULL, err));
         LEATI_TRY(leati_features_shape(records, &scalar, &all, err));
-        return leati_infer_output(call, LEAT_INT64, &all, NULL, err);
+        return leati_op_infer_output(call, LEAT_INT64, &all, NULL, err);
     }
     if (kind == LEAT_SPEC_SPARSE) {
         indices.rank = 2;
         indices.dims[1] = records->rank < 0 ? LEAT_UNKNOWN_DIM : records->rank + 2;
-        LEATI_TRY(leati_infer_output(call, LEAT_INT64, &indices, NULL, err));
-        LEATI_TRY(leati_infer_output(call, dtype, &vector, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, LEAT_INT64, &indices, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, dtype, &vector, NULL, err));
         vector.dims[0] = indices.dims[1];
-        return leati_infer_output(call, LEAT_INT64, &vector, NULL, err);
+        return leati_op_infer_output(call, LEAT_INT64, &vector, NULL, err);
     }
-    LEATI_TRY(leati_infer_output(call, dtype, &vector, NULL, err));
-    LEATI_TRY(leati_infer_output(call, leat_spec_row_splits_dtype(list), &vector, NULL, err));
-    return leati_infer_output(call, leat_spec_row_splits_dtype(list), &vector, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, dtype, &vector, NULL, err));
+    LEATI_TRY(leati_op_infer_output(call, leat_spec_row_splits_dtype(list), &vector, NULL, err));
+    return leati_op_infer_output(call, leat_spec_row_splits_dtype(list), &vector, NULL, err);
 }
 
 static leat_status parse_sequence_example_infer(leati_infer_call *call, leat_error *err) {
     const struct parse_sequence_example_args *args = call->args;
     const leat_shape *records = &call->inputs[0].shape;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the serialised SequenceExample", err));
+    LEATI_TRY(
+        leati_support_want_dtype(call, 0, LEAT_STRING, "the serialised SequenceExample", err));
     if (records->rank > 1)
         return leati_refuse(err, SHAPE,
                             "the serialised SequenceExamples have rank %d; expected a scalar or a "
@@ -273,7 +274,7 @@ static totals add_up(const parse *p, int index) {
 }
 
 static void *output_of(const parse *p, int output) {
-    return leati_row_of(&p->call->outputs[output], p->row);
+    return leati_support_row_of(&p->call->outputs[output], p->row);
 }
 
 /* Writes the values of a list to `to`; returns the place behind them. `counts` (may be NULL) gets
@@ -298,13 +299,14 @@ static char *put_steps(const parse *p, int index, const list_span *list, char *t
 
 static leat_status put_tensor(const parse *p, int index, int output, leat_error *err) {
     const leat_spec *spec = leat_spec_child(p->args->sequence, index);
-    leat_shape shape = leat_spec_shape(spec), records = leati_operand_shape(&p->call->inputs[0]);
+    leat_shape shape = leat_spec_shape(spec),
+               records = leati_support_operand_shape(&p->call->inputs[0]);
     leat_shape all, scalar = LEAT_SCALAR;
     shape.dims[0] = add_up(p, index).most_steps;
     LEATI_TRY(leati_features_shape(&records, &shape, &all, err));
-    LEATI_TRY(leati_output_like(p->call, output, &all, err));
+    LEATI_TRY(leati_support_output_like(p->call, output, &all, err));
     LEATI_TRY(leati_features_shape(&records, &scalar, &all, err));
-    LEATI_TRY(leati_output_like(p->call, output + 1, &all, err));
+    LEATI_TRY(leati_support_output_like(p->call, output + 1, &all, err));
     size_t bytes =
         (size_t)(shape.dims[0] * step_size(spec)) * leat_dtype_size(leat_spec_dtype(spec));
     int64_t *lengths = output_of(p, output + 1);
@@ -342,9 +344,9 @@ static leat_status put_sparse(const parse *p, int index, int output, leat_error 
     int64_t rank = p->call->inputs[0].rank + 2, *counts = NULL;
     leat_shape indices = LEAT_SHAPE(t.values, rank), values = LEAT_SHAPE(t.values),
                dense = LEAT_SHAPE(rank);
-    LEATI_TRY(leati_output_like(p->call, output, &indices, err));
-    LEATI_TRY(leati_output_like(p->call, output + 1, &values, err));
-    LEATI_TRY(leati_output_like(p->call, output + 2, &dense, err));
+    LEATI_TRY(leati_support_output_like(p->call, output, &indices, err));
+    LEATI_TRY(leati_support_output_like(p->call, output + 1, &values, err));
+    LEATI_TRY(leati_support_output_like(p->call, output + 2, &dense, err));
     LEATI_TRY(count_all(p, index, output_of(p, output + 1), t.steps, &counts, err));
     int64_t *to = output_of(p, output), *shape = output_of(p, output + 2);
     for (int64_t r = 0; r < p->n; r++) {
@@ -374,9 +376,9 @@ static leat_status put_ragged(const parse *p, int index, int output, leat_error 
     leat_shape values = LEAT_SHAPE(t.values), by_step = LEAT_SHAPE(t.steps + 1),
                by_record = LEAT_SHAPE(p->n + 1);
     int64_t *counts = NULL, end = 0;
-    LEATI_TRY(leati_output_like(p->call, output, &values, err));
-    LEATI_TRY(leati_output_like(p->call, output + 1, &by_step, err));
-    LEATI_TRY(leati_output_like(p->call, output + 2, &by_record, err));
+    LEATI_TRY(leati_support_output_like(p->call, output, &values, err));
+    LEATI_TRY(leati_support_output_like(p->call, output + 1, &by_step, err));
+    LEATI_TRY(leati_support_output_like(p->call, output + 2, &by_record, err));
     if (p->call->outputs[output + 1].dtype == LEAT_INT32 &&
         (t.values > INT32_MAX || t.steps > INT32_MAX))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -417,7 +419,7 @@ static leat_status put_lists(const parse *p, leat_error *err) {
 
 static leat_status parse_row(parse *p, leati_feature_span *spans, leati_example_order *order,
                              leat_error *err) {
-    const leat_string *records = leati_strings_of(&p->call->inputs[0], p->row);
+    const leat_string *records = leati_text_strings_of(&p->call->inputs[0], p->row);
     size_t features = (size_t)leat_spec_num_children(p->args->context);
     p->call->failed_row = p->row;
     for (int64_t r = 0; r < p->n; r++) {
@@ -454,7 +456,7 @@ static leat_status parse_rows(parse *p, leat_error *err) {
         LEATI_TRY(parse_row(p, spans, &order, err));
     for (int i = 0; i < p->call->num_outputs && p->call->n > 0; i++)
         if (p->call->outputs[i].dtype == LEAT_STRING)
-            LEATI_TRY(leati_kernel_hold(p->call, i, 0, err));
+            LEATI_TRY(leati_op_kernel_hold(p->call, i, 0, err));
     return LEAT_OK;
 }
 
@@ -473,15 +475,16 @@ static leat_status parse_sequence_example_kernel(leati_kernel_call *call, leat_e
     return parse_rows(&p, err);
 }
 
-int leat_parse_sequence_example(leat_value serialized, const leat_spec *context,
-                                const leat_spec *sequence, const leat_element *defaults,
-                                leat_value *outputs) {
+int leat_op_parse_sequence_example(leat_value serialized, const leat_spec *context,
+                                   const leat_spec *sequence, const leat_element *defaults,
+                                   leat_value *outputs) {
     struct parse_sequence_example_args args = {.context = (leat_spec *)(uintptr_t)context,
                                                .sequence = (leat_spec *)(uintptr_t)sequence};
     if (defaults != NULL)
         args.defaults = *defaults;
-    leat_value first = leati_op1(&leati_tensor_op_parse_sequence_example, &args, serialized);
-    if (leati_value_failed(first))
+    leat_value first =
+        leati_graph_build1(&leati_tensor_op_parse_sequence_example, &args, serialized);
+    if (leati_support_value_failed(first))
         return -1;
     int count = leati_features_outputs(context);
     for (int i = 0; i < leat_spec_num_children(sequence); i++)

@@ -21,12 +21,12 @@ static const leati_row parse_tensor_rows[] = {
 static leat_status parse_tensor_infer(leati_infer_call *call, leat_error *err) {
     const struct parse_tensor_args *args = call->args;
     leat_shape unknown = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the message", err));
-    LEATI_TRY(leati_want_rank(call, 0, 0, "the message", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the message", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 0, "the message", err));
     if (args->out_type <= LEAT_INVALID || args->out_type == LEAT_OBJECT)
         return leati_refuse(err, DTYPE, "out_type is %s; expected one of values",
                             leat_dtype_name(args->out_type));
-    return leati_infer_output(call, args->out_type, &unknown, NULL, err);
+    return leati_op_infer_output(call, args->out_type, &unknown, NULL, err);
 }
 
 /* TensorFlow calls bytes that are no message an invalid argument. */
@@ -40,26 +40,26 @@ static leat_status refuse(leat_status status, leat_error *err) {
 
 static leat_status parse_tensor_kernel(leati_kernel_call *call, leat_error *err) {
     const struct parse_tensor_args *args = call->args;
-    const leat_string *bytes = leati_strings_of(&call->inputs[0], 0);
+    const leat_string *bytes = leati_text_strings_of(&call->inputs[0], 0);
     leati_tensor_proto proto;
     if (call->inputs[0].rank != 0)
         return leati_refuse(err, SHAPE, "the messages are a tensor of rank %d; expected rank 0",
                             (int)call->inputs[0].rank);
     const uint8_t *data = (const uint8_t *)bytes->data;
     leati_wire message = {.at = data, .end = bytes->size > 0 ? data + bytes->size : data};
-    LEATI_TRY(refuse(leati_read_tensor_proto(message, &proto, err), err));
+    LEATI_TRY(refuse(leati_tensor_proto_read(message, &proto, err), err));
     if (proto.dtype != args->out_type)
         return leati_refuse(err, DTYPE, "type mismatch between parsed tensor (%s) and dtype (%s)",
                             leat_dtype_name(proto.dtype), leat_dtype_name(args->out_type));
-    LEATI_TRY(leati_output_like(call, 0, &proto.shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &proto.shape, err));
     if (proto.count > 0)
         LEATI_TRY(refuse(leati_tensor_proto_values(&proto, call->outputs[0].data, err), err));
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
-leat_value leat_parse_tensor(leat_value serialized, leat_dtype out_type) {
+leat_value leat_op_parse_tensor(leat_value serialized, leat_dtype out_type) {
     struct parse_tensor_args args = {.out_type = out_type};
-    return leati_op1(&leati_tensor_op_parse_tensor, &args, serialized);
+    return leati_graph_build1(&leati_tensor_op_parse_tensor, &args, serialized);
 }
 
 const leati_tensor_op leati_tensor_op_parse_tensor = {

@@ -9,9 +9,9 @@
 
 static leat_status read_file_infer(leati_infer_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the file name", err));
-    LEATI_TRY(leati_want_rank(call, 0, 0, "the file name", err));
-    return leati_infer_output(call, LEAT_STRING, &scalar, NULL, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the file name", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 0, "the file name", err));
+    return leati_op_infer_output(call, LEAT_STRING, &scalar, NULL, err);
 }
 
 /* One row. */
@@ -25,7 +25,7 @@ static leat_status read_stream(const reading *r, leati_file *file, leat_error *e
     leat_buffer *whole = NULL;
     LEATI_TRY(leati_file_read_whole(file, &whole, err));
     size_t size = leat_buffer_size(whole);
-    char *to = leati_kernel_text(r->call, 0, size, err);
+    char *to = leati_op_kernel_text(r->call, 0, size, err);
     if (to != NULL && size > 0)
         memcpy(to, leat_buffer_data(whole), size);
     leat_buffer_unref(whole);
@@ -40,7 +40,7 @@ static leat_status read_open(void *context, leati_file *file, leat_error *err) {
     if (file->size <= 0)
         return read_stream(r, file, err);
     size_t size = (size_t)file->size, got = 0;
-    char *to = leati_kernel_text(r->call, 0, size, err);
+    char *to = leati_op_kernel_text(r->call, 0, size, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     LEATI_TRY(leati_file_read_at(file, 0, to, size, &got, err));
@@ -49,8 +49,8 @@ static leat_status read_open(void *context, leati_file *file, leat_error *err) {
 }
 
 static leat_status read_row(leati_kernel_call *call, int64_t row, leat_error *err) {
-    leat_string name = *leati_strings_of(&call->inputs[0], row);
-    reading r = {.call = call, .out = leati_strings_of(&call->outputs[0], row)};
+    leat_string name = *leati_text_strings_of(&call->inputs[0], row);
+    reading r = {.call = call, .out = leati_text_strings_of(&call->outputs[0], row)};
     char *path = NULL;
     LEATI_TRY(leati_path_text(call, name, &path, err));
     return leati_file_use(path, read_open, &r, err);
@@ -58,7 +58,7 @@ static leat_status read_row(leati_kernel_call *call, int64_t row, leat_error *er
 
 static leat_status read_file_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
         LEATI_TRY(read_row(call, row, err));
@@ -66,8 +66,8 @@ static leat_status read_file_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_read_file(leat_value filename) {
-    return leati_op1(&leati_tensor_op_read_file, NULL, filename);
+leat_value leat_op_read_file(leat_value filename) {
+    return leati_graph_build1(&leati_tensor_op_read_file, NULL, filename);
 }
 
 const leati_tensor_op leati_tensor_op_read_file = {

@@ -11,44 +11,45 @@
 
 static leat_status serialize_tensor_infer(leati_infer_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_want_values(call, 0, err));
-    return leati_infer_output(call, LEAT_STRING, &scalar, NULL, err);
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    return leati_op_infer_output(call, LEAT_STRING, &scalar, NULL, err);
 }
 
 /* Strings: dtype, shape and a field for each. */
 static void put_strings(leati_writer *out, const leat_shape *shape, const leat_string *values,
                         int64_t count) {
     leati_writer inner = {0};
-    leati_put_number_field(out, 1, leati_proto_of_dtype(LEAT_STRING));
-    leati_put_shape_proto(&inner, shape);
-    leati_put_field(out, 2, inner.data, inner.size);
+    leati_tensor_proto_put_number_field(out, 1, leati_tensor_proto_of_dtype(LEAT_STRING));
+    leati_tensor_proto_put_shape(&inner, shape);
+    leati_tensor_proto_put_field(out, 2, inner.data, inner.size);
     out->failed = out->failed || inner.failed;
     leati_writer_fini(&inner);
     for (int64_t i = 0; i < count; i++)
-        leati_put_field(out, 8, values[i].data, values[i].size);
+        leati_tensor_proto_put_field(out, 8, values[i].data, values[i].size);
 }
 
 static leat_status put_row(leati_kernel_call *call, int64_t row, leati_writer *out,
                            leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     if (in->dtype == LEAT_STRING)
-        put_strings(out, &shape, leati_strings_of(in, row), in->count);
+        put_strings(out, &shape, leati_text_strings_of(in, row), in->count);
     else
-        LEATI_TRY(leati_put_tensor_proto(out, in->dtype, &shape, leati_row_of(in, row), err));
+        LEATI_TRY(
+            leati_tensor_proto_put(out, in->dtype, &shape, leati_support_row_of(in, row), err));
     if (out->failed)
         return leati_no_memory(err);
-    char *to = leati_kernel_text(call, 0, out->size, err);
+    char *to = leati_op_kernel_text(call, 0, out->size, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     memcpy(to, out->data, out->size);
-    *leati_strings_of(&call->outputs[0], row) = (leat_string){.data = to, .size = out->size};
+    *leati_text_strings_of(&call->outputs[0], row) = (leat_string){.data = to, .size = out->size};
     return LEAT_OK;
 }
 
 static leat_status serialize_tensor_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    leat_status status = leati_output_like(call, 0, &scalar, err);
+    leat_status status = leati_support_output_like(call, 0, &scalar, err);
     for (int64_t row = 0; row < call->n && status == LEAT_OK; row++) {
         leati_writer out = {0};
         status = put_row(call, row, &out, err);
@@ -57,8 +58,8 @@ static leat_status serialize_tensor_kernel(leati_kernel_call *call, leat_error *
     return status;
 }
 
-leat_value leat_serialize_tensor(leat_value tensor) {
-    return leati_op1(&leati_tensor_op_serialize_tensor, NULL, tensor);
+leat_value leat_op_serialize_tensor(leat_value tensor) {
+    return leati_graph_build1(&leati_tensor_op_serialize_tensor, NULL, tensor);
 }
 
 const leati_tensor_op leati_tensor_op_serialize_tensor = {

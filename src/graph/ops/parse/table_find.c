@@ -146,10 +146,11 @@ static leat_status table_find_complete(leat_graph *graph, void *node_args, leat_
 static leat_status table_find_infer(leati_infer_call *call, leat_error *err) {
     const struct table_find_args *args = call->args;
     LEATI_TRY(check_table(args, err));
-    LEATI_TRY(leati_want_dtype(call, 0, args->keys.tensors[0].dtype, "the query", err));
-    LEATI_TRY(leati_want_dtype(call, 1, args->values.tensors[0].dtype, "the default value", err));
-    LEATI_TRY(leati_want_rank(call, 1, 0, "the default value", err));
-    return leati_infer_output(call, call->inputs[1].dtype, &call->inputs[0].shape, NULL, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, args->keys.tensors[0].dtype, "the query", err));
+    LEATI_TRY(
+        leati_support_want_dtype(call, 1, args->values.tensors[0].dtype, "the default value", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 0, "the default value", err));
+    return leati_op_infer_output(call, call->inputs[1].dtype, &call->inputs[0].shape, NULL, err);
 }
 
 static leat_status table_find_kernel(leati_kernel_call *call, leat_error *err) {
@@ -157,28 +158,28 @@ static leat_status table_find_kernel(leati_kernel_call *call, leat_error *err) {
     const table_index *t = (const table_index *)(const void *)args->index;
     const leat_tensor *keys = args->keys.tensors, *values = args->values.tensors;
     const leati_operand *query = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(query);
+    leat_shape shape = leati_support_operand_shape(query);
     size_t width = leat_dtype_size(values->dtype);
     if (t == NULL)
         return leati_fail(err, LEAT_INTERNAL, "the table has no index");
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = 0; /* of the strings that are found: they live as long as the output */
     char *text = NULL;
     for (int pass = values->dtype == LEAT_STRING ? 0 : 1; pass < 2; pass++) {
         if (pass == 1 && values->dtype == LEAT_STRING) {
-            text = leati_kernel_text(call, 0, bytes > 0 ? bytes : 1, err);
+            text = leati_op_kernel_text(call, 0, bytes > 0 ? bytes : 1, err);
             if (text == NULL)
                 return LEAT_RESOURCE_EXHAUSTED;
         }
         for (int64_t row = 0; row < call->n; row++) {
             for (int64_t i = 0; i < query->count; i++) {
                 size_t size = 0;
-                const void *key = key_at(keys->dtype, leati_row_of(query, row), i, &size);
+                const void *key = key_at(keys->dtype, leati_support_row_of(query, row), i, &size);
                 int64_t found = t->slots[slot_of(t, keys, key, size)];
                 const char *from = found > 0
                                        ? (const char *)values->data + (size_t)(found - 1) * width
-                                       : leati_row_of(&call->inputs[1], row);
-                char *to = leati_row_of(&call->outputs[0], row) + (size_t)i * width;
+                                       : leati_support_row_of(&call->inputs[1], row);
+                char *to = leati_support_row_of(&call->outputs[0], row) + (size_t)i * width;
                 const leat_string *s = (const leat_string *)(const void *)from;
                 if (pass == 0) {
                     bytes += s->size;

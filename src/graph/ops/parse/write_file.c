@@ -11,16 +11,16 @@
 
 static leat_status write_file_infer(leati_infer_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the file name", err));
-    LEATI_TRY(leati_want_rank(call, 0, 0, "the file name", err));
-    LEATI_TRY(leati_want_dtype(call, 1, LEAT_STRING, "the contents", err));
-    LEATI_TRY(leati_want_rank(call, 1, 0, "the contents", err));
-    return leati_infer_output(call, LEAT_STRING, &scalar, NULL, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the file name", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 0, "the file name", err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, LEAT_STRING, "the contents", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 0, "the contents", err));
+    return leati_op_infer_output(call, LEAT_STRING, &scalar, NULL, err);
 }
 
 static leat_status write_row(leati_kernel_call *call, int64_t row, leat_error *err) {
-    leat_string name = *leati_strings_of(&call->inputs[0], row);
-    leat_string contents = *leati_strings_of(&call->inputs[1], row);
+    leat_string name = *leati_text_strings_of(&call->inputs[0], row);
+    leat_string contents = *leati_text_strings_of(&call->inputs[1], row);
     char *path = NULL, *slash;
     LEATI_TRY(leati_path_text(call, name, &path, err));
     if (path[0] == '\0')
@@ -28,11 +28,11 @@ static leat_status write_row(leati_kernel_call *call, int64_t row, leat_error *e
     slash = strrchr(path, '/');
     if (slash != NULL && slash != path) {
         *slash = '\0';
-        LEATI_TRY(leati_path_mkdirs(path, err));
+        LEATI_TRY(leati_fs_mkdirs(path, err));
         *slash = '/';
     }
-    LEATI_TRY(leati_write_file(path, contents.data, contents.size, err));
-    *leati_strings_of(&call->outputs[0], row) = name;
+    LEATI_TRY(leati_atomic_write_file(path, contents.data, contents.size, err));
+    *leati_text_strings_of(&call->outputs[0], row) = name;
     return LEAT_OK;
 }
 
@@ -42,16 +42,16 @@ static leat_status write_file_kernel(leati_kernel_call *call, leat_error *err) {
         return leati_refuse(err, SHAPE,
                             "file name and contents have ranks %d and %d; expected scalars",
                             (int)call->inputs[0].rank, (int)call->inputs[1].rank);
-    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
         LEATI_TRY(write_row(call, row, err));
     }
-    return call->n > 0 ? leati_kernel_hold(call, 0, 0, err) : LEAT_OK;
+    return call->n > 0 ? leati_op_kernel_hold(call, 0, 0, err) : LEAT_OK;
 }
 
-leat_value leat_write_file(leat_value filename, leat_value contents) {
-    return leati_op2(&leati_tensor_op_write_file, NULL, filename, contents);
+leat_value leat_op_write_file(leat_value filename, leat_value contents) {
+    return leati_graph_build2(&leati_tensor_op_write_file, NULL, filename, contents);
 }
 
 const leati_tensor_op leati_tensor_op_write_file = {

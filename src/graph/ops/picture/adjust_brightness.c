@@ -31,9 +31,9 @@ static leat_status adjust_brightness_gradient(leati_gradient_call *call, leat_er
     return LEAT_OK;
 }
 
-leat_value leat_adjust_brightness(leat_value images, double delta) {
+leat_value leat_op_adjust_brightness(leat_value images, double delta) {
     struct leati_adjust_args args = {delta};
-    return leati_op1(&leati_tensor_op_adjust_brightness, &args, images);
+    return leati_graph_build1(&leati_tensor_op_adjust_brightness, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_adjust_brightness = {

@@ -57,9 +57,9 @@ static leat_status adjust_contrast_kernel(leati_kernel_call *call, leat_error *e
     return leati_colour_kernel(call, &adjust_contrast_colour, call->args, err);
 }
 
-leat_value leat_adjust_contrast(leat_value images, double contrast_factor) {
+leat_value leat_op_adjust_contrast(leat_value images, double contrast_factor) {
     struct leati_adjust_args args = {contrast_factor};
-    return leati_op1(&leati_tensor_op_adjust_contrast, &args, images);
+    return leati_graph_build1(&leati_tensor_op_adjust_contrast, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_adjust_contrast = {

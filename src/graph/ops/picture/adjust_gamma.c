@@ -59,15 +59,16 @@ static leat_status adjust_gamma_gradient(leati_gradient_call *call, leat_error *
     const struct adjust_gamma_args *args = call->args;
     leat_value x = call->inputs[0];
     (void)err;
-    leat_value power = leati_number(call->graph, leat_value_dtype(x), args->gamma - 1);
-    call->input_gradients[0] = leat_multiply(
-        leati_times(leat_pow(x, power), args->gain * args->gamma), call->output_gradients[0]);
+    leat_value power = leati_support_number(call->graph, leat_value_dtype(x), args->gamma - 1);
+    call->input_gradients[0] =
+        leat_op_multiply(leati_support_times(leat_op_pow(x, power), args->gain * args->gamma),
+                         call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_adjust_gamma(leat_value images, double gamma, double gain) {
+leat_value leat_op_adjust_gamma(leat_value images, double gamma, double gain) {
     struct adjust_gamma_args args = {gamma, gain};
-    return leati_op1(&leati_tensor_op_adjust_gamma, &args, images);
+    return leati_graph_build1(&leati_tensor_op_adjust_gamma, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_adjust_gamma = {

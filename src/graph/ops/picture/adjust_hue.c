@@ -69,9 +69,9 @@ static leat_status adjust_hue_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_colour_kernel(call, &adjust_hue_colour, call->args, err);
 }
 
-leat_value leat_adjust_hue(leat_value images, double delta) {
+leat_value leat_op_adjust_hue(leat_value images, double delta) {
     struct leati_adjust_args args = {delta};
-    return leati_op1(&leati_tensor_op_adjust_hue, &args, images);
+    return leati_graph_build1(&leati_tensor_op_adjust_hue, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_adjust_hue = {

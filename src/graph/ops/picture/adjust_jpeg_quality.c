@@ -41,8 +41,8 @@ static leat_status quality_infer(leati_infer_call *call, leat_error *err) {
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the picture is %s; expected numbers",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_rank(call, 0, 3, "the picture", err));
-    return leati_infer_same(call, err);
+    LEATI_TRY(leati_support_want_rank(call, 0, 3, "the picture", err));
+    return leati_op_infer_same(call, err);
 }
 
 /* Encodes the pixels and decodes them where they stand. */
@@ -84,7 +84,7 @@ static leat_status convert(leati_kernel_call *call, const leati_operand *from, l
 static leat_status quality_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_quality_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     char text[128];
     LEATI_TRY(check(args, err));
     if (in->rank != 3 || (in->dims[2] != 1 && in->dims[2] != 3) || in->dims[0] > 65500 ||
@@ -94,7 +94,7 @@ static leat_status quality_kernel(leati_kernel_call *call, leat_error *err) {
             "the picture has shape %s; expected rank 3, 1 or 3 channels, sides of at "
             "most 65500 pixels",
             leati_shape_text(&shape, text));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)call->n * (size_t)in->count;
     leati_operand pixels = call->outputs[0];
     pixels.dtype = LEAT_UINT8;
@@ -106,15 +106,15 @@ static leat_status quality_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(convert(call, in, &pixels, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
-        LEATI_TRY(pass((uint8_t *)leati_row_of(&pixels, row), in, args, err));
+        LEATI_TRY(pass((uint8_t *)leati_support_row_of(&pixels, row), in, args, err));
     }
     call->failed_row = 0;
     return convert(call, &pixels, &call->outputs[0], err);
 }
 
-leat_value leat_adjust_jpeg_quality(leat_value image, int64_t jpeg_quality) {
+leat_value leat_op_adjust_jpeg_quality(leat_value image, int64_t jpeg_quality) {
     struct leati_quality_args args = {.jpeg_quality = jpeg_quality};
-    return leati_op1(&leati_tensor_op_adjust_jpeg_quality, &args, image);
+    return leati_graph_build1(&leati_tensor_op_adjust_jpeg_quality, &args, image);
 }
 
 const leati_tensor_op leati_tensor_op_adjust_jpeg_quality = {

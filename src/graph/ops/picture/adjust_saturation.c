@@ -72,9 +72,9 @@ static leat_status adjust_saturation_kernel(leati_kernel_call *call, leat_error 
     return leati_colour_kernel(call, &adjust_saturation_colour, call->args, err);
 }
 
-leat_value leat_adjust_saturation(leat_value images, double saturation_factor) {
+leat_value leat_op_adjust_saturation(leat_value images, double saturation_factor) {
     struct leati_adjust_args args = {saturation_factor};
-    return leati_op1(&leati_tensor_op_adjust_saturation, &args, images);
+    return leati_graph_build1(&leati_tensor_op_adjust_saturation, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_adjust_saturation = {

@@ -51,7 +51,7 @@ static leat_status central_crop_infer(leati_infer_call *call, leat_error *err) {
 static leat_status central_crop_window(const leati_kernel_call *call, leati_window *out,
                                        leat_error *err) {
     const struct central_crop_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames in;
     LEATI_TRY(check(args, err));
     LEATI_TRY(leati_frames_of(&shape, &in, err));
@@ -77,14 +77,14 @@ static leat_status central_crop_gradient(leati_gradient_call *call, leat_error *
                           "the gradient of central_crop needs pictures of a known height and "
                           "width; say them by ensure_shape");
     call->input_gradients[0] =
-        leat_pad_to_bounding_box(call->output_gradients[0], cut(args->central_fraction, height),
-                                 cut(args->central_fraction, width), height, width);
+        leat_op_pad_to_bounding_box(call->output_gradients[0], cut(args->central_fraction, height),
+                                    cut(args->central_fraction, width), height, width);
     return LEAT_OK;
 }
 
-leat_value leat_central_crop(leat_value images, double central_fraction) {
+leat_value leat_op_central_crop(leat_value images, double central_fraction) {
     struct central_crop_args args = {central_fraction};
-    return leati_op1(&leati_tensor_op_central_crop, &args, images);
+    return leati_graph_build1(&leati_tensor_op_central_crop, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_central_crop = {

@@ -44,7 +44,7 @@ static leat_status convert_infer(leati_infer_call *call, leat_error *err) {
         args->dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "from %s to %s; expected numbers", leat_dtype_name(from),
                             leat_dtype_name(args->dtype));
-    return leati_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
+    return leati_op_infer_output(call, args->dtype, &call->inputs[0].shape, NULL, err);
 }
 
 /* Runs an elementwise operation of a value and a scalar of its dtype. */
@@ -55,8 +55,8 @@ static leat_status with_number(leati_kernel_call *call, const leati_tensor_op *o
     operands[1].data = leati_arena_alloc(call->arena, 8);
     if (operands[1].data == NULL)
         return leati_no_memory(err);
-    leati_store_number(in->dtype, number, operands[1].data);
-    return leati_inner_run(call, op, NULL, operands, 2, in->dtype, out, err);
+    leati_support_store_number(in->dtype, number, operands[1].data);
+    return leati_support_inner_run(call, op, NULL, operands, 2, in->dtype, out, err);
 }
 
 /* Clips to what `dtype` holds. From int64 to uint64 TensorFlow's upper bound wraps to -1, which
@@ -86,9 +86,9 @@ static leat_status before_cast(leati_kernel_call *call, leati_operand *x, leat_e
 static leat_status convert_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_convert_args *args = call->args;
     leat_dtype from = call->inputs[0].dtype, to = args->dtype;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_operand x, cast;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     LEATI_TRY(before_cast(call, &x, err));
     double factor = 1;
     if (is_float(to) && !is_float(from))
@@ -96,23 +96,23 @@ static leat_status convert_kernel(leati_kernel_call *call, leat_error *err) {
     else if (!is_float(to) && !is_float(from) && magnitude_bits(to) > magnitude_bits(from))
         factor = ldexp(1, magnitude_bits(to) - magnitude_bits(from));
     if (factor == 1)
-        return leati_inner_cast_into(call, &x, &call->outputs[0], err);
-    LEATI_TRY(leati_inner_cast(call, &x, to, &cast, err));
+        return leati_support_inner_cast_into(call, &x, &call->outputs[0], err);
+    LEATI_TRY(leati_support_inner_cast(call, &x, to, &cast, err));
     LEATI_TRY(with_number(call, &leati_tensor_op_multiply, &cast, factor, &cast, err));
-    return leati_inner_cast_into(call, &cast, &call->outputs[0], err);
+    return leati_support_inner_cast_into(call, &cast, &call->outputs[0], err);
 }
 
 static leat_status convert_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_dtype from = leat_value_dtype(call->inputs[0]);
     if (is_float(from))
-        call->input_gradients[0] = leat_cast(call->output_gradients[0], from);
+        call->input_gradients[0] = leat_op_cast(call->output_gradients[0], from);
     return LEAT_OK;
 }
 
-leat_value leat_convert_image_dtype(leat_value images, leat_dtype dtype, bool saturate) {
+leat_value leat_op_convert_image_dtype(leat_value images, leat_dtype dtype, bool saturate) {
     struct leati_convert_args args = {.dtype = dtype, .saturate = saturate};
-    return leati_op1(&leati_tensor_op_convert_image_dtype, &args, images);
+    return leati_graph_build1(&leati_tensor_op_convert_image_dtype, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_convert_image_dtype = {

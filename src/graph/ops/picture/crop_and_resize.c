@@ -50,16 +50,16 @@ static leat_status crop_and_resize_infer(leati_infer_call *call, leat_error *err
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_rank(call, IMAGES, 4, "image", err));
-    LEATI_TRY(leati_want_dtype(call, BOXES, LEAT_FLOAT32, "boxes", err));
-    LEATI_TRY(leati_want_rank(call, BOXES, 2, "boxes", err));
-    LEATI_TRY(leati_want_index(call, INDICES, "box_indices", err));
-    LEATI_TRY(leati_want_rank(call, INDICES, 1, "box_indices", err));
+    LEATI_TRY(leati_support_want_rank(call, IMAGES, 4, "image", err));
+    LEATI_TRY(leati_support_want_dtype(call, BOXES, LEAT_FLOAT32, "boxes", err));
+    LEATI_TRY(leati_support_want_rank(call, BOXES, 2, "boxes", err));
+    LEATI_TRY(leati_support_want_index(call, INDICES, "box_indices", err));
+    LEATI_TRY(leati_support_want_rank(call, INDICES, 1, "box_indices", err));
     if (boxes->rank == 2)
-        LEATI_TRY(leati_want_equal_dims(boxes->dims[1], 4, "the numbers of a box", err));
+        LEATI_TRY(leati_support_want_equal_dims(boxes->dims[1], 4, "the numbers of a box", err));
     if (boxes->rank == 2 && call->inputs[INDICES].shape.rank == 1)
-        LEATI_TRY(leati_want_equal_dims(boxes->dims[0], call->inputs[INDICES].shape.dims[0],
-                                        "the boxes and the indices", err));
+        LEATI_TRY(leati_support_want_equal_dims(boxes->dims[0], call->inputs[INDICES].shape.dims[0],
+                                                "the boxes and the indices", err));
     LEATI_TRY(leati_crop_check(args, call->unknown == 0, err));
     int64_t count = boxes->rank == 2 ? boxes->dims[0] : LEAT_UNKNOWN_DIM;
     if (count == LEAT_UNKNOWN_DIM && call->inputs[INDICES].shape.rank == 1)
@@ -68,7 +68,7 @@ static leat_status crop_and_resize_infer(leati_infer_call *call, leat_error *err
         LEAT_SHAPE(count, call->unknown ? LEAT_UNKNOWN_DIM : args->crop_size.values[0],
                    call->unknown ? LEAT_UNKNOWN_DIM : args->crop_size.values[1],
                    images->rank == 4 ? images->dims[3] : LEAT_UNKNOWN_DIM);
-    return leati_infer_output(call, LEAT_FLOAT32, &shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_FLOAT32, &shape, NULL, err);
 }
 
 leati_crop_line leati_crop_line_of(float low, float high, int64_t size, int64_t samples) {
@@ -147,28 +147,29 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
     LEATI_TRY(leati_crop_check(args, true, err));
     leat_shape shape = LEAT_SHAPE(boxes->dims[0], args->crop_size.values[0],
                                   args->crop_size.values[1], in.dims[3]);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (in.dtype != LEAT_FLOAT32)
-        LEATI_TRY(leati_inner_cast(call, &call->inputs[IMAGES], LEAT_FLOAT32, &in, err));
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[IMAGES], LEAT_FLOAT32, &in, err));
     int64_t picture = in.dims[1] * in.dims[2] * in.dims[3];
     int64_t crop = shape.dims[1] * shape.dims[2] * shape.dims[3];
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
         for (int64_t i = 0; i < boxes->dims[0]; i++) {
-            int64_t index = leati_index_at(indices, row, i);
+            int64_t index = leati_support_index_at(indices, row, i);
             if (index < 0 || index >= in.dims[0] || picture == 0)
                 return leati_refuse(
                     err, VALUE,
                     "box %lld is of picture %lld; expected one of the %lld pictures, "
                     "with pixels",
                     (long long)i, (long long)index, (long long)in.dims[0]);
-            const float *box = (const float *)(const void *)leati_row_of(boxes, row) + 4 * i;
+            const float *box =
+                (const float *)(const void *)leati_support_row_of(boxes, row) + 4 * i;
             if (!isfinite(box[0]) || !isfinite(box[1]) || !isfinite(box[2]) || !isfinite(box[3]))
                 return leati_fail(err, LEAT_INVALID_ARGUMENT,
                                   "box %lld has a number that is not finite", (long long)i);
             crop_box(args, in.dims,
-                     (const float *)(const void *)leati_row_of(&in, row) + index * picture, box,
-                     (float *)(void *)leati_row_of(&call->outputs[0], row) + i * crop);
+                     (const float *)(const void *)leati_support_row_of(&in, row) + index * picture,
+                     box, (float *)(void *)leati_support_row_of(&call->outputs[0], row) + i * crop);
         }
     }
     return LEAT_OK;
@@ -180,21 +181,21 @@ static leat_status crop_and_resize_gradient(leati_gradient_call *call, leat_erro
     leat_dtype dtype = leat_value_dtype(call->inputs[IMAGES]);
     (void)err;
     if (dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64)
-        call->input_gradients[IMAGES] =
-            leati_op_many(&leati_tensor_op_crop_and_resize_grad_image, call->args, inputs, 4);
+        call->input_gradients[IMAGES] = leati_graph_build_many(
+            &leati_tensor_op_crop_and_resize_grad_image, call->args, inputs, 4);
     call->input_gradients[BOXES] =
-        leati_op_many(&leati_tensor_op_crop_and_resize_grad_boxes, call->args, inputs, 4);
+        leati_graph_build_many(&leati_tensor_op_crop_and_resize_grad_boxes, call->args, inputs, 4);
     return LEAT_OK;
 }
 
-leat_value leat_crop_and_resize(leat_value images, leat_value boxes, leat_value box_indices,
-                                int64_t crop_height, int64_t crop_width, const char *method,
-                                double extrapolation_value) {
+leat_value leat_op_crop_and_resize(leat_value images, leat_value boxes, leat_value box_indices,
+                                   int64_t crop_height, int64_t crop_width, const char *method,
+                                   double extrapolation_value) {
     int64_t size[2] = {crop_height, crop_width};
     struct leati_crop_args args = {.crop_size = {.values = size, .count = 2},
                                    .method = (char *)(uintptr_t)(method ? method : "bilinear"),
                                    .extrapolation_value = extrapolation_value};
-    return leati_op3(&leati_tensor_op_crop_and_resize, &args, images, boxes, box_indices);
+    return leati_graph_build3(&leati_tensor_op_crop_and_resize, &args, images, boxes, box_indices);
 }
 
 const leati_tensor_op leati_tensor_op_crop_and_resize = {

@@ -54,15 +54,16 @@ static void sum_up(const leati_kernel_call *call, const leati_crop_sample *s, vo
 }
 
 static leat_status kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[LEATI_CROP_BOXES]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[LEATI_CROP_BOXES]);
     leati_operand pictures = call->inputs[LEATI_CROP_IMAGES];
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (pictures.dtype != LEAT_FLOAT32)
-        LEATI_TRY(
-            leati_inner_cast(call, &call->inputs[LEATI_CROP_IMAGES], LEAT_FLOAT32, &pictures, err));
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[LEATI_CROP_IMAGES], LEAT_FLOAT32,
+                                           &pictures, err));
     for (int64_t row = 0; row < call->n; row++) {
-        struct sums sums = {.pictures = (const float *)(const void *)leati_row_of(&pictures, row),
-                            .boxes = (float *)(void *)leati_row_of(&call->outputs[0], row)};
+        struct sums sums = {.pictures =
+                                (const float *)(const void *)leati_support_row_of(&pictures, row),
+                            .boxes = (float *)(void *)leati_support_row_of(&call->outputs[0], row)};
         call->failed_row = row;
         if (call->outputs[0].count > 0)
             memset(sums.boxes, 0, (size_t)call->outputs[0].count * sizeof(float));

@@ -44,8 +44,8 @@ static void spread(const leati_kernel_call *call, const leati_crop_sample *s, vo
 }
 
 static leat_status kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[LEATI_CROP_IMAGES]);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(&call->inputs[LEATI_CROP_IMAGES]);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_operand out = call->outputs[0];
     size_t row_bytes = (size_t)out.count * sizeof(float), bytes = row_bytes * (size_t)call->n;
     if (out.dtype != LEAT_FLOAT32) {
@@ -58,13 +58,13 @@ static leat_status kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
         if (row_bytes > 0)
-            memset(leati_row_of(&out, row), 0, row_bytes);
-        LEATI_TRY(leati_crop_walk(call, row, spread, leati_row_of(&out, row), err));
+            memset(leati_support_row_of(&out, row), 0, row_bytes);
+        LEATI_TRY(leati_crop_walk(call, row, spread, leati_support_row_of(&out, row), err));
     }
     call->failed_row = 0;
     return call->outputs[0].dtype == LEAT_FLOAT32
                ? LEAT_OK
-               : leati_inner_cast_into(call, &out, &call->outputs[0], err);
+               : leati_support_inner_cast_into(call, &out, &call->outputs[0], err);
 }
 
 const leati_tensor_op leati_tensor_op_crop_and_resize_grad_image = {

@@ -6,8 +6,8 @@
 
 static leat_status check(const struct leati_box_args *args, int64_t height, int64_t width,
                          leat_error *err) {
-    LEATI_TRY(leati_box_check(args, err));
-    LEATI_TRY(leati_target_check(args->target_height, args->target_width, err));
+    LEATI_TRY(leati_frames_box_check(args, err));
+    LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
     if ((height >= 0 && args->target_height > height - args->offset_height) ||
         (width >= 0 && args->target_width > width - args->offset_width))
         return leati_refuse(
@@ -34,7 +34,7 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
 
 static leat_status crop_window(const leati_kernel_call *call, leati_window *out, leat_error *err) {
     const struct leati_box_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     LEATI_TRY(check(args, in.height, in.width, err));
@@ -59,15 +59,16 @@ static leat_status crop_gradient(leati_gradient_call *call, leat_error *err) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the gradient of crop_to_bounding_box needs pictures of a known height "
                           "and width; say them by ensure_shape");
-    call->input_gradients[0] = leat_pad_to_bounding_box(
+    call->input_gradients[0] = leat_op_pad_to_bounding_box(
         call->output_gradients[0], args->offset_height, args->offset_width, height, width);
     return LEAT_OK;
 }
 
-leat_value leat_crop_to_bounding_box(leat_value images, int64_t offset_height, int64_t offset_width,
-                                     int64_t target_height, int64_t target_width) {
-    return leati_box_build(&leati_tensor_op_crop_to_bounding_box, images, offset_height,
-                           offset_width, target_height, target_width);
+leat_value leat_op_crop_to_bounding_box(leat_value images, int64_t offset_height,
+                                        int64_t offset_width, int64_t target_height,
+                                        int64_t target_width) {
+    return leati_frames_box_build(&leati_tensor_op_crop_to_bounding_box, images, offset_height,
+                                  offset_width, target_height, target_width);
 }
 
 const leati_tensor_op leati_tensor_op_crop_to_bounding_box = {

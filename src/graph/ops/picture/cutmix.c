@@ -13,8 +13,8 @@ static const leati_row rows[] = {
     LEATI_SEED_ROWS,
 };
 
-int leat_cutmix(leat_value images, leat_value labels, const double *factor, const int64_t *seed,
-                leat_value *outputs) {
+int leat_op_cutmix(leat_value images, leat_value labels, const double *factor, const int64_t *seed,
+                   leat_value *outputs) {
     double range[2] = {factor != NULL ? factor[0] : 0, factor != NULL ? factor[1] : 1};
     struct leati_mix_args args = {.factor = {.values = range, .count = 2}};
     return leati_mix_build(&leati_tensor_op_cutmix, &args, images, labels, NULL, seed, outputs);

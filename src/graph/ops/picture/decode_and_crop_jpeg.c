@@ -8,14 +8,14 @@
 
 static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_decode_jpeg_args *args = call->args;
-    const leat_tensor *window = leati_infer_constant(call, 1);
+    const leat_tensor *window = leati_op_infer_constant(call, 1);
     leati_decode_options options;
     LEATI_TRY(leati_decode_jpeg_options(args, &options, err));
-    LEATI_TRY(leati_want_index(call, 1, "crop_window", err));
-    LEATI_TRY(leati_want_rank(call, 1, 1, "crop_window", err));
+    LEATI_TRY(leati_support_want_index(call, 1, "crop_window", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 1, "crop_window", err));
     if (call->inputs[1].shape.rank == 1)
-        LEATI_TRY(leati_want_equal_dims(call->inputs[1].shape.dims[0], 4,
-                                        "the numbers of crop_window", err));
+        LEATI_TRY(leati_support_want_equal_dims(call->inputs[1].shape.dims[0], 4,
+                                                "the numbers of crop_window", err));
     LEATI_TRY(leati_picture_infer(call, args->channels, LEAT_UINT8, err));
     if (window != NULL && window->dtype == LEAT_INT32 && leat_tensor_count(window) == 4)
         for (int i = 0; i < 2; i++)
@@ -36,7 +36,7 @@ leat_status leati_decode_crop_options(const struct leati_decode_jpeg_args *args,
                             (long long)window->count);
     options->crop = true;
     for (int i = 0; i < 4; i++) {
-        int64_t number = leati_index_at(window, row, i);
+        int64_t number = leati_support_index_at(window, row, i);
         *to[i] = number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
     }
     return LEAT_OK;
@@ -48,10 +48,10 @@ static leat_status crop_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_picture_decode(call, LEATI_PICTURE_CROP, &options, LEAT_UINT8, err);
 }
 
-leat_value leat_decode_and_crop_jpeg(leat_value contents, leat_value crop_window, int channels) {
+leat_value leat_op_decode_and_crop_jpeg(leat_value contents, leat_value crop_window, int channels) {
     struct leati_decode_jpeg_args args = {
         .channels = channels, .ratio = 1, .fancy_upscaling = true, .acceptable_fraction = 1};
-    return leati_op2(&leati_tensor_op_decode_and_crop_jpeg, &args, contents, crop_window);
+    return leati_graph_build2(&leati_tensor_op_decode_and_crop_jpeg, &args, contents, crop_window);
 }
 
 const leati_tensor_op leati_tensor_op_decode_and_crop_jpeg = {

@@ -28,9 +28,9 @@ static leat_status decode_bmp_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_picture_decode(call, LEATI_PICTURE_BMP, &options, LEAT_UINT8, err);
 }
 
-leat_value leat_decode_bmp(leat_value contents, int channels) {
+leat_value leat_op_decode_bmp(leat_value contents, int channels) {
     struct decode_bmp_args args = {.channels = channels};
-    return leati_op1(&leati_tensor_op_decode_bmp, &args, contents);
+    return leati_graph_build1(&leati_tensor_op_decode_bmp, &args, contents);
 }
 
 const leati_tensor_op leati_tensor_op_decode_bmp = {

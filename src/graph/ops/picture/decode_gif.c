@@ -6,9 +6,9 @@
 
 static leat_status decode_gif_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, 3);
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the contents", err));
-    LEATI_TRY(leati_want_rank(call, 0, 0, "the contents", err));
-    return leati_infer_output(call, LEAT_UINT8, &shape, NULL, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the contents", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 0, "the contents", err));
+    return leati_op_infer_output(call, LEAT_UINT8, &shape, NULL, err);
 }
 
 static leat_status decode_gif_kernel(leati_kernel_call *call, leat_error *err) {
@@ -17,8 +17,8 @@ static leat_status decode_gif_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_picture_decode(call, LEATI_PICTURE_GIF, &options, LEAT_UINT8, err);
 }
 
-leat_value leat_decode_gif(leat_value contents) {
-    return leati_op1(&leati_tensor_op_decode_gif, NULL, contents);
+leat_value leat_op_decode_gif(leat_value contents) {
+    return leati_graph_build1(&leati_tensor_op_decode_gif, NULL, contents);
 }
 
 const leati_tensor_op leati_tensor_op_decode_gif = {

@@ -35,7 +35,7 @@ static leat_status decode_image_infer(leati_infer_call *call, leat_error *err) {
     /* An animation has one dimension more than a picture. */
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     LEATI_TRY(leati_picture_check(call, args->channels, err));
-    return leati_infer_output(call, args->dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
 static leat_status decode_image_kernel(leati_kernel_call *call, leat_error *err) {
@@ -47,10 +47,10 @@ static leat_status decode_image_kernel(leati_kernel_call *call, leat_error *err)
                                 &options, args->dtype, err);
 }
 
-leat_value leat_decode_image(leat_value contents, int channels) {
+leat_value leat_op_decode_image(leat_value contents, int channels) {
     struct leati_decode_image_args args = {
         .channels = channels, .dtype = LEAT_UINT8, .expand_animations = false};
-    return leati_op1(&leati_tensor_op_decode_image, &args, contents);
+    return leati_graph_build1(&leati_tensor_op_decode_image, &args, contents);
 }
 
 const leati_tensor_op leati_tensor_op_decode_image = {

@@ -64,10 +64,10 @@ static leat_status decode_jpeg_kernel(leati_kernel_call *call, leat_error *err) 
     return leati_picture_decode(call, LEATI_PICTURE_ANY, &options, LEAT_UINT8, err);
 }
 
-leat_value leat_decode_jpeg(leat_value contents, int channels) {
+leat_value leat_op_decode_jpeg(leat_value contents, int channels) {
     struct leati_decode_jpeg_args args = {
         .channels = channels, .ratio = 1, .fancy_upscaling = true, .acceptable_fraction = 1};
-    return leati_op1(&leati_tensor_op_decode_jpeg, &args, contents);
+    return leati_graph_build1(&leati_tensor_op_decode_jpeg, &args, contents);
 }
 
 const leati_tensor_op leati_tensor_op_decode_jpeg = {

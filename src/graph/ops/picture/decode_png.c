@@ -32,9 +32,9 @@ static leat_status decode_png_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_picture_decode(call, LEATI_PICTURE_ANY, &options, args->dtype, err);
 }
 
-leat_value leat_decode_png(leat_value contents, int channels) {
+leat_value leat_op_decode_png(leat_value contents, int channels) {
     struct leati_decode_png_args args = {.channels = channels, .dtype = LEAT_UINT8};
-    return leati_op1(&leati_tensor_op_decode_png, &args, contents);
+    return leati_graph_build1(&leati_tensor_op_decode_png, &args, contents);
 }
 
 const leati_tensor_op leati_tensor_op_decode_png = {

@@ -34,7 +34,7 @@ static leat_status decode_webp_infer(leati_infer_call *call, leat_error *err) {
                             leat_dtype_name(args->dtype));
     leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM,
                                   channels > 0 ? channels : LEAT_UNKNOWN_DIM);
-    return leati_infer_output(call, LEAT_UINT8, &shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_UINT8, &shape, NULL, err);
 }
 
 static leat_status decode_webp_kernel(leati_kernel_call *call, leat_error *err) {
@@ -44,9 +44,9 @@ static leat_status decode_webp_kernel(leati_kernel_call *call, leat_error *err) 
     return leati_picture_decode(call, LEATI_PICTURE_WEBP, &options, LEAT_UINT8, err);
 }
 
-leat_value leat_decode_webp(leat_value contents, int channels) {
+leat_value leat_op_decode_webp(leat_value contents, int channels) {
     struct decode_webp_args args = {.channels = channels, .dtype = LEAT_UINT8};
-    return leati_op1(&leati_tensor_op_decode_webp, &args, contents);
+    return leati_graph_build1(&leati_tensor_op_decode_webp, &args, contents);
 }
 
 const leati_tensor_op leati_tensor_op_decode_webp = {

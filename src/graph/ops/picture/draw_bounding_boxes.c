@@ -48,12 +48,12 @@ static leat_status draw_infer(leati_infer_call *call, leat_error *err) {
     if (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the images are %s; expected floats",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_dtype(call, BOXES, LEAT_FLOAT32, "boxes", err));
+    LEATI_TRY(leati_support_want_dtype(call, BOXES, LEAT_FLOAT32, "boxes", err));
     if (call->num_inputs > COLOURS)
-        LEATI_TRY(leati_want_dtype(call, COLOURS, LEAT_FLOAT32, "colors", err));
+        LEATI_TRY(leati_support_want_dtype(call, COLOURS, LEAT_FLOAT32, "colors", err));
     LEATI_TRY(check_shapes(&call->inputs[IMAGES].shape, &call->inputs[BOXES].shape,
                            call->num_inputs > COLOURS ? &call->inputs[COLOURS].shape : NULL, err));
-    return leati_infer_same(call, err);
+    return leati_op_infer_same(call, err);
 }
 
 /* A picture that is drawn into, and what: one pixel of `size` bytes. */
@@ -105,28 +105,29 @@ static void mix(const leati_kernel_call *call, int64_t row, int64_t index, int64
     for (int64_t k = 0; k < channels; k++) {
         double value = channels == 1 ? 1 : (double)table[index % TABLE][k];
         if (colours != NULL && colours->count > 0) {
-            const float *list = (const float *)(const void *)leati_row_of(colours, row);
+            const float *list = (const float *)(const void *)leati_support_row_of(colours, row);
             value = (double)list[index % colours->dims[0] * colours->dims[1] + k];
         }
-        leati_store_number(dtype, value, c->colour + (size_t)k * leat_dtype_size(dtype));
+        leati_support_store_number(dtype, value, c->colour + (size_t)k * leat_dtype_size(dtype));
     }
 }
 
 static leat_status draw_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[IMAGES], *boxes = &call->inputs[BOXES];
-    leat_shape shape = leati_operand_shape(in), box_shape = leati_operand_shape(boxes), colours;
+    leat_shape shape = leati_support_operand_shape(in),
+               box_shape = leati_support_operand_shape(boxes), colours;
     if (call->num_inputs > COLOURS)
-        colours = leati_operand_shape(&call->inputs[COLOURS]);
+        colours = leati_support_operand_shape(&call->inputs[COLOURS]);
     LEATI_TRY(check_shapes(&shape, &box_shape, call->num_inputs > COLOURS ? &colours : NULL, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     canvas c = {.height = in->dims[1],
                 .width = in->dims[2],
                 .size = (size_t)in->dims[3] * leat_dtype_size(in->dtype)};
     size_t picture = (size_t)(c.height * c.width) * c.size;
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        const float *box = (const float *)(const void *)leati_row_of(boxes, row);
-        c.pixels = leati_row_of(&call->outputs[0], row);
-        memcpy(c.pixels, leati_row_of(in, row), (size_t)in->dims[0] * picture);
+        const float *box = (const float *)(const void *)leati_support_row_of(boxes, row);
+        c.pixels = leati_support_row_of(&call->outputs[0], row);
+        memcpy(c.pixels, leati_support_row_of(in, row), (size_t)in->dims[0] * picture);
         for (int64_t i = 0; i < in->dims[0]; i++, c.pixels += picture) {
             for (int64_t k = 0; k < boxes->dims[1]; k++, box += 4) {
                 mix(call, row, k, in->dims[3], &c);
@@ -137,10 +138,11 @@ static leat_status draw_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_draw_bounding_boxes(leat_value images, leat_value boxes, const leat_value *colors) {
+leat_value leat_op_draw_bounding_boxes(leat_value images, leat_value boxes,
+                                       const leat_value *colors) {
     leat_value inputs[3] = {images, boxes, colors == NULL ? images : *colors};
-    return leati_op_many(&leati_tensor_op_draw_bounding_boxes, NULL, inputs,
-                         colors == NULL ? 2 : 3);
+    return leati_graph_build_many(&leati_tensor_op_draw_bounding_boxes, NULL, inputs,
+                                  colors == NULL ? 2 : 3);
 }
 
 const leati_tensor_op leati_tensor_op_draw_bounding_boxes = {

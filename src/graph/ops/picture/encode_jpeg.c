@@ -111,11 +111,11 @@ static leat_status encode_jpeg_infer(leati_infer_call *call, leat_error *err) {
     leati_jpeg_encode_options options;
     leat_shape scalar = LEAT_SCALAR;
     LEATI_TRY(options_of(call->args, &options, err));
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_UINT8, "the picture", err));
-    LEATI_TRY(leati_want_rank(call, 0, 3, "the picture", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_UINT8, "the picture", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 3, "the picture", err));
     if (call->inputs[0].shape.rank == 3)
         LEATI_TRY(check_channels(call->args, call->inputs[0].shape.dims[2], err));
-    return leati_infer_output(call, LEAT_STRING, &scalar, NULL, err);
+    return leati_op_infer_output(call, LEAT_STRING, &scalar, NULL, err);
 }
 
 static leat_status encode_jpeg_kernel(leati_kernel_call *call, leat_error *err) {
@@ -126,35 +126,35 @@ static leat_status encode_jpeg_kernel(leati_kernel_call *call, leat_error *err) 
     if (in->rank != 3)
         return leati_refuse(err, SHAPE, "the picture has rank %d; expected rank 3", (int)in->rank);
     LEATI_TRY(check_channels(call->args, in->dims[2], err));
-    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
         uint8_t *file = NULL;
         size_t size = 0;
         call->failed_row = row;
-        LEATI_TRY(leati_jpeg_encode((const uint8_t *)leati_row_of(in, row),
+        LEATI_TRY(leati_jpeg_encode((const uint8_t *)leati_support_row_of(in, row),
                                     (size_t)(in->dims[1] * in->dims[2]), within_int32(in->dims[0]),
                                     within_int32(in->dims[1]), (int32_t)in->dims[2], &options,
                                     &file, &size, err));
-        char *text = leati_kernel_text(call, 0, size, err);
+        char *text = leati_op_kernel_text(call, 0, size, err);
         if (text != NULL)
             memcpy(text, file, size);
         leati_free(file);
         if (text == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        *(leat_string *)(void *)leati_row_of(&call->outputs[0], row) =
+        *(leat_string *)(void *)leati_support_row_of(&call->outputs[0], row) =
             (leat_string){.data = text, .size = size};
     }
     call->failed_row = 0;
     return LEAT_OK;
 }
 
-leat_value leat_encode_jpeg(leat_value image, int64_t quality) {
+leat_value leat_op_encode_jpeg(leat_value image, int64_t quality) {
     struct encode_jpeg_args args = {.quality = quality,
                                     .chroma_downsampling = true,
                                     .density_unit = (char *)(uintptr_t) "in",
                                     .x_density = 300,
                                     .y_density = 300};
-    return leati_op1(&leati_tensor_op_encode_jpeg, &args, image);
+    return leati_graph_build1(&leati_tensor_op_encode_jpeg, &args, image);
 }
 
 const leati_tensor_op leati_tensor_op_encode_jpeg = {

@@ -41,7 +41,7 @@ static leat_status encode_png_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(check_shape(&shape, err));
     if (shape.rank > 0)
         shape.rank -= 3;
-    return leati_infer_output(call, LEAT_STRING, &shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_STRING, &shape, NULL, err);
 }
 
 static leat_status encode_one(leati_kernel_call *call, const char *pixels, leat_string *out,
@@ -59,7 +59,7 @@ static leat_status encode_one(leati_kernel_call *call, const char *pixels, leat_
                                               .compression = (int32_t)args->compression};
     LEATI_TRY(leati_png_encode(pixels, (size_t)(dims[1] * dims[2]) * item, (int32_t)dims[0],
                                (int32_t)dims[1], (int32_t)dims[2], &options, &file, &size, err));
-    char *text = leati_kernel_text(call, 0, size, err);
+    char *text = leati_op_kernel_text(call, 0, size, err);
     if (text != NULL)
         memcpy(text, file, size);
     leati_free(file);
@@ -69,25 +69,25 @@ static leat_status encode_one(leati_kernel_call *call, const char *pixels, leat_
 
 static leat_status encode_png_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(check_shape(&shape, err));
     int64_t picture = shape.dims[shape.rank - 3] * shape.dims[shape.rank - 2] *
                       shape.dims[shape.rank - 1] * (int64_t)leat_dtype_size(in->dtype);
     shape.rank -= 3;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
-        leat_string *out = (leat_string *)(void *)leati_row_of(&call->outputs[0], row);
+        leat_string *out = (leat_string *)(void *)leati_support_row_of(&call->outputs[0], row);
         call->failed_row = row;
         for (int64_t i = 0; i < call->outputs[0].count; i++)
-            LEATI_TRY(encode_one(call, leati_row_of(in, row) + i * picture, &out[i], err));
+            LEATI_TRY(encode_one(call, leati_support_row_of(in, row) + i * picture, &out[i], err));
     }
     call->failed_row = 0;
     return LEAT_OK;
 }
 
-leat_value leat_encode_png(leat_value image, int64_t compression) {
+leat_value leat_op_encode_png(leat_value image, int64_t compression) {
     struct encode_png_args args = {.compression = compression};
-    return leati_op1(&leati_tensor_op_encode_png, &args, image);
+    return leati_graph_build1(&leati_tensor_op_encode_png, &args, image);
 }
 
 const leati_tensor_op leati_tensor_op_encode_png = {

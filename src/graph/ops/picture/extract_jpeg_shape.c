@@ -23,17 +23,18 @@ static const leati_row extract_rows[] = {
 static leat_status extract_infer(leati_infer_call *call, leat_error *err) {
     const struct extract_args *args = call->args;
     leat_shape shape = LEAT_SHAPE(3);
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the contents", err));
-    LEATI_TRY(leati_want_rank(call, 0, 0, "the contents", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the contents", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 0, "the contents", err));
     if (args->output_type != LEAT_INT32 && args->output_type != LEAT_INT64)
         return leati_refuse(err, DTYPE, "output_type is %s; expected int32 or int64",
                             leat_dtype_name(args->output_type));
-    return leati_infer_output(call, args->output_type, &shape, NULL, err);
+    return leati_op_infer_output(call, args->output_type, &shape, NULL, err);
 }
 
 static leat_status read_header(const leat_string *contents, leati_image_info *info,
                                leat_error *err) {
-    const leati_codec *codec = leati_codec_find((const uint8_t *)contents->data, contents->size);
+    const leati_picture_codec *codec =
+        leati_codec_find((const uint8_t *)contents->data, contents->size);
     if (codec != &leati_codec_jpeg)
         return leati_refuse(
             err, VALUE,
@@ -52,24 +53,25 @@ static leat_status read_header(const leat_string *contents, leati_image_info *in
 static leat_status extract_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(3);
     leati_image_info info;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
         LEATI_TRY(read_header(
-            (const leat_string *)(const void *)leati_row_of(&call->inputs[0], row), &info, err));
+            (const leat_string *)(const void *)leati_support_row_of(&call->inputs[0], row), &info,
+            err));
         const int32_t numbers[3] = {info.height, info.width, info.stored_channels};
-        char *out = leati_row_of(&call->outputs[0], row);
+        char *out = leati_support_row_of(&call->outputs[0], row);
         size_t size = leat_dtype_size(call->outputs[0].dtype);
         for (size_t i = 0; i < 3; i++)
-            leati_store_number(call->outputs[0].dtype, numbers[i], out + i * size);
+            leati_support_store_number(call->outputs[0].dtype, numbers[i], out + i * size);
     }
     call->failed_row = 0;
     return LEAT_OK;
 }
 
-leat_value leat_extract_jpeg_shape(leat_value contents, leat_dtype output_type) {
+leat_value leat_op_extract_jpeg_shape(leat_value contents, leat_dtype output_type) {
     struct extract_args args = {.output_type = output_type};
-    return leati_op1(&leati_tensor_op_extract_jpeg_shape, &args, contents);
+    return leati_graph_build1(&leati_tensor_op_extract_jpeg_shape, &args, contents);
 }
 
 const leati_tensor_op leati_tensor_op_extract_jpeg_shape = {

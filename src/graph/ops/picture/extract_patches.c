@@ -75,9 +75,9 @@ static leat_status extract_patches_infer(leati_infer_call *call, leat_error *err
     if (call->inputs[0].dtype <= LEAT_BOOL || call->inputs[0].dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
                             leat_dtype_name(call->inputs[0].dtype));
-    LEATI_TRY(leati_want_rank4(call, 0, "images", &images, err));
+    LEATI_TRY(leati_window_want_rank4(call, 0, "images", &images, err));
     LEATI_TRY(leati_patches_plan(&plan, call->args, &images, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 /* One window as a line of pixels. */
@@ -96,16 +96,16 @@ static void extract_window(const leati_conv_plan *plan, const char *picture, siz
 }
 
 static leat_status extract_patches_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape images = leati_operand_shape(&call->inputs[0]), shape;
+    leat_shape images = leati_support_operand_shape(&call->inputs[0]), shape;
     leati_conv_plan plan;
     LEATI_TRY(leati_patches_plan(&plan, call->args, &images, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(call->inputs[0].dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
     size_t patch = (size_t)(plan.y.kernel * plan.x.kernel) * pixel;
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        const char *from = leati_row_of(&call->inputs[0], row);
-        char *to = leati_row_of(&call->outputs[0], row);
+        const char *from = leati_support_row_of(&call->inputs[0], row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < plan.batch; i++, from += picture)
             for (int64_t y = 0; y < plan.y.out; y++)
                 for (int64_t x = 0; x < plan.x.out; x++, to += patch)
@@ -116,14 +116,15 @@ static leat_status extract_patches_kernel(leati_kernel_call *call, leat_error *e
 
 static leat_status extract_patches_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    if (leati_dtype_is_floating(leat_value_dtype(call->inputs[0])))
-        call->input_gradients[0] = leati_op2(&leati_tensor_op_extract_patches_grad, call->args,
-                                             call->output_gradients[0], call->inputs[0]);
+    if (leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[0])))
+        call->input_gradients[0] =
+            leati_graph_build2(&leati_tensor_op_extract_patches_grad, call->args,
+                               call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_extract_patches(leat_value images, const int64_t *sizes, const int64_t *strides,
-                                const int64_t *rates, const char *padding) {
+leat_value leat_op_extract_patches(leat_value images, const int64_t *sizes, const int64_t *strides,
+                                   const int64_t *rates, const char *padding) {
     int64_t fours[3][4] = {
         {1, sizes[0], sizes[1], 1}, {1, strides[0], strides[1], 1}, {1, 1, 1, 1}};
     for (int i = 0; i < 2 && rates != NULL; i++)
@@ -132,7 +133,7 @@ leat_value leat_extract_patches(leat_value images, const int64_t *sizes, const i
                                       .strides = {.values = fours[1], .count = 4},
                                       .rates = {.values = fours[2], .count = 4},
                                       .padding = (char *)(uintptr_t)padding};
-    return leati_op1(&leati_tensor_op_extract_patches, &args, images);
+    return leati_graph_build1(&leati_tensor_op_extract_patches, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_extract_patches = {

@@ -12,15 +12,15 @@ static leat_status extract_patches_grad_infer(leati_infer_call *call, leat_error
     leati_conv_plan plan;
     leat_shape gradient, images, shape;
     leat_dtype dtype = call->inputs[1].dtype;
-    if (!leati_dtype_is_floating(dtype))
+    if (!leati_graph_dtype_is_floating(dtype))
         return leati_refuse(err, DTYPE, "the pictures are %s; expected floats",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    LEATI_TRY(leati_want_rank4(call, 0, "the gradient", &gradient, err));
-    LEATI_TRY(leati_want_rank4(call, 1, "images", &images, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_window_want_rank4(call, 0, "the gradient", &gradient, err));
+    LEATI_TRY(leati_window_want_rank4(call, 1, "images", &images, err));
     LEATI_TRY(leati_patches_plan(&plan, call->args, &images, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&gradient, &shape, err));
-    return leati_infer_output(call, dtype, &images, NULL, err);
+    LEATI_TRY(leati_window_want_result_shape(&gradient, &shape, err));
+    return leati_op_infer_output(call, dtype, &images, NULL, err);
 }
 
 /* Adds a window's line of gradients to the picture's. */
@@ -53,33 +53,33 @@ ADD_WINDOW(float)
 ADD_WINDOW(double)
 
 static leat_status extract_patches_grad_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape gradient = leati_operand_shape(&call->inputs[0]), shape;
-    leat_shape images = leati_operand_shape(&call->inputs[1]);
+    leat_shape gradient = leati_support_operand_shape(&call->inputs[0]), shape;
+    leat_shape images = leati_support_operand_shape(&call->inputs[1]);
     leat_dtype dtype = call->inputs[1].dtype;
     leati_conv_plan plan;
     LEATI_TRY(leati_patches_plan(&plan, call->args, &images, &shape, err));
-    LEATI_TRY(leati_want_result_shape(&gradient, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &images, err));
+    LEATI_TRY(leati_window_want_result_shape(&gradient, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &images, err));
     leati_operand in = call->inputs[0], out = call->outputs[0];
     bool direct = dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64;
     if (!direct) {
-        LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
-        LEATI_TRY(leati_inner_memory(call, &call->inputs[1], LEAT_FLOAT32, &out, err));
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
+        LEATI_TRY(leati_support_inner_memory(call, &call->inputs[1], LEAT_FLOAT32, &out, err));
     }
     for (int64_t row = 0; row < call->n && out.count > 0; row++) {
-        memset(leati_row_of(&out, row), 0, (size_t)out.count * leat_dtype_size(out.dtype));
+        memset(leati_support_row_of(&out, row), 0, (size_t)out.count * leat_dtype_size(out.dtype));
         if (dtype == LEAT_FLOAT64)
-            add_all_double(&plan, leati_row_of(&in, row), leati_row_of(&out, row));
+            add_all_double(&plan, leati_support_row_of(&in, row), leati_support_row_of(&out, row));
         else
-            add_all_float(&plan, leati_row_of(&in, row), leati_row_of(&out, row));
+            add_all_float(&plan, leati_support_row_of(&in, row), leati_support_row_of(&out, row));
     }
-    return direct ? LEAT_OK : leati_inner_cast_into(call, &out, &call->outputs[0], err);
+    return direct ? LEAT_OK : leati_support_inner_cast_into(call, &out, &call->outputs[0], err);
 }
 
 static leat_status extract_patches_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] =
-        leati_op1(&leati_tensor_op_extract_patches, call->args, call->output_gradients[0]);
+        leati_graph_build1(&leati_tensor_op_extract_patches, call->args, call->output_gradients[0]);
     return LEAT_OK;
 }
 

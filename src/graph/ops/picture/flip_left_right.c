@@ -13,36 +13,36 @@ static leat_status check_rank(int32_t rank, leat_error *err) {
 }
 
 static leat_status flip_left_right_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
     LEATI_TRY(check_rank(call->inputs[0].shape.rank, err));
-    return leati_infer_same(call, err);
+    return leati_op_infer_same(call, err);
 }
 
 static leat_status flip_left_right_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(check_rank(in->rank, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (in->count == 0)
-        return leati_hold_strings(call, 0, err);
+        return leati_support_hold_strings(call, 0, err);
     size_t pixel = (size_t)in->dims[in->rank - 1] * leat_dtype_size(in->dtype);
     size_t width = (size_t)in->dims[in->rank - 2];
     size_t lines = (size_t)in->count * leat_dtype_size(in->dtype) / (pixel * width);
     for (int64_t row = 0; row < call->n; row++)
-        leati_flip_left_right(leati_row_of(in, row), width * pixel,
-                              leati_row_of(&call->outputs[0], row), width * pixel, lines, width,
-                              pixel);
-    return leati_hold_strings(call, 0, err);
+        leati_flip_left_right(leati_support_row_of(in, row), width * pixel,
+                              leati_support_row_of(&call->outputs[0], row), width * pixel, lines,
+                              width, pixel);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 static leat_status flip_left_right_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_flip_left_right(call->output_gradients[0]);
+    call->input_gradients[0] = leat_op_flip_left_right(call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_flip_left_right(leat_value images) {
-    return leati_op1(&leati_tensor_op_flip_left_right, NULL, images);
+leat_value leat_op_flip_left_right(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_flip_left_right, NULL, images);
 }
 
 const leati_tensor_op leati_tensor_op_flip_left_right = {

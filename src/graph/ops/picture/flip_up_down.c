@@ -16,20 +16,21 @@ static leat_status flip_up_down_kernel(leati_kernel_call *call, leat_error *err)
     size_t stride = (size_t)in.width * pixel, picture = (size_t)in.height * stride;
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
         for (int64_t i = 0; i < in.count; i++)
-            leati_flip_up_down(leati_row_of(&call->inputs[0], row) + (size_t)i * picture, stride,
-                               leati_row_of(&call->outputs[0], row) + (size_t)i * picture, stride,
-                               (size_t)in.height, (size_t)in.width, pixel);
+            leati_flip_up_down(leati_support_row_of(&call->inputs[0], row) + (size_t)i * picture,
+                               stride,
+                               leati_support_row_of(&call->outputs[0], row) + (size_t)i * picture,
+                               stride, (size_t)in.height, (size_t)in.width, pixel);
     return LEAT_OK;
 }
 
 static leat_status flip_up_down_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_flip_up_down(call->output_gradients[0]);
+    call->input_gradients[0] = leat_op_flip_up_down(call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_flip_up_down(leat_value images) {
-    return leati_op1(&leati_tensor_op_flip_up_down, NULL, images);
+leat_value leat_op_flip_up_down(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_flip_up_down, NULL, images);
 }
 
 const leati_tensor_op leati_tensor_op_flip_up_down = {

@@ -24,7 +24,7 @@ static leat_status grayscale_to_rgb_infer(leati_infer_call *call, leat_error *er
     LEATI_TRY(check(&shape, err));
     if (shape.rank > 0)
         shape.dims[shape.rank - 1] = 3;
-    return leati_infer_output(call, dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
 static inline void repeat(const char *from, char *to, int64_t count, size_t size) {
@@ -35,19 +35,19 @@ static inline void repeat(const char *from, char *to, int64_t count, size_t size
 
 static leat_status grayscale_to_rgb_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     size_t size = leat_dtype_size(in->dtype);
     LEATI_TRY(check(&shape, err));
     shape.dims[shape.rank - 1] = 3;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        char *to = leati_row_of(&call->outputs[0], row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         if (size == 1)
-            repeat(leati_row_of(in, row), to, in->count, 1);
+            repeat(leati_support_row_of(in, row), to, in->count, 1);
         else if (size == 4)
-            repeat(leati_row_of(in, row), to, in->count, 4);
+            repeat(leati_support_row_of(in, row), to, in->count, 4);
         else
-            repeat(leati_row_of(in, row), to, in->count, size);
+            repeat(leati_support_row_of(in, row), to, in->count, size);
     }
     return LEAT_OK;
 }
@@ -55,12 +55,12 @@ static leat_status grayscale_to_rgb_kernel(leati_kernel_call *call, leat_error *
 static leat_status grayscale_to_rgb_gradient(leati_gradient_call *call, leat_error *err) {
     const int64_t last = -1;
     (void)err;
-    call->input_gradients[0] = leat_reduce_sum(call->output_gradients[0], &last, 1, true);
+    call->input_gradients[0] = leat_op_reduce_sum(call->output_gradients[0], &last, 1, true);
     return LEAT_OK;
 }
 
-leat_value leat_grayscale_to_rgb(leat_value images) {
-    return leati_op1(&leati_tensor_op_grayscale_to_rgb, NULL, images);
+leat_value leat_op_grayscale_to_rgb(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_grayscale_to_rgb, NULL, images);
 }
 
 const leati_tensor_op leati_tensor_op_grayscale_to_rgb = {

@@ -37,8 +37,8 @@ static leat_status hsv_to_rgb_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_colour_kernel(call, &hsv_to_rgb_colour, NULL, err);
 }
 
-leat_value leat_hsv_to_rgb(leat_value images) {
-    return leati_op1(&leati_tensor_op_hsv_to_rgb, NULL, images);
+leat_value leat_op_hsv_to_rgb(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_hsv_to_rgb, NULL, images);
 }
 
 const leati_tensor_op leati_tensor_op_hsv_to_rgb = {

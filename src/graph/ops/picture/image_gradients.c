@@ -12,9 +12,9 @@ static leat_status image_gradients_infer(leati_infer_call *call, leat_error *err
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_rank(call, 0, 4, "image", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 4, "image", err));
     for (int i = 0; i < 2; i++)
-        LEATI_TRY(leati_infer_output(call, dtype, &call->inputs[0].shape, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, dtype, &call->inputs[0].shape, NULL, err));
     return LEAT_OK;
 }
 
@@ -46,18 +46,18 @@ static leat_status subtract_lines(leati_kernel_call *call, const char *in, char 
 
 static leat_status image_gradients_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     if (shape.rank != 4)
         return leati_refuse(err, SHAPE, "the pictures have rank %d; expected 4", (int)shape.rank);
     int64_t line = shape.dims[2] * shape.dims[3], picture = shape.dims[1] * line;
     size_t size = leat_dtype_size(in->dtype), bytes = (size_t)picture * size;
     for (int k = 0; k < 2; k++)
-        LEATI_TRY(leati_output_like(call, k, &shape, err));
+        LEATI_TRY(leati_support_output_like(call, k, &shape, err));
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
         for (int64_t i = 0; i < shape.dims[0]; i++) {
-            const char *from = leati_row_of(in, row) + (size_t)i * bytes;
-            char *down = leati_row_of(&call->outputs[0], row) + (size_t)i * bytes;
-            char *right = leati_row_of(&call->outputs[1], row) + (size_t)i * bytes;
+            const char *from = leati_support_row_of(in, row) + (size_t)i * bytes;
+            char *down = leati_support_row_of(&call->outputs[0], row) + (size_t)i * bytes;
+            char *right = leati_support_row_of(&call->outputs[1], row) + (size_t)i * bytes;
             memset(down + bytes - (size_t)line * size, 0, (size_t)line * size);
             for (int64_t y = 1; y <= shape.dims[1]; y++)
                 memset(right + (size_t)(y * line - shape.dims[3]) * size, 0,
@@ -72,19 +72,19 @@ static leat_status image_gradients_kernel(leati_kernel_call *call, leat_error *e
 
 static leat_status image_gradients_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value x, results[2];
-    leati_gradient_sources(call, &x);
+    leati_support_gradient_sources(call, &x);
     for (int32_t k = 0; k < 2; k++) {
         int64_t paddings[8] = {0};
         paddings[2 * (k + 1) + 1] = 1;
-        results[k] = leat_pad(leati_steps_along(x, k + 1), paddings, 4);
+        results[k] = leat_op_pad(leati_neighbours_steps_along(x, k + 1), paddings, 4);
     }
-    return leati_gradient_through(call, &x, results, err);
+    return leati_support_gradient_through(call, &x, results, err);
 }
 
-int leat_image_gradients(leat_value image, leat_value *outputs) {
-    outputs[0] = leati_op1(&leati_tensor_op_image_gradients, NULL, image);
+int leat_op_image_gradients(leat_value image, leat_value *outputs) {
+    outputs[0] = leati_graph_build1(&leati_tensor_op_image_gradients, NULL, image);
     outputs[1] = (leat_value){.graph = outputs[0].graph, .id = outputs[0].id + 1};
-    return leati_value_failed(outputs[0]) ? -1 : 2;
+    return leati_support_value_failed(outputs[0]) ? -1 : 2;
 }
 
 const leati_tensor_op leati_tensor_op_image_gradients = {

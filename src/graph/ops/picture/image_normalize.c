@@ -62,8 +62,8 @@ static leat_status normalize_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
                             leat_dtype_name(in->dtype));
     LEATI_TRY(check(call->args, &in->shape, err));
-    return leati_infer_output(call, is_float(in->dtype) ? in->dtype : LEAT_FLOAT32, &in->shape,
-                              NULL, err);
+    return leati_op_infer_output(call, is_float(in->dtype) ? in->dtype : LEAT_FLOAT32, &in->shape,
+                                 NULL, err);
 }
 
 /* ---- rows ---- */
@@ -130,12 +130,12 @@ static leat_status run_floats(leati_kernel_call *call, int64_t channels, leat_er
     float *numbers = NULL;
     LEATI_TRY(prepare(call, channels, period, bytes, &numbers, err));
     if (!bytes && in.dtype != LEAT_FLOAT32)
-        LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
     if (out.dtype != LEAT_FLOAT32) /* a narrow float, which was cast: computed in place */
         out = in;
     for (int64_t row = 0; row < call->n; row++) {
-        float *to = (float *)(void *)leati_row_of(&out, row);
-        const char *from = leati_row_of(&in, row);
+        float *to = (float *)(void *)leati_support_row_of(&out, row);
+        const char *from = leati_support_row_of(&in, row);
         if (bytes)
             look_up((const uint8_t *)from, numbers + 2 * period, channels, in.count, to);
         else
@@ -144,22 +144,23 @@ static leat_status run_floats(leati_kernel_call *call, int64_t channels, leat_er
     }
     return out.dtype == call->outputs[0].dtype
                ? LEAT_OK
-               : leati_inner_cast_into(call, &out, &call->outputs[0], err);
+               : leati_support_inner_cast_into(call, &out, &call->outputs[0], err);
 }
 
 static leat_status normalize_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(check(call->args, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t channels = shape.dims[shape.rank - 1];
     if (in->count == 0)
         return LEAT_OK;
     if (in->dtype != LEAT_FLOAT64)
         return run_floats(call, channels, err);
     for (int64_t row = 0; row < call->n; row++)
-        normalize_doubles((const double *)(const void *)leati_row_of(in, row), call->args, channels,
-                          in->count, (double *)(void *)leati_row_of(&call->outputs[0], row));
+        normalize_doubles((const double *)(const void *)leati_support_row_of(in, row), call->args,
+                          channels, in->count,
+                          (double *)(void *)leati_support_row_of(&call->outputs[0], row));
     return LEAT_OK;
 }
 
@@ -170,17 +171,17 @@ static leat_status normalize_gradient(leati_gradient_call *call, leat_error *err
     args.mean = (leati_floats){.values = &zero, .count = 1};
     if (is_float(leat_value_dtype(call->inputs[0])))
         call->input_gradients[0] =
-            leati_op1(&leati_tensor_op_image_normalize, &args, call->output_gradients[0]);
+            leati_graph_build1(&leati_tensor_op_image_normalize, &args, call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_image_normalize(leat_value images, const double *mean, const double *std,
-                                int count) {
+leat_value leat_op_image_normalize(leat_value images, const double *mean, const double *std,
+                                   int count) {
     struct normalize_args args = {
         .mean = {.values = (double *)(uintptr_t)mean, .count = count},
         .std = {.values = (double *)(uintptr_t)std, .count = count},
     };
-    return leati_op1(&leati_tensor_op_image_normalize, &args, images);
+    return leati_graph_build1(&leati_tensor_op_image_normalize, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_image_normalize = {

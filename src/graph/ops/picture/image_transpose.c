@@ -13,7 +13,7 @@ static leat_status image_transpose_infer(leati_infer_call *call, leat_error *err
 }
 
 static leat_status image_transpose_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     return leati_frames_walk(call, in.width, in.height, 0, 1, in.width, err);
@@ -21,12 +21,12 @@ static leat_status image_transpose_kernel(leati_kernel_call *call, leat_error *e
 
 static leat_status image_transpose_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_image_transpose(call->output_gradients[0]);
+    call->input_gradients[0] = leat_op_image_transpose(call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_image_transpose(leat_value images) {
-    return leati_op1(&leati_tensor_op_image_transpose, NULL, images);
+leat_value leat_op_image_transpose(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_image_transpose, NULL, images);
 }
 
 const leati_tensor_op leati_tensor_op_image_transpose = {

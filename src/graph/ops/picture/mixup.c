@@ -11,8 +11,8 @@ static const leati_row rows[] = {
     LEATI_SEED_ROWS,
 };
 
-int leat_mixup(leat_value images, leat_value labels, double alpha, const int64_t *seed,
-               leat_value *outputs) {
+int leat_op_mixup(leat_value images, leat_value labels, double alpha, const int64_t *seed,
+                  leat_value *outputs) {
     struct leati_mix_args args = {.alpha = alpha != 0 ? alpha : 0.2};
     return leati_mix_build(&leati_tensor_op_mixup, &args, images, labels, NULL, seed, outputs);
 }

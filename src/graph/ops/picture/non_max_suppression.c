@@ -20,12 +20,12 @@ static leat_status non_max_suppression_kernel(leati_kernel_call *call, leat_erro
     return leati_suppress_kernel(call, 4, leati_box_overlap, err);
 }
 
-leat_value leat_non_max_suppression(leat_value boxes, leat_value scores, int64_t max_output_size,
-                                    double iou_threshold, double score_threshold) {
+leat_value leat_op_non_max_suppression(leat_value boxes, leat_value scores, int64_t max_output_size,
+                                       double iou_threshold, double score_threshold) {
     struct leati_suppress_args args = {.max_output_size = max_output_size,
                                        .iou_threshold = iou_threshold,
                                        .score_threshold = score_threshold};
-    return leati_op2(&leati_tensor_op_non_max_suppression, &args, boxes, scores);
+    return leati_graph_build2(&leati_tensor_op_non_max_suppression, &args, boxes, scores);
 }
 
 const leati_tensor_op leati_tensor_op_non_max_suppression = {

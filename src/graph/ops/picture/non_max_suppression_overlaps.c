@@ -25,13 +25,14 @@ static leat_status non_max_suppression_overlaps_kernel(leati_kernel_call *call, 
     return leati_suppress_kernel(call, -1, overlap_of, err);
 }
 
-leat_value leat_non_max_suppression_overlaps(leat_value overlaps, leat_value scores,
-                                             int64_t max_output_size, double overlap_threshold,
-                                             double score_threshold) {
+leat_value leat_op_non_max_suppression_overlaps(leat_value overlaps, leat_value scores,
+                                                int64_t max_output_size, double overlap_threshold,
+                                                double score_threshold) {
     struct leati_suppress_args args = {.max_output_size = max_output_size,
                                        .iou_threshold = overlap_threshold,
                                        .score_threshold = score_threshold};
-    return leati_op2(&leati_tensor_op_non_max_suppression_overlaps, &args, overlaps, scores);
+    return leati_graph_build2(&leati_tensor_op_non_max_suppression_overlaps, &args, overlaps,
+                              scores);
 }
 
 const leati_tensor_op leati_tensor_op_non_max_suppression_overlaps = {

@@ -27,17 +27,17 @@ static leat_status non_max_suppression_with_scores_kernel(leati_kernel_call *cal
     return leati_suppress_kernel(call, 4, leati_box_overlap, err);
 }
 
-int leat_non_max_suppression_with_scores(leat_value boxes, leat_value scores,
-                                         int64_t max_output_size, double iou_threshold,
-                                         double score_threshold, double soft_nms_sigma,
-                                         leat_value *outputs) {
+int leat_op_non_max_suppression_with_scores(leat_value boxes, leat_value scores,
+                                            int64_t max_output_size, double iou_threshold,
+                                            double score_threshold, double soft_nms_sigma,
+                                            leat_value *outputs) {
     struct leati_suppress_args args = {.max_output_size = max_output_size,
                                        .iou_threshold = iou_threshold,
                                        .score_threshold = score_threshold,
                                        .soft_nms_sigma = soft_nms_sigma};
     leat_value first =
-        leati_op2(&leati_tensor_op_non_max_suppression_with_scores, &args, boxes, scores);
-    if (leati_value_failed(first))
+        leati_graph_build2(&leati_tensor_op_non_max_suppression_with_scores, &args, boxes, scores);
+    if (leati_support_value_failed(first))
         return -1;
     outputs[0] = first;
     outputs[1] = (leat_value){.graph = first.graph, .id = first.id + 1};

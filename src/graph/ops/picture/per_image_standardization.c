@@ -47,22 +47,24 @@ static leat_status per_image_standardization_gradient(leati_gradient_call *call,
     (void)err;
     if (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64)
         return LEAT_OK;
-    leat_value wide = leat_cast(x, LEAT_FLOAT32);
-    leat_value centred = leat_subtract(wide, leat_reduce_mean(wide, axes, 3, true));
-    leat_value variance = leat_reduce_mean(leat_square(centred), axes, 3, true);
-    leat_value count = leat_reduce_sum(leat_ones_like(centred), axes, 3, true);
-    leat_value deviation = leat_sqrt(variance), smallest = leat_rsqrt(count);
-    leat_value varies = leat_greater(deviation, smallest);
-    leat_value along = leat_multiply(y, leat_reduce_mean(leat_multiply(g, y), axes, 3, true));
-    along = leat_select(varies, along, leat_zeros_like(along));
-    leat_value rest = leat_subtract(leat_subtract(g, leat_reduce_mean(g, axes, 3, true)), along);
+    leat_value wide = leat_op_cast(x, LEAT_FLOAT32);
+    leat_value centred = leat_op_subtract(wide, leat_op_reduce_mean(wide, axes, 3, true));
+    leat_value variance = leat_op_reduce_mean(leat_op_square(centred), axes, 3, true);
+    leat_value count = leat_op_reduce_sum(leat_op_ones_like(centred), axes, 3, true);
+    leat_value deviation = leat_op_sqrt(variance), smallest = leat_op_rsqrt(count);
+    leat_value varies = leat_op_greater(deviation, smallest);
+    leat_value along =
+        leat_op_multiply(y, leat_op_reduce_mean(leat_op_multiply(g, y), axes, 3, true));
+    along = leat_op_select(varies, along, leat_op_zeros_like(along));
+    leat_value rest =
+        leat_op_subtract(leat_op_subtract(g, leat_op_reduce_mean(g, axes, 3, true)), along);
     call->input_gradients[0] =
-        leat_cast(leat_divide(rest, leat_maximum(deviation, smallest)), dtype);
+        leat_op_cast(leat_op_divide(rest, leat_op_maximum(deviation, smallest)), dtype);
     return LEAT_OK;
 }
 
-leat_value leat_per_image_standardization(leat_value images) {
-    return leati_op1(&leati_tensor_op_per_image_standardization, NULL, images);
+leat_value leat_op_per_image_standardization(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_per_image_standardization, NULL, images);
 }
 
 const leati_tensor_op leati_tensor_op_per_image_standardization = {

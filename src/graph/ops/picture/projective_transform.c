@@ -111,24 +111,25 @@ static leat_status check_shapes(const leat_shape *images, const leat_shape *tran
                             "pictures of rank %d and projections of rank %d; expected [N, H, W, C] "
                             "and [N, 8] or [1, 8]",
                             (int)images->rank, (int)transforms->rank);
-    LEATI_TRY(leati_want_equal_dims(transforms->dims[1], 8, "the numbers of a projection", err));
+    LEATI_TRY(
+        leati_support_want_equal_dims(transforms->dims[1], 8, "the numbers of a projection", err));
     if (transforms->dims[0] == 1)
         return LEAT_OK;
-    return leati_want_equal_dims(transforms->dims[0], images->dims[0],
-                                 "the projections and the pictures", err);
+    return leati_support_want_equal_dims(transforms->dims[0], images->dims[0],
+                                         "the projections and the pictures", err);
 }
 
 static leat_status projective_transform_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *images = &call->inputs[IMAGES].shape;
     const leat_shape *transforms = &call->inputs[TRANSFORMS].shape;
-    LEATI_TRY(leati_want_dtype(call, IMAGES, LEAT_FLOAT32, "images", err));
-    LEATI_TRY(leati_want_rank(call, IMAGES, 4, "images", err));
-    LEATI_TRY(leati_want_dtype(call, TRANSFORMS, LEAT_FLOAT32, "transforms", err));
-    LEATI_TRY(leati_want_rank(call, TRANSFORMS, 2, "transforms", err));
+    LEATI_TRY(leati_support_want_dtype(call, IMAGES, LEAT_FLOAT32, "images", err));
+    LEATI_TRY(leati_support_want_rank(call, IMAGES, 4, "images", err));
+    LEATI_TRY(leati_support_want_dtype(call, TRANSFORMS, LEAT_FLOAT32, "transforms", err));
+    LEATI_TRY(leati_support_want_rank(call, TRANSFORMS, 2, "transforms", err));
     if (images->rank == 4 && transforms->rank == 2)
         LEATI_TRY(check_shapes(images, transforms, err));
     LEATI_TRY(check_args(call->args, err));
-    return leati_infer_output(call, LEAT_FLOAT32, images, NULL, err);
+    return leati_op_infer_output(call, LEAT_FLOAT32, images, NULL, err);
 }
 
 /* ---- pixels ---- */
@@ -197,23 +198,25 @@ static void transform_picture(const struct projective_transform_args *args, cons
 static leat_status projective_transform_kernel(leati_kernel_call *call, leat_error *err) {
     const struct projective_transform_args *args = call->args;
     const leati_operand *images = &call->inputs[IMAGES], *transforms = &call->inputs[TRANSFORMS];
-    leat_shape shape = leati_operand_shape(images);
-    leat_shape projections = leati_operand_shape(transforms);
+    leat_shape shape = leati_support_operand_shape(images);
+    leat_shape projections = leati_support_operand_shape(transforms);
     LEATI_TRY(check_shapes(&shape, &projections, err));
     LEATI_TRY(check_args(args, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t picture = shape.dims[1] * shape.dims[2] * shape.dims[3];
     for (int64_t row = 0; row < call->n && picture > 0; row++)
         for (int64_t i = 0; i < shape.dims[0]; i++) {
-            const float *t = (const float *)(const void *)leati_row_of(transforms, row);
-            const view v = {.pixels = (const float *)(const void *)leati_row_of(images, row) +
-                                      i * picture,
+            const float *t = (const float *)(const void *)leati_support_row_of(transforms, row);
+            const view v = {.pixels =
+                                (const float *)(const void *)leati_support_row_of(images, row) +
+                                i * picture,
                             .height = shape.dims[1],
                             .width = shape.dims[2],
                             .channels = shape.dims[3],
                             .outside = (float)args->fill_value};
             transform_picture(args, &v, transforms->dims[0] == 1 ? t : t + 8 * i,
-                              (float *)(void *)leati_row_of(&call->outputs[0], row) + i * picture);
+                              (float *)(void *)leati_support_row_of(&call->outputs[0], row) +
+                                  i * picture);
         }
     return LEAT_OK;
 }
@@ -222,12 +225,13 @@ static leat_status projective_transform_kernel(leati_kernel_call *call, leat_err
 
 /* The projections of [n, 8] the other way round. */
 static leat_value inverse(leat_value transforms) {
-    leat_value first = leat_slice(transforms, (int64_t[]){0, 0}, (int64_t[]){-1, 1}, 2);
-    leat_value whole = leat_concat((leat_value[]){transforms, leat_ones_like(first)}, 2, 1);
-    leat_value turned = leat_matrix_inverse(leat_reshape(whole, (int64_t[]){-1, 3, 3}, 3), false);
-    turned = leat_reshape(turned, (int64_t[]){-1, 9}, 2);
-    leat_value last = leat_slice(turned, (int64_t[]){0, 8}, (int64_t[]){-1, 1}, 2);
-    return leat_divide(leat_slice(turned, (int64_t[]){0, 0}, (int64_t[]){-1, 8}, 2), last);
+    leat_value first = leat_op_slice(transforms, (int64_t[]){0, 0}, (int64_t[]){-1, 1}, 2);
+    leat_value whole = leat_op_concat((leat_value[]){transforms, leat_op_ones_like(first)}, 2, 1);
+    leat_value turned =
+        leat_op_matrix_inverse(leat_op_reshape(whole, (int64_t[]){-1, 3, 3}, 3), false);
+    turned = leat_op_reshape(turned, (int64_t[]){-1, 9}, 2);
+    leat_value last = leat_op_slice(turned, (int64_t[]){0, 8}, (int64_t[]){-1, 1}, 2);
+    return leat_op_divide(leat_op_slice(turned, (int64_t[]){0, 0}, (int64_t[]){-1, 8}, 2), last);
 }
 
 static leat_status projective_transform_gradient(leati_gradient_call *call, leat_error *err) {
@@ -235,19 +239,19 @@ static leat_status projective_transform_gradient(leati_gradient_call *call, leat
     (void)err;
     args.fill_value = 0;
     call->input_gradients[IMAGES] =
-        leati_op2(&leati_tensor_op_projective_transform, &args, call->output_gradients[0],
-                  inverse(call->inputs[TRANSFORMS]));
+        leati_graph_build2(&leati_tensor_op_projective_transform, &args, call->output_gradients[0],
+                           inverse(call->inputs[TRANSFORMS]));
     return LEAT_OK;
 }
 
-leat_value leat_projective_transform(leat_value images, leat_value transforms,
-                                     const char *interpolation, const char *fill_mode,
-                                     double fill_value) {
+leat_value leat_op_projective_transform(leat_value images, leat_value transforms,
+                                        const char *interpolation, const char *fill_mode,
+                                        double fill_value) {
     struct projective_transform_args args = {
         .interpolation = (char *)(uintptr_t)(interpolation ? interpolation : "bilinear"),
         .fill_mode = (char *)(uintptr_t)(fill_mode ? fill_mode : "constant"),
         .fill_value = fill_value};
-    return leati_op2(&leati_tensor_op_projective_transform, &args, images, transforms);
+    return leati_graph_build2(&leati_tensor_op_projective_transform, &args, images, transforms);
 }
 
 const leati_tensor_op leati_tensor_op_projective_transform = {

@@ -11,8 +11,8 @@ static leat_status kernel(leati_kernel_call *call, leat_error *err) {
     return leati_policy_kernel(call, &leati_tensor_op_rand_augment, err);
 }
 
-leat_value leat_rand_augment(leat_value images, const leat_rand_augment_options *options,
-                             const int64_t *seed) {
+leat_value leat_op_rand_augment(leat_value images, const leat_op_rand_augment_options *options,
+                                const int64_t *seed) {
     return leati_policy_build(&leati_tensor_op_rand_augment, images, options, NULL, seed);
 }
 

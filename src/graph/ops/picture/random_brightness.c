@@ -9,9 +9,9 @@ static const leati_row rows[] = {
     LEATI_SEED_ROWS,
 };
 
-leat_value leat_random_brightness(leat_value image, double max_delta, const int64_t *seed) {
+leat_value leat_op_random_brightness(leat_value image, double max_delta, const int64_t *seed) {
     struct leati_augment_args args = {.random = {.high = max_delta}};
-    return leati_random_image_build(&leati_tensor_op_random_brightness, &args, image, seed);
+    return leati_augment_build(&leati_tensor_op_random_brightness, &args, image, seed);
 }
 
 LEATI_RANDOM_IMAGE_OP(random_brightness, leati_augment_brightness,

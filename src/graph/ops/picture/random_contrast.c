@@ -9,9 +9,10 @@ static const leati_row rows[] = {
     LEATI_SEED_ROWS,
 };
 
-leat_value leat_random_contrast(leat_value image, double lower, double upper, const int64_t *seed) {
+leat_value leat_op_random_contrast(leat_value image, double lower, double upper,
+                                   const int64_t *seed) {
     struct leati_augment_args args = {.random = {.low = lower, .high = upper}};
-    return leati_random_image_build(&leati_tensor_op_random_contrast, &args, image, seed);
+    return leati_augment_build(&leati_tensor_op_random_contrast, &args, image, seed);
 }
 
 LEATI_RANDOM_IMAGE_OP(random_contrast, leati_augment_contrast,

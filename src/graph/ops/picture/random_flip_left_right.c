@@ -9,9 +9,9 @@ static const leati_row rows[] = {
     LEATI_SEED_ROWS,
 };
 
-leat_value leat_random_flip_left_right(leat_value image, const int64_t *seed) {
+leat_value leat_op_random_flip_left_right(leat_value image, const int64_t *seed) {
     struct leati_augment_args args = {0};
-    return leati_random_image_build(&leati_tensor_op_random_flip_left_right, &args, image, seed);
+    return leati_augment_build(&leati_tensor_op_random_flip_left_right, &args, image, seed);
 }
 
 LEATI_RANDOM_IMAGE_OP(random_flip_left_right, leati_augment_flip_left_right,

@@ -8,9 +8,9 @@ static const leati_row rows[] = {
     LEATI_SEED_ROWS,
 };
 
-leat_value leat_random_hue(leat_value image, double max_delta, const int64_t *seed) {
+leat_value leat_op_random_hue(leat_value image, double max_delta, const int64_t *seed) {
     struct leati_augment_args args = {.random = {.high = max_delta}};
-    return leati_random_image_build(&leati_tensor_op_random_hue, &args, image, seed);
+    return leati_augment_build(&leati_tensor_op_random_hue, &args, image, seed);
 }
 
 LEATI_RANDOM_IMAGE_OP(random_hue, leati_augment_hue,

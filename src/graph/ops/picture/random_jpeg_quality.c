@@ -10,11 +10,11 @@ static const leati_row rows[] = {
     LEATI_SEED_ROWS,
 };
 
-leat_value leat_random_jpeg_quality(leat_value image, int64_t min_jpeg_quality,
-                                    int64_t max_jpeg_quality, const int64_t *seed) {
+leat_value leat_op_random_jpeg_quality(leat_value image, int64_t min_jpeg_quality,
+                                       int64_t max_jpeg_quality, const int64_t *seed) {
     struct leati_augment_args args = {
         .random = {.low = (double)min_jpeg_quality, .high = (double)max_jpeg_quality}};
-    return leati_random_image_build(&leati_tensor_op_random_jpeg_quality, &args, image, seed);
+    return leati_augment_build(&leati_tensor_op_random_jpeg_quality, &args, image, seed);
 }
 
 LEATI_RANDOM_IMAGE_OP(random_jpeg_quality, leati_augment_quality,

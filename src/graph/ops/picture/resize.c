@@ -65,8 +65,8 @@ static leat_status resize_infer(leati_infer_call *call, leat_error *err) {
     bool known = shape->rank == 3 || shape->rank == 4;
     leati_resize_method method;
     leat_dtype dtype;
-    LEATI_TRY(leati_scaling_method(args->method, &method, err));
-    LEATI_TRY(leati_scaling_dtype(method, call->inputs[0].dtype, &dtype, err));
+    LEATI_TRY(leati_resize_method_of(args->method, &method, err));
+    LEATI_TRY(leati_resize_dtype(method, call->inputs[0].dtype, &dtype, err));
     if (call->unknown == 0)
         LEATI_TRY(leati_resize_size(args, known ? shape->dims[shape->rank - 3] : -1,
                                     known ? shape->dims[shape->rank - 2] : -1, &height, &width,
@@ -76,29 +76,29 @@ static leat_status resize_infer(leati_infer_call *call, leat_error *err) {
 
 static leat_status resize_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_resize_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_scaling scaling = {.antialias = args->antialias};
     leati_frames in;
-    LEATI_TRY(leati_scaling_method(args->method, &scaling.method, err));
+    LEATI_TRY(leati_resize_method_of(args->method, &scaling.method, err));
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     LEATI_TRY(leati_resize_size(args, in.height, in.width, &scaling.height, &scaling.width, err));
     scaling.canvas_height = scaling.height;
     scaling.canvas_width = scaling.width;
-    return leati_scale(call, &scaling, err);
+    return leati_resize_scale(call, &scaling, err);
 }
 
 static leat_status resize_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leati_op2(&leati_tensor_op_resize_grad, call->args,
-                                         call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_resize_grad, call->args,
+                                                  call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_resize(leat_value images, int64_t height, int64_t width, const char *method) {
+leat_value leat_op_resize(leat_value images, int64_t height, int64_t width, const char *method) {
     int64_t size[2] = {height, width};
     struct leati_resize_args args = {.size = {.values = size, .count = 2},
                                      .method = (char *)(uintptr_t)(method ? method : "bilinear")};
-    return leati_op1(&leati_tensor_op_resize, &args, images);
+    return leati_graph_build1(&leati_tensor_op_resize, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_resize = {

@@ -7,18 +7,18 @@
 
 #include <string.h>
 
-leat_status leati_scale_back_infer(leati_infer_call *call, leat_error *err) {
+leat_status leati_resize_scale_back_infer(leati_infer_call *call, leat_error *err) {
     for (int i = 0; i < 2; i++)
         if (call->inputs[i].dtype < LEAT_FLOAT16 || call->inputs[i].dtype > LEAT_FLOAT64)
             return leati_refuse(
                 err, DTYPE, "%s is %s; expected floats, through which gradients flow",
                 i == 0 ? "the gradient" : "the picture", leat_dtype_name(call->inputs[i].dtype));
-    return leati_infer_output(call, call->inputs[1].dtype, &call->inputs[1].shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[1].dtype, &call->inputs[1].shape, NULL, err);
 }
 
 static leat_status check_shape(const leati_kernel_call *call, const leati_frames *in,
                                int64_t height, int64_t width, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames found;
     char text[128];
     LEATI_TRY(leati_frames_of(&shape, &found, err));
@@ -64,25 +64,25 @@ static leat_status spread(const leati_kernel_call *call, const leati_scaling *sc
     int64_t step = in->height * in->width * in->channels;
     for (int64_t row = 0; row < call->n && status == LEAT_OK; row++)
         for (int64_t i = 0; i < in->count; i++) {
-            const float *from = (const float *)(const void *)leati_row_of(gradient, row);
+            const float *from = (const float *)(const void *)leati_support_row_of(gradient, row);
             leati_resize_spread(&plan,
                                 part_of(scaling, in->channels, from + i * from_step, scratch),
-                                (float *)(void *)leati_row_of(out, row) + i * step);
+                                (float *)(void *)leati_support_row_of(out, row) + i * step);
         }
     leati_resize_plan_give(&plan);
     return status;
 }
 
-leat_status leati_scale_back(leati_kernel_call *call, const leati_scaling *scaling,
-                             leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[1]);
+leat_status leati_resize_scale_back(leati_kernel_call *call, const leati_scaling *scaling,
+                                    leat_error *err) {
+    leat_shape shape = leati_support_operand_shape(&call->inputs[1]);
     leati_operand gradient = call->inputs[0], wide;
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     LEATI_TRY(check_shape(call, &in, scaling->canvas_height, scaling->canvas_width, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (gradient.dtype != LEAT_FLOAT32)
-        LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &gradient, err));
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &gradient, err));
     wide = call->outputs[0];
     if (wide.dtype == LEAT_FLOAT32)
         return spread(call, scaling, &in, &gradient, &wide, err);
@@ -93,26 +93,27 @@ leat_status leati_scale_back(leati_kernel_call *call, const leati_scaling *scali
     if (wide.data == NULL)
         return leati_no_memory(err);
     LEATI_TRY(spread(call, scaling, &in, &gradient, &wide, err));
-    return leati_inner_cast_into(call, &wide, &call->outputs[0], err);
+    return leati_support_inner_cast_into(call, &wide, &call->outputs[0], err);
 }
 
 static leat_status resize_grad_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_resize_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[1]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[1]);
     leati_scaling scaling = {.antialias = args->antialias};
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    LEATI_TRY(leati_scaling_method(args->method, &scaling.method, err));
+    LEATI_TRY(leati_resize_method_of(args->method, &scaling.method, err));
     LEATI_TRY(leati_resize_size(args, in.height, in.width, &scaling.height, &scaling.width, err));
     scaling.canvas_height = scaling.height;
     scaling.canvas_width = scaling.width;
-    return leati_scale_back(call, &scaling, err);
+    return leati_resize_scale_back(call, &scaling, err);
 }
 
 static leat_status resize_grad_gradient(leati_gradient_call *call, leat_error *err) {
-    leat_value back = leati_op1(&leati_tensor_op_resize, call->args, call->output_gradients[0]);
+    leat_value back =
+        leati_graph_build1(&leati_tensor_op_resize, call->args, call->output_gradients[0]);
     (void)err;
-    call->input_gradients[0] = leat_cast(back, leat_value_dtype(call->inputs[0]));
+    call->input_gradients[0] = leat_op_cast(back, leat_value_dtype(call->inputs[0]));
     return LEAT_OK;
 }
 
@@ -127,7 +128,7 @@ const leati_tensor_op leati_tensor_op_resize_grad = {
     .args_size = sizeof(struct leati_resize_args),
     .min_inputs = 2,
     .max_inputs = 2,
-    .infer = leati_scale_back_infer,
+    .infer = leati_resize_scale_back_infer,
     .kernel = resize_grad_kernel,
     .gradient = resize_grad_gradient,
 };

@@ -12,7 +12,7 @@
 
 static int twice(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    outputs[0] = leat_resize(leat_graph_argument(graph, 0), 1, 4, NULL);
+    outputs[0] = leat_op_resize(leat_graph_argument(graph, 0), 1, 4, NULL);
     return 1;
 }
 
@@ -35,7 +35,7 @@ static void test_no_memory(void **state) {
     (void)state;
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(1, 2, 1), &err);
-    leat_function *function = leat_trace(twice, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(twice, NULL, spec, &err);
     assert_non_null(function);
     torture_run(resize_once, function);
     leat_function_unref(function);

@@ -24,7 +24,7 @@ static leat_status crop_or_pad_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     if (call->unknown != 0)
         return leati_frames_infer(call, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, dtype, err);
-    LEATI_TRY(leati_target_check(args->target_height, args->target_width, err));
+    LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
     return leati_frames_infer(call, args->target_height, args->target_width, dtype, err);
 }
 
@@ -35,9 +35,9 @@ static int64_t begin(int64_t size, int64_t target) {
 
 static leat_status crop_or_pad_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_target_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames in;
-    LEATI_TRY(leati_target_check(args->target_height, args->target_width, err));
+    LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     const leati_window window = {.top = begin(in.height, args->target_height),
                                  .left = begin(in.width, args->target_width),
@@ -54,14 +54,14 @@ static leat_status crop_or_pad_gradient(leati_gradient_call *call, leat_error *e
                           "the gradient of resize_with_crop_or_pad needs pictures of a known "
                           "height and width; say them by ensure_shape");
     call->input_gradients[0] =
-        leat_resize_with_crop_or_pad(call->output_gradients[0], height, width);
+        leat_op_resize_with_crop_or_pad(call->output_gradients[0], height, width);
     return LEAT_OK;
 }
 
-leat_value leat_resize_with_crop_or_pad(leat_value images, int64_t target_height,
-                                        int64_t target_width) {
+leat_value leat_op_resize_with_crop_or_pad(leat_value images, int64_t target_height,
+                                           int64_t target_width) {
     struct leati_target_args args = {target_height, target_width};
-    return leati_op1(&leati_tensor_op_resize_with_crop_or_pad, &args, images);
+    return leati_graph_build1(&leati_tensor_op_resize_with_crop_or_pad, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_resize_with_crop_or_pad = {

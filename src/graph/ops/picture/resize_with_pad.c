@@ -34,11 +34,11 @@ static leat_status resize_with_pad_infer(leati_infer_call *call, leat_error *err
     const struct leati_resize_with_pad_args *args = call->args;
     leati_resize_method method;
     leat_dtype dtype;
-    LEATI_TRY(leati_scaling_method(args->method, &method, err));
-    LEATI_TRY(leati_scaling_dtype(method, call->inputs[0].dtype, &dtype, err));
+    LEATI_TRY(leati_resize_method_of(args->method, &method, err));
+    LEATI_TRY(leati_resize_dtype(method, call->inputs[0].dtype, &dtype, err));
     if (call->unknown != 0)
         return leati_frames_infer(call, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, dtype, err);
-    LEATI_TRY(leati_target_check(args->target_height, args->target_width, err));
+    LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
     return leati_frames_infer(call, args->target_height, args->target_width, dtype, err);
 }
 
@@ -47,9 +47,9 @@ static int64_t padding(float target, float size) {
     return pixels > 0 ? pixels : 0;
 }
 
-leat_status leati_pad_scaling(const struct leati_resize_with_pad_args *args, const leati_frames *in,
-                              leati_scaling *out, leat_error *err) {
-    LEATI_TRY(leati_target_check(args->target_height, args->target_width, err));
+leat_status leati_resize_pad_scaling(const struct leati_resize_with_pad_args *args,
+                                     const leati_frames *in, leati_scaling *out, leat_error *err) {
+    LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
     /* In float, as TensorFlow computes it. */
     float by_height = (float)in->height / (float)args->target_height;
     float by_width = (float)in->width / (float)args->target_width;
@@ -62,7 +62,7 @@ leat_status leati_pad_scaling(const struct leati_resize_with_pad_args *args, con
                            .canvas_width = args->target_width,
                            .top = padding((float)args->target_height, height),
                            .left = padding((float)args->target_width, width)};
-    LEATI_TRY(leati_scaling_method(args->method, &out->method, err));
+    LEATI_TRY(leati_resize_method_of(args->method, &out->method, err));
     if (out->height >= 1 && out->width >= 1)
         return LEAT_OK;
     return leati_refuse(err, VALUE,
@@ -73,28 +73,29 @@ leat_status leati_pad_scaling(const struct leati_resize_with_pad_args *args, con
 }
 
 static leat_status resize_with_pad_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_scaling scaling;
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    LEATI_TRY(leati_pad_scaling(call->args, &in, &scaling, err));
-    return leati_scale(call, &scaling, err);
+    LEATI_TRY(leati_resize_pad_scaling(call->args, &in, &scaling, err));
+    return leati_resize_scale(call, &scaling, err);
 }
 
 static leat_status resize_with_pad_gradient(leati_gradient_call *call, leat_error *err) {
     leat_dtype dtype = leat_value_dtype(call->inputs[0]);
     (void)err;
     if (dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64)
-        call->input_gradients[0] = leati_op2(&leati_tensor_op_resize_with_pad_grad, call->args,
-                                             call->output_gradients[0], call->inputs[0]);
+        call->input_gradients[0] =
+            leati_graph_build2(&leati_tensor_op_resize_with_pad_grad, call->args,
+                               call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_resize_with_pad(leat_value images, int64_t target_height, int64_t target_width,
-                                const char *method, bool antialias) {
+leat_value leat_op_resize_with_pad(leat_value images, int64_t target_height, int64_t target_width,
+                                   const char *method, bool antialias) {
     struct leati_resize_with_pad_args args = {
         target_height, target_width, (char *)(uintptr_t)(method ? method : "bilinear"), antialias};
-    return leati_op1(&leati_tensor_op_resize_with_pad, &args, images);
+    return leati_graph_build1(&leati_tensor_op_resize_with_pad, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_resize_with_pad = {

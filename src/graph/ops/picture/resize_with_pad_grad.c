@@ -6,19 +6,19 @@
 #include "graph/support/picture/resize.h"
 
 static leat_status resize_with_pad_grad_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[1]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[1]);
     leati_scaling scaling;
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    LEATI_TRY(leati_pad_scaling(call->args, &in, &scaling, err));
-    return leati_scale_back(call, &scaling, err);
+    LEATI_TRY(leati_resize_pad_scaling(call->args, &in, &scaling, err));
+    return leati_resize_scale_back(call, &scaling, err);
 }
 
 static leat_status resize_with_pad_grad_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value back =
-        leati_op1(&leati_tensor_op_resize_with_pad, call->args, call->output_gradients[0]);
+        leati_graph_build1(&leati_tensor_op_resize_with_pad, call->args, call->output_gradients[0]);
     (void)err;
-    call->input_gradients[0] = leat_cast(back, leat_value_dtype(call->inputs[0]));
+    call->input_gradients[0] = leat_op_cast(back, leat_value_dtype(call->inputs[0]));
     return LEAT_OK;
 }
 
@@ -33,7 +33,7 @@ const leati_tensor_op leati_tensor_op_resize_with_pad_grad = {
     .args_size = sizeof(struct leati_resize_with_pad_args),
     .min_inputs = 2,
     .max_inputs = 2,
-    .infer = leati_scale_back_infer,
+    .infer = leati_resize_scale_back_infer,
     .kernel = resize_with_pad_grad_kernel,
     .gradient = resize_with_pad_grad_gradient,
 };

@@ -43,7 +43,7 @@ static leat_status check(const struct leati_augment_args *args, leat_error *err)
         return leati_refuse(err, VALUE,
                             "size has %d numbers; expected a height and a width of at least 1",
                             (int)args->size.count);
-    return leati_scaling_method(args->method, &method, err);
+    return leati_resize_method_of(args->method, &method, err);
 }
 
 static leat_status infer(leati_infer_call *call, leat_error *err) {
@@ -51,8 +51,8 @@ static leat_status infer(leati_infer_call *call, leat_error *err) {
     bool known = call->unknown == 0;
     leati_resize_method method;
     leat_dtype dtype;
-    LEATI_TRY(leati_scaling_method(args->method, &method, err));
-    LEATI_TRY(leati_scaling_dtype(method, call->inputs[0].dtype, &dtype, err));
+    LEATI_TRY(leati_resize_method_of(args->method, &method, err));
+    LEATI_TRY(leati_resize_dtype(method, call->inputs[0].dtype, &dtype, err));
     return leati_frames_infer(call, known ? args->size.values[0] : LEAT_UNKNOWN_DIM,
                               known ? args->size.values[1] : LEAT_UNKNOWN_DIM, dtype, err);
 }
@@ -107,7 +107,7 @@ static leat_status check_frames(const leati_frames *frames, leat_error *err) {
 
 static leat_status window(const leati_kernel_call *call, leati_philox philox, leati_window *out,
                           leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames frames;
     LEATI_TRY(leati_frames_of(&shape, &frames, err));
     LEATI_TRY(check_frames(&frames, err));
@@ -122,19 +122,19 @@ static leat_status apply(leati_kernel_call *call, int64_t row, leati_philox phil
     leati_operand in = call->inputs[0], out;
     leati_resize_method method;
     leati_frames frames;
-    LEATI_TRY(leati_scaling_method(args->method, &method, err));
+    LEATI_TRY(leati_resize_method_of(args->method, &method, err));
     LEATI_TRY(leati_frames_begin(call, args->size.values[0], args->size.values[1], &frames, err));
     LEATI_TRY(check_frames(&frames, err));
-    in.data = leati_row_of(&in, row);
+    in.data = leati_support_row_of(&in, row);
     out = call->outputs[0];
-    out.data = leati_row_of(&out, row);
+    out.data = leati_support_row_of(&out, row);
     one.n = 1;
     one.inputs = &in;
     one.outputs = &out;
-    LEATI_TRY(leati_scale_readable(&one, method, &in, err));
+    LEATI_TRY(leati_resize_scale_readable(&one, method, &in, err));
     for (int64_t i = 0; i < frames.count; i++) {
         leati_window part = draw(args, philox, &frames);
-        LEATI_TRY(leati_scale_part(&one, i, &part, method, args->antialias, err));
+        LEATI_TRY(leati_resize_scale_part(&one, i, &part, method, args->antialias, err));
         leati_philox_skip(&philox, BLOCKS_PER_PICTURE);
     }
     return LEAT_OK;
@@ -146,11 +146,12 @@ const leati_augment leati_augment_resized_crop = {.check = check,
                                                   .window = window,
                                                   .numbers = leati_augment_pictures};
 
-leat_value leati_resized_crop_build(const leati_tensor_op *op, leat_value images, int64_t height,
-                                    int64_t width, const leat_value *seeds, const int64_t *seed,
-                                    const leat_resized_crop_options *options) {
-    static const leat_resized_crop_options none = {0};
-    const leat_resized_crop_options *o = options != NULL ? options : &none;
+leat_value leati_augment_resized_crop_build(const leati_tensor_op *op, leat_value images,
+                                            int64_t height, int64_t width, const leat_value *seeds,
+                                            const int64_t *seed,
+                                            const leat_op_random_resized_crop_options *options) {
+    static const leat_op_random_resized_crop_options none = {0};
+    const leat_op_random_resized_crop_options *o = options != NULL ? options : &none;
     int64_t size[2] = {height, width};
     double scale[2] = {o->scale[0], o->scale[1]}, ratio[2] = {o->ratio[0], o->ratio[1]};
     struct leati_augment_args args = {
@@ -161,6 +162,6 @@ leat_value leati_resized_crop_build(const leati_tensor_op *op, leat_value images
         args.scale = (leati_floats){.values = scale, .count = 2};
     if (ratio[0] != 0 || ratio[1] != 0)
         args.ratio = (leati_floats){.values = ratio, .count = 2};
-    return seeds != NULL ? leati_op2(op, &args, images, *seeds)
-                         : leati_random_image_build(op, &args, images, seed);
+    return seeds != NULL ? leati_graph_build2(op, &args, images, *seeds)
+                         : leati_augment_build(op, &args, images, seed);
 }

@@ -31,15 +31,15 @@ static leat_status rgb_to_grayscale_kernel(leati_kernel_call *call, leat_error *
 static leat_status rgb_to_grayscale_gradient(leati_gradient_call *call, leat_error *err) {
     leat_tensor tensor;
     LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3), weights, &tensor, err));
-    leat_value each = leat_cast(leat_graph_tensor(call->graph, &tensor),
-                                leat_value_dtype(call->output_gradients[0]));
+    leat_value each = leat_op_cast(leat_graph_tensor(call->graph, &tensor),
+                                   leat_value_dtype(call->output_gradients[0]));
     leat_tensor_unref(&tensor);
-    call->input_gradients[0] = leat_multiply(call->output_gradients[0], each);
+    call->input_gradients[0] = leat_op_multiply(call->output_gradients[0], each);
     return LEAT_OK;
 }
 
-leat_value leat_rgb_to_grayscale(leat_value images) {
-    return leati_op1(&leati_tensor_op_rgb_to_grayscale, NULL, images);
+leat_value leat_op_rgb_to_grayscale(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_rgb_to_grayscale, NULL, images);
 }
 
 const leati_tensor_op leati_tensor_op_rgb_to_grayscale = {

@@ -44,13 +44,13 @@ static leat_status rgb_to_hsv_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status rgb_to_hsv_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leati_op2(&leati_tensor_op_rgb_to_hsv_grad, NULL, call->inputs[0],
-                                         call->output_gradients[0]);
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_rgb_to_hsv_grad, NULL,
+                                                  call->inputs[0], call->output_gradients[0]);
     return LEAT_OK;
 }
 
-leat_value leat_rgb_to_hsv(leat_value images) {
-    return leati_op1(&leati_tensor_op_rgb_to_hsv, NULL, images);
+leat_value leat_op_rgb_to_hsv(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_rgb_to_hsv, NULL, images);
 }
 
 const leati_tensor_op leati_tensor_op_rgb_to_hsv = {

@@ -11,8 +11,8 @@ static leat_status rgb_to_hsv_grad_infer(leati_infer_call *call, leat_error *err
     if (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the colours are %s; expected floats",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
-    return leati_infer_output(call, dtype, &call->inputs[0].shape, NULL, err);
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    return leati_op_infer_output(call, dtype, &call->inputs[0].shape, NULL, err);
 }
 
 static float over(float number) {
@@ -40,27 +40,27 @@ static void flow_back(const float in[3], const float g[3], float out[3]) {
 }
 
 static leat_status rgb_to_hsv_grad_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
-    leat_shape other = leati_operand_shape(&call->inputs[1]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape other = leati_support_operand_shape(&call->inputs[1]);
     leati_operand in, gradient, out;
     if (!leati_shape_equal(&shape, &other) || shape.rank < 1 || shape.dims[shape.rank - 1] != 3)
         return leati_refuse(err, SHAPE,
                             "colours of rank %d and a gradient of rank %d; expected equal shapes, "
                             "with 3 channels",
                             (int)shape.rank, (int)other.rank);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
-    LEATI_TRY(leati_inner_cast(call, &call->inputs[1], LEAT_FLOAT32, &gradient, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
+    LEATI_TRY(leati_support_inner_cast(call, &call->inputs[1], LEAT_FLOAT32, &gradient, err));
     out = gradient;
     for (int64_t row = 0; row < call->n; row++) {
-        const float *colours = (const float *)(const void *)leati_row_of(&in, row);
-        float *numbers = (float *)(void *)leati_row_of(&gradient, row);
+        const float *colours = (const float *)(const void *)leati_support_row_of(&in, row);
+        float *numbers = (float *)(void *)leati_support_row_of(&gradient, row);
         for (int64_t i = 0; i < in.count; i += 3) {
             float flowing[3] = {numbers[i], numbers[i + 1], numbers[i + 2]};
             flow_back(colours + i, flowing, numbers + i);
         }
     }
-    return leati_inner_cast_into(call, &out, &call->outputs[0], err);
+    return leati_support_inner_cast_into(call, &out, &call->outputs[0], err);
 }
 
 const leati_tensor_op leati_tensor_op_rgb_to_hsv_grad = {

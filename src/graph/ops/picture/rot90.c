@@ -33,7 +33,7 @@ static leat_status rot90_infer(leati_infer_call *call, leat_error *err) {
 }
 
 static leat_status rot90_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     int64_t height = in.height, width = in.width;
@@ -47,13 +47,13 @@ static leat_status rot90_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status rot90_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leat_rot90(call->output_gradients[0], -turns_of(call->args));
+    call->input_gradients[0] = leat_op_rot90(call->output_gradients[0], -turns_of(call->args));
     return LEAT_OK;
 }
 
-leat_value leat_rot90(leat_value images, int64_t k) {
+leat_value leat_op_rot90(leat_value images, int64_t k) {
     struct rot90_args args = {k};
-    return leati_op1(&leati_tensor_op_rot90, &args, images);
+    return leati_graph_build1(&leati_tensor_op_rot90, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_rot90 = {

@@ -15,7 +15,7 @@ static leat_status box_complete(leat_graph *graph, void *node_args, leat_error *
     if (args->seed.given && args->seed.value != 0)
         return leati_random_complete(graph, args, err);
     args->unseeded = true;
-    leati_fresh_seed_if_zero(&args->graph_seed, &args->op_seed);
+    leati_random_fresh_seed_if_zero(&args->graph_seed, &args->op_seed);
     return LEAT_OK;
 }
 
@@ -33,10 +33,9 @@ static leat_status box_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-int leat_sample_distorted_bounding_box(leat_value image_size, leat_value bounding_boxes,
-                                       const int64_t *seed,
-                                       const leat_distorted_box_options *options,
-                                       leat_value *outputs) {
+int leat_op_sample_distorted_bounding_box(
+    leat_value image_size, leat_value bounding_boxes, const int64_t *seed,
+    const leat_op_sample_distorted_bounding_box_options *options, leat_value *outputs) {
     const leat_value inputs[2] = {image_size, bounding_boxes};
     return leati_distorted_box_build(&leati_tensor_op_sample_distorted_bounding_box, inputs, 2,
                                      seed, options, outputs);

@@ -18,15 +18,15 @@ static leat_status check_size(const leat_shape *shape, leat_error *err) {
 static leat_status sobel_edges_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     leat_dtype dtype = call->inputs[0].dtype;
-    if (!leati_dtype_is_floating(dtype))
+    if (!leati_graph_dtype_is_floating(dtype))
         return leati_refuse(err, DTYPE, "the pictures are %s; expected floats",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_rank(call, 0, 4, "image", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 4, "image", err));
     if (shape.rank == 4) {
         LEATI_TRY(check_size(&shape, err));
         shape.dims[shape.rank++] = 2;
     }
-    return leati_infer_output(call, dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
 /* Of one picture, summed in the order of a convolution's; the rows and columns beside one that is
@@ -55,7 +55,7 @@ EDGES(float)
 EDGES(double)
 
 static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leat_dtype dtype = call->inputs[0].dtype;
     leati_operand in = call->inputs[0];
     if (shape.rank != 4)
@@ -64,14 +64,14 @@ static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) 
     int64_t pictures = shape.dims[0], height = shape.dims[1], width = shape.dims[2];
     int64_t channels = shape.dims[3], values = height * width * channels;
     shape.dims[shape.rank++] = 2;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_operand out = call->outputs[0];
     if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64) {
-        LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
-        LEATI_TRY(leati_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
+        LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
     }
     for (int64_t row = 0; row < call->n && in.count > 0; row++) {
-        char *from = leati_row_of(&in, row), *to = leati_row_of(&out, row);
+        char *from = leati_support_row_of(&in, row), *to = leati_support_row_of(&out, row);
         for (int64_t i = 0; i < pictures; i++) {
             if (dtype == LEAT_FLOAT64)
                 edges_double((const double *)(const void *)from + i * values,
@@ -83,24 +83,26 @@ static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) 
     }
     if (out.data == call->outputs[0].data)
         return LEAT_OK;
-    return leati_inner_cast_into(call, &out, &call->outputs[0], err);
+    return leati_support_inner_cast_into(call, &out, &call->outputs[0], err);
 }
 
 /* The value with its second and its last but one part along a dimension put around it. */
 static leat_value mirror_around(leat_value x, int32_t axis, int64_t size) {
-    const leat_value parts[3] = {leati_part_along(x, axis, 1, size - 2), x,
-                                 leati_part_along(x, axis, size - 2, 1)};
-    return leat_concat(parts, 3, axis);
+    const leat_value parts[3] = {leati_neighbours_part_along(x, axis, 1, size - 2), x,
+                                 leati_neighbours_part_along(x, axis, size - 2, 1)};
+    return leat_op_concat(parts, 3, axis);
 }
 
 /* a + 2 b + c of three neighbours along a dimension. */
 static leat_value smooth_along(leat_value x, int32_t axis) {
-    leat_value sides = leat_add(leati_part_along(x, axis, 0, 2), leati_part_along(x, axis, 2, 0));
-    return leat_add(sides, leati_times(leati_part_along(x, axis, 1, 1), 2));
+    leat_value sides = leat_op_add(leati_neighbours_part_along(x, axis, 0, 2),
+                                   leati_neighbours_part_along(x, axis, 2, 0));
+    return leat_op_add(sides, leati_support_times(leati_neighbours_part_along(x, axis, 1, 1), 2));
 }
 
 static leat_value step_along(leat_value x, int32_t axis) {
-    return leat_subtract(leati_part_along(x, axis, 2, 0), leati_part_along(x, axis, 0, 2));
+    return leat_op_subtract(leati_neighbours_part_along(x, axis, 2, 0),
+                            leati_neighbours_part_along(x, axis, 0, 2));
 }
 
 static leat_status sobel_edges_gradient(leati_gradient_call *call, leat_error *err) {
@@ -110,16 +112,16 @@ static leat_status sobel_edges_gradient(leati_gradient_call *call, leat_error *e
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the gradient needs to know height and width; set them with "
                           "ensure_shape");
-    leati_gradient_sources(call, &x);
+    leati_support_gradient_sources(call, &x);
     leat_value padded = mirror_around(mirror_around(x, 1, shape.dims[1]), 2, shape.dims[2]);
     const leat_value edges[2] = {step_along(smooth_along(padded, 2), 1),
                                  step_along(smooth_along(padded, 1), 2)};
-    leat_value result = leat_stack(edges, 2, -1);
-    return leati_gradient_through(call, &x, &result, err);
+    leat_value result = leat_op_stack(edges, 2, -1);
+    return leati_support_gradient_through(call, &x, &result, err);
 }
 
-leat_value leat_sobel_edges(leat_value image) {
-    return leati_op1(&leati_tensor_op_sobel_edges, NULL, image);
+leat_value leat_op_sobel_edges(leat_value image) {
+    return leati_graph_build1(&leati_tensor_op_sobel_edges, NULL, image);
 }
 
 const leati_tensor_op leati_tensor_op_sobel_edges = {

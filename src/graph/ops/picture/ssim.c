@@ -31,7 +31,7 @@ static leat_status ssim_infer(leati_infer_call *call, leat_error *err) {
                                        ? LEAT_UNKNOWN_DIM
                                        : dim - args->filter_size + 1;
     }
-    return leati_infer_output(call, LEAT_FLOAT32, &shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_FLOAT32, &shape, NULL, err);
 }
 
 static leat_status ssim_kernel(leati_kernel_call *call, leat_error *err) {
@@ -39,7 +39,8 @@ static leat_status ssim_kernel(leati_kernel_call *call, leat_error *err) {
     leati_compared c;
     leati_ssim ssim;
     LEATI_TRY(leati_compare_begin(call, args->max_val, &c, err));
-    LEATI_TRY(leati_ssim_init(&ssim, call, args, c.range, c.height, c.width, c.channels, err));
+    LEATI_TRY(
+        leati_compare_ssim_init(&ssim, call, args, c.range, c.height, c.width, c.channels, err));
     leat_shape shape = c.heads;
     int64_t places = 1;
     if (args->return_index_map) {
@@ -47,17 +48,18 @@ static leat_status ssim_kernel(leati_kernel_call *call, leat_error *err) {
         shape.dims[shape.rank++] = c.width - args->filter_size + 1;
         places = shape.dims[shape.rank - 2] * shape.dims[shape.rank - 1];
     }
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = 2 * (size_t)c.channels * sizeof(double);
     double *means = leati_arena_alloc(call->arena, bytes);
     if (means == NULL)
         return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++) {
-        float *out = (float *)(void *)leati_row_of(&call->outputs[0], row);
+        float *out = (float *)(void *)leati_support_row_of(&call->outputs[0], row);
         for (int64_t k = 0; k < c.count; k++, out += places) {
             double sum = 0;
-            leati_ssim_compare(&ssim, leati_compared_a(&c, row, k), leati_compared_b(&c, row, k),
-                               args->return_index_map ? out : NULL, means, means + c.channels);
+            leati_compare_ssim(&ssim, leati_compare_row_a(&c, row, k),
+                               leati_compare_row_b(&c, row, k), args->return_index_map ? out : NULL,
+                               means, means + c.channels);
             for (int64_t i = 0; i < c.channels; i++)
                 sum += means[i];
             if (!args->return_index_map)
@@ -72,19 +74,19 @@ static leat_status ssim_gradient(leati_gradient_call *call, leat_error *err) {
     const struct leati_ssim_args *args = call->args;
     leat_value sources[2], pictures[2], likeness, contrast;
     double range = leati_compare_range(args->max_val, leat_value_dtype(call->inputs[0]));
-    leati_gradient_sources(call, sources);
+    leati_support_gradient_sources(call, sources);
     LEATI_TRY(leati_compare_batches(sources, pictures, err));
-    LEATI_TRY(leati_ssim_compose(args, range, pictures, &likeness, &contrast, err));
-    leat_value result = args->return_index_map ? leat_reduce_mean(likeness, channel, 1, false)
-                                               : leat_reduce_mean(likeness, all, 3, false);
-    result = leat_reshape_like(result, call->outputs[0]);
-    return leati_gradient_through(call, sources, &result, err);
+    LEATI_TRY(leati_compare_ssim_compose(args, range, pictures, &likeness, &contrast, err));
+    leat_value result = args->return_index_map ? leat_op_reduce_mean(likeness, channel, 1, false)
+                                               : leat_op_reduce_mean(likeness, all, 3, false);
+    result = leat_op_reshape_like(result, call->outputs[0]);
+    return leati_support_gradient_through(call, sources, &result, err);
 }
 
-leat_value leat_ssim(leat_value img1, leat_value img2, double max_val) {
+leat_value leat_op_ssim(leat_value img1, leat_value img2, double max_val) {
     struct leati_ssim_args args = {
         .max_val = max_val, .filter_size = 11, .filter_sigma = 1.5, .k1 = 0.01, .k2 = 0.03};
-    return leati_op2(&leati_tensor_op_ssim, &args, img1, img2);
+    return leati_graph_build2(&leati_tensor_op_ssim, &args, img1, img2);
 }
 
 const leati_tensor_op leati_tensor_op_ssim = {

@@ -41,7 +41,7 @@ static leat_status ssim_multiscale_infer(leati_infer_call *call, leat_error *err
         return leati_refuse(err, VALUE, "power_factors has %d numbers; expected 1 to %d",
                             (int)scales, MOST_SCALES);
     LEATI_TRY(leati_compare_infer(call, &heads, err));
-    return leati_infer_output(call, LEAT_FLOAT32, &heads, NULL, err);
+    return leati_op_infer_output(call, LEAT_FLOAT32, &heads, NULL, err);
 }
 
 /* A picture half as large; `to` may be `from`. */
@@ -74,8 +74,8 @@ static leat_status prepare(leati_kernel_call *call, const leati_compared *c, sca
     size_t bytes = 2 * half * sizeof(float) + 3 * (size_t)c->channels * sizeof(double);
     s->count = factors_of(call->args, &s->factors);
     for (int32_t i = 0; i < s->count; i++) {
-        LEATI_TRY(leati_ssim_init(&s->ssim[i], call, call->args, c->range, height, width,
-                                  c->channels, err));
+        LEATI_TRY(leati_compare_ssim_init(&s->ssim[i], call, call->args, c->range, height, width,
+                                          c->channels, err));
         height = (height + 1) / 2;
         width = (width + 1) / 2;
     }
@@ -94,7 +94,7 @@ static float compare_scales(const scales *s, const float *a, const float *b) {
         s->products[c] = 1;
     for (int32_t i = 0; i < s->count; i++) {
         const leati_ssim *ssim = &s->ssim[i];
-        leati_ssim_compare(ssim, a, b, NULL, means, contrast);
+        leati_compare_ssim(ssim, a, b, NULL, means, contrast);
         const double *part = i + 1 < s->count ? contrast : means;
         for (int64_t c = 0; c < channels; c++)
             s->products[c] *= pow(part[c] > 0 ? part[c] : 0, s->factors[i]);
@@ -116,11 +116,11 @@ static leat_status ssim_multiscale_kernel(leati_kernel_call *call, leat_error *e
     scales s;
     LEATI_TRY(leati_compare_begin(call, args->max_val, &c, err));
     LEATI_TRY(prepare(call, &c, &s, err));
-    LEATI_TRY(leati_output_like(call, 0, &c.heads, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &c.heads, err));
     for (int64_t row = 0; row < call->n; row++)
         for (int64_t k = 0; k < c.count; k++)
-            ((float *)(void *)leati_row_of(&call->outputs[0], row))[k] =
-                compare_scales(&s, leati_compared_a(&c, row, k), leati_compared_b(&c, row, k));
+            ((float *)(void *)leati_support_row_of(&call->outputs[0], row))[k] = compare_scales(
+                &s, leati_compare_row_a(&c, row, k), leati_compare_row_b(&c, row, k));
     return LEAT_OK;
 }
 
@@ -133,16 +133,16 @@ static leat_value make_even(leat_value x, int32_t axis) {
         return x;
     int64_t begin[4] = {0}, size[4] = {-1, -1, -1, -1};
     begin[axis] = shape.dims[axis] - 1;
-    return leat_concat((leat_value[]){x, leat_slice(x, begin, size, 4)}, 2, axis);
+    return leat_op_concat((leat_value[]){x, leat_op_slice(x, begin, size, 4)}, 2, axis);
 }
 
 static leat_value half_of(leat_value x) {
-    const leat_pool2d_options options = {.ksize = {2, 2}, .strides = {2, 2}};
-    return leat_avg_pool2d(make_even(make_even(x, 1), 2), &options);
+    const leat_op_pool2d_options options = {.ksize = {2, 2}, .strides = {2, 2}};
+    return leat_op_avg_pool2d(make_even(make_even(x, 1), 2), &options);
 }
 
 static leat_value powered(leat_value mean, double factor) {
-    return leat_pow(leat_relu(mean), leati_number(mean.graph, LEAT_FLOAT32, factor));
+    return leat_op_pow(leat_op_relu(mean), leati_support_number(mean.graph, LEAT_FLOAT32, factor));
 }
 
 static leat_status ssim_multiscale_gradient(leati_gradient_call *call, leat_error *err) {
@@ -152,7 +152,7 @@ static leat_status ssim_multiscale_gradient(leati_gradient_call *call, leat_erro
     int32_t count = factors_of(args, &factors);
     leat_value sources[2], pictures[2], result = {0};
     double range = leati_compare_range(args->max_val, leat_value_dtype(call->inputs[0]));
-    leati_gradient_sources(call, sources);
+    leati_support_gradient_sources(call, sources);
     LEATI_TRY(leati_compare_batches(sources, pictures, err));
     for (int i = 0; i < 2; i++) {
         leat_shape shape = leat_value_shape(pictures[i]);
@@ -164,24 +164,25 @@ static leat_status ssim_multiscale_gradient(leati_gradient_call *call, leat_erro
     }
     for (int32_t i = 0; i < count; i++) {
         leat_value likeness, contrast;
-        if (leati_value_failed(pictures[0]) || leati_value_failed(pictures[1]))
+        if (leati_support_value_failed(pictures[0]) || leati_support_value_failed(pictures[1]))
             return LEAT_OK; /* the graph has the error */
-        LEATI_TRY(leati_ssim_compose(args, range, pictures, &likeness, &contrast, err));
-        leat_value part = leat_reduce_mean(i + 1 < count ? contrast : likeness, places, 2, false);
+        LEATI_TRY(leati_compare_ssim_compose(args, range, pictures, &likeness, &contrast, err));
+        leat_value part =
+            leat_op_reduce_mean(i + 1 < count ? contrast : likeness, places, 2, false);
         part = powered(part, factors[i]);
-        result = i == 0 ? part : leat_multiply(result, part);
+        result = i == 0 ? part : leat_op_multiply(result, part);
         for (int k = 0; k < 2 && i + 1 < count; k++)
             pictures[k] = half_of(pictures[k]);
     }
-    result = leat_reduce_mean(result, channel, 1, false);
-    result = leat_reshape_like(result, call->outputs[0]);
-    return leati_gradient_through(call, sources, &result, err);
+    result = leat_op_reduce_mean(result, channel, 1, false);
+    result = leat_op_reshape_like(result, call->outputs[0]);
+    return leati_support_gradient_through(call, sources, &result, err);
 }
 
-leat_value leat_ssim_multiscale(leat_value img1, leat_value img2, double max_val) {
+leat_value leat_op_ssim_multiscale(leat_value img1, leat_value img2, double max_val) {
     struct leati_ssim_args args = {
         .max_val = max_val, .filter_size = 11, .filter_sigma = 1.5, .k1 = 0.01, .k2 = 0.03};
-    return leati_op2(&leati_tensor_op_ssim_multiscale, &args, img1, img2);
+    return leati_graph_build2(&leati_tensor_op_ssim_multiscale, &args, img1, img2);
 }
 
 const leati_tensor_op leati_tensor_op_ssim_multiscale = {

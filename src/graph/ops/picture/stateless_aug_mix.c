@@ -63,12 +63,12 @@ static void run_chain(const struct leati_aug_mix_args *args, leati_policy_work *
     for (int64_t i = 0; i < args->chain_depth; i++) {
         int32_t chosen;
         work->drawing.next = FIRST_DRAWS + (chain * args->chain_depth + i) * DRAWS_OF_A_PLACE;
-        leati_draw_integers(LEAT_INT32, leati_drawing_next(&work->drawing), 0, (uint64_t)count + 1,
-                            1, &chosen);
+        leati_draw_integers(LEAT_INT32, leati_policy_drawing_next(&work->drawing), 0,
+                            (uint64_t)count + 1, 1, &chosen);
         if (chosen == count)
             continue;
-        leati_draw_strengths(&work->drawing, choices[chosen], factor, work->strengths);
-        leati_distort(&work->canvas, choices[chosen], work->strengths);
+        leati_policy_draw_strengths(&work->drawing, choices[chosen], factor, work->strengths);
+        leati_policy_distort(&work->canvas, choices[chosen], work->strengths);
     }
 }
 
@@ -122,21 +122,21 @@ static leat_status stateless_aug_mix_kernel(leati_kernel_call *call, leat_error 
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         call->failed_row = row;
         LEATI_TRY(leati_mix_seed(call, 1, NULL, row, work.drawing.seed, err));
-        mix(args, &work, factor, (float *)(void *)leati_row_of(out, row), out->count, weights,
-            weights + args->num_chains + 1);
+        mix(args, &work, factor, (float *)(void *)leati_support_row_of(out, row), out->count,
+            weights, weights + args->num_chains + 1);
     }
     call->failed_row = 0;
     return LEAT_OK;
 }
 
-int leati_aug_mix_draws(const struct leati_aug_mix_args *args) {
+int leati_policy_aug_mix_draws(const struct leati_aug_mix_args *args) {
     return FIRST_DRAWS + (int)(args->num_chains * args->chain_depth) * DRAWS_OF_A_PLACE;
 }
 
-leat_value leat_stateless_aug_mix(leat_value images, leat_value seed,
-                                  const leat_aug_mix_options *options) {
-    static const leat_aug_mix_options none = {0};
-    const leat_aug_mix_options *o = options != NULL ? options : &none;
+leat_value leat_op_stateless_aug_mix(leat_value images, leat_value seed,
+                                     const leat_op_aug_mix_options *options) {
+    static const leat_op_aug_mix_options none = {0};
+    const leat_op_aug_mix_options *o = options != NULL ? options : &none;
     double range[2] = {o->value_range[0], o->value_range[1]}, factor[2] = {0, o->factor};
     struct leati_aug_mix_args args = {
         .policy = {.interpolation = (char *)(uintptr_t)(o->nearest ? "nearest" : "bilinear")},
@@ -148,7 +148,7 @@ leat_value leat_stateless_aug_mix(leat_value images, leat_value seed,
         args.policy.value_range = (leati_floats){.values = range, .count = 2};
     if (o->factor != 0)
         args.policy.factor = (leati_floats){.values = factor, .count = 2};
-    return leati_op2(&leati_tensor_op_stateless_aug_mix, &args, images, seed);
+    return leati_graph_build2(&leati_tensor_op_stateless_aug_mix, &args, images, seed);
 }
 
 const leati_tensor_op leati_tensor_op_stateless_aug_mix = {

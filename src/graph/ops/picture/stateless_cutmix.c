@@ -12,8 +12,8 @@ static const leati_row rows[] = {
     {0},
 };
 
-int leat_stateless_cutmix(leat_value images, leat_value labels, leat_value seed,
-                          const double *factor, leat_value *outputs) {
+int leat_op_stateless_cutmix(leat_value images, leat_value labels, leat_value seed,
+                             const double *factor, leat_value *outputs) {
     double range[2] = {factor != NULL ? factor[0] : 0, factor != NULL ? factor[1] : 1};
     struct leati_mix_args args = {.factor = {.values = range, .count = 2}};
     return leati_mix_build(&leati_tensor_op_stateless_cutmix, &args, images, labels, &seed, NULL,

@@ -10,8 +10,8 @@ static const leati_row rows[] = {
     {0},
 };
 
-int leat_stateless_mixup(leat_value images, leat_value labels, leat_value seed, double alpha,
-                         leat_value *outputs) {
+int leat_op_stateless_mixup(leat_value images, leat_value labels, leat_value seed, double alpha,
+                            leat_value *outputs) {
     struct leati_mix_args args = {.alpha = alpha != 0 ? alpha : 0.2};
     return leati_mix_build(&leati_tensor_op_stateless_mixup, &args, images, labels, &seed, NULL,
                            outputs);

@@ -11,8 +11,8 @@ static leat_status kernel(leati_kernel_call *call, leat_error *err) {
     return leati_policy_kernel(call, NULL, err);
 }
 
-leat_value leat_stateless_rand_augment(leat_value images, leat_value seed,
-                                       const leat_rand_augment_options *options) {
+leat_value leat_op_stateless_rand_augment(leat_value images, leat_value seed,
+                                          const leat_op_rand_augment_options *options) {
     return leati_policy_build(&leati_tensor_op_stateless_rand_augment, images, options, &seed,
                               NULL);
 }

@@ -10,10 +10,10 @@ static const leati_row rows[] = {
     {0},
 };
 
-leat_value leat_stateless_random_contrast(leat_value image, double lower, double upper,
-                                          leat_value seed) {
+leat_value leat_op_stateless_random_contrast(leat_value image, double lower, double upper,
+                                             leat_value seed) {
     struct leati_augment_args args = {.random = {.low = lower, .high = upper}};
-    return leati_op2(&leati_tensor_op_stateless_random_contrast, &args, image, seed);
+    return leati_graph_build2(&leati_tensor_op_stateless_random_contrast, &args, image, seed);
 }
 
 LEATI_STATELESS_OP(stateless_random_contrast, leati_augment_contrast,

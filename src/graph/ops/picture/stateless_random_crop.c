@@ -9,11 +9,11 @@ static const leati_row rows[] = {
     {0},
 };
 
-leat_value leat_stateless_random_crop(leat_value value, const int64_t *size, int rank,
-                                      leat_value seed) {
+leat_value leat_op_stateless_random_crop(leat_value value, const int64_t *size, int rank,
+                                         leat_value seed) {
     struct leati_augment_args args = {
         .size = {.values = (int64_t *)(uintptr_t)size, .count = rank}};
-    return leati_op2(&leati_tensor_op_stateless_random_crop, &args, value, seed);
+    return leati_graph_build2(&leati_tensor_op_stateless_random_crop, &args, value, seed);
 }
 
 static leat_status window(const leati_kernel_call *call, leati_window *out, leat_error *err) {

@@ -5,8 +5,8 @@
  * locks. */
 #include "graph/support/picture/augment.h"
 
-leat_value leat_stateless_random_flip_up_down(leat_value image, leat_value seed) {
-    return leati_op2(&leati_tensor_op_stateless_random_flip_up_down, NULL, image, seed);
+leat_value leat_op_stateless_random_flip_up_down(leat_value image, leat_value seed) {
+    return leati_graph_build2(&leati_tensor_op_stateless_random_flip_up_down, NULL, image, seed);
 }
 
 static leat_status gradient(leati_gradient_call *call, leat_error *err) {

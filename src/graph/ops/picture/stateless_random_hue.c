@@ -9,9 +9,9 @@ static const leati_row rows[] = {
     {0},
 };
 
-leat_value leat_stateless_random_hue(leat_value image, double max_delta, leat_value seed) {
+leat_value leat_op_stateless_random_hue(leat_value image, double max_delta, leat_value seed) {
     struct leati_augment_args args = {.random = {.high = max_delta}};
-    return leati_op2(&leati_tensor_op_stateless_random_hue, &args, image, seed);
+    return leati_graph_build2(&leati_tensor_op_stateless_random_hue, &args, image, seed);
 }
 
 LEATI_STATELESS_OP(stateless_random_hue, leati_augment_hue,

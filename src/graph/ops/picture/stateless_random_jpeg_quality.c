@@ -11,11 +11,11 @@ static const leati_row rows[] = {
     {0},
 };
 
-leat_value leat_stateless_random_jpeg_quality(leat_value image, int64_t min_jpeg_quality,
-                                              int64_t max_jpeg_quality, leat_value seed) {
+leat_value leat_op_stateless_random_jpeg_quality(leat_value image, int64_t min_jpeg_quality,
+                                                 int64_t max_jpeg_quality, leat_value seed) {
     struct leati_augment_args args = {
         .random = {.low = (double)min_jpeg_quality, .high = (double)max_jpeg_quality}};
-    return leati_op2(&leati_tensor_op_stateless_random_jpeg_quality, &args, image, seed);
+    return leati_graph_build2(&leati_tensor_op_stateless_random_jpeg_quality, &args, image, seed);
 }
 
 LEATI_STATELESS_OP(stateless_random_jpeg_quality, leati_augment_quality,

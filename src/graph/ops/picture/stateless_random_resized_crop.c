@@ -6,11 +6,12 @@
 
 static const leati_row rows[] = {LEATI_RESIZED_CROP_ROWS, {0}};
 
-leat_value leat_stateless_random_resized_crop(leat_value images, int64_t height, int64_t width,
-                                              leat_value seed,
-                                              const leat_resized_crop_options *options) {
-    return leati_resized_crop_build(&leati_tensor_op_stateless_random_resized_crop, images, height,
-                                    width, &seed, NULL, options);
+leat_value
+leat_op_stateless_random_resized_crop(leat_value images, int64_t height, int64_t width,
+                                      leat_value seed,
+                                      const leat_op_random_resized_crop_options *options) {
+    return leati_augment_resized_crop_build(&leati_tensor_op_stateless_random_resized_crop, images,
+                                            height, width, &seed, NULL, options);
 }
 
 static leat_status window(const leati_kernel_call *call, leati_window *out, leat_error *err) {

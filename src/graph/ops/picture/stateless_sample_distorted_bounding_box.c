@@ -10,7 +10,7 @@
 static const leati_row box_rows[] = {LEATI_DISTORTED_BOX_ROWS, {0}};
 
 static leat_status box_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_seed(call, 2, false, err));
+    LEATI_TRY(leati_stateless_want_seed(call, 2, false, err));
     return leati_distorted_box_infer(call, err);
 }
 
@@ -19,17 +19,16 @@ static leat_status box_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_distorted_box_begin(call, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
-        LEATI_TRY(leati_seed_stream(call, 2, false, row, &philox, err));
+        LEATI_TRY(leati_stateless_stream(call, 2, false, row, &philox, err));
         LEATI_TRY(leati_distorted_box_row(call, row, philox, err));
     }
     call->failed_row = 0;
     return LEAT_OK;
 }
 
-int leat_stateless_sample_distorted_bounding_box(leat_value image_size, leat_value bounding_boxes,
-                                                 leat_value seed,
-                                                 const leat_distorted_box_options *options,
-                                                 leat_value *outputs) {
+int leat_op_stateless_sample_distorted_bounding_box(
+    leat_value image_size, leat_value bounding_boxes, leat_value seed,
+    const leat_op_sample_distorted_bounding_box_options *options, leat_value *outputs) {
     const leat_value inputs[3] = {image_size, bounding_boxes, seed};
     return leati_distorted_box_build(&leati_tensor_op_stateless_sample_distorted_bounding_box,
                                      inputs, 3, NULL, options, outputs);

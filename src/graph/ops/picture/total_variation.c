@@ -12,7 +12,7 @@ static leat_status total_variation_infer(leati_infer_call *call, leat_error *err
     leat_dtype dtype = call->inputs[0].dtype;
     leat_shape shape = {.rank = in->rank == 4 ? 1 : 0, .dims = {in->rank == 4 ? in->dims[0] : 0}};
     char text[128];
-    if (!leati_dtype_is_floating(dtype) && (dtype < LEAT_INT8 || dtype > LEAT_INT64))
+    if (!leati_graph_dtype_is_floating(dtype) && (dtype < LEAT_INT8 || dtype > LEAT_INT64))
         return leati_refuse(err, DTYPE, "the pictures are %s; expected floats or signed integers",
                             leat_dtype_name(dtype));
     if (in->rank >= 0 && in->rank != 3 && in->rank != 4)
@@ -21,7 +21,7 @@ static leat_status total_variation_infer(leati_infer_call *call, leat_error *err
                             leati_shape_text(in, text));
     if (in->rank < 0)
         shape.rank = -1;
-    return leati_infer_output(call, dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
 /* The absolute difference of values of a type, as a sum takes it. */
@@ -69,30 +69,31 @@ static void store(leat_dtype dtype, const void *picture, const leati_frames *f, 
     case LEAT_INT32: *(int32_t *)to = (int32_t)variation_int32_t(picture, f); break;
     case LEAT_INT64: *(int64_t *)to = (int64_t)variation_int64_t(picture, f); break;
     case LEAT_FLOAT64: *(double *)to = variation_double(picture, f); break;
-    default: (void)leati_store_number(dtype, variation_float(picture, f), to); break;
+    default: (void)leati_support_store_number(dtype, variation_float(picture, f), to); break;
     }
 }
 
 static leat_status total_variation_kernel(leati_kernel_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]), out = {0};
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]), out = {0};
     leati_operand in = call->inputs[0];
     leati_frames frames;
     LEATI_TRY(leati_frames_of(&shape, &frames, err));
     out.rank = shape.rank - 3;
     out.dims[0] = frames.count;
-    LEATI_TRY(leati_output_like(call, 0, &out, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &out, err));
     if (dtype == LEAT_FLOAT16 || dtype == LEAT_BFLOAT16)
-        LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
     size_t picture =
         (size_t)(frames.height * frames.width * frames.channels) * leat_dtype_size(in.dtype);
     if (in.count == 0)
         frames.height = 0; /* there may be no memory */
     for (int64_t row = 0; row < call->n; row++)
         for (int64_t k = 0; k < frames.count; k++)
-            store(dtype, in.count > 0 ? leati_row_of(&in, row) + (size_t)k * picture : NULL,
+            store(dtype, in.count > 0 ? leati_support_row_of(&in, row) + (size_t)k * picture : NULL,
                   &frames,
-                  leati_row_of(&call->outputs[0], row) + (size_t)k * leat_dtype_size(dtype));
+                  leati_support_row_of(&call->outputs[0], row) +
+                      (size_t)k * leat_dtype_size(dtype));
     return LEAT_OK;
 }
 
@@ -103,15 +104,16 @@ static leat_status total_variation_gradient(leati_gradient_call *call, leat_erro
     if (rank < 0)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the input's rank is not known; give it one with ensure_shape");
-    leati_gradient_sources(call, &x);
+    leati_support_gradient_sources(call, &x);
     for (int i = 0; i < 2; i++)
-        sum[i] = leat_reduce_sum(leat_abs(leati_steps_along(x, rank - 3 + i)), axes, 3, false);
-    leat_value result = leat_add(sum[0], sum[1]);
-    return leati_gradient_through(call, &x, &result, err);
+        sum[i] = leat_op_reduce_sum(leat_op_abs(leati_neighbours_steps_along(x, rank - 3 + i)),
+                                    axes, 3, false);
+    leat_value result = leat_op_add(sum[0], sum[1]);
+    return leati_support_gradient_through(call, &x, &result, err);
 }
 
-leat_value leat_total_variation(leat_value images) {
-    return leati_op1(&leati_tensor_op_total_variation, NULL, images);
+leat_value leat_op_total_variation(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_total_variation, NULL, images);
 }
 
 const leati_tensor_op leati_tensor_op_total_variation = {

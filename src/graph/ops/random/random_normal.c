@@ -11,8 +11,8 @@ static leat_status random_normal_kernel(leati_kernel_call *call, leat_error *err
     return leati_random_floats(call, &leati_tensor_op_random_normal, LEATI_NORMAL, err);
 }
 
-leat_value leat_random_normal(leat_graph *graph, leat_shape shape, leat_dtype dtype,
-                              const leat_random_options *options) {
+leat_value leat_op_random_normal(leat_graph *graph, leat_shape shape, leat_dtype dtype,
+                                 const leat_op_random_options *options) {
     return leati_random_normals(graph, &leati_tensor_op_random_normal, shape, dtype, options);
 }
 
@@ -31,5 +31,5 @@ const leati_tensor_op leati_tensor_op_random_normal = {
     .infer = leati_random_infer,
     .complete = leati_random_complete,
     .kernel = random_normal_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
 };

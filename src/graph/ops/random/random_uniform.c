@@ -34,20 +34,21 @@ static leat_status random_uniform_kernel(leati_kernel_call *call, leat_error *er
     int64_t low = 0;
     if (!is_integer(args))
         return leati_random_floats(call, &leati_tensor_op_random_uniform, LEATI_UNIFORM, err);
-    LEATI_TRY(leati_integer_range(args->dtype, args->low, args->high, &low, &width, err));
-    LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
+    LEATI_TRY(leati_random_integer_range(args->dtype, args->low, args->high, &low, &width, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox stream;
         LEATI_TRY(leati_random_stream(call, &leati_tensor_op_random_uniform, row,
                                       (uint64_t)out->count * LEATI_BLOCKS_PER_VALUE, &stream, err));
-        leati_draw_integers(args->dtype, stream, low, width, out->count, leati_row_of(out, row));
+        leati_draw_integers(args->dtype, stream, low, width, out->count,
+                            leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }
 
-leat_value leat_random_uniform(leat_graph *graph, leat_shape shape, leat_dtype dtype,
-                               const leat_random_options *options) {
+leat_value leat_op_random_uniform(leat_graph *graph, leat_shape shape, leat_dtype dtype,
+                                  const leat_op_random_options *options) {
     struct leati_random_args args = {.shape = shape, .dtype = dtype, .high = 1};
     if (options != NULL && (options->minval != 0 || options->maxval != 0)) {
         args.low = options->minval;
@@ -72,5 +73,5 @@ const leati_tensor_op leati_tensor_op_random_uniform = {
     .infer = random_uniform_infer,
     .complete = leati_random_complete,
     .kernel = random_uniform_kernel,
-    .gradient = leati_gradient_none,
+    .gradient = leati_op_gradient_none,
 };

@@ -7,13 +7,13 @@
 
 static leat_status rng_skip_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(3);
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_INT64, "the state", err));
-    LEATI_TRY(leati_want_index(call, 1, "delta", err));
-    LEATI_TRY(leati_want_rank(call, 1, 0, "delta", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_INT64, "the state", err));
+    LEATI_TRY(leati_support_want_index(call, 1, "delta", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 0, "delta", err));
     if (!leati_shape_compatible(&call->inputs[0].shape, &shape))
         return leati_refuse(err, SHAPE,
                             "the state has another shape than [3]: a counter of two and a key");
-    return leati_infer_output(call, LEAT_INT64, &shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_INT64, &shape, NULL, err);
 }
 
 static leat_status rng_skip_kernel(leati_kernel_call *call, leat_error *err) {
@@ -22,13 +22,14 @@ static leat_status rng_skip_kernel(leati_kernel_call *call, leat_error *err) {
         return leati_refuse(err, VALUE,
                             "the state has %lld values; expected a counter of two and a key",
                             (long long)call->inputs[0].count);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
-        const uint64_t *from = (const uint64_t *)(const void *)leati_row_of(&call->inputs[0], row);
-        uint64_t *to = (uint64_t *)(void *)leati_row_of(&call->outputs[0], row);
+        const uint64_t *from =
+            (const uint64_t *)(const void *)leati_support_row_of(&call->inputs[0], row);
+        uint64_t *to = (uint64_t *)(void *)leati_support_row_of(&call->outputs[0], row);
         uint64_t low = from[0], high = from[1], key = from[2];
         uint64_t steps =
-            (uint64_t)leati_index_at(&call->inputs[1], row, 0) * LEATI_BLOCKS_PER_VALUE;
+            (uint64_t)leati_support_index_at(&call->inputs[1], row, 0) * LEATI_BLOCKS_PER_VALUE;
         to[0] = low + steps;
         to[1] = high + (to[0] < low);
         to[2] = key;
@@ -36,8 +37,8 @@ static leat_status rng_skip_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_rng_skip(leat_value state, leat_value delta) {
-    return leati_op2(&leati_tensor_op_rng_skip, NULL, state, delta);
+leat_value leat_op_rng_skip(leat_value state, leat_value delta) {
+    return leati_graph_build2(&leati_tensor_op_rng_skip, NULL, state, delta);
 }
 
 const leati_tensor_op leati_tensor_op_rng_skip = {

@@ -10,11 +10,11 @@ static const leati_row seed_fold_in_rows[] = {LEATI_ALG_ROW, {0}};
 
 static leat_status seed_fold_in_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(2);
-    LEATI_TRY(leati_check_alg(call->args, err));
-    LEATI_TRY(leati_want_seed(call, 0, false, err));
-    LEATI_TRY(leati_want_index(call, 1, "data", err));
-    LEATI_TRY(leati_want_rank(call, 1, 0, "data", err));
-    return leati_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
+    LEATI_TRY(leati_stateless_check_alg(call->args, err));
+    LEATI_TRY(leati_stateless_want_seed(call, 0, false, err));
+    LEATI_TRY(leati_support_want_index(call, 1, "data", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 0, "data", err));
+    return leati_op_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
 }
 
 static leat_status seed_fold_in_kernel(leati_kernel_call *call, leat_error *err) {
@@ -22,22 +22,23 @@ static leat_status seed_fold_in_kernel(leati_kernel_call *call, leat_error *err)
     if (call->inputs[1].rank != 0)
         return leati_refuse(err, SHAPE, "data has rank %d; expected a scalar",
                             (int)call->inputs[1].rank);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(out->dtype);
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox stream;
         call->failed_row = row;
-        LEATI_TRY(leati_seed_stream(call, 0, false, row, &stream, err));
-        leati_draw_integers(out->dtype, stream, 0, 0, 1, leati_row_of(out, row));
-        memcpy(leati_row_of(out, row) + size, leati_row_of(&call->inputs[1], row), size);
+        LEATI_TRY(leati_stateless_stream(call, 0, false, row, &stream, err));
+        leati_draw_integers(out->dtype, stream, 0, 0, 1, leati_support_row_of(out, row));
+        memcpy(leati_support_row_of(out, row) + size, leati_support_row_of(&call->inputs[1], row),
+               size);
     }
     return LEAT_OK;
 }
 
-leat_value leat_seed_fold_in(leat_value seed, leat_value data) {
+leat_value leat_op_seed_fold_in(leat_value seed, leat_value data) {
     struct leati_random_args args = {.dtype = LEAT_INT32};
-    return leati_op2(&leati_tensor_op_seed_fold_in, &args, seed, data);
+    return leati_graph_build2(&leati_tensor_op_seed_fold_in, &args, seed, data);
 }
 
 const leati_tensor_op leati_tensor_op_seed_fold_in = {

@@ -8,26 +8,26 @@
 static const leati_row stateless_categorical_rows[] = {LEATI_CATEGORICAL_ROWS, {0}};
 
 static leat_status stateless_categorical_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_seed(call, 1, false, err));
-    return leati_categorical_infer(call, err);
+    LEATI_TRY(leati_stateless_want_seed(call, 1, false, err));
+    return leati_sample_categorical_infer(call, err);
 }
 
 static leat_status stateless_categorical_kernel(leati_kernel_call *call, leat_error *err) {
     uint64_t blocks = 0;
-    LEATI_TRY(leati_categorical_begin(call, &blocks, err));
+    LEATI_TRY(leati_sample_categorical_begin(call, &blocks, err));
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox stream;
         call->failed_row = row;
-        LEATI_TRY(leati_seed_stream(call, 1, false, row, &stream, err));
-        LEATI_TRY(leati_categorical_row(call, row, stream, err));
+        LEATI_TRY(leati_stateless_stream(call, 1, false, row, &stream, err));
+        LEATI_TRY(leati_sample_categorical_row(call, row, stream, err));
     }
     return LEAT_OK;
 }
 
-leat_value leat_stateless_categorical(leat_value logits, leat_value seed, int64_t num_samples,
-                                      leat_dtype dtype) {
+leat_value leat_op_stateless_categorical(leat_value logits, leat_value seed, int64_t num_samples,
+                                         leat_dtype dtype) {
     struct leati_random_args args = {.num_samples = num_samples, .dtype = dtype};
-    return leati_op2(&leati_tensor_op_stateless_categorical, &args, logits, seed);
+    return leati_graph_build2(&leati_tensor_op_stateless_categorical, &args, logits, seed);
 }
 
 const leati_tensor_op leati_tensor_op_stateless_categorical = {

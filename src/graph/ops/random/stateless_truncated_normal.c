@@ -14,8 +14,8 @@ static leat_status stateless_truncated_normal_kernel(leati_kernel_call *call, le
     return leati_stateless_floats(call, LEATI_TRUNCATED_NORMAL, err);
 }
 
-leat_value leat_stateless_truncated_normal(leat_value seed, leat_shape shape, leat_dtype dtype,
-                                           const leat_random_options *options) {
+leat_value leat_op_stateless_truncated_normal(leat_value seed, leat_shape shape, leat_dtype dtype,
+                                              const leat_op_random_options *options) {
     double mean = options != NULL ? options->mean : 0;
     double stddev = options != NULL && options->stddev != 0 ? options->stddev : 1;
     return leati_stateless_build(seed, &leati_tensor_op_stateless_truncated_normal, shape, dtype,

@@ -19,9 +19,9 @@ static leat_status stateless_uniform_infer(leati_infer_call *call, leat_error *e
     const struct leati_random_args *args = call->args;
     if (!is_integer(args->dtype))
         return leati_stateless_infer(call, err);
-    LEATI_TRY(leati_check_alg(args, err));
-    LEATI_TRY(leati_want_seed(call, 0, true, err));
-    return leati_infer_said(call, args->dtype, &args->shape, err);
+    LEATI_TRY(leati_stateless_check_alg(args, err));
+    LEATI_TRY(leati_stateless_want_seed(call, 0, true, err));
+    return leati_support_infer_said(call, args->dtype, &args->shape, err);
 }
 
 static leat_status stateless_uniform_kernel(leati_kernel_call *call, leat_error *err) {
@@ -30,20 +30,21 @@ static leat_status stateless_uniform_kernel(leati_kernel_call *call, leat_error 
     int64_t low = 0;
     if (!is_integer(args->dtype))
         return leati_stateless_floats(call, LEATI_UNIFORM, err);
-    LEATI_TRY(leati_integer_range(args->dtype, args->low, args->high, &low, &width, err));
-    LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
+    LEATI_TRY(leati_random_integer_range(args->dtype, args->low, args->high, &low, &width, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox stream;
         call->failed_row = row;
-        LEATI_TRY(leati_seed_stream(call, 0, true, row, &stream, err));
-        leati_draw_integers(args->dtype, stream, low, width, out->count, leati_row_of(out, row));
+        LEATI_TRY(leati_stateless_stream(call, 0, true, row, &stream, err));
+        leati_draw_integers(args->dtype, stream, low, width, out->count,
+                            leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }
 
-leat_value leat_stateless_uniform(leat_value seed, leat_shape shape, leat_dtype dtype,
-                                  const leat_random_options *options) {
+leat_value leat_op_stateless_uniform(leat_value seed, leat_shape shape, leat_dtype dtype,
+                                     const leat_op_random_options *options) {
     bool given = options != NULL && (options->minval != 0 || options->maxval != 0);
     return leati_stateless_build(seed, &leati_tensor_op_stateless_uniform, shape, dtype,
                                  given ? options->minval : 0, given ? options->maxval : 1);

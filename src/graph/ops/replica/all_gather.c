@@ -16,7 +16,7 @@ static leat_status all_gather_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, DTYPE, "the input is %s; replicas exchange numbers and bools",
                             leat_dtype_name(dtype));
     LEATI_TRY(leati_gathering_shape(call->args, &call->inputs[0].shape, &whole, err));
-    return leati_infer_output(call, dtype, &whole, NULL, err);
+    return leati_op_infer_output(call, dtype, &whole, NULL, err);
 }
 
 /* One row's values to all and back, through `blocks`, which has room behind the replicas' for what
@@ -27,7 +27,7 @@ static leat_status exchange(const leati_kernel_call *call, const leati_gathering
     leati_collective *collective = context->collective;
     const leati_operand *part = &call->inputs[0];
     size_t size = leat_dtype_size(part->dtype), block = (size_t)g->block_count * size;
-    char *sent = leati_row_of(part, row);
+    char *sent = leati_support_row_of(part, row);
     if (part->count < g->block_count) {
         size_t own = (size_t)part->count * size;
         char *filled = blocks + (size_t)collective->num_ranks * block;
@@ -38,22 +38,22 @@ static leat_status exchange(const leati_kernel_call *call, const leati_gathering
     }
     LEATI_TRY(collective->ops->all_gather(collective, context->replica, sent, g->block_count,
                                           part->dtype, blocks, err));
-    leati_gathering_copy(g, size, leati_row_of(&call->outputs[0], row), blocks, false);
+    leati_gathering_copy(g, size, leati_support_row_of(&call->outputs[0], row), blocks, false);
     return LEAT_OK;
 }
 
 static leat_status all_gather_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_gathering_args *args = call->args;
     const leati_operand *part = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(part), whole;
+    leat_shape shape = leati_support_operand_shape(part), whole;
     leati_gathering g;
     LEATI_TRY(leati_gathering_init(call, part, &g, err));
     LEATI_TRY(leati_gathering_shape(args, &shape, &whole, err));
-    LEATI_TRY(leati_output_like(call, 0, &whole, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &whole, err));
     size_t size = leat_dtype_size(part->dtype);
     if (call->context == NULL || call->context->collective == NULL) {
         for (int64_t row = 0; row < call->n && part->count > 0; row++)
-            memcpy(leati_row_of(&call->outputs[0], row), leati_row_of(part, row),
+            memcpy(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(part, row),
                    (size_t)part->count * size);
         return LEAT_OK;
     }
@@ -68,16 +68,17 @@ static leat_status all_gather_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status all_gather_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    call->input_gradients[0] = leati_op2(&leati_tensor_op_all_gather_grad, call->args,
-                                         call->output_gradients[0], call->inputs[0]);
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_all_gather_grad, call->args,
+                                                  call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
 }
 
-leat_value leat_all_gather(leat_value value, int64_t axis, const int64_t *sizes, int num_replicas) {
+leat_value leat_op_all_gather(leat_value value, int64_t axis, const int64_t *sizes,
+                              int num_replicas) {
     const struct leati_gathering_args args = {.axis = axis,
                                               .sizes = {.values = (int64_t *)(uintptr_t)sizes,
                                                         .count = sizes == NULL ? 0 : num_replicas}};
-    return leati_op1(&leati_tensor_op_all_gather, &args, value);
+    return leati_graph_build1(&leati_tensor_op_all_gather, &args, value);
 }
 
 const leati_tensor_op leati_tensor_op_all_gather = {

@@ -11,25 +11,25 @@
 static leat_status all_gather_grad_infer(leati_infer_call *call, leat_error *err) {
     leat_shape whole;
     leat_dtype dtype = call->inputs[0].dtype;
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "a sum of %s; expected numbers", leat_dtype_name(dtype));
     LEATI_TRY(leati_gathering_shape(call->args, &call->inputs[1].shape, &whole, err));
     if (whole.rank != LEAT_UNKNOWN_RANK)
-        LEATI_TRY(leati_want_rank(call, 0, whole.rank, "the gradient", err));
+        LEATI_TRY(leati_support_want_rank(call, 0, whole.rank, "the gradient", err));
     for (int32_t d = 0; d < whole.rank && call->inputs[0].shape.rank >= 0; d++)
-        LEATI_TRY(leati_want_equal_dims(call->inputs[0].shape.dims[d], whole.dims[d],
-                                        "dimensions of the gradient and of the gathered values",
-                                        err));
-    return leati_infer_output(call, dtype, &call->inputs[1].shape, NULL, err);
+        LEATI_TRY(leati_support_want_equal_dims(
+            call->inputs[0].shape.dims[d], whole.dims[d],
+            "dimensions of the gradient and of the gathered values", err));
+    return leati_op_infer_output(call, dtype, &call->inputs[1].shape, NULL, err);
 }
 
 static leat_status all_gather_grad_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *whole = &call->inputs[0], *part = &call->inputs[1];
-    leat_shape shape = leati_operand_shape(part);
+    leat_shape shape = leati_support_operand_shape(part);
     leati_gathering g;
     LEATI_TRY(leati_gathering_init(call, part, &g, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (whole->rank != part->rank || whole->count != g.outer * g.total * g.inner)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "the gradient has %lld values, what was gathered %lld",
@@ -45,13 +45,13 @@ static leat_status all_gather_grad_kernel(leati_kernel_call *call, leat_error *e
         memset(blocks, 0, bytes);
     for (int64_t row = 0; row < call->n; row++) {
         char *mine = collective == NULL ? blocks : blocks + (size_t)context->replica * block;
-        leati_gathering_copy(&g, size, leati_row_of(whole, row), blocks, true);
+        leati_gathering_copy(&g, size, leati_support_row_of(whole, row), blocks, true);
         if (collective != NULL)
             LEATI_TRY(collective->ops->reduce_scatter(collective, context->replica, blocks,
                                                       g.block_count, part->dtype,
                                                       LEATI_REDUCTION_SUM, mine, err));
         if (own > 0)
-            memcpy(leati_row_of(&call->outputs[0], row), mine, own);
+            memcpy(leati_support_row_of(&call->outputs[0], row), mine, own);
     }
     return LEAT_OK;
 }
@@ -59,7 +59,7 @@ static leat_status all_gather_grad_kernel(leati_kernel_call *call, leat_error *e
 static leat_status all_gather_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] =
-        leati_op1(&leati_tensor_op_all_gather, call->args, call->output_gradients[0]);
+        leati_graph_build1(&leati_tensor_op_all_gather, call->args, call->output_gradients[0]);
     return LEAT_OK;
 }
 

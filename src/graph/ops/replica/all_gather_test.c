@@ -20,7 +20,7 @@ typedef struct gathering {
 
 static int trace_gather(void *context, leat_graph *graph, leat_value *outputs) {
     const gathering *g = context;
-    outputs[0] = leat_all_gather(leat_graph_argument(graph, 0), g->axis, g->sizes, g->replicas);
+    outputs[0] = leat_op_all_gather(leat_graph_argument(graph, 0), g->axis, g->sizes, g->replicas);
     return 1;
 }
 
@@ -107,11 +107,11 @@ static int trace_gradient(void *context, leat_graph *graph, leat_value *outputs)
     leat_tensor weights = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(1, 4), powers);
     leat_tensor one = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, powers);
     leat_value x = leat_graph_argument(graph, 0);
-    leat_value factor =
-        leat_add(leat_cast(leat_replica_id(graph), LEAT_FLOAT32), leat_graph_tensor(graph, &one));
-    leat_value y = leat_multiply(leat_all_gather(x, g->axis, g->sizes, g->replicas),
-                                 leat_multiply(leat_graph_tensor(graph, &weights), factor));
-    leat_gradients(leat_reduce_sum(y, NULL, 0, false), &x, 1, outputs);
+    leat_value factor = leat_op_add(leat_op_cast(leat_op_replica_id(graph), LEAT_FLOAT32),
+                                    leat_graph_tensor(graph, &one));
+    leat_value y = leat_op_multiply(leat_op_all_gather(x, g->axis, g->sizes, g->replicas),
+                                    leat_op_multiply(leat_graph_tensor(graph, &weights), factor));
+    leat_value_gradients(leat_op_reduce_sum(y, NULL, 0, false), &x, 1, outputs);
     return 1;
 }
 
@@ -119,9 +119,9 @@ static int trace_gradient(void *context, leat_graph *graph, leat_value *outputs)
 static int trace_second(void *context, leat_graph *graph, leat_value *outputs) {
     const gathering *g = context;
     leat_value x = leat_graph_argument(graph, 0), first;
-    leat_value y = leat_square(leat_all_gather(x, g->axis, g->sizes, g->replicas));
-    leat_gradients(leat_reduce_sum(y, NULL, 0, false), &x, 1, &first);
-    leat_gradients(leat_reduce_sum(leat_square(first), NULL, 0, false), &x, 1, outputs);
+    leat_value y = leat_op_square(leat_op_all_gather(x, g->axis, g->sizes, g->replicas));
+    leat_value_gradients(leat_op_reduce_sum(y, NULL, 0, false), &x, 1, &first);
+    leat_value_gradients(leat_op_reduce_sum(leat_op_square(first), NULL, 0, false), &x, 1, outputs);
     return 1;
 }
 
@@ -171,7 +171,7 @@ static void test_gradient(void **state) {
 static void refuse(const leat_tensor *input, gathering g, const char *expected) {
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(input->dtype, leat_tensor_shape(input), &err);
-    leat_function *function = leat_trace(trace_gather, &g, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_gather, &g, spec, &err);
     leat_tensor out;
     leat_spec_unref(spec);
     if (function != NULL)
@@ -206,7 +206,7 @@ static leat_status gather_alone(void *context, leat_error *err) {
     static const float numbers[] = {1, 2, 3, 4};
     leat_tensor out, input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(1, 4), numbers);
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(1, 4), err);
-    leat_function *function = spec == NULL ? NULL : leat_trace(trace_gradient, context, spec, err);
+    leat_function *function = spec == NULL ? NULL : LEAT_TRACE(trace_gradient, context, spec, err);
     leat_spec_unref(spec);
     if (function == NULL)
         return torture_code(err);

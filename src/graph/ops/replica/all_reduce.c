@@ -41,7 +41,7 @@ static leat_status all_reduce_infer(leati_infer_call *call, leat_error *err) {
     leati_reduction reduction = LEATI_REDUCTION_SUM;
     leat_dtype dtype = call->inputs[0].dtype;
     LEATI_TRY(parse_reduction(args->reduction, &reduction, err));
-    LEATI_TRY(leati_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
     bool is_float = dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64 ||
         (reduction == LEATI_REDUCTION_MEAN && !is_float))
@@ -49,7 +49,7 @@ static leat_status all_reduce_infer(leati_infer_call *call, leat_error *err) {
                             "%s of %s; expected numbers, and floats for a mean (cast them)",
                             args->reduction, leat_dtype_name(dtype));
     for (int i = 0; i < call->num_inputs; i++)
-        LEATI_TRY(leati_infer_output(call, dtype, &call->inputs[i].shape, NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, dtype, &call->inputs[i].shape, NULL, err));
     return LEAT_OK;
 }
 
@@ -61,7 +61,7 @@ leat_status leati_all_reduce_reduction(const void *args, leati_reduction *out, l
 static leat_status place_packs(leati_kernel_call *call, const leati_packing *packing,
                                leati_packs *packs, leat_error *err) {
     for (int i = 0; i < packing->num_packs; i++) {
-        size_t bytes = leati_packing_bytes(packing, i);
+        size_t bytes = leati_pack_bytes(packing, i);
         void *values = leati_arena_alloc(call->arena, bytes);
         if (values == NULL)
             return leati_no_memory(err);
@@ -76,16 +76,18 @@ static leat_status exchange_row(const leati_kernel_call *call, leati_packs *pack
     leati_packs_begin(packs, context == NULL ? NULL : context->collective,
                       context == NULL ? 0 : context->replica);
     for (int i = 0; i < call->num_inputs; i++) {
-        size_t bytes = leati_operand_row_bytes(&call->inputs[i]);
+        size_t bytes = leati_kernel_operand_row_bytes(&call->inputs[i]);
         if (bytes > 0)
-            memcpy(leati_packs_values(packs, i), leati_row_of(&call->inputs[i], row), bytes);
+            memcpy(leati_packs_values(packs, i), leati_support_row_of(&call->inputs[i], row),
+                   bytes);
         LEATI_TRY(leati_packs_ready(packs, i, false, err));
     }
     LEATI_TRY(leati_packs_await(packs, 0, err));
     for (int i = 0; i < call->num_inputs; i++) {
-        size_t bytes = leati_operand_row_bytes(&call->inputs[i]);
+        size_t bytes = leati_kernel_operand_row_bytes(&call->inputs[i]);
         if (bytes > 0)
-            memcpy(leati_row_of(&call->outputs[i], row), leati_packs_values(packs, i), bytes);
+            memcpy(leati_support_row_of(&call->outputs[i], row), leati_packs_values(packs, i),
+                   bytes);
     }
     return LEAT_OK;
 }
@@ -107,8 +109,8 @@ static leat_status all_reduce_kernel(leati_kernel_call *call, leat_error *err) {
     size_t count = (size_t)call->num_inputs;
     LEATI_TRY(leati_all_reduce_reduction(call->args, &reduction, err));
     for (int i = 0; i < call->num_inputs; i++) {
-        leat_shape shape = leati_operand_shape(&call->inputs[i]);
-        LEATI_TRY(leati_output_like(call, i, &shape, err));
+        leat_shape shape = leati_support_operand_shape(&call->inputs[i]);
+        LEATI_TRY(leati_support_output_like(call, i, &shape, err));
     }
     leati_pack_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
     if (tensors == NULL)
@@ -117,10 +119,10 @@ static leat_status all_reduce_kernel(leati_kernel_call *call, leat_error *err) {
         tensors[i] = (leati_pack_tensor){
             .count = call->inputs[i].count, .dtype = call->inputs[i].dtype, .reduction = reduction};
     int64_t limit = call->context == NULL ? 0 : call->context->bytes_per_pack;
-    leat_status status = leati_packing_init(&packing, tensors, call->num_inputs, limit, err);
+    leat_status status = leati_pack_init(&packing, tensors, call->num_inputs, limit, err);
     if (!status)
         status = exchange(call, &packing, err);
-    leati_packing_fini(&packing);
+    leati_pack_fini(&packing);
     return status;
 }
 
@@ -133,20 +135,20 @@ static leat_status all_reduce_gradient(leati_gradient_call *call, leat_error *er
     for (int i = 0; i < call->num_inputs; i++)
         if (call->output_gradients[i].id >= 0)
             call->input_gradients[i] =
-                leati_op1(&leati_tensor_op_all_reduce, args, call->output_gradients[i]);
+                leati_graph_build1(&leati_tensor_op_all_reduce, args, call->output_gradients[i]);
     return LEAT_OK;
 }
 
-void leat_all_reduce(const leat_value *values, int count, leat_aggregation aggregation,
-                     leat_value *out) {
+void leat_op_all_reduce(const leat_value *values, int count, leat_aggregation aggregation,
+                        leat_value *out) {
     char sum[] = "SUM", mean[] = "MEAN";
     struct all_reduce_args args = {.reduction = aggregation == LEAT_AGGREGATION_MEAN ? mean : sum};
     leat_value first = {.graph = NULL, .id = -1};
     if (count > 0 && aggregation != LEAT_AGGREGATION_MEAN && aggregation != LEAT_AGGREGATION_SUM)
-        first = leati_build_error(values[0].graph, LEAT_INVALID_ARGUMENT,
-                                  "all_reduce: the aggregation is neither SUM nor MEAN");
+        first = leati_support_build_error(values[0].graph, LEAT_INVALID_ARGUMENT,
+                                          "all_reduce: the aggregation is neither SUM nor MEAN");
     else if (count > 0)
-        first = leati_op_many(&leati_tensor_op_all_reduce, &args, values, count);
+        first = leati_graph_build_many(&leati_tensor_op_all_reduce, &args, values, count);
     for (int i = 0; i < count; i++)
         out[i] = (leat_value){.graph = values[i].graph, .id = first.id < 0 ? -1 : first.id + i};
 }

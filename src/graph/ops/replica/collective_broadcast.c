@@ -27,7 +27,7 @@ static leat_status broadcast_infer(leati_infer_call *call, leat_error *err) {
     if (dtype == LEAT_STRING || dtype == LEAT_OBJECT)
         return leati_refuse(err, DTYPE, "the input is %s; replicas exchange numbers and bools",
                             leat_dtype_name(dtype));
-    return leati_infer_same(call, err);
+    return leati_op_infer_same(call, err);
 }
 
 static leat_status broadcast_kernel(leati_kernel_call *call, leat_error *err) {
@@ -35,7 +35,7 @@ static leat_status broadcast_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *input = &call->inputs[0];
     const leati_call_context *context = call->context;
     leati_collective *collective = context ? context->collective : NULL;
-    leat_status status = leati_kernel_output(call, 0, input->rank, input->dims, err);
+    leat_status status = leati_op_kernel_output(call, 0, input->rank, input->dims, err);
     if (!status && collective && args->root >= collective->num_ranks)
         status = leati_fail(err, LEAT_INVALID_ARGUMENT, "root is %lld, but there are %d replicas",
                             (long long)args->root, collective->num_ranks);
@@ -43,7 +43,8 @@ static leat_status broadcast_kernel(leati_kernel_call *call, leat_error *err) {
         const leati_operand *output = &call->outputs[0];
         char *to = output->data + row * output->row_stride;
         if (input->count)
-            memcpy(to, input->data + row * input->row_stride, leati_operand_row_bytes(input));
+            memcpy(to, input->data + row * input->row_stride,
+                   leati_kernel_operand_row_bytes(input));
         if (collective)
             status = collective->ops->broadcast(collective, context->replica, (int)args->root, to,
                                                 input->count, input->dtype, err);

@@ -4,19 +4,19 @@
 
 static leat_status replica_id_infer(leati_infer_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    return leati_infer_output(call, LEAT_INT32, &scalar, NULL, err);
+    return leati_op_infer_output(call, LEAT_INT32, &scalar, NULL, err);
 }
 
 static leat_status replica_id_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++)
-        *(int32_t *)(void *)leati_row_of(&call->outputs[0], row) =
+        *(int32_t *)(void *)leati_support_row_of(&call->outputs[0], row) =
             call->context == NULL ? 0 : call->context->replica;
     return LEAT_OK;
 }
 
-leat_value leat_replica_id(leat_graph *graph) {
+leat_value leat_op_replica_id(leat_graph *graph) {
     return leati_graph_node(graph, &leati_tensor_op_replica_id, NULL, NULL, 0);
 }
 

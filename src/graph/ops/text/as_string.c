@@ -75,7 +75,7 @@ static leat_status as_string_infer(leati_infer_call *call, leat_error *err) {
     if (args->precision >= 0 && !is_float && !is_text)
         return leati_refuse(err, VALUE, "precision is not for %s; expected floats",
                             leat_dtype_name(dtype));
-    return leati_infer_output(call, LEAT_STRING, &call->inputs[0].shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_STRING, &call->inputs[0].shape, NULL, err);
 }
 
 /* ---- whole numbers, which need no format ---- */
@@ -118,7 +118,7 @@ static bool is_signed(leat_dtype dtype) {
 
 static size_t plain_text(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
     const leati_operand *in = &call->inputs[0];
-    const char *at = leati_row_of(in, row) + (size_t)index * leat_dtype_size(in->dtype);
+    const char *at = leati_support_row_of(in, row) + (size_t)index * leat_dtype_size(in->dtype);
     if (in->dtype == LEAT_BOOL) {
         bool value = *(const bool *)at;
         if (to != NULL)
@@ -192,7 +192,7 @@ static leat_status write_value(const leati_kernel_call *call, int64_t row, int64
     const struct as_string_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
     const format *f = context;
-    const char *at = leati_row_of(in, row) + (size_t)index * leat_dtype_size(in->dtype);
+    const char *at = leati_support_row_of(in, row) + (size_t)index * leat_dtype_size(in->dtype);
     char text[512], *longer = NULL;
     if (in->dtype == LEAT_STRING) {
         put_string(f, args->fill, (const leat_string *)(const void *)at, out);
@@ -213,35 +213,35 @@ static leat_status write_value(const leati_kernel_call *call, int64_t row, int64
 
 static leat_status as_string_kernel(leati_kernel_call *call, leat_error *err) {
     const struct as_string_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leat_dtype dtype = call->inputs[0].dtype;
     bool whole = (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64) && dtype != LEAT_STRING;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (dtype == LEAT_BOOL ||
         (whole && args->width <= 1 && (args->fill == NULL || args->fill[0] == '\0')))
-        return leati_write_texts(call, plain_text, err);
+        return leati_text_write(call, plain_text, err);
     format f = format_of(args, dtype);
-    locale_t plain = leati_c_locale(), before = (locale_t)0;
+    locale_t plain = leati_number_c_locale(), before = (locale_t)0;
     if (plain != (locale_t)0)
         before = uselocale(plain);
-    leat_status status = leati_collect_texts(call, write_value, &f, err);
+    leat_status status = leati_text_collect(call, write_value, &f, err);
     if (plain != (locale_t)0)
         (void)uselocale(before);
     return status;
 }
 
-leat_value leat_as_string(leat_value x) {
+leat_value leat_op_as_string(leat_value x) {
     struct as_string_args args = {.precision = -1, .width = -1};
-    return leati_op1(&leati_tensor_op_as_string, &args, x);
+    return leati_graph_build1(&leati_tensor_op_as_string, &args, x);
 }
 
-leat_value leat_as_string_formatted(leat_value x, const leat_as_string_options *options) {
+leat_value leat_op_as_string_formatted(leat_value x, const leat_op_as_string_options *options) {
     struct as_string_args args = {.precision = options->precision,
                                   .scientific = options->scientific,
                                   .shortest = options->shortest,
                                   .width = options->width,
                                   .fill = (char *)(uintptr_t)options->fill};
-    return leati_op1(&leati_tensor_op_as_string, &args, x);
+    return leati_graph_build1(&leati_tensor_op_as_string, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_as_string = {

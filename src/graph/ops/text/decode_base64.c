@@ -7,8 +7,8 @@
 #include <string.h>
 
 static leat_status decode_base64_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    return leati_infer_same(call, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    return leati_op_infer_same(call, err);
 }
 
 /* The six bits of a letter; -1: none. */
@@ -44,7 +44,7 @@ static leat_status check_text(const leat_string *s, leat_error *err) {
 }
 
 static size_t decoded(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
-    const leat_string *s = leati_strings_of(&call->inputs[0], row) + index;
+    const leat_string *s = leati_text_strings_of(&call->inputs[0], row) + index;
     size_t size = letters_of(s), at = 0;
     uint32_t bits = 0;
     for (size_t i = 0; i < size; i++) {
@@ -60,19 +60,19 @@ static size_t decoded(const leati_kernel_call *call, int64_t row, int64_t index,
 
 static leat_status decode_base64_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(in);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
         for (int64_t i = 0; i < in->count; i++)
-            LEATI_TRY(check_text(leati_strings_of(in, row) + i, err));
+            LEATI_TRY(check_text(leati_text_strings_of(in, row) + i, err));
     }
     call->failed_row = 0;
-    return leati_write_texts(call, decoded, err);
+    return leati_text_write(call, decoded, err);
 }
 
-leat_value leat_decode_base64(leat_value input) {
-    return leati_op1(&leati_tensor_op_decode_base64, NULL, input);
+leat_value leat_op_decode_base64(leat_value input) {
+    return leati_graph_build1(&leati_tensor_op_decode_base64, NULL, input);
 }
 
 const leati_tensor_op leati_tensor_op_decode_base64 = {

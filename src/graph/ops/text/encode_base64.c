@@ -16,15 +16,15 @@ static const leati_row encode_base64_rows[] = {
 };
 
 static leat_status encode_base64_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    return leati_infer_same(call, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    return leati_op_infer_same(call, err);
 }
 
 static size_t encoded(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const struct encode_base64_args *args = call->args;
-    const leat_string *s = leati_strings_of(&call->inputs[0], row) + index;
+    const leat_string *s = leati_text_strings_of(&call->inputs[0], row) + index;
     size_t at = 0;
     for (size_t i = 0; i < s->size; i += 3) {
         size_t left = s->size - i;
@@ -44,14 +44,14 @@ static size_t encoded(const leati_kernel_call *call, int64_t row, int64_t index,
 }
 
 static leat_status encode_base64_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    return leati_write_texts(call, encoded, err);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    return leati_text_write(call, encoded, err);
 }
 
-leat_value leat_encode_base64(leat_value input, bool pad) {
+leat_value leat_op_encode_base64(leat_value input, bool pad) {
     struct encode_base64_args args = {.pad = pad};
-    return leati_op1(&leati_tensor_op_encode_base64, &args, input);
+    return leati_graph_build1(&leati_tensor_op_encode_base64, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_encode_base64 = {

@@ -23,20 +23,20 @@ static const char *pattern_of(const struct regex_full_match_args *args) {
 }
 
 static leat_status regex_full_match_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     leati_regex *regex = leati_regex_new(pattern_of(call->args), false, err);
     if (regex == NULL)
         return err == NULL ? LEAT_INVALID_ARGUMENT : err->code;
     leati_regex_free(regex);
-    return leati_infer_output(call, LEAT_BOOL, &call->inputs[0].shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_BOOL, &call->inputs[0].shape, NULL, err);
 }
 
 static leat_status match_rows(leati_kernel_call *call, leati_regex *regex, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     for (int64_t row = 0; row < call->n; row++) {
-        bool *to = (bool *)leati_row_of(out, row);
+        bool *to = (bool *)leati_support_row_of(out, row);
         for (int64_t i = 0; i < in->count; i++) {
-            int found = leati_regex_search(regex, leati_strings_of(in, row)[i], 0, true, err);
+            int found = leati_regex_search(regex, leati_text_strings_of(in, row)[i], 0, true, err);
             if (found < 0) {
                 call->failed_row = row;
                 return LEAT_RESOURCE_EXHAUSTED;
@@ -48,8 +48,8 @@ static leat_status match_rows(leati_kernel_call *call, leati_regex *regex, leat_
 }
 
 static leat_status regex_full_match_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     bool often = call->inputs[0].count * call->n >= LEATI_REGEX_OFTEN;
     leati_regex *regex = leati_regex_new(pattern_of(call->args), often, err);
     if (regex == NULL)
@@ -59,9 +59,9 @@ static leat_status regex_full_match_kernel(leati_kernel_call *call, leat_error *
     return status;
 }
 
-leat_value leat_regex_full_match(leat_value input, const char *pattern) {
+leat_value leat_op_regex_full_match(leat_value input, const char *pattern) {
     struct regex_full_match_args args = {.pattern = (char *)(uintptr_t)pattern};
-    return leati_op1(&leati_tensor_op_regex_full_match, &args, input);
+    return leati_graph_build1(&leati_tensor_op_regex_full_match, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_regex_full_match = {

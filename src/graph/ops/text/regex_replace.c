@@ -42,12 +42,12 @@ static const char *text_of(const char *text) {
 
 static leat_status regex_replace_infer(leati_infer_call *call, leat_error *err) {
     const struct regex_replace_args *args = call->args;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     leati_regex *regex = leati_regex_new(text_of(args->pattern), false, err);
     if (regex == NULL)
         return err == NULL ? LEAT_INVALID_ARGUMENT : err->code;
     leati_regex_free(regex);
-    return leati_infer_same(call, err);
+    return leati_op_infer_same(call, err);
 }
 
 /* The largest group that a replacement names; *good: its escapes are all of those that there are.
@@ -89,7 +89,7 @@ static void put_rewrite(const leati_regex *regex, const char *rewrite, leat_stri
 /* One character, or one byte that is none. */
 static size_t step(leat_string text, size_t at) {
     int32_t point;
-    size_t size = leati_utf8_next(text.data + at, text.data + text.size, &point);
+    size_t size = leati_text_utf8_next(text.data + at, text.data + text.size, &point);
     return point < 0 ? 1 : size;
 }
 
@@ -98,7 +98,7 @@ static leat_status replace(const leati_kernel_call *call, int64_t row, int64_t i
     const struct regex_replace_args *args = call->args;
     const char *rewrite = text_of(args->rewrite);
     leati_regex *regex = context;
-    leat_string text = leati_strings_of(&call->inputs[0], row)[index];
+    leat_string text = leati_text_strings_of(&call->inputs[0], row)[index];
     size_t at = 0, last = SIZE_MAX; /* the end of the last match */
     bool good, names = most_group(rewrite, &good) <= leati_regex_groups(regex);
     while (names && (good || args->replace_global) && at <= text.size) {
@@ -131,23 +131,23 @@ static leat_status replace(const leati_kernel_call *call, int64_t row, int64_t i
 
 static leat_status regex_replace_kernel(leati_kernel_call *call, leat_error *err) {
     const struct regex_replace_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     bool often = call->inputs[0].count * call->n >= LEATI_REGEX_OFTEN;
     leati_regex *regex = leati_regex_new(text_of(args->pattern), often, err);
     if (regex == NULL)
         return err == NULL ? LEAT_RESOURCE_EXHAUSTED : err->code;
-    leat_status status = leati_collect_texts(call, replace, regex, err);
+    leat_status status = leati_text_collect(call, replace, regex, err);
     leati_regex_free(regex);
     return status;
 }
 
-leat_value leat_regex_replace(leat_value input, const char *pattern, const char *rewrite,
-                              bool replace_global) {
+leat_value leat_op_regex_replace(leat_value input, const char *pattern, const char *rewrite,
+                                 bool replace_global) {
     struct regex_replace_args args = {.pattern = (char *)(uintptr_t)pattern,
                                       .rewrite = (char *)(uintptr_t)rewrite,
                                       .replace_global = replace_global};
-    return leati_op1(&leati_tensor_op_regex_replace, &args, input);
+    return leati_graph_build1(&leati_tensor_op_regex_replace, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_regex_replace = {

@@ -55,8 +55,8 @@ static leat_status string_format_infer(leati_infer_call *call, leat_error *err) 
                           "the template expects %d tensors, but there are %d", places,
                           call->num_inputs);
     for (int i = 0; i < call->num_inputs; i++)
-        LEATI_TRY(leati_want_values(call, i, err));
-    return leati_infer_output(call, LEAT_STRING, &scalar, NULL, err);
+        LEATI_TRY(leati_support_want_values(call, i, err));
+    return leati_op_infer_output(call, LEAT_STRING, &scalar, NULL, err);
 }
 
 static void put(leati_writer *out, const char *text) {
@@ -176,7 +176,7 @@ static leat_status write_template(const leati_kernel_call *call, int64_t row, in
         if (ends < 0 || ends > in->count)
             ends = in->count;
         leati_put_raw(out, at, (size_t)(place - at));
-        put_axis(out, in, leati_row_of(in, row), 0, ends);
+        put_axis(out, in, leati_support_row_of(in, row), 0, ends);
         at = place + strlen(args->placeholder);
     }
     put(out, at);
@@ -185,22 +185,22 @@ static leat_status write_template(const leati_kernel_call *call, int64_t row, in
 
 static leat_status string_format_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    locale_t plain = leati_c_locale(), before = (locale_t)0;
-    LEATI_TRY(leati_output_like(call, 0, &scalar, err));
+    locale_t plain = leati_number_c_locale(), before = (locale_t)0;
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     if (plain != (locale_t)0)
         before = uselocale(plain);
-    leat_status status = leati_collect_texts(call, write_template, NULL, err);
+    leat_status status = leati_text_collect(call, write_template, NULL, err);
     if (plain != (locale_t)0)
         (void)uselocale(before);
     return status;
 }
 
-leat_value leat_string_format(const char *template_text, const leat_value *values, int num_values,
-                              const char *placeholder, int64_t summarize) {
+leat_value leat_op_string_format(const char *template_text, const leat_value *values,
+                                 int num_values, const char *placeholder, int64_t summarize) {
     struct string_format_args args = {.template = (char *)(uintptr_t)template_text,
                                       .placeholder = (char *)(uintptr_t)placeholder,
                                       .summarize = summarize};
-    return leati_op_many(&leati_tensor_op_string_format, &args, values, num_values);
+    return leati_graph_build_many(&leati_tensor_op_string_format, &args, values, num_values);
 }
 
 const leati_tensor_op leati_tensor_op_string_format = {

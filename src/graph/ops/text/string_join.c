@@ -41,14 +41,14 @@ static leat_status string_join_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = LEAT_SCALAR;
     bool unknown = false;
     for (int i = 0; i < call->num_inputs; i++) {
-        LEATI_TRY(leati_want_dtype(call, i, LEAT_STRING, "an input", err));
+        LEATI_TRY(leati_support_want_dtype(call, i, LEAT_STRING, "an input", err));
         unknown = unknown || call->inputs[i].shape.rank < 0;
         if (!unknown)
             LEATI_TRY(join_shape(&shape, &call->inputs[i].shape, i, err));
     }
     if (unknown)
         shape = (leat_shape){.rank = LEAT_UNKNOWN_RANK};
-    return leati_infer_output(call, LEAT_STRING, &shape, NULL, err);
+    return leati_op_infer_output(call, LEAT_STRING, &shape, NULL, err);
 }
 
 static size_t append(char *to, size_t at, const char *bytes, size_t size) {
@@ -63,7 +63,7 @@ static size_t joined(const leati_kernel_call *call, int64_t row, int64_t index, 
     size_t at = 0, between = strlen(separator);
     for (int i = 0; i < call->num_inputs; i++) {
         const leati_operand *in = &call->inputs[i];
-        const leat_string *s = leati_strings_of(in, row) + (in->rank == 0 ? 0 : index);
+        const leat_string *s = leati_text_strings_of(in, row) + (in->rank == 0 ? 0 : index);
         if (i > 0)
             at = append(to, at, separator, between);
         at = append(to, at, s->data, s->size);
@@ -74,16 +74,16 @@ static size_t joined(const leati_kernel_call *call, int64_t row, int64_t index, 
 static leat_status string_join_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = LEAT_SCALAR;
     for (int i = 0; i < call->num_inputs; i++) {
-        leat_shape next = leati_operand_shape(&call->inputs[i]);
+        leat_shape next = leati_support_operand_shape(&call->inputs[i]);
         LEATI_TRY(join_shape(&shape, &next, i, err));
     }
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    return leati_write_texts(call, joined, err);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    return leati_text_write(call, joined, err);
 }
 
-leat_value leat_string_join(const leat_value *values, int num_values, const char *separator) {
+leat_value leat_op_string_join(const leat_value *values, int num_values, const char *separator) {
     struct string_join_args args = {.separator = (char *)(uintptr_t)(separator ? separator : "")};
-    return leati_op_many(&leati_tensor_op_string_join, &args, values, num_values);
+    return leati_graph_build_many(&leati_tensor_op_string_join, &args, values, num_values);
 }
 
 const leati_tensor_op leati_tensor_op_string_join = {

@@ -16,40 +16,40 @@ static const leati_row string_length_rows[] = {
 
 static leat_status string_length_infer(leati_infer_call *call, leat_error *err) {
     const struct string_length_args *args = call->args;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    LEATI_TRY(leati_want_unit(args->unit, err));
-    return leati_infer_output(call, LEAT_INT32, &call->inputs[0].shape, NULL, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_units_want(args->unit, err));
+    return leati_op_infer_output(call, LEAT_INT32, &call->inputs[0].shape, NULL, err);
 }
 
 static leat_status string_length_kernel(leati_kernel_call *call, leat_error *err) {
     const struct string_length_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     bool characters = leati_unit_is_character(args->unit);
-    leat_shape shape = leati_operand_shape(in);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(in);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < in->count; i++) {
-            const leat_string *s = leati_strings_of(in, row) + i;
-            size_t size = characters ? (size_t)leati_count_characters(s) : s->size;
+            const leat_string *s = leati_text_strings_of(in, row) + i;
+            size_t size = characters ? (size_t)leati_units_count_characters(s) : s->size;
             if (size > INT32_MAX) {
                 call->failed_row = row;
                 return leati_fail(err, LEAT_INVALID_ARGUMENT,
                                   "a string of %zu units: its length does not fit int32", size);
             }
-            ((int32_t *)(void *)leati_row_of(out, row))[i] = (int32_t)size;
+            ((int32_t *)(void *)leati_support_row_of(out, row))[i] = (int32_t)size;
         }
     }
     return LEAT_OK;
 }
 
-leat_value leat_string_length(leat_value x) {
+leat_value leat_op_string_length(leat_value x) {
     struct string_length_args args = {.unit = leati_bytes_unit};
-    return leati_op1(&leati_tensor_op_string_length, &args, x);
+    return leati_graph_build1(&leati_tensor_op_string_length, &args, x);
 }
 
-leat_value leat_string_length_utf8(leat_value x) {
+leat_value leat_op_string_length_utf8(leat_value x) {
     struct string_length_args args = {.unit = leati_character_unit};
-    return leati_op1(&leati_tensor_op_string_length, &args, x);
+    return leati_graph_build1(&leati_tensor_op_string_length, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_string_length = {

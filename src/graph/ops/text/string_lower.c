@@ -18,13 +18,13 @@ static const leati_row string_lower_rows[] = {
 
 static leat_status string_lower_infer(leati_infer_call *call, leat_error *err) {
     const struct string_lower_args *args = call->args;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    LEATI_TRY(leati_want_case_encoding(args->encoding, err));
-    return leati_infer_same(call, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_unicode_want_case_encoding(args->encoding, err));
+    return leati_op_infer_same(call, err);
 }
 
 static size_t lower(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
-    const leat_string *s = leati_strings_of(&call->inputs[0], row) + index;
+    const leat_string *s = leati_text_strings_of(&call->inputs[0], row) + index;
     for (size_t i = 0; to != NULL && i < s->size; i++)
         to[i] =
             (char)(s->data[i] >= 'A' && s->data[i] <= 'Z' ? s->data[i] - 'A' + 'a' : s->data[i]);
@@ -34,27 +34,27 @@ static size_t lower(const leati_kernel_call *call, int64_t row, int64_t index, c
 static leat_status unicode_lower(const leati_kernel_call *call, int64_t row, int64_t index,
                                  void *context, leati_writer *out, leat_error *err) {
     (void)context;
-    return leati_unicode_case(leati_strings_of(&call->inputs[0], row)[index], false, out, err);
+    return leati_unicode_case(leati_text_strings_of(&call->inputs[0], row)[index], false, out, err);
 }
 
 static leat_status string_lower_kernel(leati_kernel_call *call, leat_error *err) {
     const struct string_lower_args *args = call->args;
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (args->encoding != NULL && args->encoding[0] != '\0')
-        return leati_collect_texts(call, unicode_lower, NULL, err);
-    return leati_write_texts(call, lower, err);
+        return leati_text_collect(call, unicode_lower, NULL, err);
+    return leati_text_write(call, lower, err);
 }
 
-leat_value leat_string_lower(leat_value x) {
+leat_value leat_op_string_lower(leat_value x) {
     struct string_lower_args args = {.encoding = NULL};
-    return leati_op1(&leati_tensor_op_string_lower, &args, x);
+    return leati_graph_build1(&leati_tensor_op_string_lower, &args, x);
 }
 
-leat_value leat_string_lower_utf8(leat_value x) {
+leat_value leat_op_string_lower_utf8(leat_value x) {
     char encoding[] = "utf-8";
     struct string_lower_args args = {.encoding = encoding};
-    return leati_op1(&leati_tensor_op_string_lower, &args, x);
+    return leati_graph_build1(&leati_tensor_op_string_lower, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_string_lower = {

@@ -56,18 +56,18 @@ static const leati_row string_ngrams_rows[] = {
 static leat_status string_ngrams_infer(leati_infer_call *call, leat_error *err) {
     const struct string_ngrams_args *args = call->args;
     leat_shape grams = LEAT_SHAPE(LEAT_UNKNOWN_DIM), splits = grams;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    LEATI_TRY(leati_want_rank(call, 0, 1, "the input", err));
-    LEATI_TRY(leati_want_index(call, 1, "the row splits", err));
-    LEATI_TRY(leati_want_rank(call, 1, 1, "the row splits", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 1, "the input", err));
+    LEATI_TRY(leati_support_want_index(call, 1, "the row splits", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 1, "the row splits", err));
     for (int32_t i = 0; i < args->ngram_widths.count; i++)
         if (args->ngram_widths.values[i] < 1 || args->ngram_widths.values[i] > INT32_MAX)
             return leati_refuse(err, VALUE, "ngram_widths has %lld; expected numbers from 1 on",
                                 (long long)args->ngram_widths.values[i]);
     if (call->inputs[1].shape.rank == 1)
         splits = call->inputs[1].shape;
-    LEATI_TRY(leati_infer_output(call, LEAT_STRING, &grams, NULL, err));
-    return leati_infer_output(call, call->inputs[1].dtype, &splits, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, LEAT_STRING, &grams, NULL, err));
+    return leati_op_infer_output(call, call->inputs[1].dtype, &splits, NULL, err);
 }
 
 /* A row between its paddings. */
@@ -120,10 +120,10 @@ static void put_gram(const sequence *s, int64_t from, int64_t width, int64_t pad
 }
 
 static sequence row_of(const leati_kernel_call *call, int64_t row) {
-    int64_t from = leati_index_at(&call->inputs[1], 0, row);
-    const leat_string *strings = leati_strings_of(&call->inputs[0], 0);
+    int64_t from = leati_support_index_at(&call->inputs[1], 0, row);
+    const leat_string *strings = leati_text_strings_of(&call->inputs[0], 0);
     return (sequence){.strings = from > 0 ? strings + from : strings,
-                      .count = leati_index_at(&call->inputs[1], 0, row + 1) - from,
+                      .count = leati_support_index_at(&call->inputs[1], 0, row + 1) - from,
                       .args = call->args};
 }
 
@@ -159,10 +159,10 @@ static leat_status put_next(const leati_kernel_call *call, int64_t row, int64_t 
 static leat_status check_rows(const leati_kernel_call *call, leat_error *err) {
     const leati_operand *splits = &call->inputs[1];
     bool good = call->inputs[0].rank == 1 && splits->rank == 1 && splits->count > 0 &&
-                leati_index_at(splits, 0, 0) == 0 &&
-                leati_index_at(splits, 0, splits->count - 1) == call->inputs[0].count;
+                leati_support_index_at(splits, 0, 0) == 0 &&
+                leati_support_index_at(splits, 0, splits->count - 1) == call->inputs[0].count;
     for (int64_t i = 1; good && i < splits->count; i++)
-        good = leati_index_at(splits, 0, i - 1) <= leati_index_at(splits, 0, i);
+        good = leati_support_index_at(splits, 0, i - 1) <= leati_support_index_at(splits, 0, i);
     if (good)
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -173,7 +173,7 @@ static leat_status string_ngrams_kernel(leati_kernel_call *call, leat_error *err
     leat_shape splits = LEAT_SHAPE(call->inputs[1].count), grams = LEAT_SHAPE(0);
     cursor c = {0};
     LEATI_TRY(check_rows(call, err));
-    LEATI_TRY(leati_output_like(call, 1, &splits, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &splits, err));
     char *ends = call->outputs[1].data;
     bool wide = call->outputs[1].dtype == LEAT_INT64;
     for (int64_t row = 0; row < splits.dims[0]; row++) {
@@ -190,8 +190,8 @@ static leat_status string_ngrams_kernel(leati_kernel_call *call, leat_error *err
                               "%lld n-grams do not fit row splits of int32; use int64",
                               (long long)grams.dims[0]);
     }
-    LEATI_TRY(leati_output_like(call, 0, &grams, err));
-    return leati_collect_texts(call, put_next, &c, err);
+    LEATI_TRY(leati_support_output_like(call, 0, &grams, err));
+    return leati_text_collect(call, put_next, &c, err);
 }
 
 const leati_tensor_op leati_tensor_op_string_ngrams = {

@@ -32,7 +32,7 @@ static const leati_row string_reduce_join_rows[] = {
 };
 
 static leat_status string_reduce_join_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     return leati_reduce_infer_as(call, LEAT_STRING, err);
 }
 
@@ -40,9 +40,9 @@ static leat_status string_reduce_join_infer(leati_infer_call *call, leat_error *
  * fastest. */
 static int64_t place_of(const leati_operand *in, const int32_t *order, int32_t count,
                         int64_t number) {
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     int64_t steps[LEAT_MAX_RANK], place = 0;
-    leati_dense_steps(&shape, 1, steps);
+    leati_support_dense_steps(&shape, 1, steps);
     for (int32_t i = 0; i < count; i++) {
         place += number % in->dims[order[i]] * steps[order[i]];
         number /= in->dims[order[i]];
@@ -74,7 +74,7 @@ static size_t joined_text(const leati_kernel_call *call, int64_t row, int64_t in
     const struct string_reduce_join_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
     const char *separator = args->separator == NULL ? "" : args->separator;
-    const leat_string *strings = leati_strings_of(in, row);
+    const leat_string *strings = leati_text_strings_of(in, row);
     size_t between = strlen(separator), at = 0;
     int32_t order[LEAT_MAX_RANK];
     int32_t joined = order_of(&args->reduce.axis, in->rank, order);
@@ -98,22 +98,22 @@ static size_t joined_text(const leati_kernel_call *call, int64_t row, int64_t in
 
 static leat_status string_reduce_join_kernel(leati_kernel_call *call, leat_error *err) {
     const struct string_reduce_join_args *args = call->args;
-    leat_shape in = leati_operand_shape(&call->inputs[0]);
+    leat_shape in = leati_support_operand_shape(&call->inputs[0]);
     bool mask[LEAT_MAX_RANK];
     LEATI_TRY(leati_reduce_mask(&args->reduce.axis, in.rank, mask, err));
-    leat_shape shape = leati_reduced_shape(&in, mask, args->reduce.keepdims);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    return leati_write_texts(call, joined_text, err);
+    leat_shape shape = leati_reduce_shape(&in, mask, args->reduce.keepdims);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    return leati_text_write(call, joined_text, err);
 }
 
-leat_value leat_string_reduce_join(leat_value inputs, const int64_t *axes, int num_axes,
-                                   bool keepdims, const char *separator) {
+leat_value leat_op_string_reduce_join(leat_value inputs, const int64_t *axes, int num_axes,
+                                      bool keepdims, const char *separator) {
     struct string_reduce_join_args args = {
         .reduce = {.axis = {.values = (int64_t *)(uintptr_t)axes,
                             .count = axes == NULL ? 0 : num_axes},
                    .keepdims = keepdims},
         .separator = (char *)(uintptr_t)(separator ? separator : "")};
-    return leati_op1(&leati_tensor_op_string_reduce_join, &args, inputs);
+    return leati_graph_build1(&leati_tensor_op_string_reduce_join, &args, inputs);
 }
 
 const leati_tensor_op leati_tensor_op_string_reduce_join = {

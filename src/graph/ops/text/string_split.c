@@ -31,8 +31,8 @@ static const leati_row string_split_rows[] = {
 };
 
 static leat_status string_split_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    return leati_infer_parts(call, LEAT_STRING, LEAT_INT64, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    return leati_text_infer_parts(call, LEAT_STRING, LEAT_INT64, err);
 }
 
 static bool is_space(char c) {
@@ -92,19 +92,19 @@ static leat_status string_split_kernel(leati_kernel_call *call, leat_error *err)
     const leati_operand *in = &call->inputs[0];
     if (in->rank != 1)
         return leati_refuse(err, SHAPE, "the input has rank %d; expected rank 1", (int)in->rank);
-    const leat_string *strings = leati_strings_of(in, 0);
+    const leat_string *strings = leati_text_strings_of(in, 0);
     leat_shape splits = LEAT_SHAPE(in->count + 1), values = LEAT_SHAPE(0);
-    LEATI_TRY(leati_output_like(call, 1, &splits, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &splits, err));
     int64_t *ends = (int64_t *)(void *)call->outputs[1].data;
     ends[0] = 0;
     for (int64_t i = 0; i < in->count; i++)
         ends[i + 1] = ends[i] + split_one(strings[i], call->args, NULL);
     values.dims[0] = ends[in->count];
-    LEATI_TRY(leati_output_like(call, 0, &values, err));
-    leat_string *to = leati_strings_of(&call->outputs[0], 0);
+    LEATI_TRY(leati_support_output_like(call, 0, &values, err));
+    leat_string *to = leati_text_strings_of(&call->outputs[0], 0);
     for (int64_t i = 0; i < in->count && to != NULL; i++)
         (void)split_one(strings[i], call->args, to + ends[i]);
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 const leati_tensor_op leati_tensor_op_string_split = {

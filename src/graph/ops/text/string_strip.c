@@ -3,8 +3,8 @@
 #include "graph/support/text/texts.h"
 
 static leat_status string_strip_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    return leati_infer_same(call, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    return leati_op_infer_same(call, err);
 }
 
 static bool is_space(char c) {
@@ -13,25 +13,25 @@ static bool is_space(char c) {
 
 static leat_status string_strip_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape shape = leati_operand_shape(in);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(in);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < in->count; i++) {
-            leat_string s = leati_strings_of(in, row)[i];
+            leat_string s = leati_text_strings_of(in, row)[i];
             while (s.size > 0 && is_space(s.data[0])) {
                 s.data++;
                 s.size--;
             }
             while (s.size > 0 && is_space(s.data[s.size - 1]))
                 s.size--;
-            leati_strings_of(out, row)[i] = s;
+            leati_text_strings_of(out, row)[i] = s;
         }
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
-leat_value leat_string_strip(leat_value x) {
-    return leati_op1(&leati_tensor_op_string_strip, NULL, x);
+leat_value leat_op_string_strip(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_string_strip, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_string_strip = {

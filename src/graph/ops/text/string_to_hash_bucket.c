@@ -18,7 +18,7 @@ static uint64_t hash(const struct leati_hash_bucket_args *args, const uint8_t *a
     const uint64_t by = UINT64_C(0xc6a4a7935bd1e995), seed = UINT64_C(0xDECAFCAFFE);
     uint64_t sum = seed ^ ((uint64_t)size * by);
     for (; size >= 8; size -= 8, at += 8) {
-        uint64_t word = leati_load64(at) * by;
+        uint64_t word = leati_wire_load64(at) * by;
         word = (word ^ word >> 47) * by;
         sum = (sum ^ word) * by;
     }
@@ -34,9 +34,9 @@ static leat_status string_to_hash_bucket_kernel(leati_kernel_call *call, leat_er
     return leati_hash_bucket_kernel(call, hash, err);
 }
 
-leat_value leat_string_to_hash_bucket(leat_value input, int64_t num_buckets) {
+leat_value leat_op_string_to_hash_bucket(leat_value input, int64_t num_buckets) {
     struct leati_hash_bucket_args args = {.num_buckets = num_buckets};
-    return leati_op1(&leati_tensor_op_string_to_hash_bucket, &args, input);
+    return leati_graph_build1(&leati_tensor_op_string_to_hash_bucket, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_string_to_hash_bucket = {

@@ -116,9 +116,9 @@ static leat_status string_to_hash_bucket_fast_kernel(leati_kernel_call *call, le
     return leati_hash_bucket_kernel(call, fingerprint, err);
 }
 
-leat_value leat_string_to_hash_bucket_fast(leat_value input, int64_t num_buckets) {
+leat_value leat_op_string_to_hash_bucket_fast(leat_value input, int64_t num_buckets) {
     struct leati_hash_bucket_args args = {.num_buckets = num_buckets};
-    return leati_op1(&leati_tensor_op_string_to_hash_bucket_fast, &args, input);
+    return leati_graph_build1(&leati_tensor_op_string_to_hash_bucket_fast, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_string_to_hash_bucket_fast = {

@@ -52,7 +52,7 @@ static uint64_t hash(const struct leati_hash_bucket_args *args, const uint8_t *a
              UINT64_C(0x6c7967656e657261) ^ key0, UINT64_C(0x7465646279746573) ^ key1};
     uint64_t last = (uint64_t)size << 56;
     for (; size >= 8; size -= 8, at += 8)
-        take(&s, leati_load64(at));
+        take(&s, leati_wire_load64(at));
     for (size_t i = 0; i < size; i++)
         last |= (uint64_t)at[i] << (8 * i);
     take(&s, last);
@@ -74,13 +74,13 @@ static leat_status string_to_hash_bucket_strong_kernel(leati_kernel_call *call, 
     return leati_hash_bucket_kernel(call, hash, err);
 }
 
-leat_value leat_string_to_hash_bucket_strong(leat_value input, int64_t num_buckets,
-                                             const int64_t key[2]) {
+leat_value leat_op_string_to_hash_bucket_strong(leat_value input, int64_t num_buckets,
+                                                const int64_t key[2]) {
     struct leati_hash_bucket_args args = {
         .num_buckets = num_buckets,
         .key = {.values = (int64_t *)(uintptr_t)key, .count = 2},
     };
-    return leati_op1(&leati_tensor_op_string_to_hash_bucket_strong, &args, input);
+    return leati_graph_build1(&leati_tensor_op_string_to_hash_bucket_strong, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_string_to_hash_bucket_strong = {

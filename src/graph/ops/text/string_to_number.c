@@ -22,24 +22,24 @@ static const leati_row string_to_number_rows[] = {
 static leat_status string_to_number_infer(leati_infer_call *call, leat_error *err) {
     const struct string_to_number_args *args = call->args;
     leat_dtype dtype = args->out_type;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_UINT32 &&
         dtype != LEAT_UINT64 && dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64)
         return leati_refuse(
             err, DTYPE, "out_type is %s; expected int32, int64, uint32, uint64, float32 or float64",
             leat_dtype_name(dtype));
-    return leati_infer_output(call, dtype, &call->inputs[0].shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &call->inputs[0].shape, NULL, err);
 }
 
 static leat_status string_to_number_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape shape = leati_operand_shape(in);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(in);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < in->count; i++) {
-            leat_string s = leati_strings_of(in, row)[i];
-            char *to = leati_row_of(out, row);
-            if (leati_parse_number(s, out->dtype, to + (size_t)i * leat_dtype_size(out->dtype)))
+            leat_string s = leati_text_strings_of(in, row)[i];
+            char *to = leati_support_row_of(out, row);
+            if (leati_number_parse(s, out->dtype, to + (size_t)i * leat_dtype_size(out->dtype)))
                 continue;
             call->failed_row = row;
             return leati_refuse(err, VALUE, "\"%.*s\" is not a number of %s",
@@ -50,9 +50,9 @@ static leat_status string_to_number_kernel(leati_kernel_call *call, leat_error *
     return LEAT_OK;
 }
 
-leat_value leat_string_to_number(leat_value x, leat_dtype dtype) {
+leat_value leat_op_string_to_number(leat_value x, leat_dtype dtype) {
     struct string_to_number_args args = {.out_type = dtype};
-    return leati_op1(&leati_tensor_op_string_to_number, &args, x);
+    return leati_graph_build1(&leati_tensor_op_string_to_number, &args, x);
 }
 
 const leati_tensor_op leati_tensor_op_string_to_number = {

@@ -29,15 +29,15 @@ static leat_status want_equal_shapes(const leat_shape *pos, const leat_shape *le
 static leat_status substr_infer(leati_infer_call *call, leat_error *err) {
     const struct substr_args *args = call->args;
     leat_shape places, all;
-    LEATI_TRY(leati_want_unit(args->unit, err));
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
-    LEATI_TRY(leati_want_index(call, 1, "pos", err));
-    LEATI_TRY(leati_want_dtype(call, 2, call->inputs[1].dtype, "len", err));
+    LEATI_TRY(leati_units_want(args->unit, err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_index(call, 1, "pos", err));
+    LEATI_TRY(leati_support_want_dtype(call, 2, call->inputs[1].dtype, "len", err));
     LEATI_TRY(want_equal_shapes(&call->inputs[1].shape, &call->inputs[2].shape, err));
-    LEATI_TRY(
-        leati_infer_broadcast_shape(&call->inputs[1].shape, &call->inputs[2].shape, &places, err));
-    LEATI_TRY(leati_infer_broadcast_shape(&call->inputs[0].shape, &places, &all, err));
-    return leati_infer_output(call, LEAT_STRING, &all, NULL, err);
+    LEATI_TRY(leati_op_infer_broadcast_shape(&call->inputs[1].shape, &call->inputs[2].shape,
+                                             &places, err));
+    LEATI_TRY(leati_op_infer_broadcast_shape(&call->inputs[0].shape, &places, &all, err));
+    return leati_op_infer_output(call, LEAT_STRING, &all, NULL, err);
 }
 
 /* The part of `s` by bytes; false where the place is outside. */
@@ -57,7 +57,7 @@ static bool cut_bytes(leat_string *s, int64_t at, int64_t most) {
 static size_t pass_characters(const leat_string *s, size_t at, int64_t count, int64_t *passed) {
     for (*passed = 0; *passed < count && at < s->size; ++*passed) {
         at++;
-        while (at < s->size && leati_is_trail(s->data[at]))
+        while (at < s->size && leati_text_is_trail(s->data[at]))
             at++;
     }
     return at;
@@ -69,7 +69,7 @@ static bool cut_characters(leat_string *s, int64_t at, int64_t most) {
     size_t begin = at < 0 ? s->size : pass_characters(s, 0, at, &passed);
     for (; at < 0 && passed > at && begin > 0; passed--) {
         begin--;
-        while (begin > 0 && leati_is_trail(s->data[begin]))
+        while (begin > 0 && leati_text_is_trail(s->data[begin]))
             begin--;
     }
     if (passed != at)
@@ -105,24 +105,24 @@ static leat_status substr_kernel(leati_kernel_call *call, leat_error *err) {
     const struct substr_args *args = call->args;
     bool wide = call->inputs[1].dtype == LEAT_INT64;
     leati_lane_function lane = wide ? bytes_int64 : bytes_int32;
-    leat_shape pos = leati_operand_shape(&call->inputs[1]);
-    leat_shape len = leati_operand_shape(&call->inputs[2]);
+    leat_shape pos = leati_support_operand_shape(&call->inputs[1]);
+    leat_shape len = leati_support_operand_shape(&call->inputs[2]);
     LEATI_TRY(want_equal_shapes(&pos, &len, err));
     if (leati_unit_is_character(args->unit))
         lane = wide ? characters_int64 : characters_int32;
     LEATI_TRY(leati_elementwise(call, lane,
                                 "pos is out of range for a string; expected a place in it", err));
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
-leat_value leat_substr(leat_value input, leat_value pos, leat_value len) {
+leat_value leat_op_substr(leat_value input, leat_value pos, leat_value len) {
     struct substr_args args = {.unit = leati_bytes_unit};
-    return leati_op3(&leati_tensor_op_substr, &args, input, pos, len);
+    return leati_graph_build3(&leati_tensor_op_substr, &args, input, pos, len);
 }
 
-leat_value leat_substr_utf8(leat_value input, leat_value pos, leat_value len) {
+leat_value leat_op_substr_utf8(leat_value input, leat_value pos, leat_value len) {
     struct substr_args args = {.unit = leati_character_unit};
-    return leati_op3(&leati_tensor_op_substr, &args, input, pos, len);
+    return leati_graph_build3(&leati_tensor_op_substr, &args, input, pos, len);
 }
 
 const leati_tensor_op leati_tensor_op_substr = {

@@ -45,18 +45,18 @@ static leat_status open_decoder(const struct unicode_decode_args *args, leati_de
                                 leat_error *err) {
     *out = (leati_decoder){.replacement = (int32_t)args->replacement_char,
                            .replace_controls = args->replace_control_characters};
-    LEATI_TRY(leati_want_text_errors(args->errors, &out->errors, err));
-    return leati_decoder_open(out, args->input_encoding, err);
+    LEATI_TRY(leati_unicode_want_errors(args->errors, &out->errors, err));
+    return leati_unicode_decoder_open(out, args->input_encoding, err);
 }
 
 static leat_status unicode_decode_infer(leati_infer_call *call, leat_error *err) {
     leati_decoder decoder;
     leat_shape unknown = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     LEATI_TRY(open_decoder(call->args, &decoder, err));
-    leati_decoder_close(&decoder);
-    LEATI_TRY(leati_infer_parts(call, LEAT_INT32, LEAT_INT64, err));
-    return leati_infer_output(call, LEAT_INT64, &unknown, NULL, err);
+    leati_unicode_decoder_close(&decoder);
+    LEATI_TRY(leati_text_infer_parts(call, LEAT_INT32, LEAT_INT64, err));
+    return leati_op_infer_output(call, LEAT_INT64, &unknown, NULL, err);
 }
 
 /* Writes the points and offsets of one string, or where `points` is NULL only counts; -1 where it
@@ -66,7 +66,7 @@ static int64_t decode(leati_decoder *decoder, leat_string s, int32_t *points, in
     int64_t count = 0;
     int32_t point;
     int found;
-    while ((found = leati_decoder_next(decoder, &at, end, &point, &begin)) > 0) {
+    while ((found = leati_unicode_decoder_next(decoder, &at, end, &point, &begin)) > 0) {
         if (points != NULL) {
             points[count] = point;
             offsets[count] = begin - start;
@@ -78,9 +78,9 @@ static int64_t decode(leati_decoder *decoder, leat_string s, int32_t *points, in
 
 static leat_status decode_all(leati_kernel_call *call, leati_decoder *decoder, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    const leat_string *strings = leati_strings_of(in, 0);
+    const leat_string *strings = leati_text_strings_of(in, 0);
     leat_shape splits = LEAT_SHAPE(in->count + 1), values = LEAT_SHAPE(0);
-    LEATI_TRY(leati_output_like(call, 1, &splits, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &splits, err));
     int64_t *ends = (int64_t *)(void *)call->outputs[1].data;
     ends[0] = 0;
     for (int64_t i = 0; i < in->count; i++) {
@@ -93,8 +93,8 @@ static leat_status decode_all(leati_kernel_call *call, leati_decoder *decoder, l
         ends[i + 1] = ends[i] + count;
     }
     values.dims[0] = ends[in->count];
-    LEATI_TRY(leati_output_like(call, 0, &values, err));
-    LEATI_TRY(leati_output_like(call, 2, &values, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &values, err));
+    LEATI_TRY(leati_support_output_like(call, 2, &values, err));
     int32_t *points = (int32_t *)(void *)call->outputs[0].data;
     int64_t *offsets = (int64_t *)(void *)call->outputs[2].data;
     for (int64_t i = 0; i < in->count && values.dims[0] > 0; i++)
@@ -109,7 +109,7 @@ static leat_status unicode_decode_kernel(leati_kernel_call *call, leat_error *er
                             (int)call->inputs[0].rank);
     LEATI_TRY(open_decoder(call->args, &decoder, err));
     leat_status status = decode_all(call, &decoder, err);
-    leati_decoder_close(&decoder);
+    leati_unicode_decoder_close(&decoder);
     return status;
 }
 

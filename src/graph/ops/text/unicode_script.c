@@ -4,26 +4,26 @@
 #include "graph/support/text/unicode.h"
 
 static leat_status unicode_script_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_INT32, "the input", err));
-    LEATI_TRY(leati_want_icu("the script of a code point", err));
-    return leati_infer_same(call, err);
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_INT32, "the input", err));
+    LEATI_TRY(leati_unicode_want_icu("the script of a code point", err));
+    return leati_op_infer_same(call, err);
 }
 
 static leat_status unicode_script_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape shape = leati_operand_shape(in);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_support_operand_shape(in);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
-        const int32_t *from = (const int32_t *)(const void *)leati_row_of(in, row);
-        int32_t *to = (int32_t *)(void *)leati_row_of(out, row);
+        const int32_t *from = (const int32_t *)(const void *)leati_support_row_of(in, row);
+        int32_t *to = (int32_t *)(void *)leati_support_row_of(out, row);
         for (int64_t i = 0; i < in->count; i++)
             to[i] = leati_unicode_script(from[i]);
     }
     return LEAT_OK;
 }
 
-leat_value leat_unicode_script(leat_value input) {
-    return leati_op1(&leati_tensor_op_unicode_script, NULL, input);
+leat_value leat_op_unicode_script(leat_value input) {
+    return leati_graph_build1(&leati_tensor_op_unicode_script, NULL, input);
 }
 
 const leati_tensor_op leati_tensor_op_unicode_script = {

@@ -54,28 +54,29 @@ static leat_status open_transcoder(const struct unicode_transcode_args *args, tr
                                    leat_error *err) {
     *out = (transcoder){.decoder = {.replacement = (int32_t)args->replacement_char,
                                     .replace_controls = args->replace_control_characters}};
-    LEATI_TRY(leati_want_text_errors(args->errors, &out->decoder.errors, err));
-    LEATI_TRY(leati_want_encoding(args->output_encoding, &out->encoding, err));
-    return leati_decoder_open(&out->decoder, args->input_encoding, err);
+    LEATI_TRY(leati_unicode_want_errors(args->errors, &out->decoder.errors, err));
+    LEATI_TRY(leati_unicode_want_encoding(args->output_encoding, &out->encoding, err));
+    return leati_unicode_decoder_open(&out->decoder, args->input_encoding, err);
 }
 
 static leat_status unicode_transcode_infer(leati_infer_call *call, leat_error *err) {
     transcoder t;
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     LEATI_TRY(open_transcoder(call->args, &t, err));
-    leati_decoder_close(&t.decoder);
-    return leati_infer_same(call, err);
+    leati_unicode_decoder_close(&t.decoder);
+    return leati_op_infer_same(call, err);
 }
 
 static leat_status transcode(const leati_kernel_call *call, int64_t row, int64_t index,
                              void *context, leati_writer *out, leat_error *err) {
     transcoder *t = context;
-    leat_string s = leati_strings_of(&call->inputs[0], row)[index];
+    leat_string s = leati_text_strings_of(&call->inputs[0], row)[index];
     const char *at = s.size > 0 ? s.data : "", *begin = at, *end = at + s.size;
     int32_t point;
     int found;
-    while ((found = leati_decoder_next(&t->decoder, &at, end, &point, &begin)) > 0)
-        leati_put_point(out, t->encoding, leati_is_character(point) ? point : 0xfffd);
+    while ((found = leati_unicode_decoder_next(&t->decoder, &at, end, &point, &begin)) > 0)
+        leati_unicode_put_point(out, t->encoding,
+                                leati_unicode_is_character(point) ? point : 0xfffd);
     if (found < 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "invalid formatting on input string %lld; errors \"replace\" or "
@@ -85,12 +86,12 @@ static leat_status transcode(const leati_kernel_call *call, int64_t row, int64_t
 }
 
 static leat_status unicode_transcode_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     transcoder t;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     LEATI_TRY(open_transcoder(call->args, &t, err));
-    leat_status status = leati_collect_texts(call, transcode, &t, err);
-    leati_decoder_close(&t.decoder);
+    leat_status status = leati_text_collect(call, transcode, &t, err);
+    leati_unicode_decoder_close(&t.decoder);
     return status;
 }
 

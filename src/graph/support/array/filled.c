@@ -23,19 +23,19 @@ leat_status leati_filled_infer(leati_infer_call *call, leat_error *err) {
     if (args->dtype <= LEAT_INVALID || args->dtype == LEAT_OBJECT)
         return leati_refuse(err, DTYPE, "dtype is %s; expected one of values",
                             leat_dtype_name(args->dtype));
-    return leati_infer_said(call, args->dtype, &args->shape, err);
+    return leati_support_infer_said(call, args->dtype, &args->shape, err);
 }
 
 leat_status leati_filled_kernel(leati_kernel_call *call, double number, leat_error *err) {
     const struct leati_filled_args *args = call->args;
-    LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(out->dtype);
     _Alignas(8) char value[16] = {0};
-    if (number != 0 && !leati_store_number(out->dtype, number, value))
+    if (number != 0 && !leati_support_store_number(out->dtype, number, value))
         return leati_refuse(err, DTYPE, "a %s is no number", leat_dtype_name(out->dtype));
     for (int64_t row = 0; row < call->n; row++)
         for (int64_t i = 0; i < out->count; i++)
-            memcpy(leati_row_of(out, row) + (size_t)i * size, value, size);
+            memcpy(leati_support_row_of(out, row) + (size_t)i * size, value, size);
     return LEAT_OK;
 }

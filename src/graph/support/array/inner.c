@@ -4,8 +4,8 @@
 
 #include "graph/kernel_host.h"
 
-leat_status leati_inner_memory(leati_kernel_call *call, const leati_operand *like, leat_dtype dtype,
-                               leati_operand *out, leat_error *err) {
+leat_status leati_support_inner_memory(leati_kernel_call *call, const leati_operand *like,
+                                       leat_dtype dtype, leati_operand *out, leat_error *err) {
     leati_operand result = *like;
     size_t row = 0, bytes = 0;
     if (!leati_mul_size((size_t)like->count, leat_dtype_size(dtype), &row) ||
@@ -21,11 +21,11 @@ leat_status leati_inner_memory(leati_kernel_call *call, const leati_operand *lik
     return LEAT_OK;
 }
 
-leat_status leati_inner_run(leati_kernel_call *call, const leati_tensor_op *op, const void *args,
-                            const leati_operand *inputs, int num_inputs, leat_dtype dtype,
-                            leati_operand *out, leat_error *err) {
+leat_status leati_support_inner_run(leati_kernel_call *call, const leati_tensor_op *op,
+                                    const void *args, const leati_operand *inputs, int num_inputs,
+                                    leat_dtype dtype, leati_operand *out, leat_error *err) {
     leati_operand result;
-    LEATI_TRY(leati_inner_memory(call, &inputs[0], dtype, &result, err));
+    LEATI_TRY(leati_support_inner_memory(call, &inputs[0], dtype, &result, err));
     leati_kernel_call inner = *call;
     inner.inputs = inputs;
     inner.num_inputs = num_inputs;
@@ -38,8 +38,8 @@ leat_status leati_inner_run(leati_kernel_call *call, const leati_tensor_op *op, 
     return status;
 }
 
-leat_status leati_inner_cast_into(leati_kernel_call *call, const leati_operand *in,
-                                  leati_operand *out, leat_error *err) {
+leat_status leati_support_inner_cast_into(leati_kernel_call *call, const leati_operand *in,
+                                          leati_operand *out, leat_error *err) {
     leat_dtype dtype = out->dtype; /* cast's only attribute */
     leati_kernel_call inner = *call;
     inner.inputs = in;
@@ -50,7 +50,7 @@ leat_status leati_inner_cast_into(leati_kernel_call *call, const leati_operand *
     return leati_tensor_op_cast.kernel(&inner, err);
 }
 
-leat_status leati_inner_cast(leati_kernel_call *call, const leati_operand *in, leat_dtype dtype,
-                             leati_operand *out, leat_error *err) {
-    return leati_inner_run(call, &leati_tensor_op_cast, &dtype, in, 1, dtype, out, err);
+leat_status leati_support_inner_cast(leati_kernel_call *call, const leati_operand *in,
+                                     leat_dtype dtype, leati_operand *out, leat_error *err) {
+    return leati_support_inner_run(call, &leati_tensor_op_cast, &dtype, in, 1, dtype, out, err);
 }

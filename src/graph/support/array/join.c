@@ -40,9 +40,9 @@ leat_status leati_join(leati_kernel_call *call, int64_t outer, leat_error *err) 
         if (outer == 1)
             copy_pieces(out->data + at, out->row_stride, in->data, in->row_stride, call->n, bytes);
         for (int64_t row = 0; row < call->n && outer > 1; row++)
-            copy_pieces(leati_row_of(out, row) + at, (int64_t)step, leati_row_of(in, row),
-                        (int64_t)bytes, outer, bytes);
+            copy_pieces(leati_support_row_of(out, row) + at, (int64_t)step,
+                        leati_support_row_of(in, row), (int64_t)bytes, outer, bytes);
         at += bytes;
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }

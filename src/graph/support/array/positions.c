@@ -4,24 +4,24 @@
 #include "graph/support/array/gather.h"
 
 static leat_value flat(leat_value x) {
-    return leat_reshape(x, (int64_t[]){-1}, 1);
+    return leat_op_reshape(x, (int64_t[]){-1}, 1);
 }
 
 leat_value leati_positions(leat_value x) {
-    leat_value zero = leati_number(x.graph, LEAT_INT64, 0),
-               one = leati_number(x.graph, LEAT_INT64, 1);
-    return leat_reshape_like(leat_range_tensor(zero, leat_size_of(x, LEAT_INT64), one), x);
+    leat_value zero = leati_support_number(x.graph, LEAT_INT64, 0),
+               one = leati_support_number(x.graph, LEAT_INT64, 1);
+    return leat_op_reshape_like(leat_op_range(zero, leat_op_size(x, LEAT_INT64), one), x);
 }
 
-leat_value leati_add_at(leat_value gradient, leat_value positions, leat_value x) {
+leat_value leati_positions_add_at(leat_value gradient, leat_value positions, leat_value x) {
     struct leati_gather_args args = {.axis = 0};
-    leat_value sum =
-        leati_op3(&leati_tensor_op_gather_grad, &args, flat(gradient), flat(x), flat(positions));
-    return leat_reshape_like(sum, x);
+    leat_value sum = leati_graph_build3(&leati_tensor_op_gather_grad, &args, flat(gradient),
+                                        flat(x), flat(positions));
+    return leat_op_reshape_like(sum, x);
 }
 
-leat_value leati_gather_last(leat_value x, leat_value indices) {
+leat_value leati_positions_gather_last(leat_value x, leat_value indices) {
     int32_t rank = leat_value_shape(x).rank;
     struct leati_gather_args args = {.axis = rank - 1, .batch_dims = rank - 1};
-    return leati_op2(&leati_tensor_op_gather, &args, x, indices);
+    return leati_graph_build2(&leati_tensor_op_gather, &args, x, indices);
 }

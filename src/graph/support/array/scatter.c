@@ -41,11 +41,11 @@ leat_status leati_scatter_row(leati_kernel_call *call, const leati_operand *indi
     for (int32_t d = depth; d < out->rank; d++)
         values *= out->dims[d];
     size_t bytes = (size_t)values * leat_dtype_size(updates->dtype);
-    const char *from = leati_row_of(updates, row);
+    const char *from = leati_support_row_of(updates, row);
     for (int64_t i = 0; i < rows; i++) {
         int64_t slice = 0;
         for (int32_t d = 0; d < depth; d++) {
-            int64_t index = leati_index_at(indices, row, i * depth + d);
+            int64_t index = leati_support_index_at(indices, row, i * depth + d);
             char text[128];
             if (index < 0 || index >= out->dims[d]) {
                 call->failed_row = row;
@@ -70,31 +70,32 @@ leat_status leati_scatter_row(leati_kernel_call *call, const leati_operand *indi
 leat_status leati_scatter_infer(leati_infer_call *call, bool number, leat_error *err) {
     const leat_shape *tensor = &call->inputs[0].shape;
     if (number)
-        LEATI_TRY(leati_want_number(call, 0, "the tensor", err));
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_index(call, 1, "the indices", err));
-    LEATI_TRY(leati_want_dtype(call, 2, call->inputs[0].dtype, "the updates", err));
+        LEATI_TRY(leati_combine_want_number(call, 0, "the tensor", err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_index(call, 1, "the indices", err));
+    LEATI_TRY(leati_support_want_dtype(call, 2, call->inputs[0].dtype, "the updates", err));
     LEATI_TRY(leati_scatter_check(tensor, &call->inputs[1].shape, &call->inputs[2].shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, tensor, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, tensor, NULL, err);
 }
 
 leat_status leati_scatter_kernel(leati_kernel_call *call, const leati_combine_kind *kind,
                                  leat_error *err) {
     const leati_operand *tensor = &call->inputs[0], *indices = &call->inputs[1];
     const leati_operand *updates = &call->inputs[2];
-    leat_shape shape = leati_operand_shape(tensor), places = leati_operand_shape(indices);
-    leat_shape slices = leati_operand_shape(updates);
+    leat_shape shape = leati_support_operand_shape(tensor),
+               places = leati_support_operand_shape(indices);
+    leat_shape slices = leati_support_operand_shape(updates);
     LEATI_TRY(leati_scatter_check(&shape, &places, &slices, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)tensor->count * leat_dtype_size(tensor->dtype);
     leati_combine_function combine = kind ? leati_combine_of(*kind, tensor->dtype) : NULL;
     for (int64_t row = 0; row < call->n; row++) {
-        char *to = leati_row_of(&call->outputs[0], row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         if (bytes > 0)
-            memcpy(to, leati_row_of(tensor, row), bytes);
+            memcpy(to, leati_support_row_of(tensor, row), bytes);
         LEATI_TRY(leati_scatter_row(call, indices, updates, &shape, combine, row, to, err));
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }
 
 leat_status leati_scatter_extreme_gradient(leati_gradient_call *call, leat_error *err) {
@@ -102,11 +103,11 @@ leat_status leati_scatter_extreme_gradient(leati_gradient_call *call, leat_error
     leat_value out = call->outputs[0], g = call->output_gradients[0];
     leat_dtype dtype = leat_value_dtype(x);
     (void)err;
-    leat_value x_holds = leat_cast(leat_equal(x, out), dtype);
-    leat_value y_holds = leat_cast(leat_equal(y, leat_gather_nd(out, indices)), dtype);
-    leat_value ties = leat_tensor_scatter_nd_add(x_holds, indices, y_holds);
-    leat_value share = leat_divide(g, ties);
-    call->input_gradients[0] = leat_multiply(share, x_holds);
-    call->input_gradients[2] = leat_multiply(leat_gather_nd(share, indices), y_holds);
+    leat_value x_holds = leat_op_cast(leat_op_equal(x, out), dtype);
+    leat_value y_holds = leat_op_cast(leat_op_equal(y, leat_op_gather_nd(out, indices)), dtype);
+    leat_value ties = leat_op_tensor_scatter_nd_add(x_holds, indices, y_holds);
+    leat_value share = leat_op_divide(g, ties);
+    call->input_gradients[0] = leat_op_multiply(share, x_holds);
+    call->input_gradients[2] = leat_op_multiply(leat_op_gather_nd(share, indices), y_holds);
     return LEAT_OK;
 }

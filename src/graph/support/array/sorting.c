@@ -56,12 +56,12 @@ BEFORE(before_float64, double, PLAIN)
 
 static const before_function before[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(before)};
 
-bool leati_sort_knows(leat_dtype dtype) {
+bool leati_sorting_knows(leat_dtype dtype) {
     return dtype < LEAT_NUM_DTYPES && before[dtype] != NULL;
 }
 
-void leati_sort_line(leat_dtype dtype, const char *data, int64_t n, int64_t step, bool descending,
-                     int64_t *places, int64_t *scratch) {
+void leati_sorting_line(leat_dtype dtype, const char *data, int64_t n, int64_t step,
+                        bool descending, int64_t *places, int64_t *scratch) {
     before_function less = before[dtype];
     for (int64_t i = 0; i < n; i++)
         places[i] = i;
@@ -91,29 +91,29 @@ static leat_status direction_of(const struct leati_sort_args *args, bool *descen
                         text);
 }
 
-leat_status leati_sort_infer(leati_infer_call *call, leat_dtype dtype, leat_error *err) {
+leat_status leati_sorting_infer(leati_infer_call *call, leat_dtype dtype, leat_error *err) {
     const struct leati_sort_args *args = call->args;
     const leati_type *in = &call->inputs[0];
     bool descending = false;
     int32_t axis = 0;
-    if (!leati_sort_knows(in->dtype))
+    if (!leati_sorting_knows(in->dtype))
         return leati_refuse(err, DTYPE, "the values are %s; expected numbers",
                             leat_dtype_name(in->dtype));
     LEATI_TRY(direction_of(args, &descending, err));
     if (in->shape.rank >= 0)
-        LEATI_TRY(leati_normal_axis(args->axis, in->shape.rank, &axis, err));
-    return leati_infer_output(call, dtype, &in->shape, NULL, err);
+        LEATI_TRY(leati_support_normal_axis(args->axis, in->shape.rank, &axis, err));
+    return leati_op_infer_output(call, dtype, &in->shape, NULL, err);
 }
 
-leat_status leati_sort_kernel(leati_kernel_call *call, bool places, leat_error *err) {
+leat_status leati_sorting_kernel(leati_kernel_call *call, bool places, leat_error *err) {
     const struct leati_sort_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     bool descending = false;
     int32_t axis = 0;
     LEATI_TRY(direction_of(args, &descending, err));
-    LEATI_TRY(leati_normal_axis(args->axis, in->rank, &axis, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, in->rank, &axis, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t dim = (size_t)shape.dims[axis], bytes = 0, size = leat_dtype_size(in->dtype);
     int64_t inner = 1;
     for (int32_t d = axis + 1; d < shape.rank; d++)
@@ -124,12 +124,12 @@ leat_status leati_sort_kernel(leati_kernel_call *call, bool places, leat_error *
     if (order == NULL)
         return leati_no_memory(err);
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        const char *from = leati_row_of(in, row);
-        char *to = leati_row_of(out, row);
+        const char *from = leati_support_row_of(in, row);
+        char *to = leati_support_row_of(out, row);
         for (int64_t i = 0; i < in->count / (int64_t)dim; i++) {
             int64_t first = i / inner * (int64_t)dim * inner + i % inner;
-            leati_sort_line(in->dtype, from + (size_t)first * size, (int64_t)dim, inner, descending,
-                            order, order + dim);
+            leati_sorting_line(in->dtype, from + (size_t)first * size, (int64_t)dim, inner,
+                               descending, order, order + dim);
             for (size_t k = 0; k < dim; k++) {
                 size_t at = (size_t)(first + (int64_t)k * inner);
                 if (places)

@@ -20,16 +20,16 @@ const leati_row leati_unique_rows[] = {
 leat_status leati_unique_infer(leati_infer_call *call, bool counts, leat_error *err) {
     const struct leati_unique_args *args = call->args;
     leat_shape values = LEAT_SHAPE(LEAT_UNKNOWN_DIM), numbers = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
-    LEATI_TRY(leati_want_values(call, 0, err));
-    LEATI_TRY(leati_want_rank(call, 0, 1, "the input", err));
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 1, "the input", err));
     if (args->out_idx != LEAT_INT32 && args->out_idx != LEAT_INT64)
         return leati_refuse(err, DTYPE, "out_idx is %s; expected int32 or int64",
                             leat_dtype_name(args->out_idx));
     if (call->inputs[0].shape.rank == 1)
         numbers = call->inputs[0].shape;
-    LEATI_TRY(leati_infer_output(call, call->inputs[0].dtype, &values, NULL, err));
-    LEATI_TRY(leati_infer_output(call, args->out_idx, &numbers, NULL, err));
-    return counts ? leati_infer_output(call, args->out_idx, &values, NULL, err) : LEAT_OK;
+    LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &values, NULL, err));
+    LEATI_TRY(leati_op_infer_output(call, args->out_idx, &numbers, NULL, err));
+    return counts ? leati_op_infer_output(call, args->out_idx, &values, NULL, err) : LEAT_OK;
 }
 
 /* A value's bytes, equal for equal values; `own`: no other equals it. */
@@ -99,10 +99,10 @@ leat_status leati_unique_kernel(leati_kernel_call *call, bool counts, leat_error
     memset(memory, 0, bytes);
     int64_t *numbers = memory + slots, *places = numbers + in->count;
     leat_shape found = LEAT_SHAPE(find_unique(in, numbers, places, memory, slots - 1));
-    leat_shape all = leati_operand_shape(in);
+    leat_shape all = leati_support_operand_shape(in);
     size_t size = leat_dtype_size(in->dtype);
-    LEATI_TRY(leati_output_like(call, 0, &found, err));
-    LEATI_TRY(leati_output_like(call, 1, &all, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &found, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &all, err));
     for (int64_t i = 0; i < found.dims[0]; i++)
         memcpy(call->outputs[0].data + (size_t)i * size, in->data + (size_t)places[i] * size, size);
     for (int64_t i = 0; i < in->count; i++)
@@ -111,9 +111,9 @@ leat_status leati_unique_kernel(leati_kernel_call *call, bool counts, leat_error
         memset(memory, 0, (size_t)found.dims[0] * sizeof *memory); /* the slots are done with */
         for (int64_t i = 0; i < in->count; i++)
             memory[numbers[i]]++;
-        LEATI_TRY(leati_output_like(call, 2, &found, err));
+        LEATI_TRY(leati_support_output_like(call, 2, &found, err));
         for (int64_t i = 0; i < found.dims[0]; i++)
             store(&call->outputs[2], i, memory[i]);
     }
-    return leati_hold_strings(call, 0, err);
+    return leati_support_hold_strings(call, 0, err);
 }

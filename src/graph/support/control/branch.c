@@ -6,13 +6,13 @@ leat_function *leati_branch_specialise(const char *name, const leat_object *obje
                                        const leati_type *types, int count, leat_error *err) {
     const leat_function *branch = (const leat_function *)(const void *)object;
     leat_function *special = NULL;
-    if (!leati_object_is_function(object))
+    if (!leati_graph_object_is_function(object))
         leati_fail(err, LEAT_INVALID_ARGUMENT, "it is not a function");
     else if (branch->body.num_arguments != count)
         leati_fail(err, LEAT_INVALID_ARGUMENT, "it takes %d arguments, found %d inputs",
                    (int)branch->body.num_arguments, count);
     else
-        special = leati_function_specialise(branch, types, err);
+        special = leati_graph_function_specialise(branch, types, err);
     if (!special)
         leati_prefix(err, "%s", name);
     return special;
@@ -28,13 +28,13 @@ leati_call_context leati_branch_context(const leati_kernel_call *call, int64_t r
     return context;
 }
 
-int64_t leati_forward_number(const leati_gradient_call *call) {
+int64_t leati_branch_forward_number(const leati_gradient_call *call) {
     const leati_body *body = &call->graph->body;
     return body->nodes[body->values[call->outputs[0].id].node].number;
 }
 
-bool leati_branches_given(leat_graph *graph, const char *op, leat_function *const *functions,
-                          int count) {
+bool leati_branch_given(leat_graph *graph, const char *op, leat_function *const *functions,
+                        int count) {
     leat_error err = {0};
     for (int i = 0; i < count; i++)
         if (!functions[i])

@@ -22,10 +22,10 @@ leati_call_context leati_branch_context(const leati_kernel_call *call, int64_t r
                                         int64_t which);
 
 /* The number of the node whose gradient is asked for. */
-int64_t leati_forward_number(const leati_gradient_call *call);
+int64_t leati_branch_forward_number(const leati_gradient_call *call);
 
 /* For builders that take functions: false with the graph failed if one of them is NULL. */
-bool leati_branches_given(leat_graph *graph, const char *op, leat_function *const *functions,
-                          int count);
+bool leati_branch_given(leat_graph *graph, const char *op, leat_function *const *functions,
+                        int count);
 
 #endif

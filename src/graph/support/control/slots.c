@@ -14,10 +14,10 @@ leat_status leati_slot_infer(leati_infer_call *call, leat_object *const *slots, 
                              leat_error *err) {
     leat_variable *variable = NULL, *slot = NULL;
     LEATI_TRY(leati_variable_of(call->args, &variable, err));
-    LEATI_TRY(leati_want_float(call, 0, "the gradient", err));
+    LEATI_TRY(leati_support_want_float(call, 0, "the gradient", err));
     LEATI_TRY(leati_variable_infer_assign(call, err));
-    LEATI_TRY(leati_want_dtype(call, 1, variable->dtype, "the learning rate", err));
-    LEATI_TRY(leati_want_rank(call, 1, 0, "the learning rate", err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, variable->dtype, "the learning rate", err));
+    LEATI_TRY(leati_support_want_rank(call, 1, 0, "the learning rate", err));
     for (int i = 0; i < num_slots; i++) {
         struct leati_variable_args args = {.variable = slots[i]};
         LEATI_TRY(leati_variable_of(&args, &slot, err));
@@ -36,6 +36,6 @@ leat_status leati_slot_check(const leati_kernel_call *call, leat_error *err) {
 
 void leati_slot_build(const leati_tensor_op *op, const void *args, const leat_value *inputs,
                       int num_inputs) {
-    if (!leati_value_failed(inputs[0]))
-        leati_op_many(op, args, inputs, num_inputs);
+    if (!leati_support_value_failed(inputs[0]))
+        leati_graph_build_many(op, args, inputs, num_inputs);
 }

@@ -17,7 +17,7 @@ const leati_row leati_set_diag_rows[] = {
     {0},
 };
 
-leat_status leati_want_fixed(const leati_infer_call *call, int index, leat_error *err) {
+leat_status leati_diagonal_want_fixed(const leati_infer_call *call, int index, leat_error *err) {
     leat_dtype dtype = call->inputs[index].dtype;
     if (dtype >= LEAT_BOOL && dtype <= LEAT_FLOAT64)
         return LEAT_OK;

@@ -62,7 +62,7 @@ leat_shape leati_diagonals_shape(const leati_diagonals *d, const leat_shape *in)
 void leati_diagonals_copy(const leati_diagonals *d, size_t size, char *matrix, char *array,
                           bool to_array);
 /* INVALID_ARGUMENT unless input `index` has numbers or booleans. */
-LEAT_WARN_UNUSED leat_status leati_want_fixed(const leati_infer_call *call, int index,
-                                              leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_diagonal_want_fixed(const leati_infer_call *call, int index,
+                                                       leat_error *err);
 
 #endif

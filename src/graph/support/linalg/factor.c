@@ -11,7 +11,7 @@
 
 enum { MAX_STEPS = 60 }; /* of QR for a value, and of sweeps over all pairs; usual are 2 and 8 */
 
-void leati_turn(const double *from, int64_t rows, int64_t columns, double *to) {
+void leati_factor_transpose(const double *from, int64_t rows, int64_t columns, double *to) {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < columns; c++)
             to[c * rows + r] = from[r * columns + c];
@@ -38,7 +38,8 @@ static void swap_rows(double *a, double *b, int64_t n) {
     }
 }
 
-void leati_product(const double *a, const double *b, int64_t m, int64_t k, int64_t n, double *out) {
+void leati_factor_product(const double *a, const double *b, int64_t m, int64_t k, int64_t n,
+                          double *out) {
     memset(out, 0, (size_t)(m * n) * sizeof *out);
     for (int64_t r = 0; r < m; r++)
         for (int64_t i = 0; i < k; i++)
@@ -74,8 +75,8 @@ int leati_factor_lu(double *a, int64_t n, int64_t *order) {
     return sign;
 }
 
-void leati_solve_triangle(const double *a, int64_t n, bool lower, bool transposed, bool unit,
-                          double *b, int64_t columns) {
+void leati_factor_solve_triangle(const double *a, int64_t n, bool lower, bool transposed, bool unit,
+                                 double *b, int64_t columns) {
     bool forward = lower != transposed;
     for (int64_t i = 0; i < n; i++) {
         int64_t row = forward ? i : n - 1 - i;
@@ -90,11 +91,11 @@ void leati_solve_triangle(const double *a, int64_t n, bool lower, bool transpose
     }
 }
 
-void leati_solve_lu(const double *lu, int64_t n, const int64_t *order, bool transposed, double *b,
-                    int64_t columns, double *scratch) {
+void leati_factor_solve_lu(const double *lu, int64_t n, const int64_t *order, bool transposed,
+                           double *b, int64_t columns, double *scratch) {
     if (transposed) {
-        leati_solve_triangle(lu, n, false, true, false, b, columns);
-        leati_solve_triangle(lu, n, true, true, true, b, columns);
+        leati_factor_solve_triangle(lu, n, false, true, false, b, columns);
+        leati_factor_solve_triangle(lu, n, true, true, true, b, columns);
     }
     for (int64_t c = 0; c < columns; c++) {
         for (int64_t i = 0; i < n; i++)
@@ -106,8 +107,8 @@ void leati_solve_lu(const double *lu, int64_t n, const int64_t *order, bool tran
                 b[i * columns + c] = scratch[order[i]];
     }
     if (!transposed) {
-        leati_solve_triangle(lu, n, true, false, true, b, columns);
-        leati_solve_triangle(lu, n, false, false, false, b, columns);
+        leati_factor_solve_triangle(lu, n, true, false, true, b, columns);
+        leati_factor_solve_triangle(lu, n, false, false, false, b, columns);
     }
 }
 
@@ -327,7 +328,7 @@ static bool rotate_pair(double *lines, int64_t length, double *v, int64_t n, int
 bool leati_factor_svd(double *a, int64_t rows, int64_t columns, double *values, double *u,
                       double *v, double *scratch) {
     double *lines = scratch, *vector = scratch + rows * rows; /* the columns of a */
-    leati_turn(a, rows, columns, lines);
+    leati_factor_transpose(a, rows, columns, lines);
     identity(v, columns);
     bool moved = true;
     for (int sweep = 0; moved; sweep++) {
@@ -361,7 +362,7 @@ bool leati_factor_svd(double *a, int64_t rows, int64_t columns, double *values, 
     int64_t known = 0;
     while (known < columns && values[known] > DBL_MIN)
         known++;
-    leati_turn(lines, columns, rows, a);
+    leati_factor_transpose(lines, columns, rows, a);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < known; c++)
             lines[r * known + c] = a[r * columns + c] / values[c];

@@ -10,21 +10,22 @@
 #include <stdint.h>
 
 /* to[c, r] = from[r, c]. */
-void leati_turn(const double *from, int64_t rows, int64_t columns, double *to);
+void leati_factor_transpose(const double *from, int64_t rows, int64_t columns, double *to);
 /* out[m, n] = a[m, k] b[k, n]. */
-void leati_product(const double *a, const double *b, int64_t m, int64_t k, int64_t n, double *out);
+void leati_factor_product(const double *a, const double *b, int64_t m, int64_t k, int64_t n,
+                          double *out);
 
 /* a[n, n] becomes L below its diagonal and U from there on, with the largest pivot of each column;
  * row i of L U is row order[i] of a. The sign of that permutation, or 0 where a pivot is 0: the
  * matrix is singular. */
 int leati_factor_lu(double *a, int64_t n, int64_t *order);
 /* b[n, columns] becomes the x of a x = b, or of a^T x = b, by the factors of a. Takes n doubles. */
-void leati_solve_lu(const double *lu, int64_t n, const int64_t *order, bool transposed, double *b,
-                    int64_t columns, double *scratch);
+void leati_factor_solve_lu(const double *lu, int64_t n, const int64_t *order, bool transposed,
+                           double *b, int64_t columns, double *scratch);
 /* b[n, columns] becomes the x of a x = b, or of a^T x = b; a's other triangle is not read. Nothing
  * else than 1 stands on the diagonal where it is `unit`. */
-void leati_solve_triangle(const double *a, int64_t n, bool lower, bool transposed, bool unit,
-                          double *b, int64_t columns);
+void leati_factor_solve_triangle(const double *a, int64_t n, bool lower, bool transposed, bool unit,
+                                 double *b, int64_t columns);
 /* a[n, n], of which the lower triangle is read, becomes the lower triangle L with L L^T = a, and
  * zeros above; false where a is not positive definite. */
 bool leati_factor_cholesky(double *a, int64_t n);

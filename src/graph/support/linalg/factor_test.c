@@ -47,8 +47,8 @@ static void is_near(const double *found, const double *expected, int64_t count) 
 }
 
 static void is_orthogonal(const double *q, int64_t n) {
-    leati_turn(q, n, n, left);
-    leati_product(left, q, n, n, n, right);
+    leati_factor_transpose(q, n, n, left);
+    leati_factor_product(left, q, n, n, n, right);
     for (int64_t i = 0; i < n * n; i++)
         assert_true(fabs(right[i] - (i / n == i % n)) < 1e-12);
 }
@@ -66,10 +66,10 @@ static void test_eigen(void **state) {
                 }
             assert_true(leati_factor_eigen(a, n, values, scratch));
             is_orthogonal(a, n);
-            leati_turn(a, n, n, right);
+            leati_factor_transpose(a, n, n, right);
             for (int64_t i = 0; i < n * n; i++)
                 left[i] = a[i] * values[i % n];
-            leati_product(left, right, n, n, n, product);
+            leati_factor_product(left, right, n, n, n, product);
             is_near(product, given, n * n);
             for (int64_t i = 1; i < n; i++)
                 assert_true(values[i - 1] <= values[i]);
@@ -90,8 +90,8 @@ static void test_svd(void **state) {
                 is_orthogonal(v, n);
                 for (int64_t i = 0; i < m * n; i++)
                     left[i] = u[i / n * m + i % n] * values[i % n];
-                leati_turn(v, n, n, right);
-                leati_product(left, right, m, n, n, product);
+                leati_factor_transpose(v, n, n, right);
+                leati_factor_product(left, right, m, n, n, product);
                 is_near(product, given, m * n);
                 for (int64_t i = 1; i < n; i++)
                     assert_true(values[i - 1] >= values[i]);
@@ -108,7 +108,7 @@ static void test_qr(void **state) {
                 fill(kind, m, n);
                 leati_factor_qr(a, m, n, u, scratch);
                 is_orthogonal(u, m);
-                leati_product(u, a, m, m, n, product);
+                leati_factor_product(u, a, m, m, n, product);
                 is_near(product, given, m * n);
                 for (int64_t i = 0; i < m * n; i++)
                     assert_true(i / n <= i % n || a[i] == 0);
@@ -124,9 +124,9 @@ static void test_lu(void **state) {
         for (int turned = 0; turned < 2; turned++) {
             for (int64_t i = 0; i < n; i++)
                 u[i] = v[i] = number();
-            leati_solve_lu(a, n, order, turned, u, 1, scratch);
-            leati_turn(given, n, n, right);
-            leati_product(turned ? right : given, u, n, n, 1, product);
+            leati_factor_solve_lu(a, n, order, turned, u, 1, scratch);
+            leati_factor_transpose(given, n, n, right);
+            leati_factor_product(turned ? right : given, u, n, n, 1, product);
             is_near(product, v, n);
         }
     }
@@ -138,14 +138,14 @@ static void test_cholesky(void **state) {
     (void)state;
     for (int64_t n = 0; n <= MOST; n++) {
         fill(0, n, n);
-        leati_turn(given, n, n, right);
-        leati_product(given, right, n, n, n, a);
+        leati_factor_transpose(given, n, n, right);
+        leati_factor_product(given, right, n, n, n, a);
         memcpy(given, a, sizeof a);
         for (int64_t i = 0; i < n * n; i++)
             a[i] = i / n < i % n ? NAN : a[i]; /* is not read */
         assert_true(leati_factor_cholesky(a, n));
-        leati_turn(a, n, n, right);
-        leati_product(a, right, n, n, n, product);
+        leati_factor_transpose(a, n, n, right);
+        leati_factor_product(a, right, n, n, n, product);
         is_near(product, given, n * n);
     }
     double negative[] = {1, 0, 2, 1};

@@ -54,24 +54,24 @@ void leati_gemm(leat_dtype dtype, int64_t m, int64_t n, int64_t k, const void *a
         gemm_float64(m, n, k, a, a_row, a_col, b, out);
 }
 
-void leati_add_products(leat_dtype dtype, int64_t n, int64_t k, const void *a, int64_t a_step,
-                        const void *b, int64_t b_row, void *out) {
+void leati_gemm_add_products(leat_dtype dtype, int64_t n, int64_t k, const void *a, int64_t a_step,
+                             const void *b, int64_t b_row, void *out) {
     if (dtype == LEAT_FLOAT32)
         add_products_float32(n, k, a, a_step, b, b_row, out);
     else
         add_products_float64(n, k, a, a_step, b, b_row, out);
 }
 
-void leati_add_outer(leat_dtype dtype, int64_t rows, int64_t n, const void *a, const void *b,
-                     void *out) {
+void leati_gemm_add_outer(leat_dtype dtype, int64_t rows, int64_t n, const void *a, const void *b,
+                          void *out) {
     if (dtype == LEAT_FLOAT32)
         add_outer_float32(rows, n, a, b, out);
     else
         add_outer_float64(rows, n, a, b, out);
 }
 
-void leati_transpose_matrix(leat_dtype dtype, int64_t rows, int64_t columns, const void *from,
-                            void *to) {
+void leati_gemm_transpose(leat_dtype dtype, int64_t rows, int64_t columns, const void *from,
+                          void *to) {
     if (dtype == LEAT_FLOAT32)
         transpose_float32(rows, columns, from, to);
     else

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-leat_status leati_check_matrices(const leat_shape *shape, bool square, leat_error *err) {
+leat_status leati_matrices_check(const leat_shape *shape, bool square, leat_error *err) {
     char text[128];
     if (shape->rank == LEAT_UNKNOWN_RANK)
         return LEAT_OK;
@@ -18,13 +18,13 @@ leat_status leati_check_matrices(const leat_shape *shape, bool square, leat_erro
     return LEAT_OK;
 }
 
-leat_status leati_want_matrices(const leati_infer_call *call, int index, bool square,
+leat_status leati_matrices_want(const leati_infer_call *call, int index, bool square,
                                 leat_error *err) {
-    LEATI_TRY(leati_want_float(call, index, "a matrix", err));
-    return leati_check_matrices(&call->inputs[index].shape, square, err);
+    LEATI_TRY(leati_support_want_float(call, index, "a matrix", err));
+    return leati_matrices_check(&call->inputs[index].shape, square, err);
 }
 
-leat_shape leati_stack_of(const leat_shape *stack, const int64_t *last, int count) {
+leat_shape leati_matrices_stack_of(const leat_shape *stack, const int64_t *last, int count) {
     leat_shape out = *stack;
     if (stack->rank < 2)
         return out;
@@ -34,7 +34,7 @@ leat_shape leati_stack_of(const leat_shape *stack, const int64_t *last, int coun
     return out;
 }
 
-leat_shape leati_square_of(const leat_shape *in) {
+leat_shape leati_matrices_square_of(const leat_shape *in) {
     leat_shape out = *in;
     int64_t *sides = in->rank < 2 ? NULL : &out.dims[in->rank - 2];
     if (sides && sides[0] == LEAT_UNKNOWN_DIM)
@@ -44,13 +44,13 @@ leat_shape leati_square_of(const leat_shape *in) {
     return out;
 }
 
-leat_status leati_infer_square(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_matrices(call, 0, true, err));
-    leat_shape square = leati_square_of(&call->inputs[0].shape);
-    return leati_infer_output(call, call->inputs[0].dtype, &square, NULL, err);
+leat_status leati_matrices_infer_square(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_matrices_want(call, 0, true, err));
+    leat_shape square = leati_matrices_square_of(&call->inputs[0].shape);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &square, NULL, err);
 }
 
-int64_t leati_smaller_dim(int64_t a, int64_t b) {
+int64_t leati_matrices_smaller_dim(int64_t a, int64_t b) {
     if (a == 0 || b == 0)
         return 0;
     if (a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM)
@@ -65,7 +65,7 @@ leati_matrices leati_matrices_of(const leati_operand *operand) {
     return m;
 }
 
-double *leati_doubles(leati_kernel_call *call, int64_t count, leat_error *err) {
+double *leati_matrices_doubles(leati_kernel_call *call, int64_t count, leat_error *err) {
     size_t bytes = 0;
     double *made = leati_mul_size((size_t)(count > 0 ? count : 1), sizeof *made, &bytes)
                        ? leati_arena_alloc(call->arena, bytes)
@@ -75,47 +75,48 @@ double *leati_doubles(leati_kernel_call *call, int64_t count, leat_error *err) {
     return made;
 }
 
-void leati_read_doubles(const leati_operand *from, int64_t row, int64_t first, int64_t count,
-                        double *to) {
-    const char *data = leati_row_of(from, row);
+void leati_matrices_read_doubles(const leati_operand *from, int64_t row, int64_t first,
+                                 int64_t count, double *to) {
+    const char *data = leati_support_row_of(from, row);
     if (count > 0 && from->dtype == LEAT_FLOAT64)
         memcpy(to, (const double *)data + first, (size_t)count * sizeof *to);
     for (int64_t i = 0; i < count && from->dtype == LEAT_FLOAT32; i++)
         to[i] = (double)((const float *)data)[first + i];
 }
 
-void leati_write_doubles(const double *from, const leati_operand *to, int64_t row, int64_t first,
-                         int64_t count) {
-    char *data = leati_row_of(to, row);
+void leati_matrices_write_doubles(const double *from, const leati_operand *to, int64_t row,
+                                  int64_t first, int64_t count) {
+    char *data = leati_support_row_of(to, row);
     if (count > 0 && to->dtype == LEAT_FLOAT64)
         memcpy((double *)data + first, from, (size_t)count * sizeof *from);
     for (int64_t i = 0; i < count && to->dtype == LEAT_FLOAT32; i++)
         ((float *)data)[first + i] = (float)from[i];
 }
 
-leat_status leati_refuse_matrix(leati_kernel_call *call, int64_t row, int64_t matrix,
-                                const char *why, leat_error *err) {
+leat_status leati_matrices_refuse(leati_kernel_call *call, int64_t row, int64_t matrix,
+                                  const char *why, leat_error *err) {
     call->failed_row = row;
     return leati_fail(err, LEAT_INVALID_ARGUMENT, "matrix %lld: %s", (long long)matrix, why);
 }
 
 /* ---- for gradients ---- */
 
-leat_value leati_turned(leat_value x) {
-    return leat_einsum("...ij->...ji", &x, 1);
+leat_value leati_matrices_transposed(leat_value x) {
+    return leat_op_einsum("...ij->...ji", &x, 1);
 }
 
-leat_value leati_safe_reciprocal(leat_value x) {
-    leat_value square = leat_square(x);
-    return leat_divide(x, leat_add(square, leati_number(x.graph, leat_value_dtype(x), 1e-20)));
+leat_value leati_matrices_safe_reciprocal(leat_value x) {
+    leat_value square = leat_op_square(x);
+    return leat_op_divide(
+        x, leat_op_add(square, leati_support_number(x.graph, leat_value_dtype(x), 1e-20)));
 }
 
-leat_value leati_gaps(leat_value v) {
-    leat_value gaps = leat_subtract(leat_expand_dims(v, -2), leat_expand_dims(v, -1));
-    return leat_set_diag(leati_safe_reciprocal(gaps), leat_zeros_like(v), 0);
+leat_value leati_matrices_gaps(leat_value v) {
+    leat_value gaps = leat_op_subtract(leat_op_expand_dims(v, -2), leat_op_expand_dims(v, -1));
+    return leat_op_set_diag(leati_matrices_safe_reciprocal(gaps), leat_op_zeros_like(v), 0);
 }
 
-leat_value leati_lower_half(leat_value x) {
-    leat_value both = leat_band_part(leat_add(x, leati_turned(x)), -1, 0);
-    return leat_set_diag(both, leati_times(leat_diag_part(both, 0), 0.5), 0);
+leat_value leati_matrices_lower_half(leat_value x) {
+    leat_value both = leat_op_band_part(leat_op_add(x, leati_matrices_transposed(x)), -1, 0);
+    return leat_op_set_diag(both, leati_support_times(leat_op_diag_part(both, 0), 0.5), 0);
 }

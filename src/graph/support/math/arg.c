@@ -56,7 +56,7 @@ static const search_function searches[2][LEAT_NUM_DTYPES] = {
 
 static leat_status without_axis(const struct leati_arg_args *args, const leat_shape *in,
                                 int32_t *axis, leat_shape *out, leat_error *err) {
-    LEATI_TRY(leati_normal_axis(args->axis, in->rank, axis, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, in->rank, axis, err));
     if (in->dims[*axis] == 0)
         return leati_refuse(
             err, SHAPE, "dimension %d is empty: it has no largest or smallest value", (int)*axis);
@@ -86,16 +86,16 @@ leat_status leati_arg_infer(leati_infer_call *call, bool smallest, leat_error *e
     } else if (call->inputs[0].shape.rank >= 0) {
         LEATI_TRY(without_axis(args, &call->inputs[0].shape, &axis, &shape, err));
     }
-    return leati_infer_output(call, args->output_type, &shape, NULL, err);
+    return leati_op_infer_output(call, args->output_type, &shape, NULL, err);
 }
 
 leat_status leati_arg_kernel(leati_kernel_call *call, bool smallest, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape from = leati_operand_shape(in), shape = {0};
+    leat_shape from = leati_support_operand_shape(in), shape = {0};
     search_function search = searches[smallest][in->dtype];
     int32_t axis = 0;
     LEATI_TRY(without_axis(call->args, &from, &axis, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t inner = 1, dim = from.dims[axis];
     for (int32_t d = axis + 1; d < from.rank; d++)
         inner *= from.dims[d];
@@ -103,11 +103,11 @@ leat_status leati_arg_kernel(leati_kernel_call *call, bool smallest, leat_error 
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < out->count; i++) {
             int64_t first = i / inner * inner * dim + i % inner;
-            int64_t best = search(leati_row_of(in, row) + first * size, dim, inner);
+            int64_t best = search(leati_support_row_of(in, row) + first * size, dim, inner);
             switch (out->dtype) {
-            case LEAT_INT32: ((int32_t *)leati_row_of(out, row))[i] = (int32_t)best; break;
-            case LEAT_INT64: ((int64_t *)leati_row_of(out, row))[i] = best; break;
-            default: ((uint16_t *)leati_row_of(out, row))[i] = (uint16_t)best; break;
+            case LEAT_INT32: ((int32_t *)leati_support_row_of(out, row))[i] = (int32_t)best; break;
+            case LEAT_INT64: ((int64_t *)leati_support_row_of(out, row))[i] = best; break;
+            default: ((uint16_t *)leati_support_row_of(out, row))[i] = (uint16_t)best; break;
             }
         }
     }

@@ -37,7 +37,7 @@ static leat_status check_shapes(const leat_shape *a, const leat_shape *b, leat_s
     leat_shape x = heads_of(a), y = heads_of(b);
     *heads = x;
     if (x.rank >= 0 && y.rank >= 0)
-        return leati_infer_broadcast_shape(&x, &y, heads, err);
+        return leati_op_infer_broadcast_shape(&x, &y, heads, err);
     heads->rank = -1;
     return LEAT_OK;
 }
@@ -74,7 +74,7 @@ static leat_status range_of(leati_kernel_call *call, double max_val, float *rang
                             leat_error *err) {
     leati_operand number = {.data = (char *)&max_val, .dtype = LEAT_FLOAT64, .count = 1}, typed;
     leati_operand scaled;
-    LEATI_TRY(leati_inner_cast(call, &number, call->inputs[0].dtype, &typed, err));
+    LEATI_TRY(leati_support_inner_cast(call, &number, call->inputs[0].dtype, &typed, err));
     LEATI_TRY(leati_colour_floats(call, &typed, &scaled, err));
     memcpy(range, scaled.data, sizeof *range);
     return LEAT_OK;
@@ -82,8 +82,8 @@ static leat_status range_of(leati_kernel_call *call, double max_val, float *rang
 
 leat_status leati_compare_begin(leati_kernel_call *call, double max_val, leati_compared *out,
                                 leat_error *err) {
-    leat_shape a = leati_operand_shape(&call->inputs[0]);
-    leat_shape b = leati_operand_shape(&call->inputs[1]);
+    leat_shape a = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape b = leati_support_operand_shape(&call->inputs[1]);
     size_t bytes = 0;
     *out = (leati_compared){0};
     LEATI_TRY(check_shapes(&a, &b, &out->heads, err));
@@ -126,9 +126,9 @@ static void fill_weights(double *weights, int64_t size, double sigma) {
         weights[i] /= sum;
 }
 
-leat_status leati_ssim_init(leati_ssim *ssim, leati_kernel_call *call,
-                            const struct leati_ssim_args *args, float range, int64_t height,
-                            int64_t width, int64_t channels, leat_error *err) {
+leat_status leati_compare_ssim_init(leati_ssim *ssim, leati_kernel_call *call,
+                                    const struct leati_ssim_args *args, float range, int64_t height,
+                                    int64_t width, int64_t channels, leat_error *err) {
     int64_t size = args->filter_size;
     if (height < size || width < size)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -184,7 +184,7 @@ static void compare_window(const leati_ssim *s, int64_t at, double *likeness, do
     *likeness = (product + s->c1) / (squares + s->c1) * *contrast;
 }
 
-void leati_ssim_compare(const leati_ssim *s, const float *a, const float *b, float *map,
+void leati_compare_ssim(const leati_ssim *s, const float *a, const float *b, float *map,
                         double *means, double *contrast) {
     int64_t rows = s->height - s->size + 1, columns = s->width - s->size + 1;
     int64_t line = s->width * s->channels;
@@ -222,15 +222,15 @@ leat_status leati_compare_batches(const leat_value sources[2], leat_value pictur
                               "the gradient takes pictures of rank 3 and 4, found %d; set it "
                               "with ensure_shape",
                               (int)rank);
-        pictures[i] = leat_convert_image_dtype(sources[i], LEAT_FLOAT32, false);
+        pictures[i] = leat_op_convert_image_dtype(sources[i], LEAT_FLOAT32, false);
         if (rank == 3)
-            pictures[i] = leat_expand_dims(pictures[i], 0);
+            pictures[i] = leat_op_expand_dims(pictures[i], 0);
     }
     return LEAT_OK;
 }
 
 double leati_compare_range(double max_val, leat_dtype dtype) {
-    if (leati_dtype_is_floating(dtype))
+    if (leati_graph_dtype_is_floating(dtype))
         return max_val;
     int bits = (int)leat_dtype_size(dtype) * 8 - (dtype >= LEAT_INT8 && dtype <= LEAT_INT64);
     return trunc(max_val) / (ldexp(1, bits) - 1);
@@ -259,9 +259,9 @@ static leat_status window_filter(leat_graph *graph, const struct leati_ssim_args
     return status;
 }
 
-leat_status leati_ssim_compose(const struct leati_ssim_args *args, double range,
-                               const leat_value pictures[2], leat_value *likeness,
-                               leat_value *contrast, leat_error *err) {
+leat_status leati_compare_ssim_compose(const struct leati_ssim_args *args, double range,
+                                       const leat_value pictures[2], leat_value *likeness,
+                                       leat_value *contrast, leat_error *err) {
     leat_value a = pictures[0], b = pictures[1], filter;
     leat_shape shape = leat_value_shape(a);
     if (shape.rank != 4 || shape.dims[3] == LEAT_UNKNOWN_DIM)
@@ -269,15 +269,18 @@ leat_status leati_ssim_compose(const struct leati_ssim_args *args, double range,
                           "the gradient needs to know the number of channels; set it with "
                           "ensure_shape");
     LEATI_TRY(window_filter(a.graph, args, shape.dims[3], &filter, err));
-    leat_value mean_a = leat_conv2d(a, filter, NULL), mean_b = leat_conv2d(b, filter, NULL);
-    leat_value product = leati_times(leat_multiply(mean_a, mean_b), 2);
-    leat_value squares = leat_add(leat_square(mean_a), leat_square(mean_b));
-    leat_value products = leati_times(leat_conv2d(leat_multiply(a, b), filter, NULL), 2);
-    leat_value sums = leat_conv2d(leat_add(leat_square(a), leat_square(b)), filter, NULL);
-    leat_value c1 = leati_number(a.graph, LEAT_FLOAT32, pow(args->k1 * range, 2));
-    leat_value c2 = leati_number(a.graph, LEAT_FLOAT32, pow(args->k2 * range, 2));
-    *contrast = leat_divide(leat_add(leat_subtract(products, product), c2),
-                            leat_add(leat_subtract(sums, squares), c2));
-    *likeness = leat_multiply(leat_divide(leat_add(product, c1), leat_add(squares, c1)), *contrast);
+    leat_value mean_a = leat_op_conv2d(a, filter, NULL), mean_b = leat_op_conv2d(b, filter, NULL);
+    leat_value product = leati_support_times(leat_op_multiply(mean_a, mean_b), 2);
+    leat_value squares = leat_op_add(leat_op_square(mean_a), leat_op_square(mean_b));
+    leat_value products =
+        leati_support_times(leat_op_conv2d(leat_op_multiply(a, b), filter, NULL), 2);
+    leat_value sums =
+        leat_op_conv2d(leat_op_add(leat_op_square(a), leat_op_square(b)), filter, NULL);
+    leat_value c1 = leati_support_number(a.graph, LEAT_FLOAT32, pow(args->k1 * range, 2));
+    leat_value c2 = leati_support_number(a.graph, LEAT_FLOAT32, pow(args->k2 * range, 2));
+    *contrast = leat_op_divide(leat_op_add(leat_op_subtract(products, product), c2),
+                               leat_op_add(leat_op_subtract(sums, squares), c2));
+    *likeness = leat_op_multiply(leat_op_divide(leat_op_add(product, c1), leat_op_add(squares, c1)),
+                                 *contrast);
     return LEAT_OK;
 }

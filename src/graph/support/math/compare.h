@@ -22,12 +22,12 @@ LEAT_WARN_UNUSED leat_status leati_compare_infer(const leati_infer_call *call, l
 LEAT_WARN_UNUSED leat_status leati_compare_begin(leati_kernel_call *call, double max_val,
                                                  leati_compared *out, leat_error *err);
 /* Pictures `k` of row `row`. */
-static inline const float *leati_compared_a(const leati_compared *c, int64_t row, int64_t k) {
-    const float *data = (const float *)(const void *)leati_row_of(&c->a, row);
+static inline const float *leati_compare_row_a(const leati_compared *c, int64_t row, int64_t k) {
+    const float *data = (const float *)(const void *)leati_support_row_of(&c->a, row);
     return data + c->a_at[k] * c->height * c->width * c->channels;
 }
-static inline const float *leati_compared_b(const leati_compared *c, int64_t row, int64_t k) {
-    const float *data = (const float *)(const void *)leati_row_of(&c->b, row);
+static inline const float *leati_compare_row_b(const leati_compared *c, int64_t row, int64_t k) {
+    const float *data = (const float *)(const void *)leati_support_row_of(&c->b, row);
     return data + c->b_at[k] * c->height * c->width * c->channels;
 }
 
@@ -74,14 +74,14 @@ typedef struct leati_ssim {
 
 /* Checks the size and gets memory from the call's arena. INVALID_ARGUMENT where a picture is
  * smaller than the window. */
-LEAT_WARN_UNUSED leat_status leati_ssim_init(leati_ssim *ssim, leati_kernel_call *call,
-                                             const struct leati_ssim_args *args, float range,
-                                             int64_t height, int64_t width, int64_t channels,
-                                             leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_compare_ssim_init(leati_ssim *ssim, leati_kernel_call *call,
+                                                     const struct leati_ssim_args *args,
+                                                     float range, int64_t height, int64_t width,
+                                                     int64_t channels, leat_error *err);
 /* The likeness of two pictures at each place of the window, averaged over channels into `map`
  * (height - size + 1 rows; NULL: not wanted), and for each channel its mean and that of contrast
  * and structure alone into `means` and `contrast` (may be NULL). */
-void leati_ssim_compare(const leati_ssim *ssim, const float *a, const float *b, float *map,
+void leati_compare_ssim(const leati_ssim *ssim, const float *a, const float *b, float *map,
                         double *means, double *contrast);
 
 /* ---- gradients ---- */
@@ -90,9 +90,10 @@ void leati_ssim_compare(const leati_ssim *ssim, const float *a, const float *b, 
 LEAT_WARN_UNUSED leat_status leati_compare_batches(const leat_value sources[2],
                                                    leat_value pictures[2], leat_error *err);
 /* Of batches of rank 4: likeness and contrast at each place and channel, from other operations. */
-LEAT_WARN_UNUSED leat_status leati_ssim_compose(const struct leati_ssim_args *args, double range,
-                                                const leat_value pictures[2], leat_value *likeness,
-                                                leat_value *contrast, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_compare_ssim_compose(const struct leati_ssim_args *args,
+                                                        double range, const leat_value pictures[2],
+                                                        leat_value *likeness, leat_value *contrast,
+                                                        leat_error *err);
 /* max_val as pictures of that dtype are scaled. */
 double leati_compare_range(double max_val, leat_dtype dtype);
 

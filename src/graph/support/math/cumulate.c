@@ -66,18 +66,18 @@ leat_status leati_cumulate_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, DTYPE, "the input is %s; expected numbers",
                             leat_dtype_name(in->dtype));
     if (in->shape.rank >= 0 && call->unknown == 0)
-        LEATI_TRY(leati_normal_axis(args->axis, in->shape.rank, &axis, err));
-    return leati_infer_same(call, err);
+        LEATI_TRY(leati_support_normal_axis(args->axis, in->shape.rank, &axis, err));
+    return leati_op_infer_same(call, err);
 }
 
 leat_status leati_cumulate_kernel(leati_kernel_call *call, bool product, leat_error *err) {
     const struct leati_cumulate_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     line_function line = lines[product][in->dtype];
     int32_t axis = 0;
-    LEATI_TRY(leati_normal_axis(args->axis, in->rank, &axis, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, in->rank, &axis, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t inner = 1, dim = shape.dims[axis], size = (int64_t)leat_dtype_size(in->dtype);
     for (int32_t d = axis + 1; d < shape.rank; d++)
         inner *= shape.dims[d];
@@ -85,7 +85,7 @@ leat_status leati_cumulate_kernel(leati_kernel_call *call, bool product, leat_er
         for (int64_t i = 0; i < in->count / dim; i++) {
             int64_t first = (i / inner * dim * inner + i % inner) * size;
             int64_t start = args->reverse ? first + (dim - 1) * inner * size : first;
-            line(leati_row_of(out, row) + start, leati_row_of(in, row) + start, dim,
+            line(leati_support_row_of(out, row) + start, leati_support_row_of(in, row) + start, dim,
                  args->reverse ? -inner : inner, args->exclusive);
         }
     }
@@ -95,5 +95,5 @@ leat_status leati_cumulate_kernel(leati_kernel_call *call, bool product, leat_er
 leat_value leati_cumulate_build(const leati_tensor_op *op, leat_value x, int64_t axis,
                                 bool exclusive, bool reverse) {
     struct leati_cumulate_args args = {.axis = axis, .exclusive = exclusive, .reverse = reverse};
-    return leati_op1(op, &args, x);
+    return leati_graph_build1(op, &args, x);
 }

@@ -7,7 +7,7 @@
 #include "graph/support/math/elementwise.h"
 
 /* The number of the only bit of a positive power of two; -1 for other values. */
-static inline int leati_power_of_two(int64_t value) {
+static inline int leati_division_power_of_two(int64_t value) {
     return value > 0 && (value & (value - 1)) == 0 ? __builtin_ctzll((uint64_t)value) : -1;
 }
 
@@ -15,7 +15,7 @@ static inline int leati_power_of_two(int64_t value) {
 #define LEATI_DIVISION_FAST(TYPE, FAST)                                                            \
     if (lane->in_step[1] == 0 && lane->in_step[0] == (int64_t)sizeof(TYPE) &&                      \
         lane->out_step == (int64_t)sizeof(TYPE)) {                                                 \
-        int shift = leati_power_of_two((int64_t) * (const TYPE *)lane->in[1]);                     \
+        int shift = leati_division_power_of_two((int64_t) * (const TYPE *)lane->in[1]);            \
         if (shift >= 0) {                                                                          \
             const TYPE *a = (const TYPE *)lane->in[0];                                             \
             TYPE *out = (TYPE *)lane->out;                                                         \

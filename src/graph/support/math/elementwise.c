@@ -220,13 +220,13 @@ leat_status leati_elementwise(leati_kernel_call *call, leati_lane_function funct
     int64_t failed = -1;
     if (run_flat(call, function, &failed))
         return failed < 0 ? LEAT_OK : refuse(call, failed, refusal, err);
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     for (int k = 1; k < call->num_inputs; k++) {
-        leat_shape other = leati_operand_shape(&call->inputs[k]), joined;
-        LEATI_TRY(leati_infer_broadcast_shape(&shape, &other, &joined, err));
+        leat_shape other = leati_support_operand_shape(&call->inputs[k]), joined;
+        LEATI_TRY(leati_op_infer_broadcast_shape(&shape, &other, &joined, err));
         shape = joined;
     }
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (call->n == 0 || leati_shape_count(&shape) == 0)
         return LEAT_OK;
     walk w;

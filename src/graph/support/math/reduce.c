@@ -26,10 +26,10 @@ const leati_row leati_reduce_rows[] = {
 leat_status leati_reduce_mask(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
     for (int32_t d = 0; d < rank; d++)
         mask[d] = axes->values == NULL;
-    return leati_mark_axes(axes, rank, mask, err);
+    return leati_support_mark_axes(axes, rank, mask, err);
 }
 
-leat_shape leati_reduced_shape(const leat_shape *in, const bool *mask, bool keepdims) {
+leat_shape leati_reduce_shape(const leat_shape *in, const bool *mask, bool keepdims) {
     leat_shape out = {.rank = 0};
     for (int32_t d = 0; d < in->rank; d++)
         if (!mask[d] || keepdims)
@@ -48,11 +48,11 @@ leat_status leati_reduce_infer_as(leati_infer_call *call, leat_dtype dtype, leat
     } else if (in->rank >= 0) {
         bool mask[LEAT_MAX_RANK];
         LEATI_TRY(leati_reduce_mask(&args->axis, in->rank, mask, err));
-        shape = leati_reduced_shape(in, mask, args->keepdims);
+        shape = leati_reduce_shape(in, mask, args->keepdims);
     } else if (args->axis.values == NULL && !args->keepdims) {
         shape = LEAT_SCALAR;
     }
-    return leati_infer_output(call, dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
 leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err) {
@@ -64,7 +64,7 @@ leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err) {
 }
 
 leat_status leati_reduce_infer_bool(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_BOOL, "the input", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_BOOL, "the input", err));
     return leati_reduce_infer_as(call, call->inputs[0].dtype, err);
 }
 
@@ -153,8 +153,8 @@ static const fold_function add_lines[][LEAT_NUM_DTYPES] = REDUCE_KINDS(add);
 /* Dimensions of 1 are left out; neighbours that are both reduced or both kept become one. */
 static void plan_dims(reduce_plan *plan, const leati_operand *in, const bool *mask) {
     int64_t steps[LEAT_MAX_RANK], acc_steps[LEAT_MAX_RANK], acc_step = 1;
-    leat_shape shape = leati_operand_shape(in);
-    leati_dense_steps(&shape, leat_dtype_size(in->dtype), steps);
+    leat_shape shape = leati_support_operand_shape(in);
+    leati_support_dense_steps(&shape, leat_dtype_size(in->dtype), steps);
     for (int32_t d = in->rank - 1; d >= 0; d--) {
         acc_steps[d] = mask[d] ? 0 : acc_step;
         acc_step *= mask[d] ? 1 : in->dims[d];
@@ -289,21 +289,21 @@ leat_status leati_reduce(leati_kernel_call *call, const bool *mask, leati_reduce
         for (int64_t i = 0; i < out->count; i++)
             acc[i] = first;
         if (in->count > 0)
-            walk(&plan, 0, acc, leati_row_of(in, row));
+            walk(&plan, 0, acc, leati_support_row_of(in, row));
         if (kind == LEATI_REDUCE_MEAN)
             divide(acc, out->count, in->dtype, reduced);
-        store(leati_row_of(out, row), in->dtype, acc, out->count);
+        store(leati_support_row_of(out, row), in->dtype, acc, out->count);
     }
     return LEAT_OK;
 }
 
 leat_status leati_reduce_kernel(leati_kernel_call *call, leati_reduce_kind kind, leat_error *err) {
     const struct leati_reduce_args *args = call->args;
-    leat_shape in = leati_operand_shape(&call->inputs[0]);
+    leat_shape in = leati_support_operand_shape(&call->inputs[0]);
     bool mask[LEAT_MAX_RANK];
     LEATI_TRY(leati_reduce_mask(&args->axis, in.rank, mask, err));
-    leat_shape shape = leati_reduced_shape(&in, mask, args->keepdims);
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    leat_shape shape = leati_reduce_shape(&in, mask, args->keepdims);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     return leati_reduce(call, mask, kind, err);
 }
 
@@ -312,7 +312,7 @@ leat_value leati_reduce_build(const leati_tensor_op *op, leat_value x, const int
     struct leati_reduce_args args = {
         .axis = {.values = (int64_t *)(uintptr_t)axes, .count = axes == NULL ? 0 : num_axes},
         .keepdims = keepdims};
-    return leati_op1(op, &args, x);
+    return leati_graph_build1(op, &args, x);
 }
 
 leat_status leati_reduce_expand(const leati_gradient_call *call, leat_value value, leat_value *out,
@@ -330,7 +330,7 @@ leat_status leati_reduce_expand(const leati_gradient_call *call, leat_value valu
     LEATI_TRY(leati_reduce_mask(&args->axis, in.rank, mask, err));
     for (int32_t d = 0; d < in.rank; d++)
         if (mask[d])
-            *out = leat_expand_dims(*out, d);
+            *out = leat_op_expand_dims(*out, d);
     return LEAT_OK;
 }
 
@@ -339,9 +339,9 @@ leat_status leati_reduce_extreme_gradient(leati_gradient_call *call, leat_error 
     leat_value x = call->inputs[0], g, top;
     LEATI_TRY(leati_reduce_expand(call, call->output_gradients[0], &g, err));
     LEATI_TRY(leati_reduce_expand(call, call->outputs[0], &top, err));
-    leat_value chosen = leat_cast(leat_equal(x, top), leat_value_dtype(x));
+    leat_value chosen = leat_op_cast(leat_op_equal(x, top), leat_value_dtype(x));
     leat_value ties =
-        leat_reduce_sum(chosen, args->axis.values, args->axis.count, args->axis.values != NULL);
-    call->input_gradients[0] = leat_multiply(chosen, leat_divide(g, ties));
+        leat_op_reduce_sum(chosen, args->axis.values, args->axis.count, args->axis.values != NULL);
+    call->input_gradients[0] = leat_op_multiply(chosen, leat_op_divide(g, ties));
     return LEAT_OK;
 }

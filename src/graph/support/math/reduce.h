@@ -27,7 +27,7 @@ extern const leati_row leati_reduce_rows[];
 LEAT_WARN_UNUSED leat_status leati_reduce_mask(const leati_ints *axes, int32_t rank, bool *mask,
                                                leat_error *err);
 /* The shape of a result: masked dimensions left out, or 1. */
-leat_shape leati_reduced_shape(const leat_shape *in, const bool *mask, bool keepdims);
+leat_shape leati_reduce_shape(const leat_shape *in, const bool *mask, bool keepdims);
 /* One output of that shape and `dtype`; the arguments begin with leati_reduce_args. */
 LEAT_WARN_UNUSED leat_status leati_reduce_infer_as(leati_infer_call *call, leat_dtype dtype,
                                                    leat_error *err);

@@ -21,9 +21,10 @@ LEAT_WARN_UNUSED leat_status leati_segment_infer(leati_infer_call *call, leat_er
 LEAT_WARN_UNUSED leat_status leati_segment_kernel(leati_kernel_call *call, leati_combine_kind kind,
                                                   bool mean, leat_error *err);
 /* The slots of unsorted_segment_*; segments without slices are what combining starts with. */
-LEAT_WARN_UNUSED leat_status leati_unsorted_infer(leati_infer_call *call, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_unsorted_kernel(leati_kernel_call *call, leati_combine_kind kind,
-                                                   leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_segment_unsorted_infer(leati_infer_call *call, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_segment_unsorted_kernel(leati_kernel_call *call,
+                                                           leati_combine_kind kind,
+                                                           leat_error *err);
 
 /* The shape of `count` segments of data; INVALID_ARGUMENT where the numbers do not fit it. */
 LEAT_WARN_UNUSED leat_status leati_segment_shape(const leat_shape *data, const leat_shape *ids,

@@ -6,12 +6,12 @@
 #define PI 3.14159265358979323846
 #define ROOT_2 1.41421356237309504880
 
-double leati_lgamma(double x) {
+double leati_special_lgamma(double x) {
     int sign = 0;
     return lgamma_r(x, &sign); /* lgamma writes a global */
 }
 
-double leati_digamma(double x) {
+double leati_special_digamma(double x) {
     /* Bernoulli numbers B(2k) / 2k of the asymptotic series. */
     static const double terms[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
                                    1.0 / 132, -691.0 / 32760, 1.0 / 12};
@@ -44,7 +44,7 @@ static double erfc_inverse(double tail) {
     return x;
 }
 
-double leati_erfinv(double y) {
+double leati_special_erfinv(double y) {
     if (isnan(y) || y < -1 || y > 1)
         return NAN;
     if (y == 1 || y == -1)
@@ -61,18 +61,18 @@ double leati_erfinv(double y) {
     return x;
 }
 
-double leati_ndtri(double p) {
+double leati_special_ndtri(double p) {
     if (isnan(p) || p < 0 || p > 1)
         return NAN;
     if (p == 0 || p == 1)
         return p == 0 ? -INFINITY : INFINITY;
     return p < 0.25   ? -ROOT_2 * erfc_inverse(2 * p)
            : p > 0.75 ? ROOT_2 * erfc_inverse(2 * (1 - p))
-                      : ROOT_2 * leati_erfinv(2 * p - 1);
+                      : ROOT_2 * leati_special_erfinv(2 * p - 1);
 }
 
 /* The first terms are added up, the others by the Euler-Maclaurin formula. */
-double leati_zeta(double x, double q) {
+double leati_special_zeta(double x, double q) {
     /* Bernoulli's number 2 j over (2 j)!. */
     static const double factors[8] = {1.0 / 12,
                                       -1.0 / 720,
@@ -107,11 +107,11 @@ double leati_zeta(double x, double q) {
     return sum;
 }
 
-double leati_polygamma(double n, double x) {
+double leati_special_polygamma(double n, double x) {
     if (!(n >= 0) || n != floor(n))
         return NAN;
     if (n == 0)
-        return leati_digamma(x);
-    double size = exp(leati_lgamma(n + 1)) * leati_zeta(n + 1, x);
+        return leati_special_digamma(x);
+    double size = exp(leati_special_lgamma(n + 1)) * leati_special_zeta(n + 1, x);
     return fmod(n, 2) == 0 ? -size : size;
 }

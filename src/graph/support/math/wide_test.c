@@ -69,9 +69,9 @@ static void test_loops(void **state) {
 static int trace_normalise(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_subtract(x, leat_graph_argument(graph, 1));
-    outputs[1] = leat_divide(leat_graph_argument(graph, 1), x);
-    outputs[2] = leat_less(leat_graph_argument(graph, 1), x);
+    outputs[0] = leat_op_subtract(x, leat_graph_argument(graph, 1));
+    outputs[1] = leat_op_divide(leat_graph_argument(graph, 1), x);
+    outputs[2] = leat_op_less(leat_graph_argument(graph, 1), x);
     return 3;
 }
 
@@ -80,7 +80,7 @@ static void check_channels(int64_t height, int64_t width, int64_t channels) {
     const leat_shape shapes[2] = {LEAT_SHAPE(height, width, channels), LEAT_SHAPE(channels)};
     leat_spec *spec = test_spec(2, dtypes, shapes);
     leat_error err = {0};
-    leat_function *function = leat_trace(trace_normalise, NULL, spec, &err);
+    leat_function *function = LEAT_TRACE(trace_normalise, NULL, spec, &err);
     leat_spec_unref(spec);
     assert_non_null(function);
     leat_tensor inputs[2], outputs[3];

@@ -62,9 +62,9 @@ static leat_status infer_sparse(leati_infer_call *call, leat_dtype dtype, const 
     int64_t rank = records->rank < 0 ? LEAT_UNKNOWN_DIM : records->rank + 1;
     leat_shape values = LEAT_SHAPE(LEAT_UNKNOWN_DIM), indices = LEAT_SHAPE(LEAT_UNKNOWN_DIM, rank),
                dense = LEAT_SHAPE(rank);
-    LEATI_TRY(leati_infer_output(call, LEAT_INT64, &indices, NULL, err));
-    LEATI_TRY(leati_infer_output(call, dtype, &values, NULL, err));
-    return leati_infer_output(call, LEAT_INT64, &dense, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, LEAT_INT64, &indices, NULL, err));
+    LEATI_TRY(leati_op_infer_output(call, dtype, &values, NULL, err));
+    return leati_op_infer_output(call, LEAT_INT64, &dense, NULL, err);
 }
 
 static leat_status infer_ragged(leati_infer_call *call, const leat_spec *feature,
@@ -74,8 +74,8 @@ static leat_status infer_ragged(leati_infer_call *call, const leat_spec *feature
         splits.dims[0] = 2;
     else if (records->rank == 1 && records->dims[0] >= 0)
         splits.dims[0] = records->dims[0] + 1;
-    LEATI_TRY(leati_infer_output(call, leat_spec_dtype(feature), &values, NULL, err));
-    return leati_infer_output(call, leat_spec_row_splits_dtype(feature), &splits, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, leat_spec_dtype(feature), &values, NULL, err));
+    return leati_op_infer_output(call, leat_spec_row_splits_dtype(feature), &splits, NULL, err);
 }
 
 static leat_status infer_feature(leati_infer_call *call, const char *key, const leat_spec *feature,
@@ -98,7 +98,7 @@ static leat_status infer_feature(leati_infer_call *call, const char *key, const 
                             key);
     LEATI_TRY(length_of(key, &shape, &length, &multiple, err));
     LEATI_TRY(leati_features_shape(records, &shape, &all, err));
-    return leati_infer_output(call, dtype, &all, NULL, err);
+    return leati_op_infer_output(call, dtype, &all, NULL, err);
 }
 
 leat_status leati_features_infer(leati_infer_call *call, const leat_spec *features,
@@ -179,7 +179,7 @@ leat_status leati_features_open(leati_features *f, leat_error *err) {
 static leat_status copy_texts(leati_kernel_call *call, int output, leat_string *strings,
                               int64_t count, leat_error *err) {
     for (int64_t i = 0; i < count; i++) {
-        char *to = leati_kernel_text(call, output, strings[i].size, err);
+        char *to = leati_op_kernel_text(call, output, strings[i].size, err);
         if (to == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
         if (strings[i].size > 0)
@@ -226,11 +226,11 @@ static int64_t count_values(const batch *b, int64_t *longest) {
 }
 
 static leat_status output_like(const batch *b, int index, leat_shape shape, leat_error *err) {
-    return leati_output_like(b->features->call, b->output + index, &shape, err);
+    return leati_support_output_like(b->features->call, b->output + index, &shape, err);
 }
 
 static void *output_of(const batch *b, int index) {
-    return leati_row_of(&b->features->call->outputs[b->output + index], b->row);
+    return leati_support_row_of(&b->features->call->outputs[b->output + index], b->row);
 }
 
 /* Are the records a vector? Else they are a scalar. */
@@ -316,7 +316,7 @@ static leat_status put_dense(const batch *b, leat_error *err) {
     const leati_features *f = b->features;
     const leati_feature_request *request = leati_example_plan_request(f->plan, b->feature);
     leat_shape shape = leat_spec_shape(leat_spec_child(f->spec, b->feature)), all;
-    leat_shape records = leati_operand_shape(&f->call->inputs[0]);
+    leat_shape records = leati_support_operand_shape(&f->call->inputs[0]);
     int64_t longest, size = request->length;
     (void)count_values(b, &longest);
     if (size < 0) {
@@ -324,7 +324,7 @@ static leat_status put_dense(const batch *b, leat_error *err) {
         shape.dims[0] = request->multiple > 0 ? longest / request->multiple : 0;
     }
     LEATI_TRY(leati_features_shape(&records, &shape, &all, err));
-    LEATI_TRY(leati_output_like(f->call, b->output, &all, err));
+    LEATI_TRY(leati_support_output_like(f->call, b->output, &all, err));
     char *to = output_of(b, 0);
     size_t bytes = leat_dtype_size(request->dtype);
     for (int64_t r = 0; r < b->n && size > 0; r++, to += (size_t)size * bytes) {
@@ -362,6 +362,6 @@ leat_status leati_features_hold(const leati_features *f, leat_error *err) {
     int end = f->first + leati_features_outputs(f->spec);
     for (int i = f->first; i < end && f->call->n > 0; i++)
         if (f->call->outputs[i].dtype == LEAT_STRING)
-            LEATI_TRY(leati_kernel_hold(f->call, i, 0, err));
+            LEATI_TRY(leati_op_kernel_hold(f->call, i, 0, err));
     return LEAT_OK;
 }

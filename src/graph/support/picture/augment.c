@@ -34,13 +34,13 @@ static leat_status run_row(leati_kernel_call *call, int64_t row, const leati_ten
                            const void *args, leat_error *err) {
     leati_operand in = call->inputs[0], out = call->outputs[0];
     leati_kernel_call inner = *call;
-    in.data = leati_row_of(&in, row);
+    in.data = leati_support_row_of(&in, row);
     inner.n = 1;
     inner.inputs = &in;
     inner.num_inputs = 1;
     inner.args = args;
     if (call->n > 1) {
-        out.data = leati_row_of(&out, row);
+        out.data = leati_support_row_of(&out, row);
         inner.outputs = &out;
     }
     return op->kernel(&inner, err);
@@ -151,8 +151,8 @@ static leat_status flip(leati_kernel_call *call, int64_t row, leati_philox philo
     LEATI_TRY(leati_frames_begin(call, LEATI_KEEP, LEATI_KEEP, &in, err));
     size_t pixel = (size_t)in.channels * leat_dtype_size(call->inputs[0].dtype);
     size_t stride = (size_t)in.width * pixel, picture = (size_t)in.height * stride;
-    const char *from = leati_row_of(&call->inputs[0], row);
-    char *to = leati_row_of(&call->outputs[0], row);
+    const char *from = leati_support_row_of(&call->inputs[0], row);
+    char *to = leati_support_row_of(&call->outputs[0], row);
     for (int64_t i = 0; i < in.count && picture > 0; i++, from += picture, to += picture) {
         if (i % 4 == 0)
             leati_philox_next(&philox, words);
@@ -222,7 +222,7 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
         shape.dims[d] = LEAT_UNKNOWN_DIM;
     if (call->unknown == 0)
         LEATI_TRY(crop_shape(args, &call->inputs[0].shape, &shape, err));
-    return leati_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 /* Where the crop begins along each dimension: TensorFlow draws from [0, 2^31 - 1) and takes the
@@ -241,25 +241,26 @@ static void draw_begin(leati_philox philox, const leat_shape *whole, const leat_
 static leat_status crop_apply(leati_kernel_call *call, int64_t row, leati_philox philox,
                               leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape whole = leati_operand_shape(in), shape;
+    leat_shape whole = leati_support_operand_shape(in), shape;
     int64_t steps[LEAT_MAX_RANK], to_steps[LEAT_MAX_RANK], begin[LEAT_MAX_RANK], offset = 0;
     size_t size = leat_dtype_size(in->dtype);
     LEATI_TRY(crop_shape(args_of(call->args), &whole, &shape, err));
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    leati_dense_steps(&whole, size, steps);
-    leati_dense_steps(&shape, size, to_steps);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    leati_support_dense_steps(&whole, size, steps);
+    leati_support_dense_steps(&shape, size, to_steps);
     draw_begin(philox, &whole, &shape, begin);
     for (int32_t d = 0; d < shape.rank; d++)
         offset += begin[d] * steps[d];
     if (call->outputs[0].count > 0)
-        leati_strided_copy(leati_row_of(&call->outputs[0], row), to_steps,
-                           leati_row_of(in, row) + offset, steps, shape.dims, shape.rank, size);
+        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), to_steps,
+                                   leati_support_row_of(in, row) + offset, steps, shape.dims,
+                                   shape.rank, size);
     return LEAT_OK;
 }
 
 static leat_status crop_window(const leati_kernel_call *call, leati_philox philox,
                                leati_window *out, leat_error *err) {
-    leat_shape whole = leati_operand_shape(&call->inputs[0]), shape;
+    leat_shape whole = leati_support_operand_shape(&call->inputs[0]), shape;
     int64_t begin[LEAT_MAX_RANK];
     LEATI_TRY(crop_shape(args_of(call->args), &whole, &shape, err));
     draw_begin(philox, &whole, &shape, begin);
@@ -282,7 +283,7 @@ const leati_augment leati_augment_crop = {.infer = crop_infer,
 
 leat_status leati_augment_infer(leati_infer_call *call, const leati_augment *augment,
                                 leat_error *err) {
-    LEATI_TRY(leati_want_seed(call, call->num_inputs - 1, false, err));
+    LEATI_TRY(leati_stateless_want_seed(call, call->num_inputs - 1, false, err));
     if (augment->check != NULL && call->unknown == 0)
         LEATI_TRY(augment->check(call->args, err));
     return augment->infer(call, err);
@@ -295,7 +296,7 @@ leat_status leati_augment_kernel(leati_kernel_call *call, const leati_augment *a
         LEATI_TRY(augment->check(call->args, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
-        LEATI_TRY(leati_seed_stream(call, call->num_inputs - 1, false, row, &philox, err));
+        LEATI_TRY(leati_stateless_stream(call, call->num_inputs - 1, false, row, &philox, err));
         LEATI_TRY(augment->apply(call, row, philox, err));
     }
     call->failed_row = 0;
@@ -307,7 +308,7 @@ leat_status leati_augment_window(const leati_kernel_call *call, const leati_augm
     leati_philox philox;
     if (augment->check != NULL)
         LEATI_TRY(augment->check(call->args, err));
-    LEATI_TRY(leati_seed_stream(call, call->num_inputs - 1, false, 0, &philox, err));
+    LEATI_TRY(leati_stateless_stream(call, call->num_inputs - 1, false, 0, &philox, err));
     return augment->window(call, philox, out, err);
 }
 
@@ -329,7 +330,7 @@ leat_status leati_augment_gradient_flip(leati_gradient_call *call, const leati_t
     (void)err;
     if (is_float(call->inputs[0]))
         call->input_gradients[0] =
-            leati_op2(op, call->args, call->output_gradients[0], call->inputs[1]);
+            leati_graph_build2(op, call->args, call->output_gradients[0], call->inputs[1]);
     return LEAT_OK;
 }
 
@@ -341,19 +342,22 @@ leat_status leati_augment_gradient_crop(leati_gradient_call *call, leat_error *e
     (void)err;
     if (!is_float(x))
         return LEAT_OK;
-    leat_value all = leat_reshape(x, &flat, 1);
-    leat_value places = leat_cumsum(leat_cast(leat_ones_like(all), LEAT_INT64), 0, true, false);
-    leat_value taken = leati_op2(&leati_tensor_op_stateless_random_crop, call->args,
-                                 leat_reshape_like(places, x), call->inputs[1]);
-    call->input_gradients[0] = leat_reshape_like(
-        leati_op3(&leati_tensor_op_gather_grad, &axis, call->output_gradients[0], all, taken), x);
+    leat_value all = leat_op_reshape(x, &flat, 1);
+    leat_value places =
+        leat_op_cumsum(leat_op_cast(leat_op_ones_like(all), LEAT_INT64), 0, true, false);
+    leat_value taken = leati_graph_build2(&leati_tensor_op_stateless_random_crop, call->args,
+                                          leat_op_reshape_like(places, x), call->inputs[1]);
+    call->input_gradients[0] =
+        leat_op_reshape_like(leati_graph_build3(&leati_tensor_op_gather_grad, &axis,
+                                                call->output_gradients[0], all, taken),
+                             x);
     return LEAT_OK;
 }
 
 /* ---- the stateful forms ---- */
 
-leat_status leati_random_image_infer(leati_infer_call *call, const leati_augment *augment,
-                                     leat_error *err) {
+leat_status leati_augment_image_infer(leati_infer_call *call, const leati_augment *augment,
+                                      leat_error *err) {
     if (augment->check != NULL && call->unknown == 0)
         LEATI_TRY(augment->check(call->args, err));
     return augment->infer(call, err);
@@ -371,8 +375,8 @@ static leat_status random_stream(const leati_kernel_call *call, const leati_augm
     return leati_random_stream(&drawing, &leati_tensor_op_random_uniform, row, blocks, out, err);
 }
 
-leat_status leati_random_image_kernel(leati_kernel_call *call, const leati_augment *augment,
-                                      leat_error *err) {
+leat_status leati_augment_image_kernel(leati_kernel_call *call, const leati_augment *augment,
+                                       leat_error *err) {
     if (augment->check != NULL)
         LEATI_TRY(augment->check(call->args, err));
     for (int64_t row = 0; row < call->n; row++) {
@@ -385,8 +389,8 @@ leat_status leati_random_image_kernel(leati_kernel_call *call, const leati_augme
     return LEAT_OK;
 }
 
-leat_status leati_random_image_window(const leati_kernel_call *call, const leati_augment *augment,
-                                      leati_window *out, leat_error *err) {
+leat_status leati_augment_image_window(const leati_kernel_call *call, const leati_augment *augment,
+                                       leati_window *out, leat_error *err) {
     leati_philox philox;
     if (augment->check != NULL)
         LEATI_TRY(augment->check(call->args, err));
@@ -394,14 +398,14 @@ leat_status leati_random_image_window(const leati_kernel_call *call, const leati
     return augment->window(call, philox, out, err);
 }
 
-leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augment_args *args,
-                                    leat_value image, const int64_t *seed) {
+leat_value leati_augment_build(const leati_tensor_op *op, struct leati_augment_args *args,
+                               leat_value image, const int64_t *seed) {
     leat_error err = {0};
-    if (leati_value_failed(image))
+    if (leati_support_value_failed(image))
         return image;
     if (seed != NULL)
         args->random.seed = (leati_seed_argument){.given = true, .value = *seed};
     if (leati_random_complete(image.graph, args, &err) != LEAT_OK)
         return leati_graph_error(image.graph, &err);
-    return leati_op1(op, args, image);
+    return leati_graph_build1(op, args, image);
 }

@@ -98,17 +98,17 @@ LEAT_WARN_UNUSED leat_status leati_augment_gradient_crop(leati_gradient_call *ca
     }
 
 /* The slots of a stateful form, and its builder: `seed` may be NULL. */
-LEAT_WARN_UNUSED leat_status leati_random_image_window(const leati_kernel_call *call,
-                                                       const leati_augment *augment,
-                                                       leati_window *out, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_random_image_infer(leati_infer_call *call,
-                                                      const leati_augment *augment,
-                                                      leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_random_image_kernel(leati_kernel_call *call,
+LEAT_WARN_UNUSED leat_status leati_augment_image_window(const leati_kernel_call *call,
+                                                        const leati_augment *augment,
+                                                        leati_window *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_augment_image_infer(leati_infer_call *call,
                                                        const leati_augment *augment,
                                                        leat_error *err);
-leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augment_args *args,
-                                    leat_value image, const int64_t *seed);
+LEAT_WARN_UNUSED leat_status leati_augment_image_kernel(leati_kernel_call *call,
+                                                        const leati_augment *augment,
+                                                        leat_error *err);
+leat_value leati_augment_build(const leati_tensor_op *op, struct leati_augment_args *args,
+                               leat_value image, const int64_t *seed);
 
 /* The descriptor of a stateful form and its slots, as above. */
 #define LEATI_RANDOM_IMAGE_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, ...)                   \
@@ -116,10 +116,10 @@ leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augm
                              SIGNATURE " seed", FLAGS, __VA_ARGS__)
 #define LEATI_RANDOM_IMAGE_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, ...)                \
     static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
-        return leati_random_image_infer(call, &AUGMENT, err);                                      \
+        return leati_augment_image_infer(call, &AUGMENT, err);                                     \
     }                                                                                              \
     static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
-        return leati_random_image_kernel(call, &AUGMENT, err);                                     \
+        return leati_augment_image_kernel(call, &AUGMENT, err);                                    \
     }                                                                                              \
     const leati_tensor_op leati_tensor_op_##NAME = {                                               \
         .name = #NAME,                                                                             \
@@ -169,8 +169,9 @@ leat_value leati_random_image_build(const leati_tensor_op *op, struct leati_augm
     }
 
 /* A node of either form: with a seed of values, or an own one that may be NULL. */
-leat_value leati_resized_crop_build(const leati_tensor_op *op, leat_value images, int64_t height,
-                                    int64_t width, const leat_value *seeds, const int64_t *seed,
-                                    const leat_resized_crop_options *options);
+leat_value leati_augment_resized_crop_build(const leati_tensor_op *op, leat_value images,
+                                            int64_t height, int64_t width, const leat_value *seeds,
+                                            const int64_t *seed,
+                                            const leat_op_random_resized_crop_options *options);
 
 #endif

@@ -36,8 +36,8 @@ leat_status leati_colour_infer(leati_infer_call *call, const leati_colour *colou
     LEATI_TRY(check_shape(colour, &shape, err));
     if (colour->out_channels > 0 && shape.rank > 0)
         shape.dims[shape.rank - 1] = colour->out_channels;
-    return leati_infer_output(call, colour->dtype == LEAT_BOOL ? dtype : colour->dtype, &shape,
-                              NULL, err);
+    return leati_op_infer_output(call, colour->dtype == LEAT_BOOL ? dtype : colour->dtype, &shape,
+                                 NULL, err);
 }
 
 /* ---- kernels ---- */
@@ -80,32 +80,32 @@ leat_status leati_colour_floats(leati_kernel_call *call, const leati_operand *in
     *out = *in;
     if (in->dtype == LEAT_FLOAT32)
         return LEAT_OK;
-    LEATI_TRY(leati_inner_memory(call, in, LEAT_FLOAT32, out, err));
+    LEATI_TRY(leati_support_inner_memory(call, in, LEAT_FLOAT32, out, err));
     return convert_into(call, in, out, false, err);
 }
 
 leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *colour,
                                 const void *context, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_operand in = call->inputs[0], out;
     LEATI_TRY(check_shape(colour, &shape, err));
     leati_frames frames = frames_of(&shape, colour->rank);
     if (colour->out_channels > 0 && shape.rank > 0)
         shape.dims[shape.rank - 1] = colour->out_channels;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (in.count == 0)
         return LEAT_OK;
     if (in.dtype != LEAT_FLOAT32 && colour->unscaled) {
-        LEATI_TRY(leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
     } else {
         LEATI_TRY(leati_colour_floats(call, &call->inputs[0], &in, err));
     }
     out = call->outputs[0];
     if (out.dtype != LEAT_FLOAT32)
-        LEATI_TRY(leati_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
+        LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
     for (int64_t row = 0; row < call->n; row++)
-        colour->function((const float *)(const void *)leati_row_of(&in, row),
-                         (float *)(void *)leati_row_of(&out, row), &frames, context);
+        colour->function((const float *)(const void *)leati_support_row_of(&in, row),
+                         (float *)(void *)leati_support_row_of(&out, row), &frames, context);
     if (out.dtype == call->outputs[0].dtype)
         return LEAT_OK;
     return convert_into(call, &out, &call->outputs[0], colour->saturate, err);
@@ -131,10 +131,10 @@ leat_status leati_colour_mix_gradient(leati_gradient_call *call, const float mat
     for (int i = 0; i < 9; i++)
         turned[i] = matrix[i % 3 * 3 + i / 3];
     LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3, 3), turned, &tensor, err));
-    leat_value mixed = leat_cast(leat_graph_tensor(call->graph, &tensor), dtype);
+    leat_value mixed = leat_op_cast(leat_graph_tensor(call->graph, &tensor), dtype);
     leat_tensor_unref(&tensor);
     const int64_t rows[2] = {-1, 3};
-    call->input_gradients[0] = leat_reshape_like(
-        leat_matmul(leat_reshape(dy, rows, 2), mixed, false, false), call->inputs[0]);
+    call->input_gradients[0] = leat_op_reshape_like(
+        leat_op_matmul(leat_op_reshape(dy, rows, 2), mixed, false, false), call->inputs[0]);
     return LEAT_OK;
 }

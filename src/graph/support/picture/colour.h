@@ -53,8 +53,8 @@ LEAT_WARN_UNUSED leat_status leati_colour_mix_gradient(leati_gradient_call *call
     static leat_status NAME##_gradient(leati_gradient_call *call, leat_error *err) {               \
         return leati_colour_mix_gradient(call, NAME##_matrix, err);                                \
     }                                                                                              \
-    leat_value leat_##NAME(leat_value images) {                                                    \
-        return leati_op1(&leati_tensor_op_##NAME, NULL, images);                                   \
+    leat_value leat_op_##NAME(leat_value images) {                                                 \
+        return leati_graph_build1(&leati_tensor_op_##NAME, NULL, images);                          \
     }                                                                                              \
     const leati_tensor_op leati_tensor_op_##NAME = {                                               \
         .name = #NAME,                                                                             \

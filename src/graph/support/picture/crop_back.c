@@ -3,14 +3,16 @@
 #include "graph/support/picture/crop.h"
 
 leat_status leati_crop_back_infer(leati_infer_call *call, int like, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, LEATI_CROP_GRADIENT, LEAT_FLOAT32, "the gradient", err));
-    LEATI_TRY(leati_want_rank(call, LEATI_CROP_GRADIENT, 4, "the gradient", err));
-    LEATI_TRY(leati_want_rank(call, LEATI_CROP_IMAGES, 4, "image", err));
-    LEATI_TRY(leati_want_dtype(call, LEATI_CROP_BOXES, LEAT_FLOAT32, "boxes", err));
-    LEATI_TRY(leati_want_rank(call, LEATI_CROP_BOXES, 2, "boxes", err));
-    LEATI_TRY(leati_want_index(call, LEATI_CROP_INDICES, "box_indices", err));
+    LEATI_TRY(
+        leati_support_want_dtype(call, LEATI_CROP_GRADIENT, LEAT_FLOAT32, "the gradient", err));
+    LEATI_TRY(leati_support_want_rank(call, LEATI_CROP_GRADIENT, 4, "the gradient", err));
+    LEATI_TRY(leati_support_want_rank(call, LEATI_CROP_IMAGES, 4, "image", err));
+    LEATI_TRY(leati_support_want_dtype(call, LEATI_CROP_BOXES, LEAT_FLOAT32, "boxes", err));
+    LEATI_TRY(leati_support_want_rank(call, LEATI_CROP_BOXES, 2, "boxes", err));
+    LEATI_TRY(leati_support_want_index(call, LEATI_CROP_INDICES, "box_indices", err));
     LEATI_TRY(leati_crop_check(call->args, call->unknown == 0, err));
-    return leati_infer_output(call, call->inputs[like].dtype, &call->inputs[like].shape, NULL, err);
+    return leati_op_infer_output(call, call->inputs[like].dtype, &call->inputs[like].shape, NULL,
+                                 err);
 }
 
 static leat_status check_shapes(const leati_kernel_call *call, leat_error *err) {
@@ -53,12 +55,13 @@ static void walk_box(const leati_kernel_call *call, leati_crop_sample *sample, c
 leat_status leati_crop_walk(leati_kernel_call *call, int64_t row, leati_crop_visit *visit,
                             void *context, leat_error *err) {
     const leati_operand *boxes = &call->inputs[LEATI_CROP_BOXES];
-    leati_crop_sample sample = {.gradient = (const float *)(const void *)leati_row_of(
+    leati_crop_sample sample = {.gradient = (const float *)(const void *)leati_support_row_of(
                                     &call->inputs[LEATI_CROP_GRADIENT], row)};
     LEATI_TRY(check_shapes(call, err));
     for (sample.box = 0; sample.box < boxes->dims[0]; sample.box++) {
-        const float *box = (const float *)(const void *)leati_row_of(boxes, row) + 4 * sample.box;
-        sample.image = leati_index_at(&call->inputs[LEATI_CROP_INDICES], row, sample.box);
+        const float *box =
+            (const float *)(const void *)leati_support_row_of(boxes, row) + 4 * sample.box;
+        sample.image = leati_support_index_at(&call->inputs[LEATI_CROP_INDICES], row, sample.box);
         if (sample.image < 0 || sample.image >= call->inputs[LEATI_CROP_IMAGES].dims[0])
             return leati_refuse(err, VALUE,
                                 "box %lld is of picture %lld; expected one of the %lld pictures",

@@ -42,18 +42,19 @@ leat_status leati_distorted_box_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, DTYPE,
                             "image_size is %s; expected uint8, int8, int16, int32 or int64",
                             leat_dtype_name(dtype));
-    LEATI_TRY(leati_want_rank(call, SIZE, 1, "image_size", err));
+    LEATI_TRY(leati_support_want_rank(call, SIZE, 1, "image_size", err));
     if (size->rank == 1)
-        LEATI_TRY(leati_want_equal_dims(size->dims[0], 3, "the numbers of image_size", err));
-    LEATI_TRY(leati_want_dtype(call, BOXES, LEAT_FLOAT32, "bounding_boxes", err));
-    LEATI_TRY(leati_want_rank(call, BOXES, 3, "bounding_boxes", err));
+        LEATI_TRY(
+            leati_support_want_equal_dims(size->dims[0], 3, "the numbers of image_size", err));
+    LEATI_TRY(leati_support_want_dtype(call, BOXES, LEAT_FLOAT32, "bounding_boxes", err));
+    LEATI_TRY(leati_support_want_rank(call, BOXES, 3, "bounding_boxes", err));
     if (boxes->rank == 3)
-        LEATI_TRY(leati_want_equal_dims(boxes->dims[2], 4, "the numbers of a box", err));
+        LEATI_TRY(leati_support_want_equal_dims(boxes->dims[2], 4, "the numbers of a box", err));
     if (call->unknown == 0)
         LEATI_TRY(check_args(call->args, err));
-    LEATI_TRY(leati_infer_output(call, dtype, &three, NULL, err));
-    LEATI_TRY(leati_infer_output(call, dtype, &three, NULL, err));
-    return leati_infer_output(call, LEAT_FLOAT32, &one, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, dtype, &three, NULL, err));
+    LEATI_TRY(leati_op_infer_output(call, dtype, &three, NULL, err));
+    return leati_op_infer_output(call, LEAT_FLOAT32, &one, NULL, err);
 }
 
 leat_status leati_distorted_box_begin(leati_kernel_call *call, leat_error *err) {
@@ -65,9 +66,9 @@ leat_status leati_distorted_box_begin(leati_kernel_call *call, leat_error *err) 
                           "image_size has %" PRId64 " numbers, bounding_boxes rank %d; expected 3, "
                           "and [N, n, 4]",
                           size->count, (int)boxes->rank);
-    LEATI_TRY(leati_output_like(call, 0, &three, err));
-    LEATI_TRY(leati_output_like(call, 1, &three, err));
-    return leati_output_like(call, 2, &one, err);
+    LEATI_TRY(leati_support_output_like(call, 0, &three, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &three, err));
+    return leati_support_output_like(call, 2, &one, err);
 }
 
 /* ---- drawing ---- */
@@ -172,12 +173,12 @@ static bool covers(const sampler *s, const rectangle *part) {
 /* ---- rows ---- */
 
 static int64_t number_at(const leati_operand *operand, int64_t row, int64_t i) {
-    const char *data = leati_row_of(operand, row);
+    const char *data = leati_support_row_of(operand, row);
     switch (operand->dtype) {
     case LEAT_INT8: return ((const int8_t *)data)[i];
     case LEAT_UINT8: return ((const uint8_t *)data)[i];
     case LEAT_INT16: return ((const int16_t *)(const void *)data)[i];
-    default: return leati_index_at(operand, row, i);
+    default: return leati_support_index_at(operand, row, i);
     }
 }
 
@@ -193,7 +194,7 @@ static leat_status begin_row(const leati_kernel_call *call, int64_t row, sampler
                           height, width);
     s->height = (int32_t)height;
     s->width = (int32_t)width;
-    s->boxes = (const float *)(const void *)leati_row_of(boxes, row);
+    s->boxes = (const float *)(const void *)leati_support_row_of(boxes, row);
     s->num_boxes = boxes->count / 4;
     s->covered = (float)args->min_object_covered;
     if (s->num_boxes == 0 && !args->use_image_if_no_bounding_boxes)
@@ -220,10 +221,12 @@ static void write_row(leati_kernel_call *call, int64_t row, const sampler *s,
     const int32_t extent[3] = {part->bottom - part->top, part->right - part->left,
                                dtype == LEAT_UINT8 ? UINT8_MAX : -1};
     for (size_t i = 0; i < 3; i++) {
-        leati_store_number(dtype, begin[i], leati_row_of(&call->outputs[0], row) + i * size);
-        leati_store_number(dtype, extent[i], leati_row_of(&call->outputs[1], row) + i * size);
+        leati_support_store_number(dtype, begin[i],
+                                   leati_support_row_of(&call->outputs[0], row) + i * size);
+        leati_support_store_number(dtype, extent[i],
+                                   leati_support_row_of(&call->outputs[1], row) + i * size);
     }
-    float *box = (float *)(void *)leati_row_of(&call->outputs[2], row);
+    float *box = (float *)(void *)leati_support_row_of(&call->outputs[2], row);
     box[0] = (float)part->top / (float)s->height;
     box[1] = (float)part->left / (float)s->width;
     box[2] = (float)part->bottom / (float)s->height;
@@ -253,10 +256,11 @@ leat_status leati_distorted_box_row(leati_kernel_call *call, int64_t row, leati_
 /* ---- builders ---- */
 
 int leati_distorted_box_build(const leati_tensor_op *op, const leat_value *inputs, int num_inputs,
-                              const int64_t *seed, const leat_distorted_box_options *options,
+                              const int64_t *seed,
+                              const leat_op_sample_distorted_bounding_box_options *options,
                               leat_value *outputs) {
-    static const leat_distorted_box_options none = {0};
-    const leat_distorted_box_options *o = options != NULL ? options : &none;
+    static const leat_op_sample_distorted_bounding_box_options none = {0};
+    const leat_op_sample_distorted_bounding_box_options *o = options != NULL ? options : &none;
     double aspect[2] = {o->aspect_ratio_range[0], o->aspect_ratio_range[1]};
     double area[2] = {o->area_range[0], o->area_range[1]};
     leat_error err = {0};
@@ -272,14 +276,14 @@ int leati_distorted_box_build(const leati_tensor_op *op, const leat_value *input
         args.area_range = (leati_floats){.values = area, .count = 2};
     if (seed != NULL)
         args.random.seed = (leati_seed_argument){.given = true, .value = *seed};
-    if (inputs[0].graph == NULL || leati_value_failed(inputs[0]))
+    if (inputs[0].graph == NULL || leati_support_value_failed(inputs[0]))
         return -1;
     if (op->complete != NULL && op->complete(inputs[0].graph, &args, &err) != LEAT_OK) {
         (void)leati_graph_error(inputs[0].graph, &err);
         return -1;
     }
     leat_value first = leati_graph_node(inputs[0].graph, op, &args, inputs, num_inputs);
-    if (leati_value_failed(first))
+    if (leati_support_value_failed(first))
         return -1;
     for (int i = 0; i < 3; i++)
         outputs[i] = (leat_value){.graph = first.graph, .id = first.id + i};

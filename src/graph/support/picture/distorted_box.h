@@ -52,7 +52,8 @@ LEAT_WARN_UNUSED leat_status leati_distorted_box_row(leati_kernel_call *call, in
 
 /* A node of either form: fills `outputs` and returns 3, or -1. `seed` and `options` may be NULL. */
 int leati_distorted_box_build(const leati_tensor_op *op, const leat_value *inputs, int num_inputs,
-                              const int64_t *seed, const leat_distorted_box_options *options,
+                              const int64_t *seed,
+                              const leat_op_sample_distorted_bounding_box_options *options,
                               leat_value *outputs);
 
 #endif

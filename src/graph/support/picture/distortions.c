@@ -237,7 +237,8 @@ static void equalize(leati_canvas *c) {
     }
 }
 
-void leati_distort(leati_canvas *canvas, leati_distortion which, const leati_strength *strengths) {
+void leati_policy_distort(leati_canvas *canvas, leati_distortion which,
+                          const leati_strength *strengths) {
     static void (*const functions[])(leati_canvas *, float *, leati_strength) = {
         [LEATI_SHEAR] = shear,
         [LEATI_TRANSLATION] = translate,

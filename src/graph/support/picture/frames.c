@@ -23,7 +23,7 @@ leat_status leati_frames_infer(leati_infer_call *call, int64_t height, int64_t w
         shape.dims[shape.rank - 3] = height;
     if (shape.rank > 0 && width != LEATI_KEEP)
         shape.dims[shape.rank - 2] = width;
-    return leati_infer_output(call, dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
 leat_status leati_frames_of(const leat_shape *shape, leati_frames *out, leat_error *err) {
@@ -38,11 +38,11 @@ leat_status leati_frames_of(const leat_shape *shape, leati_frames *out, leat_err
 
 leat_status leati_frames_begin(leati_kernel_call *call, int64_t height, int64_t width,
                                leati_frames *in, leat_error *err) {
-    leat_shape shape = leati_operand_shape(&call->inputs[0]);
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     LEATI_TRY(leati_frames_of(&shape, in, err));
     shape.dims[shape.rank - 3] = height == LEATI_KEEP ? in->height : height;
     shape.dims[shape.rank - 2] = width == LEATI_KEEP ? in->width : width;
-    return leati_output_like(call, 0, &shape, err);
+    return leati_support_output_like(call, 0, &shape, err);
 }
 
 static void copy_window(const leati_window *w, size_t pixel, const leati_frames *in,
@@ -72,8 +72,8 @@ leat_status leati_frames_window(leati_kernel_call *call, const leati_window *win
     size_t step = (size_t)(in.height * in.width) * pixel;
     size_t out_step = (size_t)(window->height * window->width) * pixel;
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        const char *from = leati_row_of(&call->inputs[0], row);
-        char *to = leati_row_of(&call->outputs[0], row);
+        const char *from = leati_support_row_of(&call->inputs[0], row);
+        char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < in.count; i++)
             copy_window(window, pixel, &in, from + (size_t)i * step, to + (size_t)i * out_step);
     }
@@ -90,9 +90,9 @@ leat_status leati_frames_walk(leati_kernel_call *call, int64_t height, int64_t w
     const int64_t steps[3] = {picture, width * pixel, pixel};
     const int64_t from_steps[3] = {picture, y_step * pixel, x_step * pixel};
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        leati_strided_copy(leati_row_of(&call->outputs[0], row), steps,
-                           leati_row_of(&call->inputs[0], row) + first * pixel, from_steps, dims, 3,
-                           (size_t)pixel);
+        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), steps,
+                                   leati_support_row_of(&call->inputs[0], row) + first * pixel,
+                                   from_steps, dims, 3, (size_t)pixel);
     return LEAT_OK;
 }
 
@@ -127,7 +127,7 @@ const leati_row leati_box_rows[] = {
     {0},
 };
 
-leat_status leati_box_check(const struct leati_box_args *args, leat_error *err) {
+leat_status leati_frames_box_check(const struct leati_box_args *args, leat_error *err) {
     if (args->offset_height >= 0 && args->offset_width >= 0)
         return LEAT_OK;
     return leati_refuse(err, VALUE,
@@ -135,13 +135,14 @@ leat_status leati_box_check(const struct leati_box_args *args, leat_error *err) 
                         (long long)args->offset_height, (long long)args->offset_width);
 }
 
-leat_value leati_box_build(const leati_tensor_op *op, leat_value images, int64_t offset_height,
-                           int64_t offset_width, int64_t target_height, int64_t target_width) {
+leat_value leati_frames_box_build(const leati_tensor_op *op, leat_value images,
+                                  int64_t offset_height, int64_t offset_width,
+                                  int64_t target_height, int64_t target_width) {
     struct leati_box_args args = {offset_height, offset_width, target_height, target_width};
-    return leati_op1(op, &args, images);
+    return leati_graph_build1(op, &args, images);
 }
 
-leat_status leati_target_check(int64_t height, int64_t width, leat_error *err) {
+leat_status leati_frames_target_check(int64_t height, int64_t width, leat_error *err) {
     if (height > 0 && width > 0 && height <= INT32_MAX && width <= INT32_MAX)
         return LEAT_OK;
     return leati_refuse(err, VALUE,

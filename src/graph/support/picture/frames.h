@@ -39,14 +39,17 @@ struct leati_box_args {
 };
 extern const leati_row leati_box_rows[];
 /* INVALID_ARGUMENT where an offset is negative. */
-LEAT_WARN_UNUSED leat_status leati_box_check(const struct leati_box_args *args, leat_error *err);
-leat_value leati_box_build(const leati_tensor_op *op, leat_value images, int64_t offset_height,
-                           int64_t offset_width, int64_t target_height, int64_t target_width);
+LEAT_WARN_UNUSED leat_status leati_frames_box_check(const struct leati_box_args *args,
+                                                    leat_error *err);
+leat_value leati_frames_box_build(const leati_tensor_op *op, leat_value images,
+                                  int64_t offset_height, int64_t offset_width,
+                                  int64_t target_height, int64_t target_width);
 
 /* Height and width that the result shall have. */
 struct leati_target_args {
     int64_t target_height, target_width;
 };
-LEAT_WARN_UNUSED leat_status leati_target_check(int64_t height, int64_t width, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_frames_target_check(int64_t height, int64_t width,
+                                                       leat_error *err);
 
 #endif

@@ -108,11 +108,11 @@ static leat_status blend_input(leati_kernel_call *call, int index, int64_t row,
     leati_operand in = call->inputs[index], out = call->outputs[index], mixed;
     int64_t count = in.dims[0], size = count > 0 ? in.count / count : 0;
     leat_dtype work = out.dtype == LEAT_FLOAT64 ? LEAT_FLOAT64 : LEAT_FLOAT32;
-    in.data = leati_row_of(&in, row);
-    out.data = leati_row_of(&out, row);
+    in.data = leati_support_row_of(&in, row);
+    out.data = leati_support_row_of(&out, row);
     one.n = 1;
     if (in.dtype != work)
-        LEATI_TRY(leati_inner_cast(&one, &in, work, &in, err));
+        LEATI_TRY(leati_support_inner_cast(&one, &in, work, &in, err));
     mixed = out;
     if (out.dtype != work) {
         size_t bytes = (size_t)out.count * leat_dtype_size(work);
@@ -122,7 +122,7 @@ static leat_status blend_input(leati_kernel_call *call, int index, int64_t row,
             return leati_no_memory(err);
     }
     blend(work, in.data, order, weights, count, size, mixed.data);
-    return out.dtype == work ? LEAT_OK : leati_inner_cast_into(&one, &mixed, &out, err);
+    return out.dtype == work ? LEAT_OK : leati_support_inner_cast_into(&one, &mixed, &out, err);
 }
 
 /* ---- mixup ---- */
@@ -188,8 +188,8 @@ static void paste(const leati_kernel_call *call, int64_t row, const int64_t *ord
     int64_t count = in->dims[0], height = in->dims[1], width = in->dims[2];
     size_t pixel = (size_t)in->dims[3] * leat_dtype_size(in->dtype);
     size_t stride = (size_t)width * pixel, picture = (size_t)height * stride;
-    const char *from = leati_row_of(in, row);
-    char *to = leati_row_of(&call->outputs[IMAGES], row);
+    const char *from = leati_support_row_of(in, row);
+    char *to = leati_support_row_of(&call->outputs[IMAGES], row);
     if (in->count > 0)
         memcpy(to, from, (size_t)count * picture);
     for (int64_t i = 0; i < count; i++) {
@@ -230,28 +230,29 @@ const leati_mix leati_mix_cut = {check_factor, apply_cut, false};
 leat_status leati_mix_infer(leati_infer_call *call, const leati_mix *mix, leat_error *err) {
     const leati_type *images = &call->inputs[IMAGES], *labels = &call->inputs[LABELS];
     if (call->num_inputs > SEED)
-        LEATI_TRY(leati_want_seed(call, SEED, false, err));
+        LEATI_TRY(leati_stateless_want_seed(call, SEED, false, err));
     LEATI_TRY(mix->check(call->args, err));
     if (images->dtype <= LEAT_BOOL || images->dtype > LEAT_FLOAT64 || labels->dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the pictures are %s, the labels %s; expected numbers",
                             leat_dtype_name(images->dtype), leat_dtype_name(labels->dtype));
-    LEATI_TRY(leati_want_rank(call, IMAGES, 4, "the batch of pictures", err));
+    LEATI_TRY(leati_support_want_rank(call, IMAGES, 4, "the batch of pictures", err));
     if (labels->shape.rank == 0)
         return leati_refuse(err, SHAPE,
                             "the labels are a scalar; expected one row for each picture");
     if (images->shape.rank == 4 && labels->shape.rank > 0)
-        LEATI_TRY(leati_want_equal_dims(images->shape.dims[0], labels->shape.dims[0],
-                                        "the numbers of pictures and of labels", err));
+        LEATI_TRY(leati_support_want_equal_dims(images->shape.dims[0], labels->shape.dims[0],
+                                                "the numbers of pictures and of labels", err));
     bool keeps = is_float(images->dtype) || !mix->blends;
-    LEATI_TRY(
-        leati_infer_output(call, keeps ? images->dtype : LEAT_FLOAT32, &images->shape, NULL, err));
-    return leati_infer_output(call, is_float(labels->dtype) ? labels->dtype : LEAT_FLOAT32,
-                              &labels->shape, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, keeps ? images->dtype : LEAT_FLOAT32, &images->shape,
+                                    NULL, err));
+    return leati_op_infer_output(call, is_float(labels->dtype) ? labels->dtype : LEAT_FLOAT32,
+                                 &labels->shape, NULL, err);
 }
 
 static leat_status begin(leati_kernel_call *call, leat_error *err) {
     const leati_operand *images = &call->inputs[IMAGES], *labels = &call->inputs[LABELS];
-    leat_shape shape = leati_operand_shape(images), other = leati_operand_shape(labels);
+    leat_shape shape = leati_support_operand_shape(images),
+               other = leati_support_operand_shape(labels);
     if (images->rank != 4 || labels->rank < 1 || images->dims[0] != labels->dims[0])
         return leati_refuse(err, SHAPE,
                             "pictures of rank %d and labels of rank %d, %lld and %lld of them; "
@@ -259,8 +260,8 @@ static leat_status begin(leati_kernel_call *call, leat_error *err) {
                             (int)images->rank, (int)labels->rank,
                             (long long)(images->rank > 0 ? images->dims[0] : 0),
                             (long long)(labels->rank > 0 ? labels->dims[0] : 0));
-    LEATI_TRY(leati_output_like(call, IMAGES, &shape, err));
-    return leati_output_like(call, LABELS, &other, err);
+    LEATI_TRY(leati_support_output_like(call, IMAGES, &shape, err));
+    return leati_support_output_like(call, LABELS, &other, err);
 }
 
 leat_status leati_mix_seed(const leati_kernel_call *call, int index, const leati_tensor_op *op,
@@ -268,9 +269,9 @@ leat_status leati_mix_seed(const leati_kernel_call *call, int index, const leati
     leati_philox philox;
     uint32_t words[4];
     if (op == NULL) {
-        out[0] = leati_index_at(&call->inputs[index], row, 0);
-        out[1] = leati_index_at(&call->inputs[index], row, 1);
-        return leati_seed_stream(call, index, false, row, &philox, err);
+        out[0] = leati_support_index_at(&call->inputs[index], row, 0);
+        out[1] = leati_support_index_at(&call->inputs[index], row, 1);
+        return leati_stateless_stream(call, index, false, row, &philox, err);
     }
     LEATI_TRY(leati_random_stream(call, op, row, LEATI_BLOCKS_PER_VALUE, &philox, err));
     leati_philox_next(&philox, words);
@@ -304,7 +305,7 @@ int leati_mix_build(const leati_tensor_op *op, struct leati_mix_args *args, leat
                     leat_value *outputs) {
     const leat_value inputs[3] = {images, labels, seed != NULL ? *seed : labels};
     leat_error err = {0};
-    if (leati_value_failed(images))
+    if (leati_support_value_failed(images))
         return -1;
     if (number != NULL)
         args->random.seed = (leati_seed_argument){.given = true, .value = *number};
@@ -313,7 +314,7 @@ int leati_mix_build(const leati_tensor_op *op, struct leati_mix_args *args, leat
         return -1;
     }
     leat_value first = leati_graph_node(images.graph, op, args, inputs, op->max_inputs);
-    if (leati_value_failed(first))
+    if (leati_support_value_failed(first))
         return -1;
     outputs[0] = first;
     outputs[1] = (leat_value){.graph = first.graph, .id = first.id + 1};

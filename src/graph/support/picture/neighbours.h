@@ -5,8 +5,8 @@
 #include "graph/support/support.h"
 
 /* Values [first, -last) along one dimension; `last` counts those left out at the end. */
-leat_value leati_part_along(leat_value x, int32_t axis, int64_t first, int64_t last);
+leat_value leati_neighbours_part_along(leat_value x, int32_t axis, int64_t first, int64_t last);
 /* x[1:] - x[:-1] along that dimension. */
-leat_value leati_steps_along(leat_value x, int32_t axis);
+leat_value leati_neighbours_steps_along(leat_value x, int32_t axis);
 
 #endif

@@ -9,8 +9,8 @@
 #include <string.h>
 
 leat_status leati_picture_check(const leati_infer_call *call, int64_t channels, leat_error *err) {
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_STRING, "the contents", err));
-    LEATI_TRY(leati_want_rank(call, 0, 0, "the contents", err));
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the contents", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 0, "the contents", err));
     if (channels < 0 || channels > 4 || channels == 2)
         return leati_refuse(err, VALUE, "channels is %lld; expected 0, 1, 3 or 4",
                             (long long)channels);
@@ -22,7 +22,7 @@ leat_status leati_picture_infer(leati_infer_call *call, int64_t channels, leat_d
     LEATI_TRY(leati_picture_check(call, channels, err));
     leat_shape shape =
         LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, channels > 0 ? channels : LEAT_UNKNOWN_DIM);
-    return leati_infer_output(call, dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
 leat_status leati_picture_dct(const char *name, leati_dct *out, leat_error *err) {
@@ -70,10 +70,11 @@ static leat_status convert(leati_kernel_call *call, const void *pixels, int bits
 
 /* Does the operation take this format? The data of an unknown one pass: the decoder refuses them.
  */
-static leat_status check_format(leati_picture_op op, const leati_codec *codec, leat_error *err) {
+static leat_status check_format(leati_picture_op op, const leati_picture_codec *codec,
+                                leat_error *err) {
     enum { MOST_FORMATS = 3 };
     static const struct {
-        const leati_codec *formats[MOST_FORMATS];
+        const leati_picture_codec *formats[MOST_FORMATS];
         const char *text;
     } taken[] = {
         [LEATI_PICTURE_ANY] = {{&leati_codec_jpeg, &leati_codec_png, &leati_codec_gif},
@@ -94,7 +95,7 @@ static leat_status check_format(leati_picture_op op, const leati_codec *codec, l
 }
 
 /* The shape of what the operation gives of a picture. */
-static leat_status shape_of(leati_picture_op op, const leati_codec *codec,
+static leat_status shape_of(leati_picture_op op, const leati_picture_codec *codec,
                             const leati_image_info *info, leat_shape *out, leat_error *err) {
     *out = LEAT_SHAPE(info->height, info->width, info->channels);
     if (op == LEATI_PICTURE_GIF || op == LEATI_PICTURE_WEBP ||
@@ -111,7 +112,7 @@ static leat_status read_pixels(leati_kernel_call *call, leati_image_decoder *dec
                                const leat_shape *shape, const leati_image_info *info,
                                leat_dtype dtype, leat_error *err) {
     const leati_operand *out = &call->outputs[0];
-    LEATI_TRY(leati_output_like(call, 0, shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, shape, err));
     size_t stride = (size_t)info->width * (size_t)info->channels * (size_t)(info->bits / 8);
     if ((dtype == LEAT_UINT8 && info->bits == 8) || (dtype == LEAT_UINT16 && info->bits == 16))
         return leati_image_read(decoder, out->data, stride, err);
@@ -128,7 +129,8 @@ leat_status leati_picture_begin(leati_image_decoder *decoder, const leat_string 
                                 leat_dtype dtype, leati_image_info *info, leat_shape *shape,
                                 leat_error *err) {
     leati_decode_options wanted = *options;
-    const leati_codec *codec = leati_codec_find((const uint8_t *)contents->data, contents->size);
+    const leati_picture_codec *codec =
+        leati_codec_find((const uint8_t *)contents->data, contents->size);
     bool deep = codec != NULL && codec->deep;
     LEATI_TRY(check_format(op, codec, err));
     wanted.bits = dtype == LEAT_UINT8 || !deep ? 8 : 16;

@@ -46,7 +46,7 @@ leat_status leati_policy_infer(leati_infer_call *call, leat_error *err) {
     int64_t channels = in->shape.rank > 0 ? in->shape.dims[in->shape.rank - 1] : LEAT_UNKNOWN_DIM;
     double factor[2], range[2];
     if (call->num_inputs > 1)
-        LEATI_TRY(leati_want_seed(call, 1, false, err));
+        LEATI_TRY(leati_stateless_want_seed(call, 1, false, err));
     LEATI_TRY(leati_policy_check(call->args, 0.5, factor, range, err));
     if (in->dtype <= LEAT_BOOL || in->dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
@@ -60,12 +60,12 @@ leat_status leati_policy_infer(leati_infer_call *call, leat_error *err) {
 
 /* ---- drawing ---- */
 
-leati_philox leati_drawing_next(leati_drawing *d) {
+leati_philox leati_policy_drawing_next(leati_drawing *d) {
     return leati_mix_stream(d->seed, d->next++);
 }
 
 static void draw(leati_drawing *d, double low, double high) {
-    leati_draw(LEATI_UNIFORM, LEAT_FLOAT32, leati_drawing_next(d),
+    leati_draw(LEATI_UNIFORM, LEAT_FLOAT32, leati_policy_drawing_next(d),
                leati_random_scale(LEATI_UNIFORM, LEAT_FLOAT32, low, high), low, d->count,
                d->numbers);
 }
@@ -103,7 +103,7 @@ static void draw_bits(leati_drawing *d, double factor, leati_strength *out) {
     leati_philox stream = {0};
     uint32_t words[4] = {0};
     if (most > 1)
-        stream = leati_drawing_next(d);
+        stream = leati_policy_drawing_next(d);
     for (int64_t i = 0; i < d->count; i++) {
         if (most > 1) {
             if (i % 2 == 0)
@@ -115,8 +115,8 @@ static void draw_bits(leati_drawing *d, double factor, leati_strength *out) {
     }
 }
 
-void leati_draw_strengths(leati_drawing *d, leati_distortion which, const double factor[2],
-                          leati_strength *out) {
+void leati_policy_draw_strengths(leati_drawing *d, leati_distortion which, const double factor[2],
+                                 leati_strength *out) {
     const double bytes[2] = {factor[0], factor[1] * 255};
     switch (which) {
     case LEATI_SHEAR: draw_shear(d, factor, out); break;
@@ -140,14 +140,14 @@ static leat_status run_row(leati_kernel_call *call, leati_policy_work *work, con
     int64_t count = work->canvas.count;
     if (chosen == NULL)
         return leati_no_memory(err);
-    leati_draw_integers(LEAT_INT32, leati_drawing_next(&work->drawing), 0, LEATI_DISTORTIONS,
+    leati_draw_integers(LEAT_INT32, leati_policy_drawing_next(&work->drawing), 0, LEATI_DISTORTIONS,
                         args->num_ops, chosen);
     for (int i = 0; i < LEATI_DISTORTIONS; i++)
-        leati_draw_strengths(&work->drawing, (leati_distortion)i, factor,
-                             work->strengths + i * count);
+        leati_policy_draw_strengths(&work->drawing, (leati_distortion)i, factor,
+                                    work->strengths + i * count);
     for (int64_t i = 0; i < args->num_ops; i++)
-        leati_distort(&work->canvas, (leati_distortion)chosen[i],
-                      work->strengths + chosen[i] * count);
+        leati_policy_distort(&work->canvas, (leati_distortion)chosen[i],
+                             work->strengths + chosen[i] * count);
     return LEAT_OK;
 }
 
@@ -158,7 +158,7 @@ leat_status leati_policy_begin(leati_kernel_call *call, const struct leati_polic
     if (frames.channels != 1 && frames.channels != 3)
         return leati_refuse(err, SHAPE, "the pictures have %lld channels; expected 1 or 3",
                             (long long)frames.channels);
-    LEATI_TRY(leati_inner_cast_into(call, &call->inputs[IMAGES], &call->outputs[0], err));
+    LEATI_TRY(leati_support_inner_cast_into(call, &call->inputs[IMAGES], &call->outputs[0], err));
     size_t pixels = (size_t)(frames.height * frames.width * frames.channels) * sizeof(float);
     size_t numbers = (size_t)frames.count * (2 * sizeof(float)),
            strengths = (size_t)frames.count * LEATI_DISTORTIONS * sizeof(leati_strength);
@@ -190,7 +190,7 @@ leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *
         call->failed_row = row;
         work.drawing.next = 0;
         LEATI_TRY(leati_mix_seed(call, 1, op, row, work.drawing.seed, err));
-        work.canvas.pixels = (float *)(void *)leati_row_of(&call->outputs[0], row);
+        work.canvas.pixels = (float *)(void *)leati_support_row_of(&call->outputs[0], row);
         LEATI_TRY(run_row(call, &work, factor, err));
     }
     call->failed_row = 0;
@@ -198,16 +198,16 @@ leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *
 }
 
 leat_value leati_policy_build(const leati_tensor_op *op, leat_value images,
-                              const leat_rand_augment_options *options, const leat_value *seed,
+                              const leat_op_rand_augment_options *options, const leat_value *seed,
                               const int64_t *number) {
-    static const leat_rand_augment_options none = {0};
-    const leat_rand_augment_options *o = options != NULL ? options : &none;
+    static const leat_op_rand_augment_options none = {0};
+    const leat_op_rand_augment_options *o = options != NULL ? options : &none;
     double range[2] = {o->value_range[0], o->value_range[1]}, factor[2] = {0, o->factor};
     struct leati_policy_args args = {.num_ops = o->num_ops != 0 ? o->num_ops : 2,
                                      .interpolation =
                                          (char *)(uintptr_t)(o->nearest ? "nearest" : "bilinear")};
     leat_error err = {0};
-    if (leati_value_failed(images))
+    if (leati_support_value_failed(images))
         return images;
     if (range[0] != 0 || range[1] != 0)
         args.value_range = (leati_floats){.values = range, .count = 2};
@@ -216,8 +216,8 @@ leat_value leati_policy_build(const leati_tensor_op *op, leat_value images,
     if (number != NULL)
         args.random.seed = (leati_seed_argument){.given = true, .value = *number};
     if (seed != NULL)
-        return leati_op2(op, &args, images, *seed);
+        return leati_graph_build2(op, &args, images, *seed);
     if (leati_random_complete(images.graph, &args, &err) != LEAT_OK)
         return leati_graph_error(images.graph, &err);
-    return leati_op1(op, &args, images);
+    return leati_graph_build1(op, &args, images);
 }

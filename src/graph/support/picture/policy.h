@@ -23,7 +23,7 @@ struct leati_aug_mix_args {
     bool all_ops;
 };
 /* How often a call of stateless_aug_mix draws. */
-int leati_aug_mix_draws(const struct leati_aug_mix_args *args);
+int leati_policy_aug_mix_draws(const struct leati_aug_mix_args *args);
 
 #define LEATI_POLICY_ROWS                                                                          \
     {.name = "value_range",                                                                        \
@@ -67,7 +67,7 @@ LEAT_WARN_UNUSED leat_status leati_policy_infer(leati_infer_call *call, leat_err
 LEAT_WARN_UNUSED leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *op,
                                                  leat_error *err);
 leat_value leati_policy_build(const leati_tensor_op *op, leat_value images,
-                              const leat_rand_augment_options *options, const leat_value *seed,
+                              const leat_op_rand_augment_options *options, const leat_value *seed,
                               const int64_t *number);
 
 /* ---- between policy.c, distortions.c and stateless_aug_mix.c ---- */
@@ -105,7 +105,8 @@ typedef struct leati_strength {
  * the size; rotation: degrees; brightness: a part of the range; degeneration and sharpness: in [0,
  * 1]; contrast: what differences are multiplied by; posterization: bits to drop; solarization:
  * what is added and where values turn, of 255. */
-void leati_distort(leati_canvas *canvas, leati_distortion which, const leati_strength *strengths);
+void leati_policy_distort(leati_canvas *canvas, leati_distortion which,
+                          const leati_strength *strengths);
 
 /* The draws of one call. */
 typedef struct leati_drawing {
@@ -115,10 +116,10 @@ typedef struct leati_drawing {
     float *numbers; /* room for two draws */
 } leati_drawing;
 
-leati_philox leati_drawing_next(leati_drawing *drawing);
+leati_philox leati_policy_drawing_next(leati_drawing *drawing);
 /* Draws how strong a distortion is for each picture, by factors between two bounds. */
-void leati_draw_strengths(leati_drawing *drawing, leati_distortion which, const double factor[2],
-                          leati_strength *out);
+void leati_policy_draw_strengths(leati_drawing *drawing, leati_distortion which,
+                                 const double factor[2], leati_strength *out);
 
 /* What the kernels of policies work with: pictures that become float32 in the output, or in memory
  * of the arena. */

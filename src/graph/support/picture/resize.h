@@ -16,25 +16,25 @@ typedef struct leati_scaling {
 } leati_scaling;
 
 /* The method of that name; INVALID_ARGUMENT lists them. */
-LEAT_WARN_UNUSED leat_status leati_scaling_method(const char *name, leati_resize_method *out,
-                                                  leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_method_of(const char *name, leati_resize_method *out,
+                                                    leat_error *err);
 /* The result's dtype: float32, but nearest keeps its input's. INVALID_ARGUMENT unless numbers. */
-LEAT_WARN_UNUSED leat_status leati_scaling_dtype(leati_resize_method method, leat_dtype in,
-                                                 leat_dtype *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_dtype(leati_resize_method method, leat_dtype in,
+                                                leat_dtype *out, leat_error *err);
 /* Scales the pictures of input 0 into output 0. */
-LEAT_WARN_UNUSED leat_status leati_scale(leati_kernel_call *call, const leati_scaling *scaling,
-                                         leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_scale(leati_kernel_call *call,
+                                                const leati_scaling *scaling, leat_error *err);
 
 /* Scales part `window` of picture `index` of row 0 of input 0 into that picture of output 0, which
  * has its memory. The part is not empty and inside of the picture. */
-LEAT_WARN_UNUSED leat_status leati_scale_part(const leati_kernel_call *call, int64_t index,
-                                              const leati_window *window,
-                                              leati_resize_method method, bool antialias,
-                                              leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_scale_part(const leati_kernel_call *call, int64_t index,
+                                                     const leati_window *window,
+                                                     leati_resize_method method, bool antialias,
+                                                     leat_error *err);
 /* Input 0 as something that the method reads: as it is, or cast into the arena. */
-LEAT_WARN_UNUSED leat_status leati_scale_readable(leati_kernel_call *call,
-                                                  leati_resize_method method, leati_operand *in,
-                                                  leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_scale_readable(leati_kernel_call *call,
+                                                         leati_resize_method method,
+                                                         leati_operand *in, leat_error *err);
 
 /* The attributes of resize and resize_grad. */
 struct leati_resize_args {
@@ -56,16 +56,16 @@ struct leati_resize_with_pad_args {
     bool antialias;
 };
 extern const leati_row leati_resize_with_pad_rows[];
-LEAT_WARN_UNUSED leat_status leati_pad_scaling(const struct leati_resize_with_pad_args *args,
-                                               const leati_frames *in, leati_scaling *out,
-                                               leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_pad_scaling(const struct leati_resize_with_pad_args *args,
+                                                      const leati_frames *in, leati_scaling *out,
+                                                      leat_error *err);
 
 /* The kernel of resize's gradients: what flows into the pictures of a scaling, input 0, is spread
  * over pictures of input 1's shape. Computed in float32. */
-LEAT_WARN_UNUSED leat_status leati_scale_back(leati_kernel_call *call, const leati_scaling *scaling,
-                                              leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_scale_back(leati_kernel_call *call,
+                                                     const leati_scaling *scaling, leat_error *err);
 /* The infer slot of resize's gradients. */
-LEAT_WARN_UNUSED leat_status leati_scale_back_infer(leati_infer_call *call, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_resize_scale_back_infer(leati_infer_call *call, leat_error *err);
 
 /* A plan from the store, or an empty one, and back. */
 leati_resize_plan leati_resize_plan_take(int32_t height, int32_t width);

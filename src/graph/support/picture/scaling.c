@@ -53,7 +53,7 @@ void leati_resize_plans_trim(void) {
 
 /* ---- methods ---- */
 
-leat_status leati_scaling_method(const char *name, leati_resize_method *out, leat_error *err) {
+leat_status leati_resize_method_of(const char *name, leati_resize_method *out, leat_error *err) {
     static const char *const names[] = {
         [LEATI_RESIZE_BILINEAR] = "bilinear", [LEATI_RESIZE_NEAREST] = "nearest",
         [LEATI_RESIZE_BICUBIC] = "bicubic",   [LEATI_RESIZE_AREA] = "area",
@@ -71,8 +71,8 @@ leat_status leati_scaling_method(const char *name, leati_resize_method *out, lea
                       name);
 }
 
-leat_status leati_scaling_dtype(leati_resize_method method, leat_dtype in, leat_dtype *out,
-                                leat_error *err) {
+leat_status leati_resize_dtype(leati_resize_method method, leat_dtype in, leat_dtype *out,
+                               leat_error *err) {
     if (in <= LEAT_BOOL || in > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
                             leat_dtype_name(in));
@@ -82,12 +82,12 @@ leat_status leati_scaling_dtype(leati_resize_method method, leat_dtype in, leat_
 
 /* ---- scaling ---- */
 
-leat_status leati_scale_readable(leati_kernel_call *call, leati_resize_method method,
-                                 leati_operand *in, leat_error *err) {
+leat_status leati_resize_scale_readable(leati_kernel_call *call, leati_resize_method method,
+                                        leati_operand *in, leat_error *err) {
     *in = call->inputs[0];
     if (method == LEATI_RESIZE_NEAREST || in->dtype == LEAT_UINT8 || in->dtype == LEAT_FLOAT32)
         return LEAT_OK;
-    return leati_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, in, err);
+    return leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, in, err);
 }
 
 /* `width` is that of the whole picture, of which the plan's size may be a part. */
@@ -119,7 +119,8 @@ static void scale_row(leati_resize_plan *plan, const leati_scaling *scaling,
                       to + (size_t)i * (size_t)scaling->canvas_height * stride, stride);
 }
 
-leat_status leati_scale(leati_kernel_call *call, const leati_scaling *scaling, leat_error *err) {
+leat_status leati_resize_scale(leati_kernel_call *call, const leati_scaling *scaling,
+                               leat_error *err) {
     leati_frames frames;
     leati_operand in;
     LEATI_TRY(
@@ -131,24 +132,25 @@ leat_status leati_scale(leati_kernel_call *call, const leati_scaling *scaling, l
                           "a picture of %lld x %lld with %lld channels cannot be resized",
                           (long long)frames.height, (long long)frames.width,
                           (long long)frames.channels);
-    LEATI_TRY(leati_scale_readable(call, scaling->method, &in, err));
+    LEATI_TRY(leati_resize_scale_readable(call, scaling->method, &in, err));
     leati_resize_plan plan = leati_resize_plan_take((int32_t)frames.height, (int32_t)frames.width);
     leat_status status =
         leati_resize_prepare(&plan, (int32_t)frames.height, (int32_t)frames.width,
                              (int32_t)scaling->height, (int32_t)scaling->width,
                              (int32_t)frames.channels, scaling->method, scaling->antialias, err);
     for (int64_t row = 0; row < call->n && status == LEAT_OK; row++)
-        scale_row(&plan, scaling, &in, leati_row_of(&in, row), &call->outputs[0],
-                  leati_row_of(&call->outputs[0], row), frames.count);
+        scale_row(&plan, scaling, &in, leati_support_row_of(&in, row), &call->outputs[0],
+                  leati_support_row_of(&call->outputs[0], row), frames.count);
     leati_resize_plan_give(&plan);
     return status;
 }
 
-leat_status leati_scale_part(const leati_kernel_call *call, int64_t index,
-                             const leati_window *window, leati_resize_method method, bool antialias,
-                             leat_error *err) {
+leat_status leati_resize_scale_part(const leati_kernel_call *call, int64_t index,
+                                    const leati_window *window, leati_resize_method method,
+                                    bool antialias, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    leat_shape from_shape = leati_operand_shape(in), to_shape = leati_operand_shape(out);
+    leat_shape from_shape = leati_support_operand_shape(in),
+               to_shape = leati_support_operand_shape(out);
     leati_frames from, to;
     LEATI_TRY(leati_frames_of(&from_shape, &from, err));
     LEATI_TRY(leati_frames_of(&to_shape, &to, err));

@@ -16,7 +16,7 @@
 
 /* A picture whose header was read, or that lies in memory, and the part of it that is resized. */
 typedef struct source {
-    const leati_stream *stream;
+    const leati_picture_stream *stream;
     const leati_resize_sink *sink;
     leati_window window;    /* in pixels that come, or lie in memory */
     leati_resize_view view; /* the same in pixels of the window */
@@ -41,7 +41,7 @@ static leat_status check_window(const leati_window *w, int64_t height, int64_t w
         (long long)height, (long long)width);
 }
 
-static leat_status find_window(const leati_stream *s, int64_t height, int64_t width,
+static leat_status find_window(const leati_picture_stream *s, int64_t height, int64_t width,
                                leati_window *out, leat_error *err) {
     *out = (leati_window){.height = height, .width = width};
     if (s->window == NULL)
@@ -51,7 +51,7 @@ static leat_status find_window(const leati_stream *s, int64_t height, int64_t wi
 }
 
 static leat_status prepare(const source *from, leati_resize_plan *plan, leat_error *err) {
-    const leati_stream *s = from->stream;
+    const leati_picture_stream *s = from->stream;
     int32_t height = (int32_t)from->window.height, width = (int32_t)from->window.width;
     *plan = leati_resize_plan_take(height, width);
     leat_status status =
@@ -75,7 +75,7 @@ typedef struct passing {
 /* Line y of the picture. */
 static leat_status pass_line(passing *p, const char *line, int64_t y, leat_error *err) {
     const leati_window *window = &p->from->window;
-    const leati_stream *s = p->from->stream;
+    const leati_picture_stream *s = p->from->stream;
     int32_t row = (int32_t)(y - window->top);
     if (y < window->top || row >= window->height || !leati_resize_wants(&p->resize, row))
         return LEAT_OK;
@@ -100,7 +100,7 @@ static leat_status pass_rows(void *context, const uint8_t *pixels, size_t stride
 
 /* Room for a computed line, and the start of resizing. */
 static leat_status begin_passing(passing *p, leati_resize_plan *plan, leat_error *err) {
-    const leati_stream *s = p->from->stream;
+    const leati_picture_stream *s = p->from->stream;
     p->pixel = (size_t)s->channels * leat_dtype_size(p->from->dtype);
     if (s->convert != NULL) {
         size_t bytes = line_bytes(&p->from->window, s->channels, s->converted);
@@ -130,7 +130,7 @@ static leat_status decode_rows(const source *from, leati_image_decoder *decoder,
 /* Computes all lines of the part into the arena. */
 static leat_status convert_whole(const source *from, const char *pixels, size_t stride, void **out,
                                  leat_error *err) {
-    const leati_stream *s = from->stream;
+    const leati_picture_stream *s = from->stream;
     size_t line = line_bytes(&from->window, s->channels, s->converted);
     size_t bytes = (size_t)from->window.height * line;
     char *all = leati_arena_alloc(s->arena, bytes);
@@ -144,7 +144,7 @@ static leat_status convert_whole(const source *from, const char *pixels, size_t 
 
 static leat_status resize_sums(const source *from, leati_resize_plan *plan, const char *pixels,
                                size_t stride, leat_error *err) {
-    const leati_stream *s = from->stream;
+    const leati_picture_stream *s = from->stream;
     leat_dtype dtype = from->dtype;
     const void *part = pixels + (size_t)from->window.top * stride +
                        (size_t)from->window.left * (size_t)s->channels * leat_dtype_size(dtype);
@@ -161,7 +161,7 @@ static leat_status resize_sums(const source *from, leati_resize_plan *plan, cons
 
 /* Resizes the window of a picture that lies in memory. */
 static leat_status resize_whole(const source *from, const char *pixels, leat_error *err) {
-    const leati_stream *s = from->stream;
+    const leati_picture_stream *s = from->stream;
     leati_resize_plan plan;
     passing p = {.from = from};
     size_t stride = (size_t)from->width * (size_t)s->channels * leat_dtype_size(from->dtype);
@@ -194,7 +194,7 @@ static leat_status decode_whole(source *from, leati_image_decoder *decoder,
 
 /* By how much a JPEG may be shrunk while it is decoded, for a result of part `w`. A method that
  * looks at two neighbours gives something else of a smaller picture (30 dB), and area nearly so. */
-static int32_t shrinking(const leati_stream *s, const leati_window *w) {
+static int32_t shrinking(const leati_picture_stream *s, const leati_window *w) {
     bool balanced = s->quality == LEATI_PICTURE_BALANCED;
     double margin = balanced ? BALANCED_MARGIN : 1;
     if (s->quality == LEATI_PICTURE_EXACT ||
@@ -218,7 +218,7 @@ static leati_window shrunk(const leati_window *w, int64_t ratio) {
 /* Tells the decoder of a JPEG the window, and by how much it may shrink the picture. */
 static leat_status adjust(source *from, leati_image_decoder *decoder, leati_image_info *info,
                           leat_error *err) {
-    const leati_stream *s = from->stream;
+    const leati_picture_stream *s = from->stream;
     leati_decode_options options = s->options;
     leati_window *w = &from->window;
     bool whole = !s->options.crop && w->height == info->height && w->width == info->width;
@@ -252,7 +252,7 @@ static leat_status adjust(source *from, leati_image_decoder *decoder, leati_imag
 
 static leat_status begin(source *from, leati_image_decoder *decoder, leati_image_info *info,
                          leat_error *err) {
-    const leati_stream *s = from->stream;
+    const leati_picture_stream *s = from->stream;
     leat_shape shape;
     LEATI_TRY(leati_picture_begin(decoder, s->contents, s->op, &s->options, LEAT_UINT8, info,
                                   &shape, err));
@@ -268,7 +268,7 @@ static leat_status begin(source *from, leati_image_decoder *decoder, leati_image
     return free_to_choose ? adjust(from, decoder, info, err) : LEAT_OK;
 }
 
-static leat_status run_pixels(const leati_stream *s, const leati_resize_sink *sink,
+static leat_status run_pixels(const leati_picture_stream *s, const leati_resize_sink *sink,
                               leat_error *err) {
     source from = {.stream = s, .sink = sink, .dtype = s->dtype, .width = s->pixel_width};
     LEATI_TRY(find_window(s, s->pixel_height, s->pixel_width, &from.window, err));
@@ -277,7 +277,7 @@ static leat_status run_pixels(const leati_stream *s, const leati_resize_sink *si
     return resize_whole(&from, s->pixels, err);
 }
 
-leat_status leati_stream_run(const leati_stream *s, const leati_resize_sink *sink,
+leat_status leati_stream_run(const leati_picture_stream *s, const leati_resize_sink *sink,
                              leat_error *err) {
     if (s->contents == NULL)
         return run_pixels(s, sink, err);

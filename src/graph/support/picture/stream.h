@@ -9,7 +9,7 @@
 #include "graph/support/picture/pictures.h"
 #include "graph/support/picture/resize.h"
 
-typedef struct leati_stream {
+typedef struct leati_picture_stream {
     /* Either bytes to decode, or pixels [height, width, channels]: uint8 or float32, or numbers
      * that `convert` reads. */
     const leat_string *contents; /* NULL: pixels */
@@ -33,12 +33,12 @@ typedef struct leati_stream {
     leati_picture_quality quality;
     leati_arena *arena; /* for what must lie in memory as a whole */
     int64_t *recovered; /* counts pictures that were cut short and filled; may be NULL */
-} leati_stream;
+} leati_picture_stream;
 
 /* Runs it; the sink gets `height` rows of width * channels floats. INVALID_ARGUMENT where one of
  * the operations would refuse, though by another text. No locks but the stores' of decoders and of
  * plans. */
-LEAT_WARN_UNUSED leat_status leati_stream_run(const leati_stream *stream,
+LEAT_WARN_UNUSED leat_status leati_stream_run(const leati_picture_stream *stream,
                                               const leati_resize_sink *sink, leat_error *err);
 
 #endif

@@ -47,18 +47,18 @@ static void run(const wish *w, leati_picture_quality quality, result *out) {
     leat_error err = {0};
     leati_arena arena = {0};
     leati_window window = w->window;
-    leati_stream stream = {.contents = &w->contents,
-                           .op = LEATI_PICTURE_ANY,
-                           .options = leati_decode_defaults,
-                           .window = window.height > 0 ? give_window : NULL,
-                           .context = &window,
-                           .height = w->height,
-                           .width = w->width,
-                           .channels = 3,
-                           .method = w->method,
-                           .antialias = w->antialias,
-                           .quality = quality,
-                           .arena = &arena};
+    leati_picture_stream stream = {.contents = &w->contents,
+                                   .op = LEATI_PICTURE_ANY,
+                                   .options = leati_decode_defaults,
+                                   .window = window.height > 0 ? give_window : NULL,
+                                   .context = &window,
+                                   .height = w->height,
+                                   .width = w->width,
+                                   .channels = 3,
+                                   .method = w->method,
+                                   .antialias = w->antialias,
+                                   .quality = quality,
+                                   .arena = &arena};
     stream.options.channels = 3;
     stream.options.dct = LEATI_DCT_ACCURATE;
     out->line = (size_t)w->width * 3;
@@ -212,16 +212,16 @@ static void test_two_windows(void **state) {
     leati_window part = {3, 4, 150, 170};
     leat_error err = {0};
     leati_arena arena = {0};
-    leati_stream stream = {.contents = &contents,
-                           .op = LEATI_PICTURE_CROP,
-                           .options = leati_decode_defaults,
-                           .window = give_window,
-                           .context = &part,
-                           .height = 20,
-                           .width = 30,
-                           .channels = 3,
-                           .quality = LEATI_PICTURE_FAST,
-                           .arena = &arena};
+    leati_picture_stream stream = {.contents = &contents,
+                                   .op = LEATI_PICTURE_CROP,
+                                   .options = leati_decode_defaults,
+                                   .window = give_window,
+                                   .context = &part,
+                                   .height = 20,
+                                   .width = 30,
+                                   .channels = 3,
+                                   .quality = LEATI_PICTURE_FAST,
+                                   .arena = &arena};
     stream.options.channels = 3;
     stream.options.crop = true;
     stream.options.crop_y = 30;

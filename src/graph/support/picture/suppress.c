@@ -30,11 +30,12 @@ static leat_status check_shapes(const leat_shape *boxes, const leat_shape *score
 leat_status leati_suppress_infer(leati_infer_call *call, int64_t columns, bool scores,
                                  leat_error *err) {
     const leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
-    LEATI_TRY(leati_want_dtype(call, 0, LEAT_FLOAT32, columns < 0 ? "overlaps" : "boxes", err));
-    LEATI_TRY(leati_want_dtype(call, 1, LEAT_FLOAT32, "scores", err));
+    LEATI_TRY(
+        leati_support_want_dtype(call, 0, LEAT_FLOAT32, columns < 0 ? "overlaps" : "boxes", err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, LEAT_FLOAT32, "scores", err));
     LEATI_TRY(check_shapes(&call->inputs[0].shape, &call->inputs[1].shape, columns, err));
-    LEATI_TRY(leati_infer_output(call, LEAT_INT32, &shape, NULL, err));
-    return scores ? leati_infer_output(call, LEAT_FLOAT32, &shape, NULL, err) : LEAT_OK;
+    LEATI_TRY(leati_op_infer_output(call, LEAT_INT32, &shape, NULL, err));
+    return scores ? leati_op_infer_output(call, LEAT_FLOAT32, &shape, NULL, err) : LEAT_OK;
 }
 
 float leati_box_overlap(const float *boxes, int64_t n, int64_t i, int64_t j) {
@@ -150,8 +151,8 @@ static leat_status prepare(leati_kernel_call *call, choice *c, const float *scor
 leat_status leati_suppress_kernel(leati_kernel_call *call, int64_t columns, leati_overlap *overlap,
                                   leat_error *err) {
     const struct leati_suppress_args *args = call->args;
-    leat_shape boxes = leati_operand_shape(&call->inputs[0]);
-    leat_shape scores = leati_operand_shape(&call->inputs[1]);
+    leat_shape boxes = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape scores = leati_support_operand_shape(&call->inputs[1]);
     LEATI_TRY(check_shapes(&boxes, &scores, columns, err));
     if (args->max_output_size < 0)
         return leati_refuse(err, VALUE, "max_output_size is %lld; expected 0 or more",
@@ -167,13 +168,13 @@ leat_status leati_suppress_kernel(leati_kernel_call *call, int64_t columns, leat
                             INT32_MAX);
     choice c = {.args = args,
                 .overlap = overlap,
-                .boxes = (const float *)(const void *)leati_row_of(&call->inputs[0], 0),
+                .boxes = (const float *)(const void *)leati_support_row_of(&call->inputs[0], 0),
                 .n = boxes.dims[0]};
-    LEATI_TRY(
-        prepare(call, &c, (const float *)(const void *)leati_row_of(&call->inputs[1], 0), err));
+    LEATI_TRY(prepare(call, &c,
+                      (const float *)(const void *)leati_support_row_of(&call->inputs[1], 0), err));
     choose(&c);
     for (int k = 0; k < call->num_outputs; k++)
-        LEATI_TRY(leati_kernel_output(call, k, 1, &c.chosen, err));
+        LEATI_TRY(leati_op_kernel_output(call, k, 1, &c.chosen, err));
     for (int64_t i = 0; i < c.chosen; i++) {
         ((int32_t *)(void *)call->outputs[0].data)[i] = c.boxes_chosen[i];
         if (call->num_outputs > 1)

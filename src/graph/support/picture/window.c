@@ -136,9 +136,9 @@ static leat_status find_groups(leati_conv_plan *plan, const leat_shape *input,
     return LEAT_OK;
 }
 
-leat_status leati_conv_plan_init(leati_conv_plan *plan, const struct leati_conv_args *args,
-                                 const leat_shape *input, const leat_shape *filter, leat_shape *out,
-                                 leat_error *err) {
+leat_status leati_window_conv_plan_init(leati_conv_plan *plan, const struct leati_conv_args *args,
+                                        const leat_shape *input, const leat_shape *filter,
+                                        leat_shape *out, leat_error *err) {
     int64_t strides[2] = {0}, dilations[2] = {0};
     bool same = false;
     LEATI_TRY(check_rank4(input, "the input", err));
@@ -156,8 +156,8 @@ leat_status leati_conv_plan_init(leati_conv_plan *plan, const struct leati_conv_
     return LEAT_OK;
 }
 
-leat_status leati_pool_plan_init(leati_conv_plan *plan, const struct leati_pool_args *args,
-                                 const leat_shape *input, leat_shape *out, leat_error *err) {
+leat_status leati_window_pool_plan_init(leati_conv_plan *plan, const struct leati_pool_args *args,
+                                        const leat_shape *input, leat_shape *out, leat_error *err) {
     int64_t ksize[2] = {0}, strides[2] = {0};
     bool same = false;
     LEATI_TRY(check_rank4(input, "the input", err));
@@ -178,17 +178,17 @@ leat_status leati_pool_plan_init(leati_conv_plan *plan, const struct leati_pool_
     return LEAT_OK;
 }
 
-leat_status leati_want_rank4(const leati_infer_call *call, int index, const char *what,
-                             leat_shape *out, leat_error *err) {
-    LEATI_TRY(leati_want_rank(call, index, 4, what, err));
+leat_status leati_window_want_rank4(const leati_infer_call *call, int index, const char *what,
+                                    leat_shape *out, leat_error *err) {
+    LEATI_TRY(leati_support_want_rank(call, index, 4, what, err));
     *out = call->inputs[index].shape;
     if (out->rank < 0)
         *out = LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM);
     return LEAT_OK;
 }
 
-leat_status leati_want_result_shape(const leat_shape *gradient, const leat_shape *result,
-                                    leat_error *err) {
+leat_status leati_window_want_result_shape(const leat_shape *gradient, const leat_shape *result,
+                                           leat_error *err) {
     char texts[2][128];
     if (leati_shape_compatible(gradient, result))
         return LEAT_OK;
@@ -196,9 +196,9 @@ leat_status leati_want_result_shape(const leat_shape *gradient, const leat_shape
                         leati_shape_text(gradient, texts[0]), leati_shape_text(result, texts[1]));
 }
 
-leat_value leati_conv_build(const leati_tensor_op *op, const leat_conv2d_options *options,
-                            const leat_value *inputs, int num_inputs) {
-    leat_conv2d_options o = {0};
+leat_value leati_window_conv_build(const leati_tensor_op *op, const leat_op_conv2d_options *options,
+                                   const leat_value *inputs, int num_inputs) {
+    leat_op_conv2d_options o = {0};
     if (options != NULL)
         o = *options;
     for (int i = 0; i < 2; i++) {
@@ -209,12 +209,12 @@ leat_value leati_conv_build(const leati_tensor_op *op, const leat_conv2d_options
     struct leati_conv_args args = {.strides = {.values = o.strides, .count = 2},
                                    .dilations = {.values = o.dilations, .count = 2},
                                    .padding = o.padding == LEAT_SAME ? same : valid};
-    return leati_op_many(op, &args, inputs, num_inputs);
+    return leati_graph_build_many(op, &args, inputs, num_inputs);
 }
 
-leat_value leati_pool_build(const leati_tensor_op *op, const leat_pool2d_options *options,
-                            const leat_value *inputs, int num_inputs) {
-    leat_pool2d_options o = {0};
+leat_value leati_window_pool_build(const leati_tensor_op *op, const leat_op_pool2d_options *options,
+                                   const leat_value *inputs, int num_inputs) {
+    leat_op_pool2d_options o = {0};
     if (options != NULL)
         o = *options;
     for (int i = 0; i < 2; i++)
@@ -223,5 +223,5 @@ leat_value leati_pool_build(const leati_tensor_op *op, const leat_pool2d_options
     struct leati_pool_args args = {.ksize = {.values = o.ksize, .count = 2},
                                    .strides = {.values = o.strides, .count = 2},
                                    .padding = o.padding == LEAT_SAME ? same : valid};
-    return leati_op_many(op, &args, inputs, num_inputs);
+    return leati_graph_build_many(op, &args, inputs, num_inputs);
 }

@@ -42,30 +42,33 @@ typedef struct leati_conv_plan {
 
 /* The plan for shapes of rank 4, and the shape of the convolution's result. Dimensions may be
  * unknown. */
-LEAT_WARN_UNUSED leat_status leati_conv_plan_init(leati_conv_plan *plan,
-                                                  const struct leati_conv_args *args,
-                                                  const leat_shape *input, const leat_shape *filter,
-                                                  leat_shape *out, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_pool_plan_init(leati_conv_plan *plan,
-                                                  const struct leati_pool_args *args,
-                                                  const leat_shape *input, leat_shape *out,
-                                                  leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_window_conv_plan_init(leati_conv_plan *plan,
+                                                         const struct leati_conv_args *args,
+                                                         const leat_shape *input,
+                                                         const leat_shape *filter, leat_shape *out,
+                                                         leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_window_pool_plan_init(leati_conv_plan *plan,
+                                                         const struct leati_pool_args *args,
+                                                         const leat_shape *input, leat_shape *out,
+                                                         leat_error *err);
 /* For infer: makes an unknown rank four unknown dimensions; another rank is an error. */
-LEAT_WARN_UNUSED leat_status leati_want_rank4(const leati_infer_call *call, int index,
-                                              const char *what, leat_shape *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_window_want_rank4(const leati_infer_call *call, int index,
+                                                     const char *what, leat_shape *out,
+                                                     leat_error *err);
 /* The gradient that flows into a window operation has the shape of its result. */
-LEAT_WARN_UNUSED leat_status leati_want_result_shape(const leat_shape *gradient,
-                                                     const leat_shape *result, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_window_want_result_shape(const leat_shape *gradient,
+                                                            const leat_shape *result,
+                                                            leat_error *err);
 
 /* A builder with the options as attributes. */
-leat_value leati_conv_build(const leati_tensor_op *op, const leat_conv2d_options *options,
-                            const leat_value *inputs, int num_inputs);
-leat_value leati_pool_build(const leati_tensor_op *op, const leat_pool2d_options *options,
-                            const leat_value *inputs, int num_inputs);
+leat_value leati_window_conv_build(const leati_tensor_op *op, const leat_op_conv2d_options *options,
+                                   const leat_value *inputs, int num_inputs);
+leat_value leati_window_pool_build(const leati_tensor_op *op, const leat_op_pool2d_options *options,
+                                   const leat_value *inputs, int num_inputs);
 
 /* The kernel of max_pool2d_grad; `fetch`: of its gradient, where input 2 has the picture's shape
  * and the output that of the pooling. */
-LEAT_WARN_UNUSED leat_status leati_max_pool_route(leati_kernel_call *call, bool fetch,
-                                                  leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_window_max_pool_route(leati_kernel_call *call, bool fetch,
+                                                         leat_error *err);
 
 #endif

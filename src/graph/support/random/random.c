@@ -9,11 +9,11 @@
 
 leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_random_args *args = call->args;
-    if (!leati_dtype_is_floating(args->dtype))
+    if (!leati_graph_dtype_is_floating(args->dtype))
         return leati_refuse(err, DTYPE,
                             "dtype is %s; expected float16, bfloat16, float32 or float64",
                             leat_dtype_name(args->dtype));
-    return leati_infer_said(call, args->dtype, &args->shape, err);
+    return leati_support_infer_said(call, args->dtype, &args->shape, err);
 }
 
 /* What calls of an operation that is computed at once share a stream by; 0: nothing. */
@@ -55,7 +55,7 @@ leat_status leati_random_stream(const leati_kernel_call *call, const leati_tenso
 leat_status leati_random_floats(leati_kernel_call *call, const leati_tensor_op *op,
                                 leati_distribution distribution, leat_error *err) {
     const struct leati_random_args *args = call->args;
-    LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
     double scale = leati_random_scale(distribution, args->dtype, args->low, args->high);
     for (int64_t row = 0; row < call->n; row++) {
@@ -63,7 +63,7 @@ leat_status leati_random_floats(leati_kernel_call *call, const leati_tensor_op *
         LEATI_TRY(leati_random_stream(call, op, row, (uint64_t)out->count * LEATI_BLOCKS_PER_VALUE,
                                       &stream, err));
         leati_draw(distribution, args->dtype, stream, scale, args->low, out->count,
-                   leati_row_of(out, row));
+                   leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }
@@ -76,8 +76,8 @@ double leati_random_scale(leati_distribution distribution, leat_dtype dtype, dou
     return leati_draw_rounded(dtype, high) - leati_draw_rounded(dtype, low);
 }
 
-leat_status leati_integer_range(leat_dtype dtype, double low, double high, int64_t *out_low,
-                                uint64_t *out_width, leat_error *err) {
+leat_status leati_random_integer_range(leat_dtype dtype, double low, double high, int64_t *out_low,
+                                       uint64_t *out_width, leat_error *err) {
     double limit = dtype == LEAT_INT32 ? 0x1p31 : 0x1p63;
     bool inside = low >= -limit && high <= (dtype == LEAT_INT32 ? limit - 1 : limit);
     if (!inside || !(low < high))
@@ -91,7 +91,7 @@ leat_status leati_integer_range(leat_dtype dtype, double low, double high, int64
 }
 
 leat_value leati_random_normals(leat_graph *graph, const leati_tensor_op *op, leat_shape shape,
-                                leat_dtype dtype, const leat_random_options *options) {
+                                leat_dtype dtype, const leat_op_random_options *options) {
     struct leati_random_args args = {.shape = shape, .dtype = dtype, .high = 1};
     if (options != NULL) {
         args.low = options->mean;
@@ -115,12 +115,12 @@ static int64_t count_seedless(const leat_graph *graph) {
 static void resolve_seeds(const leat_graph *graph, struct leati_random_args *args) {
     leati_seed_argument seed = args->seed;
     bool eager = graph->hook != NULL;
-    if (!seed.given && !eager && leati_global_seed_is_set())
+    if (!seed.given && !eager && leati_random_global_seed_is_set())
         seed = (leati_seed_argument){.given = true, .value = count_seedless(graph)};
-    leati_resolve_seed(seed, &args->graph_seed, &args->op_seed);
+    leati_random_resolve_seed(seed, &args->graph_seed, &args->op_seed);
     if (args->graph_seed == 0 && args->op_seed == 0) {
         args->unseeded = true;
-        leati_fresh_seed_if_zero(&args->graph_seed, &args->op_seed);
+        leati_random_fresh_seed_if_zero(&args->graph_seed, &args->op_seed);
     }
 }
 
@@ -133,7 +133,7 @@ leat_status leati_random_complete(leat_graph *graph, void *node_args, leat_error
 }
 
 static leat_value build(leat_graph *graph, const leati_tensor_op *op,
-                        struct leati_random_args *args, const leat_random_options *options,
+                        struct leati_random_args *args, const leat_op_random_options *options,
                         const leat_value *inputs, int num_inputs) {
     if (graph == NULL)
         return (leat_value){.graph = NULL, .id = -1};
@@ -144,12 +144,13 @@ static leat_value build(leat_graph *graph, const leati_tensor_op *op,
 }
 
 leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
-                              struct leati_random_args *args, const leat_random_options *options) {
+                              struct leati_random_args *args,
+                              const leat_op_random_options *options) {
     return build(graph, op, args, options, NULL, 0);
 }
 
 leat_value leati_random_build_of(leat_value input, const leati_tensor_op *op,
                                  struct leati_random_args *args,
-                                 const leat_random_options *options) {
+                                 const leat_op_random_options *options) {
     return build(input.graph, op, args, options, &input, 1);
 }

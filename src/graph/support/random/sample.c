@@ -10,26 +10,27 @@
 
 /* ---- shuffle ---- */
 
-leat_status leati_permute_infer(leati_infer_call *call, leat_error *err) {
+leat_status leati_sample_permute_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *shape = &call->inputs[0].shape;
-    LEATI_TRY(leati_want_values(call, 0, err));
-    return leati_infer_output(call, call->inputs[0].dtype, shape, NULL, err);
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, shape, NULL, err);
 }
 
-leat_status leati_permute_begin(leati_kernel_call *call, uint64_t *out_blocks, leat_error *err) {
+leat_status leati_sample_permute_begin(leati_kernel_call *call, uint64_t *out_blocks,
+                                       leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    leat_shape shape = leati_operand_shape(in);
+    leat_shape shape = leati_support_operand_shape(in);
     *out_blocks =
         in->rank == 0 || in->count <= 1 || in->dims[0] <= 1 ? 0 : ((uint64_t)in->dims[0] + 2) / 4;
-    LEATI_TRY(leati_output_like(call, 0, &shape, err));
-    return in->dtype == LEAT_STRING ? leati_hold_strings(call, 0, err) : LEAT_OK;
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    return in->dtype == LEAT_STRING ? leati_support_hold_strings(call, 0, err) : LEAT_OK;
 }
 
-leat_status leati_permute_row(leati_kernel_call *call, int64_t row, leati_philox stream,
-                              leat_error *err) {
+leat_status leati_sample_permute_row(leati_kernel_call *call, int64_t row, leati_philox stream,
+                                     leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    const char *from = leati_row_of(in, row);
-    char *to = leati_row_of(&call->outputs[0], row);
+    const char *from = leati_support_row_of(in, row);
+    char *to = leati_support_row_of(&call->outputs[0], row);
     int64_t count = in->rank == 0 ? 1 : in->dims[0]; /* a scalar is a row */
     if (in->count == 0)
         return LEAT_OK;
@@ -52,28 +53,28 @@ leat_status leati_permute_row(leati_kernel_call *call, int64_t row, leati_philox
 
 /* ---- categorical ---- */
 
-leat_status leati_categorical_infer(leati_infer_call *call, leat_error *err) {
+leat_status leati_sample_categorical_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_random_args *args = call->args;
     const leat_shape *logits = &call->inputs[0].shape;
     leat_shape shape = {.rank = 2, .dims = {LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM}};
-    if (!leati_dtype_is_floating(call->inputs[0].dtype))
+    if (!leati_graph_dtype_is_floating(call->inputs[0].dtype))
         return leati_refuse(err, DTYPE, "the logits are %s; expected floats",
                             leat_dtype_name(call->inputs[0].dtype));
     if (args->dtype != LEAT_INT32 && args->dtype != LEAT_INT64)
         return leati_refuse(err, DTYPE, "dtype is %s; expected int32 or int64",
                             leat_dtype_name(args->dtype));
-    LEATI_TRY(leati_want_rank(call, 0, 2, "the logits", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 2, "the logits", err));
     if (logits->rank == 2)
         shape.dims[0] = logits->dims[0];
     if (call->unknown == 0)
         shape.dims[1] = args->num_samples;
     if (logits->rank == 2 && logits->dims[1] == 0)
         return leati_refuse(err, VALUE, "the logits have no classes; expected at least one");
-    return leati_infer_output(call, args->dtype, &shape, NULL, err);
+    return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
-leat_status leati_categorical_begin(leati_kernel_call *call, uint64_t *out_blocks,
-                                    leat_error *err) {
+leat_status leati_sample_categorical_begin(leati_kernel_call *call, uint64_t *out_blocks,
+                                           leat_error *err) {
     const struct leati_random_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
     if (in->rank != 2 || in->dims[1] == 0)
@@ -83,7 +84,7 @@ leat_status leati_categorical_begin(leati_kernel_call *call, uint64_t *out_block
     /* Two words for each, by fours. */
     *out_blocks = (uint64_t)in->dims[0] * (((uint64_t)args->num_samples + 3) / 4 * 8) *
                   LEATI_BLOCKS_PER_VALUE;
-    return leati_output_like(call, 0, &shape, err);
+    return leati_support_output_like(call, 0, &shape, err);
 }
 
 /* The sums of the classes' weights up to each. */
@@ -109,16 +110,16 @@ static int64_t find_class(const double *sums, int64_t count, double wanted) {
     return low;
 }
 
-leat_status leati_categorical_row(leati_kernel_call *call, int64_t row, leati_philox stream,
-                                  leat_error *err) {
+leat_status leati_sample_categorical_row(leati_kernel_call *call, int64_t row, leati_philox stream,
+                                         leat_error *err) {
     const struct leati_random_args *args = call->args;
     leati_operand one = call->inputs[0], logits;
     int64_t classes = one.dims[1];
-    char *to = leati_row_of(&call->outputs[0], row);
+    char *to = leati_support_row_of(&call->outputs[0], row);
     if (one.count == 0 || args->num_samples == 0)
         return LEAT_OK;
-    LEATI_TRY(leati_inner_cast(call, &one, LEAT_FLOAT64, &logits, err));
-    const double *values = (const double *)(const void *)leati_row_of(&logits, row);
+    LEATI_TRY(leati_support_inner_cast(call, &one, LEAT_FLOAT64, &logits, err));
+    const double *values = (const double *)(const void *)leati_support_row_of(&logits, row);
     double *sums = leati_arena_alloc(call->arena, (size_t)classes * sizeof *sums);
     if (sums == NULL)
         return leati_no_memory(err);

@@ -5,19 +5,20 @@
 #include "graph/support/random/random.h"
 
 /* ---- shuffle: input 0 is the tensor ---- */
-LEAT_WARN_UNUSED leat_status leati_permute_infer(leati_infer_call *call, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_sample_permute_infer(leati_infer_call *call, leat_error *err);
 /* Gives output 0 its shape; how many blocks of a stream a row takes, 0: nothing is drawn. */
-LEAT_WARN_UNUSED leat_status leati_permute_begin(leati_kernel_call *call, uint64_t *out_blocks,
-                                                 leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_permute_row(leati_kernel_call *call, int64_t row,
-                                               leati_philox stream, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_sample_permute_begin(leati_kernel_call *call,
+                                                        uint64_t *out_blocks, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_sample_permute_row(leati_kernel_call *call, int64_t row,
+                                                      leati_philox stream, leat_error *err);
 
 /* ---- categorical: input 0 is the logits ---- */
-LEAT_WARN_UNUSED leat_status leati_categorical_infer(leati_infer_call *call, leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_categorical_begin(leati_kernel_call *call, uint64_t *out_blocks,
-                                                     leat_error *err);
-LEAT_WARN_UNUSED leat_status leati_categorical_row(leati_kernel_call *call, int64_t row,
-                                                   leati_philox stream, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_sample_categorical_infer(leati_infer_call *call,
+                                                            leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_sample_categorical_begin(leati_kernel_call *call,
+                                                            uint64_t *out_blocks, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_sample_categorical_row(leati_kernel_call *call, int64_t row,
+                                                          leati_philox stream, leat_error *err);
 
 /* The rows that say what categorical draws. */
 #define LEATI_CATEGORICAL_ROWS                                                                     \

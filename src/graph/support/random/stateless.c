@@ -10,8 +10,8 @@ static bool is_integer(leat_dtype dtype) {
            dtype == LEAT_UINT64;
 }
 
-leat_status leati_want_seed(const leati_infer_call *call, int index, bool with_state,
-                            leat_error *err) {
+leat_status leati_stateless_want_seed(const leati_infer_call *call, int index, bool with_state,
+                                      leat_error *err) {
     const leati_type *type = &call->inputs[index];
     int64_t count = type->shape.rank == 1 ? type->shape.dims[0] : LEAT_UNKNOWN_DIM;
     char text[128];
@@ -24,7 +24,7 @@ leat_status leati_want_seed(const leati_infer_call *call, int index, bool with_s
 }
 
 static int64_t number_at(const leati_operand *seed, int64_t row, int64_t i) {
-    const void *at = leati_row_of(seed, row);
+    const void *at = leati_support_row_of(seed, row);
     switch (seed->dtype) {
     case LEAT_INT32: return ((const int32_t *)at)[i];
     case LEAT_UINT32: return ((const uint32_t *)at)[i];
@@ -32,8 +32,8 @@ static int64_t number_at(const leati_operand *seed, int64_t row, int64_t i) {
     }
 }
 
-leat_status leati_seed_stream(const leati_kernel_call *call, int index, bool with_state,
-                              int64_t row, leati_philox *out, leat_error *err) {
+leat_status leati_stateless_stream(const leati_kernel_call *call, int index, bool with_state,
+                                   int64_t row, leati_philox *out, leat_error *err) {
     const leati_operand *seed = &call->inputs[index];
     if (seed->rank != 1 || (seed->count != 2 && (seed->count != 3 || !with_state)))
         return leati_refuse(err, SHAPE, "seed has rank %d and %lld values; %s", (int)seed->rank,
@@ -50,7 +50,7 @@ leat_status leati_seed_stream(const leati_kernel_call *call, int index, bool wit
     return LEAT_OK;
 }
 
-leat_status leati_check_alg(const struct leati_random_args *args, leat_error *err) {
+leat_status leati_stateless_check_alg(const struct leati_random_args *args, leat_error *err) {
     const char *alg = args->alg;
     if (alg == NULL || strcmp(alg, "auto_select") == 0 || strcmp(alg, "philox") == 0)
         return LEAT_OK;
@@ -59,23 +59,23 @@ leat_status leati_check_alg(const struct leati_random_args *args, leat_error *er
 }
 
 leat_status leati_stateless_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_check_alg(call->args, err));
-    LEATI_TRY(leati_want_seed(call, 0, true, err));
+    LEATI_TRY(leati_stateless_check_alg(call->args, err));
+    LEATI_TRY(leati_stateless_want_seed(call, 0, true, err));
     return leati_random_infer(call, err);
 }
 
 leat_status leati_stateless_floats(leati_kernel_call *call, leati_distribution distribution,
                                    leat_error *err) {
     const struct leati_random_args *args = call->args;
-    LEATI_TRY(leati_output_like(call, 0, &args->shape, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
     double scale = leati_random_scale(distribution, args->dtype, args->low, args->high);
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox stream;
         call->failed_row = row;
-        LEATI_TRY(leati_seed_stream(call, 0, true, row, &stream, err));
+        LEATI_TRY(leati_stateless_stream(call, 0, true, row, &stream, err));
         leati_draw(distribution, args->dtype, stream, scale, args->low, out->count,
-                   leati_row_of(out, row));
+                   leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }
@@ -83,5 +83,5 @@ leat_status leati_stateless_floats(leati_kernel_call *call, leati_distribution d
 leat_value leati_stateless_build(leat_value seed, const leati_tensor_op *op, leat_shape shape,
                                  leat_dtype dtype, double low, double high) {
     struct leati_random_args args = {.shape = shape, .dtype = dtype, .low = low, .high = high};
-    return leati_op1(op, &args, seed);
+    return leati_graph_build1(op, &args, seed);
 }

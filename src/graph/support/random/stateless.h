@@ -8,13 +8,13 @@
 #include "graph/support/random/sample.h"
 
 /* Input `index` must be a seed. `with_state`: or a generator's state. */
-LEAT_WARN_UNUSED leat_status leati_want_seed(const leati_infer_call *call, int index,
-                                             bool with_state, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_stateless_want_seed(const leati_infer_call *call, int index,
+                                                       bool with_state, leat_error *err);
 /* The stream of the seed in input `index`, or also of a state. INVALID_ARGUMENT where it is none.
  */
-LEAT_WARN_UNUSED leat_status leati_seed_stream(const leati_kernel_call *call, int index,
-                                               bool with_state, int64_t row, leati_philox *out,
-                                               leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_stateless_stream(const leati_kernel_call *call, int index,
+                                                    bool with_state, int64_t row, leati_philox *out,
+                                                    leat_error *err);
 
 LEAT_WARN_UNUSED leat_status leati_stateless_infer(leati_infer_call *call, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_stateless_floats(leati_kernel_call *call,
@@ -32,6 +32,7 @@ leat_value leati_stateless_build(leat_value seed, const leati_tensor_op *op, lea
         .doc = "The algorithm: philox, or auto_select, which is the same."                         \
     }
 /* INVALID_ARGUMENT for other algorithms, as on TensorFlow's CPU. */
-LEAT_WARN_UNUSED leat_status leati_check_alg(const struct leati_random_args *args, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_stateless_check_alg(const struct leati_random_args *args,
+                                                       leat_error *err);
 
 #endif

@@ -52,8 +52,8 @@ leati_combine_function leati_combine_of(leati_combine_kind kind, leat_dtype dtyp
     return functions[kind][dtype];
 }
 
-leat_status leati_want_number(const leati_infer_call *call, int index, const char *what,
-                              leat_error *err) {
+leat_status leati_combine_want_number(const leati_infer_call *call, int index, const char *what,
+                                      leat_error *err) {
     if (functions[0][call->inputs[index].dtype] != NULL)
         return LEAT_OK;
     return leati_refuse(err, DTYPE, "%s is %s; expected numbers (cast it)", what,
@@ -68,7 +68,7 @@ static void store_extreme(leat_dtype dtype, bool high, char *to) {
                                                     [LEAT_FLOAT64] = DBL_MAX};
     size_t size = leat_dtype_size(dtype);
     if (largest[dtype] > 0) {
-        (void)leati_store_number(dtype, high ? largest[dtype] : -largest[dtype], to);
+        (void)leati_support_store_number(dtype, high ? largest[dtype] : -largest[dtype], to);
         return;
     }
     bool has_sign = dtype >= LEAT_INT8 && dtype <= LEAT_INT64;
@@ -81,7 +81,7 @@ void leati_combine_start(leati_combine_kind kind, leat_dtype dtype, char *to, in
     size_t size = leat_dtype_size(dtype);
     char value[16] = {0};
     if (kind == LEATI_COMBINE_PRODUCT)
-        (void)leati_store_number(dtype, 1, value);
+        (void)leati_support_store_number(dtype, 1, value);
     else if (kind == LEATI_COMBINE_MINIMUM || kind == LEATI_COMBINE_MAXIMUM)
         store_extreme(dtype, kind == LEATI_COMBINE_MINIMUM, value);
     for (int64_t i = 0; i < n; i++)

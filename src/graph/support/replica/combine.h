@@ -23,7 +23,7 @@ leati_combine_function leati_combine_of(leati_combine_kind kind, leat_dtype dtyp
  * highest and the lowest finite number for minima and maxima. */
 void leati_combine_start(leati_combine_kind kind, leat_dtype dtype, char *to, int64_t n);
 /* INVALID_ARGUMENT unless input `index` has numbers. */
-LEAT_WARN_UNUSED leat_status leati_want_number(const leati_infer_call *call, int index,
-                                               const char *what, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_combine_want_number(const leati_infer_call *call, int index,
+                                                       const char *what, leat_error *err);
 
 #endif

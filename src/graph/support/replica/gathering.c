@@ -53,7 +53,7 @@ leat_status leati_gathering_shape(const struct leati_gathering_args *args, const
     if (part->rank == 0)
         return leati_refuse(err, SHAPE,
                             "scalars are not gathered along an axis; add a dimension first");
-    LEATI_TRY(leati_normal_axis(args->axis, part->rank, &axis, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, part->rank, &axis, err));
     if (part->dims[axis] != LEAT_UNKNOWN_DIM && !has_size(&args->sizes, part->dims[axis]))
         return leati_refuse(err, SHAPE, "dimension %d is %lld, which is the size of no replica",
                             (int)axis, (long long)part->dims[axis]);
@@ -70,7 +70,7 @@ leat_status leati_gathering_init(const leati_kernel_call *call, const leati_oper
     int64_t most = 0;
     *out = (leati_gathering){.sizes = &args->sizes, .outer = 1, .inner = 1};
     LEATI_TRY(add_sizes(&args->sizes, &out->total, err));
-    LEATI_TRY(leati_normal_axis(args->axis, part->rank, &out->axis, err));
+    LEATI_TRY(leati_support_normal_axis(args->axis, part->rank, &out->axis, err));
     if (args->sizes.count != replicas)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "%d sizes for %d replicas",
                           (int)args->sizes.count, replicas);

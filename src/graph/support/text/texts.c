@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-leat_status leati_write_texts(leati_kernel_call *call, leati_text_function function,
-                              leat_error *err) {
+leat_status leati_text_write(leati_kernel_call *call, leati_text_function function,
+                             leat_error *err) {
     const leati_operand *out = &call->outputs[0];
     size_t total = 0;
     for (int64_t row = 0; row < call->n; row++)
@@ -13,11 +13,11 @@ leat_status leati_write_texts(leati_kernel_call *call, leati_text_function funct
                 return leati_no_memory(err);
     if (out->count == 0 || call->n == 0)
         return LEAT_OK;
-    char *to = leati_kernel_text(call, 0, total, err);
+    char *to = leati_op_kernel_text(call, 0, total, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     for (int64_t row = 0; row < call->n; row++) {
-        leat_string *strings = leati_strings_of(out, row);
+        leat_string *strings = leati_text_strings_of(out, row);
         for (int64_t i = 0; i < out->count; i++) {
             size_t size = function(call, row, i, to);
             strings[i] = (leat_string){.data = to, .size = size};
@@ -30,14 +30,14 @@ leat_status leati_write_texts(leati_kernel_call *call, leati_text_function funct
 /* Gives every value its bytes out of one piece, by the sizes that are written in the strings. */
 static leat_status hand_out(leati_kernel_call *call, const leati_writer *all, leat_error *err) {
     const leati_operand *out = &call->outputs[0];
-    char *to = leati_kernel_text(call, 0, all->size, err);
+    char *to = leati_op_kernel_text(call, 0, all->size, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     if (all->size > 0)
         memcpy(to, all->data, all->size);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < out->count; i++) {
-            leat_string *s = leati_strings_of(out, row) + i;
+            leat_string *s = leati_text_strings_of(out, row) + i;
             s->data = to;
             to += s->size;
         }
@@ -45,8 +45,8 @@ static leat_status hand_out(leati_kernel_call *call, const leati_writer *all, le
     return LEAT_OK;
 }
 
-leat_status leati_collect_texts(leati_kernel_call *call, leati_text_writer writer, void *context,
-                                leat_error *err) {
+leat_status leati_text_collect(leati_kernel_call *call, leati_text_writer writer, void *context,
+                               leat_error *err) {
     const leati_operand *out = &call->outputs[0];
     leati_writer all = {0};
     leat_status status = LEAT_OK;
@@ -59,7 +59,8 @@ leat_status leati_collect_texts(leati_kernel_call *call, leati_text_writer write
             status = writer(call, row, i, context, &all, err);
             if (status == LEAT_OK && all.failed)
                 status = leati_no_memory(err);
-            leati_strings_of(out, row)[i] = (leat_string){.data = "", .size = all.size - before};
+            leati_text_strings_of(out, row)[i] =
+                (leat_string){.data = "", .size = all.size - before};
         }
     }
     if (status == LEAT_OK) {
@@ -70,7 +71,7 @@ leat_status leati_collect_texts(leati_kernel_call *call, leati_text_writer write
     return status;
 }
 
-size_t leati_utf8_next(const char *at, const char *end, int32_t *point) {
+size_t leati_text_utf8_next(const char *at, const char *end, int32_t *point) {
     const unsigned char *s = (const unsigned char *)at;
     size_t left = (size_t)(end - at), size, i = 1;
     unsigned char low = 0x80, high = 0xbf; /* of the second byte */
@@ -97,7 +98,7 @@ size_t leati_utf8_next(const char *at, const char *end, int32_t *point) {
     return size;
 }
 
-size_t leati_utf8_put(int32_t point, char *to) {
+size_t leati_text_utf8_put(int32_t point, char *to) {
     if (point < 0x80) {
         to[0] = (char)point;
         return 1;
@@ -109,13 +110,13 @@ size_t leati_utf8_put(int32_t point, char *to) {
     return size;
 }
 
-leat_status leati_infer_parts(leati_infer_call *call, leat_dtype dtype, leat_dtype splits,
-                              leat_error *err) {
+leat_status leati_text_infer_parts(leati_infer_call *call, leat_dtype dtype, leat_dtype splits,
+                                   leat_error *err) {
     leat_shape values = LEAT_SHAPE(LEAT_UNKNOWN_DIM), ends = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
     const leat_shape *in = &call->inputs[0].shape;
-    LEATI_TRY(leati_want_rank(call, 0, 1, "the input", err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 1, "the input", err));
     if (in->rank == 1 && in->dims[0] >= 0 && in->dims[0] < INT64_MAX)
         ends.dims[0] = in->dims[0] + 1;
-    LEATI_TRY(leati_infer_output(call, dtype, &values, NULL, err));
-    return leati_infer_output(call, splits, &ends, NULL, err);
+    LEATI_TRY(leati_op_infer_output(call, dtype, &values, NULL, err));
+    return leati_op_infer_output(call, splits, &ends, NULL, err);
 }

@@ -9,7 +9,7 @@
 #include <unicode/ustring.h>
 #endif
 
-leat_status leati_want_icu(const char *what, leat_error *err) {
+leat_status leati_unicode_want_icu(const char *what, leat_error *err) {
 #ifdef LEATI_HAVE_ICU
     (void)what;
     (void)err;
@@ -22,20 +22,20 @@ leat_status leati_want_icu(const char *what, leat_error *err) {
 #endif
 }
 
-leat_status leati_want_case_encoding(const char *encoding, leat_error *err) {
+leat_status leati_unicode_want_case_encoding(const char *encoding, leat_error *err) {
     if (encoding == NULL || encoding[0] == '\0')
         return LEAT_OK;
     if (strcmp(encoding, "utf-8") != 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "encoding is \"%.40s\"; expected \"utf-8\" or \"\"", encoding);
-    return leati_want_icu("the case of letters outside of ASCII", err);
+    return leati_unicode_want_icu("the case of letters outside of ASCII", err);
 }
 
-bool leati_is_character(int32_t point) {
+bool leati_unicode_is_character(int32_t point) {
     return point >= 0 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
 }
 
-leat_status leati_want_text_errors(const char *word, leati_text_errors *out, leat_error *err) {
+leat_status leati_unicode_want_errors(const char *word, leati_text_errors *out, leat_error *err) {
     static const char *const words[] = {"replace", "strict", "ignore"};
     for (int i = 0; i < 3; i++) {
         if (word != NULL && strcmp(word, words[i]) == 0) {
@@ -47,7 +47,7 @@ leat_status leati_want_text_errors(const char *word, leati_text_errors *out, lea
                         word == NULL ? "" : word);
 }
 
-leat_status leati_want_encoding(const char *name, leati_encoding *out, leat_error *err) {
+leat_status leati_unicode_want_encoding(const char *name, leati_encoding *out, leat_error *err) {
     static const char *const names[] = {"UTF-8", "UTF-16-BE", "UTF-32-BE"};
     for (int i = 0; i < 3; i++) {
         if (name != NULL && strcmp(name, names[i]) == 0) {
@@ -60,14 +60,14 @@ leat_status leati_want_encoding(const char *name, leati_encoding *out, leat_erro
         name == NULL ? "" : name);
 }
 
-void leati_put_point(leati_writer *out, leati_encoding encoding, int32_t point) {
+void leati_unicode_put_point(leati_writer *out, leati_encoding encoding, int32_t point) {
     char bytes[4];
     if (encoding == LEATI_UTF_8) {
-        leati_put_raw(out, bytes, leati_utf8_put(point, bytes));
+        leati_put_raw(out, bytes, leati_text_utf8_put(point, bytes));
         return;
     }
     if (encoding == LEATI_UTF_16_BE && point >= 0x10000) {
-        leati_put_point(out, encoding, 0xd7c0 + (point >> 10));
+        leati_unicode_put_point(out, encoding, 0xd7c0 + (point >> 10));
         point = 0xdc00 | (point & 0x3ff);
     }
     for (int i = 0; i < 4; i++)
@@ -78,12 +78,12 @@ void leati_put_point(leati_writer *out, leati_encoding encoding, int32_t point) 
 
 /* ---- reading ---- */
 
-leat_status leati_decoder_open(leati_decoder *d, const char *encoding, leat_error *err) {
+leat_status leati_unicode_decoder_open(leati_decoder *d, const char *encoding, leat_error *err) {
     d->converter = NULL;
     if (encoding != NULL &&
         (strcasecmp(encoding, "UTF-8") == 0 || strcasecmp(encoding, "UTF8") == 0))
         return LEAT_OK;
-    LEATI_TRY(leati_want_icu("an encoding other than UTF-8", err));
+    LEATI_TRY(leati_unicode_want_icu("an encoding other than UTF-8", err));
 #ifdef LEATI_HAVE_ICU
     UErrorCode code = U_ZERO_ERROR;
     UConverter *converter = ucnv_open(encoding == NULL ? "" : encoding, &code);
@@ -97,7 +97,7 @@ leat_status leati_decoder_open(leati_decoder *d, const char *encoding, leat_erro
     return LEAT_OK;
 }
 
-void leati_decoder_close(leati_decoder *d) {
+void leati_unicode_decoder_close(leati_decoder *d) {
 #ifdef LEATI_HAVE_ICU
     if (d->converter != NULL)
         ucnv_close(d->converter);
@@ -108,7 +108,7 @@ void leati_decoder_close(leati_decoder *d) {
 /* One code point, or -1 for malformed bytes. False where nothing is left that is one. */
 static bool next_point(leati_decoder *d, const char **at, const char *end, int32_t *point) {
     if (d->converter == NULL) {
-        *at += leati_utf8_next(*at, end, point);
+        *at += leati_text_utf8_next(*at, end, point);
         return true;
     }
 #ifdef LEATI_HAVE_ICU
@@ -124,8 +124,8 @@ static bool next_point(leati_decoder *d, const char **at, const char *end, int32
     return true;
 }
 
-int leati_decoder_next(leati_decoder *d, const char **at, const char *end, int32_t *point,
-                       const char **begin) {
+int leati_unicode_decoder_next(leati_decoder *d, const char **at, const char *end, int32_t *point,
+                               const char **begin) {
 #ifdef LEATI_HAVE_ICU
     if (d->converter != NULL && *at == *begin)
         ucnv_resetToUnicode(d->converter);
@@ -174,7 +174,7 @@ static leat_status change_case(leat_string text, bool upper, UChar *units, int32
     for (int32_t i = 0; i < size && U_SUCCESS(code);) {
         UChar32 point;
         U16_NEXT(changed, i, size, point);
-        leati_put_point(out, LEATI_UTF_8, point);
+        leati_unicode_put_point(out, LEATI_UTF_8, point);
     }
     if (U_FAILURE(code) && code != U_STRING_NOT_TERMINATED_WARNING)
         return leati_fail(err, LEAT_INTERNAL, "ICU cannot change the case of a text: %s",
@@ -201,6 +201,6 @@ leat_status leati_unicode_case(leat_string text, bool upper, leati_writer *out, 
     (void)text;
     (void)upper;
     (void)out;
-    return leati_want_icu("the case of letters outside of ASCII", err);
+    return leati_unicode_want_icu("the case of letters outside of ASCII", err);
 #endif
 }

@@ -30,6 +30,7 @@ def _is_checked(name):
     """Does TensorFlow check an operation's arguments in Python? Its errors are ValueError as well, also of values."""
     return trace.is_tracing() or TABLE[name]["checks"] == "python"
 
+
 @operation.provide
 def call(name, attributes, inputs):
     """Computes operation `name` of tensors, or adds it to the function that is traced; a list of tensors."""

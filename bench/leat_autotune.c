@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
     judge(fixed[s], tuned, seconds, &result);
     fprintf(stderr, "best setting: num_parallel_calls %d, buffer_size %d\n", s / BUFFERS + 1,
             (int)buffers[s % BUFFERS]);
-    char *table = getenv("LEAT_BENCH_EXPLAIN") ? leat_iterator_explain(tuned, &err) : NULL;
+    char *table = getenv("LEAT_BENCH_EXPLAIN") != NULL ? leat_iterator_explain(tuned, &err) : NULL;
     fprintf(stderr, "%s", table != NULL ? table : "");
     leat_text_free(table);
     bench_print(&result);

@@ -379,7 +379,7 @@ static void inflate_file(uint8_t *data, size_t size, uint8_t *out, size_t room, 
         if (isal_inflate(&state) < 0)
             stop("a gzip file is damaged");
         size_t got = room - state.avail_out;
-        for (uint64_t n; records && next + 8 <= done + got; next += 16 + n, ++*records)
+        for (uint64_t n; records != NULL && next + 8 <= done + got; next += 16 + n, ++*records)
             memcpy(&n, out + (ptrdiff_t)(next - done), 8);
         done += got;
     } while (state.block_state != ISAL_BLOCK_FINISH);

@@ -53,7 +53,8 @@ static leat_status make_state(struct program *program, leat_error *err) {
     program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
     program->val_accuracy = leat_metric_sparse_categorical_accuracy("val_accuracy", err);
     leat_strategy_exit(program->strategy);
-    return program->model && program->optimizer && program->accuracy && program->val_accuracy
+    return program->model != NULL && program->optimizer != NULL && program->accuracy != NULL &&
+                   program->val_accuracy != NULL
                ? LEAT_OK
                : err->code;
 }
@@ -73,7 +74,7 @@ static leat_status make_datasets(struct program *program, leat_error *err) {
         leat_dataset_prefetch(leat_dataset_batch(validation, batch, NULL, err), LEAT_AUTOTUNE, err);
     program->validation =
         leat_strategy_distribute_dataset(program->strategy, validation, NULL, err);
-    return program->train && program->validation ? LEAT_OK : err->code;
+    return program->train != NULL && program->validation != NULL ? LEAT_OK : err->code;
 }
 
 /* Runs a step for every batch; *total is the sum of what it gives, over all devices. */

@@ -48,7 +48,9 @@ static leat_status make_state(struct program *program, leat_error *err) {
         leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.001}, err);
     program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
     leat_strategy_exit(program->strategy);
-    return program->model && program->optimizer && program->accuracy ? LEAT_OK : err->code;
+    return program->model != NULL && program->optimizer != NULL && program->accuracy != NULL
+               ? LEAT_OK
+               : err->code;
 }
 
 static leat_distributed_dataset *make_dataset(struct program *program, leat_error *err) {

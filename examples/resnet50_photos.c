@@ -72,10 +72,9 @@ static leat_value call_layer(leat_graph *graph, struct layer *layer, leat_value 
     for (int i = 0; i < layer->count; i++)
         weights[i] = leat_graph_read(graph, layer->weights[i]);
     leat_value y = leat_part_call(layer->part, &x, 1, weights, layer->count, training, updates);
-    for (int i = 0; i < layer->count; i++) {
+    for (int i = 0; i < layer->count; i++)
         if (updates[i].id >= 0)
             leat_graph_assign(graph, layer->weights[i], updates[i]);
-    }
     return y;
 }
 
@@ -155,10 +154,9 @@ static leat_value network(struct program *program, leat_graph *graph, leat_value
     x = leat_op_relu(normalization(program, graph, x));
     x = without_weights(program, graph, x, "ZeroPadding2D", "{\"padding\": 1}");
     x = without_weights(program, graph, x, "MaxPooling2D", "{\"pool_size\": 3, \"strides\": 2}");
-    for (int stage = 0; stage < 4; stage++) {
+    for (int stage = 0; stage < 4; stage++)
         for (int i = 0; i < blocks[stage]; i++)
             x = block(program, graph, x, (int64_t)64 << stage, i == 0 && stage > 0 ? 2 : 1, i == 0);
-    }
     x = without_weights(program, graph, x, "GlobalAveragePooling2D", NULL);
     int64_t classes =
         program->pictures.classes > LEAST_CLASSES ? program->pictures.classes : LEAST_CLASSES;
@@ -179,12 +177,14 @@ static leat_status make_state(struct program *program, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(-1, program->pictures.size, program->pictures.size, 3);
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, shape, err);
     program->glorot = leat_part_new("initializer", "GlorotUniform", NULL, err);
-    leat_function *traced = program->glorot ? LEAT_TRACE(trace_network, program, spec, err) : NULL;
+    leat_function *traced =
+        program->glorot != NULL ? LEAT_TRACE(trace_network, program, spec, err) : NULL;
     program->optimizer =
         leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.001}, err);
     program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
     leat_strategy_exit(program->strategy);
-    status = traced && program->optimizer && program->accuracy ? LEAT_OK : err->code;
+    status = traced != NULL && program->optimizer != NULL && program->accuracy != NULL ? LEAT_OK
+                                                                                       : err->code;
     leat_function_unref(traced);
     leat_spec_unref(spec);
     if (program->error.code != LEAT_OK)

@@ -18,10 +18,9 @@ static void expect(const leat_error *err, leat_status code, const char *const *t
     if (err->code != code)
         fail_msg("expected %s, found %s: %s", leat_status_name(code), leat_status_name(err->code),
                  err->text);
-    for (; *texts; texts++) {
-        if (!strstr(err->text, *texts))
+    for (; *texts != NULL; texts++)
+        if (strstr(err->text, *texts) == NULL)
             fail_msg("expected \"%s\" in: %s", *texts, err->text);
-    }
 }
 #define EXPECT(err, code, ...) expect(err, code, (const char *const[]){__VA_ARGS__, NULL})
 
@@ -30,8 +29,8 @@ static void expect(const leat_error *err, leat_status code, const char *const *t
 static int first_failure(leat_dataset *dataset, leat_error *err) {
     int elements = 0;
     leat_element element = {0};
-    leat_iterator *iterator = dataset ? leat_iterator_new(dataset, NULL, err) : NULL;
-    while (iterator && leat_iterator_next(iterator, &element, err) == LEAT_OK)
+    leat_iterator *iterator = dataset != NULL ? leat_iterator_new(dataset, NULL, err) : NULL;
+    while (iterator != NULL && leat_iterator_next(iterator, &element, err) == LEAT_OK)
         elements++;
     leat_element_fini(&element);
     leat_iterator_free(iterator);

@@ -39,7 +39,7 @@ static leat_status place(void *context, leat_variable *variable, const leat_tens
                          leat_error *err) {
     variable->copies = leati_alloc_zero(1, sizeof *variable->copies);
     variable->places = leati_alloc_zero(1, sizeof *variable->places);
-    if (!variable->copies || !variable->places)
+    if (variable->copies == NULL || variable->places == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     variable->num_copies = 1;
     variable->places[0] = (leati_variable_place){.device = context,
@@ -48,13 +48,15 @@ static leat_status place(void *context, leat_variable *variable, const leat_tens
                                                  .download = place_download};
     size_t size = leat_tensor_bytes(initial);
     leat_status status = place_alloc(context, size, &variable->copies[0], err);
-    return status ? status : place_upload(context, initial->data, variable->copies[0], size, err);
+    return status != LEAT_OK ? status
+                             : place_upload(context, initial->data, variable->copies[0], size, err);
 }
 
 static leat_variable *variable_on(leati_device *device, float number) {
     leati_variable_creator creator = {.place = place, .context = device};
     leat_tensor tensor = leat_scalar_float32(number);
-    const leati_variable_creator *before = leati_variable_set_creator(device ? &creator : NULL);
+    const leati_variable_creator *before =
+        leati_variable_set_creator(device != NULL ? &creator : NULL);
     leat_variable *variable = leat_variable_new(&tensor, NULL, NULL);
     leati_variable_set_creator(before);
     leat_tensor_unref(&tensor);

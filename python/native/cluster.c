@@ -34,17 +34,15 @@ PyObject *native_cluster_place(PyObject *module, PyObject *args) {
     int what = 0;
     bool chief = false;
     int64_t number = 0;
-    if (!PyArg_ParseTuple(args, "si", &text, &what)) {
+    if (!PyArg_ParseTuple(args, "si", &text, &what))
         return NULL;
-    }
     leat_cluster *cluster = leat_cluster_new(text, &err);
     leat_status status = cluster == NULL ? err.code
                          : what == 0     ? leat_cluster_is_chief(cluster, &chief, &err)
                          : what == 1     ? leat_cluster_id(cluster, &number, &err)
                                          : leat_cluster_num_workers(cluster, &number, &err);
     leat_cluster_free(cluster);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     return what == 0 ? PyBool_FromLong(chief) : PyLong_FromLongLong(number);
 }

@@ -9,9 +9,8 @@ typedef struct native_dataset {
 static PyTypeObject *dataset_type;
 
 PyObject *native_dataset_new(leat_dataset *dataset, const leat_error *err) {
-    if (dataset == NULL) {
+    if (dataset == NULL)
         return native_raise(err);
-    }
     native_dataset *self = (native_dataset *)PyType_GenericAlloc(dataset_type, 0);
     if (self == NULL) {
         leat_dataset_unref(dataset);
@@ -32,9 +31,8 @@ leat_dataset *native_dataset_of(PyObject *object) {
 static void dataset_dealloc(PyObject *object) {
     native_dataset *self = (native_dataset *)object;
     PyTypeObject *type = Py_TYPE(object);
-    if (self->weakrefs != NULL) {
+    if (self->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
-    }
     leat_dataset_unref(self->dataset);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
@@ -54,9 +52,8 @@ static leat_function *make_function(void *context, int64_t number, const char *o
     leat_function *function = made == NULL ? NULL : native_function_of(made);
     function = leat_function_ref(function);
     Py_XDECREF(made);
-    if (function == NULL) {
+    if (function == NULL)
         native_catch(err);
-    }
     return function;
 }
 
@@ -65,9 +62,8 @@ int native_read_element(PyObject *pair, leat_element *out) {
     leat_spec *spec = NULL;
     leat_error err = {0};
     Py_ssize_t count = 0;
-    if (!PyArg_ParseTuple(pair, "OO", &json, &sequence) || native_spec(json, &spec) != 0) {
+    if (!PyArg_ParseTuple(pair, "OO", &json, &sequence) || native_spec(json, &spec) != 0)
         return -1;
-    }
     leat_tensor *tensors = native_tensors(sequence, &count);
     int status = tensors == NULL ? -1 : 0;
     if (status == 0 && leat_spec_num_components(spec) != count) {
@@ -95,23 +91,20 @@ static int read_bindings(PyObject *datasets, PyObject *elements, leat_bindings *
     }
     for (int i = 0; i < out->num_datasets; i++) {
         list[i] = native_dataset_of(PyList_GetItem(datasets, i));
-        if (list[i] == NULL) {
+        if (list[i] == NULL)
             return -1;
-        }
     }
     for (Py_ssize_t i = 0; i < PyList_Size(elements); i++) {
         out->num_elements++;
-        if (native_read_element(PyList_GetItem(elements, i), &values[i]) != 0) {
+        if (native_read_element(PyList_GetItem(elements, i), &values[i]) != 0)
             return -1;
-        }
     }
     return 0;
 }
 
 static void bindings_fini(leat_bindings *bindings) {
-    for (int i = 0; i < bindings->num_elements; i++) {
+    for (int i = 0; i < bindings->num_elements; i++)
         leat_element_fini((leat_element *)(uintptr_t)&bindings->elements[i]);
-    }
     PyMem_Free((void *)(uintptr_t)bindings->datasets);
     PyMem_Free((void *)(uintptr_t)bindings->elements);
 }
@@ -124,9 +117,8 @@ static PyObject *dataset_build(PyObject *class, PyObject *args) {
     leat_bindings bindings = {0};
     leat_error err = {0};
     if (!PyArg_ParseTuple(args, "sO!O!O", &plan, &PyList_Type, &datasets, &PyList_Type, &elements,
-                          &function)) {
+                          &function))
         return NULL;
-    }
     bindings.function = make_function;
     bindings.context = function;
     if (read_bindings(datasets, elements, &bindings) == 0) {
@@ -163,9 +155,8 @@ static PyObject *dataset_json(PyObject *self, PyObject *unused) {
 static PyObject *dataset_label(PyObject *self, PyObject *text) {
     const char *label = PyUnicode_AsUTF8AndSize(text, NULL);
     leat_error err = {0};
-    if (label == NULL) {
+    if (label == NULL)
         return NULL;
-    }
     leat_dataset *dataset = leat_dataset_ref(native_dataset_of(self));
     return native_dataset_new(leat_dataset_label(dataset, label, &err), &err);
 }
@@ -175,9 +166,8 @@ PyObject *native_element_list(const leat_element *element) {
     for (int i = 0; list != NULL && i < element->num_tensors; i++) {
         leat_tensor tensor = leat_tensor_ref(&element->tensors[i]);
         PyObject *item = native_tensor_new(&tensor);
-        if (item == NULL || PyList_SetItem(list, i, item) != 0) {
+        if (item == NULL || PyList_SetItem(list, i, item) != 0)
             Py_CLEAR(list);
-        }
     }
     return list;
 }
@@ -196,9 +186,8 @@ static PyObject *dataset_at(PyObject *self, PyObject *number) {
     leat_element element = {0};
     leat_error err = {0};
     leat_status status = LEAT_OK;
-    if (index == -1 && PyErr_Occurred()) {
+    if (index == -1 && PyErr_Occurred() != NULL)
         return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     status = leat_dataset_at(dataset, index, &element, &err);
     Py_END_ALLOW_THREADS;
@@ -226,9 +215,8 @@ static PyObject *dataset_reduce(PyObject *self, PyObject *args) {
     leat_error err = {0};
     leat_status status = LEAT_OK;
     if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &pair, &callable) ||
-        native_function_of(callable) == NULL) {
+        native_function_of(callable) == NULL)
         return NULL;
-    }
     if (native_read_element(pair, &initial) != 0) {
         leat_element_fini(&initial);
         return NULL;
@@ -251,19 +239,16 @@ static PyObject *dataset_save(PyObject *self, PyObject *args) {
     leat_error err = {0};
     leat_status status = LEAT_OK;
     if (!PyArg_ParseTuple(args, "szOzL", &path, &options.compression, &shard, &options.checkpoint,
-                          &interval)) {
+                          &interval))
         return NULL;
-    }
     options.checkpoint_interval = interval;
-    if (shard != Py_None && (options.shard_func = native_function_of(shard)) == NULL) {
+    if (shard != Py_None && (options.shard_func = native_function_of(shard)) == NULL)
         return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     status = leat_dataset_save(dataset, path, &options, &err);
     Py_END_ALLOW_THREADS;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -279,9 +264,8 @@ static PyObject *dataset_value(PyObject *self, PyObject *unused) {
     (void)unused;
     leat_error err = {0};
     leat_dataset **cell = calloc(1, sizeof(*cell));
-    if (cell == NULL) {
+    if (cell == NULL)
         return PyErr_NoMemory();
-    }
     *cell = leat_dataset_ref(native_dataset_of(self));
     leat_tensor tensor = {.dtype = LEAT_OBJECT, .data = cell};
     tensor.owner = leat_buffer_adopt(cell, sizeof(*cell), drop_dataset, NULL, &err);

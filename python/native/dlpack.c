@@ -144,22 +144,19 @@ PyObject *native_to_dlpack(PyObject *module, PyObject *args) {
     PyObject *object = NULL;
     int versioned = 0;
     dl_dtype dtype;
-    if (!PyArg_ParseTuple(args, "Op", &object, &versioned)) {
+    if (!PyArg_ParseTuple(args, "Op", &object, &versioned))
         return NULL;
-    }
     const leat_tensor *tensor = native_tensor_of(object);
-    if (tensor == NULL) {
+    if (tensor == NULL)
         return NULL;
-    }
     if (!dtype_out(tensor->dtype, &dtype)) {
         PyErr_Format(PyExc_TypeError, "tensors of %s have no form in DLPack",
                      leat_dtype_name(tensor->dtype));
         return NULL;
     }
     exported *out = calloc(1, sizeof(*out));
-    if (out == NULL) {
+    if (out == NULL)
         return PyErr_NoMemory();
-    }
     out->owner = Py_NewRef(object);
     void *form = &out->form.old;
     if (versioned) {
@@ -172,9 +169,8 @@ PyObject *native_to_dlpack(PyObject *module, PyObject *args) {
         describe(out, tensor, dtype, &out->form.old.tensor);
     }
     PyObject *capsule = PyCapsule_New(form, versioned ? new_name : old_name, drop_capsule);
-    if (capsule == NULL) {
+    if (capsule == NULL)
         release_exported(out);
-    }
     return capsule;
 }
 
@@ -182,16 +178,14 @@ PyObject *native_to_dlpack(PyObject *module, PyObject *args) {
 
 static void release_old(void *context) {
     dl_managed *managed = context;
-    if (managed->deleter != NULL) {
+    if (managed->deleter != NULL)
         managed->deleter(managed);
-    }
 }
 
 static void release_versioned(void *context) {
     dl_versioned *managed = context;
-    if (managed->deleter != NULL) {
+    if (managed->deleter != NULL)
         managed->deleter(managed);
-    }
 }
 
 static void old_deleter(void *context, void *data, size_t size) {
@@ -219,9 +213,8 @@ static int view_of(const dl_tensor *foreign, leat_tensor *out) {
                      (int)foreign->ndim, LEAT_MAX_RANK);
         return -1;
     }
-    if (dtype_in(foreign->dtype, &out->dtype) != 0) {
+    if (dtype_in(foreign->dtype, &out->dtype) != 0)
         return -1;
-    }
     out->rank = foreign->ndim;
     int64_t stride = 1;
     bool dense = true;
@@ -258,9 +251,8 @@ PyObject *native_from_dlpack(PyObject *module, PyObject *capsule) {
     }
     const dl_tensor *foreign =
         versioned ? &((dl_versioned *)managed)->tensor : &((dl_managed *)managed)->tensor;
-    if (view_of(foreign, &tensor) != 0) {
+    if (view_of(foreign, &tensor) != 0)
         return NULL;
-    }
     tensor.owner = leat_buffer_adopt(tensor.data, leat_tensor_bytes(&tensor),
                                      versioned ? versioned_deleter : old_deleter, managed, &err);
     /* On failure the deleter has been called already: the capsule is used up either way. */

@@ -52,18 +52,16 @@ static void *free_aside(void *context) {
     bool left = e->left;
     pthread_cond_signal(&e->changed);
     pthread_mutex_unlock(&e->lock);
-    if (left) {
+    if (left)
         drop(e);
-    }
     return NULL;
 }
 
 static ending *ending_new(leat_iterator *iterator, leat_distributed_iterator *distributed) {
     ending *e = calloc(1, sizeof(*e));
     pthread_condattr_t monotonic;
-    if (e == NULL) {
+    if (e == NULL)
         return NULL;
-    }
     e->iterator = iterator;
     e->distributed = distributed;
     pthread_mutex_init(&e->lock, NULL);
@@ -82,18 +80,16 @@ static bool start(ending *e) {
     pthread_sigmask(SIG_SETMASK, &all, &old);
     bool started = pthread_create(&thread, NULL, free_aside, e) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (started) {
+    if (started)
         pthread_detach(thread);
-    }
     return started;
 }
 
 void native_free_iterator(leat_iterator *iterator, leat_distributed_iterator *distributed) {
     ending *e = atomic_load(&callbacks) > 0 ? ending_new(iterator, distributed) : NULL;
     if (e == NULL || !start(e)) {
-        if (e != NULL) {
+        if (e != NULL)
             drop(e);
-        }
         free_now(iterator, distributed);
         return;
     }
@@ -106,7 +102,6 @@ void native_free_iterator(leat_iterator *iterator, leat_distributed_iterator *di
     bool finished = e->finished;
     e->left = !finished;
     pthread_mutex_unlock(&e->lock);
-    if (finished) {
+    if (finished)
         drop(e);
-    }
 }

@@ -23,9 +23,8 @@ PyObject *native_set_error_classes(PyObject *module, PyObject *list) {
     (void)module;
     for (int code = 0; code < NUM_CODES; code++) {
         PyObject *class = PySequence_GetItem(list, code);
-        if (class == NULL) {
+        if (class == NULL)
             return NULL;
-        }
         Py_XDECREF(classes[code]);
         classes[code] = class;
     }
@@ -47,18 +46,16 @@ static PyObject *text_of(const char *text) {
 /* Takes the exception that the error carries out of the table; NULL: none. The text is its note. */
 static PyObject *take_kept(const leat_error *err) {
     struct kept *place = &kept[err->payload % MOST_KEPT];
-    if (err->payload == 0 || place->number != err->payload || place->exception == NULL) {
+    if (err->payload == 0 || place->number != err->payload || place->exception == NULL)
         return NULL;
-    }
     PyObject *exception = place->exception;
     place->exception = NULL;
     char words[LEAT_ERROR_TEXT + sizeof("leat: ")];
     snprintf(words, sizeof(words), "leat: %s", err->text);
     PyObject *note = text_of(words);
     PyObject *added = note == NULL ? NULL : PyObject_CallMethod(exception, "add_note", "O", note);
-    if (added == NULL) {
+    if (added == NULL)
         PyErr_Clear(); /* an exception without notes still arrives */
-    }
     Py_XDECREF(added);
     Py_XDECREF(note);
     return exception;
@@ -81,25 +78,22 @@ static int give_place(PyObject *exception, const leat_error *err) {
     int set = give(exception, "reason", text_of(leat_reason_name(err->reason)));
     if (set == 0 && err->op[0] != '\0') {
         set = give(exception, "op", text_of(err->op));
-        if (set == 0 && err->element >= 0) {
+        if (set == 0 && err->element >= 0)
             set = give(exception, "element", PyLong_FromLongLong(err->element));
-        }
     }
     if (set == 0 && err->file[0] != '\0') {
         set = give(exception, "file",
                    PyUnicode_DecodeFSDefault(err->file)); /* as Python's own functions give paths */
-        if (set == 0 && err->byte >= 0) {
+        if (set == 0 && err->byte >= 0)
             set = give(exception, "byte", PyLong_FromLongLong(err->byte));
-        }
     }
     return set;
 }
 
 PyObject *native_raise(const leat_error *err) {
     PyObject *own = take_kept(err);
-    if (own == NULL && err->code == LEAT_CANCELLED) {
+    if (own == NULL && err->code == LEAT_CANCELLED)
         own = Py_XNewRef(interrupt);
-    }
     native_forget_interrupt();
     int code = (int)err->code;
     PyObject *class = code > 0 && code < NUM_CODES ? classes[code] : NULL;
@@ -108,9 +102,8 @@ PyObject *native_raise(const leat_error *err) {
         PyObject *kind = class != NULL ? class : PyExc_RuntimeError;
         own = text == NULL ? NULL : PyObject_CallFunctionObjArgs(kind, text, NULL);
         Py_XDECREF(text);
-        if (own != NULL && class != NULL && give_place(own, err) != 0) {
+        if (own != NULL && class != NULL && give_place(own, err) != 0)
             Py_CLEAR(own);
-        }
     }
     if (own != NULL) {
         PyErr_SetObject((PyObject *)Py_TYPE(own), own);
@@ -134,14 +127,11 @@ static void describe(PyObject *exception, char *text, size_t size) {
 
 /* The code under which an exception of a class travels: its own where it is one of leat's. */
 static leat_status code_of(PyObject *exception) {
-    for (int code = 1; code < NUM_CODES; code++) {
-        if (classes[code] != NULL && PyErr_GivenExceptionMatches(exception, classes[code])) {
+    for (int code = 1; code < NUM_CODES; code++)
+        if (classes[code] != NULL && PyErr_GivenExceptionMatches(exception, classes[code]))
             return (leat_status)code;
-        }
-    }
-    if (PyErr_GivenExceptionMatches(exception, PyExc_StopIteration)) {
+    if (PyErr_GivenExceptionMatches(exception, PyExc_StopIteration))
         return LEAT_OUT_OF_RANGE;
-    }
     return PyErr_GivenExceptionMatches(exception, PyExc_ValueError) ||
                    PyErr_GivenExceptionMatches(exception, PyExc_TypeError)
                ? LEAT_INVALID_ARGUMENT
@@ -155,9 +145,8 @@ leat_status native_catch(leat_error *err) {
     if (value == NULL) {
         leat_error_set(err, LEAT_UNKNOWN, "a Python callback failed without an exception");
     } else {
-        if (traceback != NULL) {
+        if (traceback != NULL)
             PyException_SetTraceback(value, traceback);
-        }
         if (PyErr_GivenExceptionMatches(value, PyExc_KeyboardInterrupt)) {
             native_forget_interrupt();
             interrupt = Py_NewRef(value);

@@ -19,20 +19,18 @@ static PyObject *events_open(PyObject *class, PyObject *args) {
     leat_event_options options = {0};
     leat_error err = {0};
     leat_event_writer *writer = NULL;
-    if (!PyArg_ParseTuple(args, "szLL", &folder, &options.suffix, &max_queue, &flush_millis)) {
+    if (!PyArg_ParseTuple(args, "szLL", &folder, &options.suffix, &max_queue, &flush_millis))
         return NULL;
-    }
     options.max_queue = max_queue;
     options.flush_millis = flush_millis;
     Py_BEGIN_ALLOW_THREADS;
     writer = leat_event_writer_open(folder, &options, &err);
     Py_END_ALLOW_THREADS;
-    if (writer == NULL) {
+    if (writer == NULL)
         return native_raise(&err);
-    }
     native_events *self = (native_events *)PyType_GenericAlloc(events_type, 0);
     if (self == NULL) {
-        (void)!leat_event_writer_close(writer, NULL);
+        (void)(leat_event_writer_close(writer, NULL) == LEAT_OK);
         return NULL;
     }
     self->writer = writer;
@@ -62,15 +60,13 @@ static PyObject *events_write(PyObject *object, PyObject *args) {
     PyObject *value = NULL;
     int buckets = -1;
     if (!PyArg_ParseTuple(args, "sLy#Oi", &tag, &step, &metadata.metadata.data, &size, &value,
-                          &buckets)) {
+                          &buckets))
         return NULL;
-    }
     metadata.metadata.size = (size_t)size;
     leat_event_writer *writer = usable(self);
     const leat_tensor *tensor = writer == NULL ? NULL : native_tensor_of(value);
-    if (tensor == NULL) {
+    if (tensor == NULL)
         return NULL;
-    }
     leat_error err = {0};
     leat_status status = LEAT_OK;
     self->busy = true;
@@ -80,9 +76,8 @@ static PyObject *events_write(PyObject *object, PyObject *args) {
                  : leat_event_histogram(writer, tag, step, tensor, buckets, &metadata, &err);
     Py_END_ALLOW_THREADS;
     self->busy = false;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -93,13 +88,11 @@ static PyObject *events_message(PyObject *object, PyObject *args) {
     const char *data = NULL;
     Py_ssize_t size = 0;
     int is_graph = 0;
-    if (!PyArg_ParseTuple(args, "Ly#p", &step, &data, &size, &is_graph)) {
+    if (!PyArg_ParseTuple(args, "Ly#p", &step, &data, &size, &is_graph))
         return NULL;
-    }
     leat_event_writer *writer = usable(self);
-    if (writer == NULL) {
+    if (writer == NULL)
         return NULL;
-    }
     leat_error err = {0};
     leat_status status = LEAT_OK;
     leat_string message = {data, (size_t)size};
@@ -109,9 +102,8 @@ static PyObject *events_message(PyObject *object, PyObject *args) {
                       : leat_event_summary(writer, step, message, &err);
     Py_END_ALLOW_THREADS;
     self->busy = false;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -119,9 +111,8 @@ static PyObject *events_flush(PyObject *object, PyObject *unused) {
     (void)unused;
     native_events *self = (native_events *)object;
     leat_event_writer *writer = usable(self);
-    if (writer == NULL) {
+    if (writer == NULL)
         return NULL;
-    }
     leat_error err = {0};
     leat_status status = LEAT_OK;
     self->busy = true;
@@ -129,9 +120,8 @@ static PyObject *events_flush(PyObject *object, PyObject *unused) {
     status = leat_event_writer_flush(writer, &err);
     Py_END_ALLOW_THREADS;
     self->busy = false;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -143,9 +133,8 @@ static PyObject *finish(native_events *self) {
     Py_BEGIN_ALLOW_THREADS;
     status = leat_event_writer_close(writer, &err);
     Py_END_ALLOW_THREADS;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -153,9 +142,8 @@ static PyObject *finish(native_events *self) {
 static PyObject *events_close(PyObject *object, PyObject *unused) {
     (void)unused;
     native_events *self = (native_events *)object;
-    if (self->writer == NULL) {
+    if (self->writer == NULL)
         Py_RETURN_NONE;
-    }
     return usable(self) == NULL ? NULL : finish(self);
 }
 
@@ -171,9 +159,8 @@ static void events_dealloc(PyObject *object) {
     PyObject *kind = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&kind, &value, &traceback);
     PyObject *result = self->writer == NULL ? Py_NewRef(Py_None) : finish(self);
-    if (result == NULL) {
+    if (result == NULL)
         PyErr_WriteUnraisable((PyObject *)type);
-    }
     Py_XDECREF(result);
     PyErr_Restore(kind, value, traceback);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);

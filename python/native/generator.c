@@ -15,17 +15,15 @@ static leat_status generator_open(void *context, const leat_element *args, void 
                                   leat_error *err) {
     const python_generator *generator = context;
     leat_status status = LEAT_OK;
-    if (!native_is_running()) {
+    if (!native_is_running())
         return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
-    }
     PyGILState_STATE gil = native_enter_python();
     PyObject *tensors = native_element_list(args);
     PyObject *values =
         tensors == NULL ? NULL : PyObject_CallFunctionObjArgs(generator->start, tensors, NULL);
     Py_XDECREF(tensors);
-    if (values == NULL) {
+    if (values == NULL)
         status = native_catch(err);
-    }
     *run = values;
     native_leave_python(gil);
     return status;
@@ -34,23 +32,21 @@ static leat_status generator_open(void *context, const leat_element *args, void 
 static leat_status generator_next(void *context, void *run, leat_element *out, leat_error *err) {
     const python_generator *generator = context;
     leat_status status = LEAT_OK;
-    if (!native_is_running()) {
+    if (!native_is_running())
         return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
-    }
     PyGILState_STATE gil = native_enter_python();
     PyObject *value = PyIter_Next(run);
     Py_ssize_t count = 0;
     bool fits = value != NULL && !PyTuple_Check(value);
     leat_tensor *tensors = fits ? native_tensors(value, &count) : NULL;
-    if (value == NULL && !PyErr_Occurred()) {
+    if (value == NULL && PyErr_Occurred() == NULL)
         status = LEAT_OUT_OF_RANGE;
-    } else if (value != NULL && !fits && native_read_element(value, out) == 0) {
+    else if (value != NULL && !fits && native_read_element(value, out) == 0)
         status = LEAT_OK; /* the operator says what does not fit */
-    } else if (tensors == NULL) {
+    else if (tensors == NULL)
         status = native_catch(err);
-    } else {
+    else
         status = leat_element_set(out, generator->output, tensors, err);
-    }
     PyMem_Free(tensors);
     Py_XDECREF(value);
     native_leave_python(gil);
@@ -59,17 +55,15 @@ static leat_status generator_next(void *context, void *run, leat_element *out, l
 
 static void generator_close(void *context, void *run) {
     (void)context;
-    if (!native_is_running() || run == NULL) {
+    if (!native_is_running() || run == NULL)
         return;
-    }
     /* An exception that leaves a loop frees the loop's iterator while it is set on this thread. */
     PyGILState_STATE gil = native_enter_python();
     PyObject *kind = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&kind, &value, &traceback);
     PyObject *result = PyObject_CallMethod(run, "close", NULL);
-    if (result == NULL) {
+    if (result == NULL)
         PyErr_WriteUnraisable(run);
-    }
     Py_XDECREF(result);
     Py_DECREF((PyObject *)run);
     PyErr_Restore(kind, value, traceback);
@@ -96,9 +90,8 @@ PyObject *native_dataset_generator(PyObject *class, PyObject *args) {
     leat_element arguments = {0};
     leat_error err = {0};
     if (!PyArg_ParseTuple(args, "OOO!", &start, &json, &PyTuple_Type, &given) ||
-        native_spec(json, &output) != 0) {
+        native_spec(json, &output) != 0)
         return NULL;
-    }
     python_generator *generator = calloc(1, sizeof(*generator));
     if (generator == NULL) {
         leat_spec_unref(output);

@@ -51,14 +51,12 @@ static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     leat_error err = {0};
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Op", (char **)(uintptr_t)names, &json,
                                      &eager) ||
-        native_spec(json, &spec) != 0) {
+        native_spec(json, &spec) != 0)
         return NULL;
-    }
     leat_graph *graph = eager ? leat_graph_new_eager(&err) : leat_graph_new(spec, &err);
     leat_spec_unref(spec);
-    if (graph == NULL) {
+    if (graph == NULL)
         return native_raise(&err);
-    }
     native_graph *self = (native_graph *)PyType_GenericAlloc(type, 0);
     if (self == NULL) {
         leat_graph_free(graph);
@@ -83,9 +81,8 @@ static PyObject *graph_arguments(PyObject *self, PyObject *unused) {
     PyObject *list = graph == NULL ? NULL : PyList_New(count);
     for (int i = 0; list != NULL && i < count; i++) {
         PyObject *item = native_tensor_symbolic(self, leat_graph_argument(graph, i).id);
-        if (item == NULL || PyList_SetItem(list, i, item) != 0) {
+        if (item == NULL || PyList_SetItem(list, i, item) != 0)
             Py_CLEAR(list);
-        }
     }
     return list;
 }
@@ -97,9 +94,8 @@ int native_value_in(PyObject *self, PyObject *item, leat_value *out) {
         return 0;
     }
     const leat_tensor *tensor = native_tensor_of(item);
-    if (tensor == NULL) {
+    if (tensor == NULL)
         return -1;
-    }
     *out = tensor->dtype == LEAT_OBJECT && tensor->rank == 0 && !native_graph_is_eager(self)
                ? leat_graph_dataset(graph, *(leat_dataset **)tensor->data)
                : leat_graph_tensor(graph, tensor);
@@ -113,9 +109,8 @@ int native_value_in(PyObject *self, PyObject *item, leat_value *out) {
 leat_value *native_values_in(PyObject *self, PyObject *sequence, Py_ssize_t *count) {
     *count = PySequence_Size(sequence);
     leat_value *values = *count < 0 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof(*values));
-    if (values == NULL) {
+    if (values == NULL)
         return *count < 0 ? NULL : (leat_value *)PyErr_NoMemory();
-    }
     for (Py_ssize_t i = 0; i < *count; i++) {
         PyObject *item = PySequence_GetItem(sequence, i);
         int status = item == NULL ? -1 : native_value_in(self, item, &values[i]);
@@ -132,9 +127,8 @@ PyObject *native_symbolic_list(PyObject *self, const leat_value *values, int cou
     PyObject *list = PyList_New(count);
     for (int i = 0; list != NULL && i < count; i++) {
         PyObject *item = native_tensor_symbolic(self, values[i].id);
-        if (item == NULL || PyList_SetItem(list, i, item) != 0) {
+        if (item == NULL || PyList_SetItem(list, i, item) != 0)
             Py_CLEAR(list);
-        }
     }
     return list;
 }
@@ -145,13 +139,11 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
     PyObject *inputs = NULL;
     Py_ssize_t count = 0;
     leat_graph *graph = native_open_graph(self);
-    if (graph == NULL || !PyArg_ParseTuple(args, "szO", &operation, &attributes, &inputs)) {
+    if (graph == NULL || !PyArg_ParseTuple(args, "szO", &operation, &attributes, &inputs))
         return NULL;
-    }
     leat_value *values = native_values_in(self, inputs, &count);
-    if (values == NULL) {
+    if (values == NULL)
         return NULL;
-    }
     leat_value outputs[LEAT_MAX_OUTPUTS];
     int made = 0;
     if (native_graph_is_eager(self)) {
@@ -176,9 +168,8 @@ static PyObject *graph_eager(PyObject *class, PyObject *args) {
     leat_error err = {0};
     leat_value outputs[LEAT_MAX_OUTPUTS];
     leat_tensor results[LEAT_MAX_OUTPUTS]; /* large: no more of it is cleared than is used */
-    if (!PyArg_ParseTuple(args, "szO", &operation, &attributes, &inputs)) {
+    if (!PyArg_ParseTuple(args, "szO", &operation, &attributes, &inputs))
         return NULL;
-    }
     leat_tensor *tensors = native_tensors(inputs, &count);
     leat_value *values = tensors == NULL ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*values));
     if (values == NULL) {
@@ -189,26 +180,23 @@ static PyObject *graph_eager(PyObject *class, PyObject *args) {
     int made = -1;
     Py_BEGIN_ALLOW_THREADS;
     leat_graph *graph = leat_graph_new_eager(&err);
-    for (Py_ssize_t i = 0; graph != NULL && i < count; i++) {
+    for (Py_ssize_t i = 0; graph != NULL && i < count; i++)
         values[i] = leat_graph_tensor(graph, &tensors[i]);
-    }
     if (graph != NULL) {
         made = leat_graph_call(graph, operation, attributes, values, (int)count, outputs,
                                LEAT_MAX_OUTPUTS);
         status = made < 0 ? leat_graph_take_error(graph, &err) : LEAT_OK;
     }
     memset(results, 0, made > 0 ? (size_t)made * sizeof(*results) : 0);
-    for (int i = 0; i < made && status == LEAT_OK; i++) {
+    for (int i = 0; i < made && status == LEAT_OK; i++)
         status = leat_value_tensor(outputs[i], &results[i], &err);
-    }
     leat_graph_free(graph);
     Py_END_ALLOW_THREADS;
     PyMem_Free(tensors);
     PyMem_Free(values);
     if (made < 0 || status != LEAT_OK) {
-        for (int i = 0; i < made; i++) {
+        for (int i = 0; i < made; i++)
             leat_tensor_unref(&results[i]);
-        }
         return native_raise(&err);
     }
     return native_tensor_list(results, made);
@@ -223,13 +211,11 @@ static PyObject *graph_cond(PyObject *self, PyObject *args) {
     if (graph == NULL ||
         !PyArg_ParseTuple(args, "OO!O!O", &predicate, function_type, &then_branch, function_type,
                           &else_branch, &inputs) ||
-        native_value_in(self, predicate, &chosen) != 0) {
+        native_value_in(self, predicate, &chosen) != 0)
         return NULL;
-    }
     leat_value *values = native_values_in(self, inputs, &count);
-    if (values == NULL) {
+    if (values == NULL)
         return NULL;
-    }
     leat_value outputs[LEAT_MAX_OUTPUTS];
     leat_function *yes = native_function_of(then_branch), *no = native_function_of(else_branch);
     int made = 0;
@@ -249,19 +235,16 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
     leat_spec *shapes = NULL;
     leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "O!O!OOOO", function_type, &cond, function_type,
-                                           &body, &variables, &invariants, &maximum, &json)) {
+                                           &body, &variables, &invariants, &maximum, &json))
         return NULL;
-    }
     leat_op_while_options options = {.has_maximum = maximum != Py_None};
     if (options.has_maximum) {
         options.maximum_iterations = PyLong_AsLongLong(maximum);
-        if (options.maximum_iterations == -1 && PyErr_Occurred()) {
+        if (options.maximum_iterations == -1 && PyErr_Occurred() != NULL)
             return NULL;
-        }
     }
-    if (native_spec(json, &shapes) != 0) {
+    if (native_spec(json, &shapes) != 0)
         return NULL;
-    }
     options.shape_invariants = shapes;
     leat_value outputs[LEAT_MAX_OUTPUTS];
     leat_value *values = native_values_in(self, variables, &num_variables);
@@ -278,9 +261,8 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
     PyMem_Free(values);
     PyMem_Free(fixed);
     leat_spec_unref(shapes);
-    if (!called) {
+    if (!called)
         return NULL;
-    }
     return made < 0 ? native_raise_graph(graph) : native_symbolic_list(self, outputs, made);
 }
 
@@ -288,9 +270,8 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
 static PyObject *graph_read(PyObject *self, PyObject *object) {
     leat_graph *graph = native_open_graph(self);
     leat_variable *variable = graph == NULL ? NULL : native_variable_of(object);
-    if (variable == NULL) {
+    if (variable == NULL)
         return NULL;
-    }
     leat_value value = leat_graph_read(graph, variable);
     return value.id < 0 ? native_raise_graph(graph) : native_tensor_symbolic(self, value.id);
 }
@@ -303,41 +284,35 @@ static PyObject *graph_assign(PyObject *self, PyObject *args) {
     leat_value value;
     leat_error err = {0};
     leat_graph *graph = native_open_graph(self);
-    if (graph == NULL || !PyArg_ParseTuple(args, "OOpp", &object, &tensor, &add, &combine)) {
+    if (graph == NULL || !PyArg_ParseTuple(args, "OOpp", &object, &tensor, &add, &combine))
         return NULL;
-    }
     leat_variable *variable = native_variable_of(object);
-    if (variable == NULL || native_value_in(self, tensor, &value) != 0) {
+    if (variable == NULL || native_value_in(self, tensor, &value) != 0)
         return NULL;
-    }
-    if (!combine) {
+    if (!combine)
         leat_graph_assign_copy(graph, variable, value);
-    } else if (add) {
+    else if (add)
         leat_graph_assign_add(graph, variable, value);
-    } else {
+    else
         leat_graph_assign(graph, variable, value);
-    }
-    if (leat_graph_take_error(graph, &err) != LEAT_OK) {
+    if (leat_graph_take_error(graph, &err) != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
 /* constant(tensor): the tensor as a value of this graph. */
 static PyObject *graph_constant(PyObject *self, PyObject *tensor) {
     leat_value value;
-    if (native_open_graph(self) == NULL || native_value_in(self, tensor, &value) != 0) {
+    if (native_open_graph(self) == NULL || native_value_in(self, tensor, &value) != 0)
         return NULL;
-    }
     return native_tensor_symbolic(self, value.id);
 }
 
 /* element_spec(tensor): JSON of the elements of a dataset value; None for others. */
 static PyObject *graph_element_spec(PyObject *self, PyObject *tensor) {
     leat_value value;
-    if (native_open_graph(self) == NULL || native_value_in(self, tensor, &value) != 0) {
+    if (native_open_graph(self) == NULL || native_value_in(self, tensor, &value) != 0)
         return NULL;
-    }
     const leat_spec *spec = leat_value_element(value);
     return spec == NULL ? Py_NewRef(Py_None) : native_spec_json(spec);
 }
@@ -349,18 +324,16 @@ static PyObject *graph_gradients(PyObject *self, PyObject *args) {
     leat_value of;
     leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "OO", &target, &sources) ||
-        native_value_in(self, target, &of) != 0) {
+        native_value_in(self, target, &of) != 0)
         return NULL;
-    }
     leat_value *values = native_values_in(self, sources, &count);
     leat_value *out = values == NULL ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*out));
     PyObject *list = NULL;
     if (out != NULL) {
         leat_value_gradients(of, values, (int)count, out);
         bool failed = false;
-        for (Py_ssize_t i = 0; i < count; i++) {
+        for (Py_ssize_t i = 0; i < count; i++)
             failed = failed || out[i].id < 0;
-        }
         list = failed ? native_raise_graph(graph) : native_symbolic_list(self, out, (int)count);
     }
     PyMem_Free(values);
@@ -380,9 +353,8 @@ static PyObject *graph_reduce_dataset(PyObject *self, PyObject *args) {
     if (graph == NULL ||
         !PyArg_ParseTuple(args, "OO!OOppO", &dataset, function_type, &body, &variables, &captures,
                           &can_stop, &is_shared, &json) ||
-        native_value_in(self, dataset, &over) != 0 || native_spec(json, &shapes) != 0) {
+        native_value_in(self, dataset, &over) != 0 || native_spec(json, &shapes) != 0)
         return NULL;
-    }
     leat_graph_dataset_reduce_options options = {
         .can_stop = can_stop, .is_shared = is_shared, .shape_invariants = shapes};
     leat_value outputs[LEAT_MAX_OUTPUTS];
@@ -396,9 +368,8 @@ static PyObject *graph_reduce_dataset(PyObject *self, PyObject *args) {
     PyMem_Free(values);
     PyMem_Free(around);
     leat_spec_unref(shapes);
-    if (failed) {
+    if (failed)
         return NULL;
-    }
     return made < 0 ? native_raise_graph(graph) : native_symbolic_list(self, outputs, made);
 }
 
@@ -418,9 +389,8 @@ static void dataset_call_fini(dataset_call *c) {
         PyMem_Free((void *)(uintptr_t)c->bound[i].values);
         leat_spec_unref((leat_spec *)(uintptr_t)c->bound[i].structure);
     }
-    for (int i = 0; i < c->call.num_functions; i++) {
+    for (int i = 0; i < c->call.num_functions; i++)
         PyMem_Free((void *)(uintptr_t)c->functions[i].captures);
-    }
 }
 
 /* One (name, structure as JSON or None, tensors). */
@@ -429,9 +399,8 @@ static int read_bound(PyObject *self, PyObject *item, leat_bound_argument *out) 
     Py_ssize_t count = 0;
     leat_spec *structure = NULL;
     if (!PyArg_ParseTuple(item, "sOO", &out->name, &json, &tensors) ||
-        native_spec(json, &structure) != 0) {
+        native_spec(json, &structure) != 0)
         return -1;
-    }
     out->structure = structure;
     out->values = native_values_in(self, tensors, &count);
     out->num_values = (int)count;
@@ -442,9 +411,8 @@ static int read_bound(PyObject *self, PyObject *item, leat_bound_argument *out) 
 static int read_function(PyObject *self, PyObject *item, leat_function_argument *out) {
     PyObject *function = NULL, *captures = NULL;
     Py_ssize_t count = 0;
-    if (!PyArg_ParseTuple(item, "sO!O", &out->name, function_type, &function, &captures)) {
+    if (!PyArg_ParseTuple(item, "sO!O", &out->name, function_type, &function, &captures))
         return -1;
-    }
     out->function = native_function_of(function);
     out->captures = native_values_in(self, captures, &count);
     out->num_captures = (int)count;
@@ -464,9 +432,8 @@ static int read_dataset_call(PyObject *self, PyObject *inputs, PyObject *bound, 
     c->call.bound = c->bound;
     c->call.functions = c->functions;
     int status = c->inputs == NULL ? -1 : 0;
-    for (Py_ssize_t i = 0; status == 0 && i < PyList_Size(bound); i++) {
+    for (Py_ssize_t i = 0; status == 0 && i < PyList_Size(bound); i++)
         status = read_bound(self, PyList_GetItem(bound, i), &c->bound[c->call.num_bound++]);
-    }
     for (Py_ssize_t i = 0; status == 0 && i < PyList_Size(functions); i++) {
         status = read_function(self, PyList_GetItem(functions, i),
                                &c->functions[c->call.num_functions++]);
@@ -481,9 +448,8 @@ static PyObject *graph_dataset(PyObject *self, PyObject *args) {
     dataset_call c = {0};
     leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "szOO!O!", &c.call.op, &c.call.args, &inputs,
-                                           &PyList_Type, &bound, &PyList_Type, &functions)) {
+                                           &PyList_Type, &bound, &PyList_Type, &functions))
         return NULL;
-    }
     if (read_dataset_call(self, inputs, bound, functions, &c) == 0) {
         leat_value made = leat_graph_dataset_call(graph, &c.call);
         result = made.id < 0 ? native_raise_graph(graph) : native_tensor_symbolic(self, made.id);
@@ -500,9 +466,8 @@ static PyObject *graph_finish(PyObject *self, PyObject *args) {
     leat_error err = {0};
     leat_graph *graph = native_open_graph(self);
     if (graph == NULL || !PyArg_ParseTuple(args, "OO", &outputs, &json) ||
-        native_spec(json, &structure) != 0) {
+        native_spec(json, &structure) != 0)
         return NULL;
-    }
     leat_value *values = native_values_in(self, outputs, &count);
     if (values == NULL) {
         leat_spec_unref(structure);
@@ -558,9 +523,8 @@ int native_add_graph(PyObject *module) {
 /* ---- functions ---- */
 
 PyObject *native_function_new(leat_function *function, const leat_error *err) {
-    if (function == NULL) {
+    if (function == NULL)
         return native_raise(err);
-    }
     native_function *self = (native_function *)PyType_GenericAlloc(function_type, 0);
     if (self == NULL) {
         leat_function_unref(function);
@@ -589,9 +553,8 @@ static void function_dealloc(PyObject *object) {
 static leat_status call_python(PyObject *callable, const leat_spec *spec, const leat_element *in,
                                leat_element *out, leat_error *err) {
     PyObject *arguments = native_element_list(in), *result = NULL;
-    if (arguments != NULL) {
+    if (arguments != NULL)
         result = PyObject_CallFunctionObjArgs(callable, arguments, NULL);
-    }
     Py_XDECREF(arguments);
     Py_ssize_t count = 0;
     leat_tensor *tensors = result == NULL ? NULL : native_tensors(result, &count);
@@ -620,15 +583,13 @@ static leat_status python_call(void *context, const leat_element *in, leat_eleme
                                leat_error *err) {
     const python_callback *callback = context;
     leat_error local = {0};
-    if (!native_is_running()) {
+    if (!native_is_running())
         return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
-    }
     PyGILState_STATE gil = native_enter_python();
     leat_status status = call_python(callback->callable, callback->output, in, out, &local);
     native_leave_python(gil);
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = local;
-    }
     return status;
 }
 
@@ -651,9 +612,8 @@ static PyObject *function_python(PyObject *class, PyObject *args) {
     leat_spec *input = NULL, *output = NULL;
     leat_error err = {0};
     if (!PyArg_ParseTuple(args, "OOOp", &callable, &input_json, &output_json, &pure) ||
-        native_spec(input_json, &input) != 0) {
+        native_spec(input_json, &input) != 0)
         return NULL;
-    }
     if (native_spec(output_json, &output) != 0) {
         leat_spec_unref(input);
         return NULL;
@@ -700,11 +660,10 @@ static PyObject *function_call(PyObject *self, PyObject *inputs) {
     }
     PyMem_Free(tensors);
     PyObject *list = NULL;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         list = native_tensor_list(outputs, made);
-    } else if (status != LEAT_CANCELLED || PyErr_CheckSignals() == 0) {
+    else if (status != LEAT_CANCELLED || PyErr_CheckSignals() == 0)
         list = native_raise(&err);
-    }
     PyMem_Free(outputs);
     return list;
 }
@@ -712,9 +671,8 @@ static PyObject *function_call(PyObject *self, PyObject *inputs) {
 static PyObject *function_at(PyObject *self, PyObject *args) {
     const char *file = NULL;
     int line = 0;
-    if (!PyArg_ParseTuple(args, "si", &file, &line)) {
+    if (!PyArg_ParseTuple(args, "si", &file, &line))
         return NULL;
-    }
     leat_function_at(native_function_of(self), file, line);
     return Py_NewRef(self);
 }
@@ -729,9 +687,8 @@ static PyObject *function_graph_def(PyObject *self, PyObject *unused) {
     (void)unused;
     leat_error err = {0};
     leat_buffer *buffer = leat_function_to_graph_def(native_function_of(self), &err);
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return native_raise(&err);
-    }
     PyObject *bytes =
         PyBytes_FromStringAndSize(leat_buffer_data(buffer), (Py_ssize_t)leat_buffer_size(buffer));
     leat_buffer_unref(buffer);

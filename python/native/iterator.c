@@ -52,11 +52,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     ssize_t written = write(signal_pipe[1], "", 1);
     (void)written; /* a full pipe wakes the reader as well */
     errno = saved;
-    if ((python_action.sa_flags & SA_SIGINFO) != 0) {
+    if ((python_action.sa_flags & SA_SIGINFO) != 0)
         python_action.sa_sigaction(number, info, context);
-    } else if (python_action.sa_handler != SIG_DFL && python_action.sa_handler != SIG_IGN) {
+    else if (python_action.sa_handler != SIG_DFL && python_action.sa_handler != SIG_IGN)
         python_action.sa_handler(number);
-    }
 }
 
 static void *cancel_on_signal(void *unused) {
@@ -64,9 +63,8 @@ static void *cancel_on_signal(void *unused) {
     char byte = 0;
     while (read(signal_pipe[0], &byte, 1) == 1) {
         pthread_mutex_lock(&guard);
-        if (in_main != NULL) {
+        if (in_main != NULL)
             cancel_in_main(in_main);
-        }
         pthread_mutex_unlock(&guard);
     }
     return NULL;
@@ -76,26 +74,22 @@ static void *cancel_on_signal(void *unused) {
  * it since. Without the thread Ctrl-C works between elements only. */
 static void watch_signals(void) {
     struct sigaction now;
-    if (sigaction(SIGINT, NULL, &now) != 0 || now.sa_sigaction == on_signal) {
+    if (sigaction(SIGINT, NULL, &now) != 0 || now.sa_sigaction == on_signal)
         return;
-    }
     bool plain = (now.sa_flags & SA_SIGINFO) == 0;
-    if (plain && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) {
+    if (plain && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN))
         return;
-    }
     if (signal_pipe[0] < 0) {
         pthread_t thread;
         sigset_t all, old;
-        if (pipe2(signal_pipe, O_CLOEXEC) != 0) {
+        if (pipe2(signal_pipe, O_CLOEXEC) != 0)
             return;
-        }
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &old);
         int failed = pthread_create(&thread, NULL, cancel_on_signal, NULL);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
-        if (failed != 0) {
+        if (failed != 0)
             return;
-        }
         pthread_detach(thread);
     }
     python_action = now;
@@ -126,11 +120,10 @@ void native_wait_end(void) {
 
 static void cancel_iterator(void *object) {
     native_iterator *self = object;
-    if (self->distributed != NULL) {
+    if (self->distributed != NULL)
         leat_distributed_iterator_cancel(self->distributed);
-    } else {
+    else
         leat_iterator_cancel(self->iterator);
-    }
 }
 
 static void enter(native_iterator *self) {
@@ -153,9 +146,8 @@ int native_read_options(PyObject *options, leat_iterator_options *out) {
         return -1;
     }
     if (!PyArg_ParseTuple(options, "LLLpp", &threads, &memory, &deadline, &no_rewrites,
-                          &no_autotune)) {
+                          &no_autotune))
         return -1;
-    }
     *out = (leat_iterator_options){
         .num_threads = (int)threads,
         .memory_limit = memory,
@@ -171,11 +163,10 @@ static PyObject *new_iterator(leat_iterator *iterator, leat_distributed_iterator
                               const leat_spec *spec) {
     native_iterator *self = (native_iterator *)PyType_GenericAlloc(iterator_type, 0);
     if (self == NULL) {
-        if (distributed != NULL) {
+        if (distributed != NULL)
             leat_distributed_iterator_free(distributed);
-        } else {
+        else
             leat_iterator_free(iterator);
-        }
         return NULL;
     }
     self->iterator = iterator;
@@ -204,9 +195,8 @@ static PyObject *iterator_open(PyObject *class, PyObject *args) {
     leat_error err = {0};
     leat_iterator *iterator = NULL;
     if (!PyArg_ParseTuple(args, "OO", &dataset, &options) || native_dataset_of(dataset) == NULL ||
-        native_read_options(options, &how) != 0) {
+        native_read_options(options, &how) != 0)
         return NULL;
-    }
     leat_dataset *plan = native_dataset_of(dataset);
     Py_BEGIN_ALLOW_THREADS;
     iterator = leat_iterator_new(plan, &how, &err);
@@ -229,9 +219,8 @@ static bool take_out(native_iterator *self) {
 }
 
 static void end(native_iterator *self) {
-    if (!take_out(self) || self->process != getpid()) {
+    if (!take_out(self) || self->process != getpid())
         return; /* a child has none of the threads that freeing would wait for */
-    }
     Py_BEGIN_ALLOW_THREADS;
     native_free_iterator(self->iterator, self->distributed);
     Py_END_ALLOW_THREADS;
@@ -251,13 +240,11 @@ PyObject *native_shutdown(PyObject *module, PyObject *unused) {
         pthread_mutex_lock(&guard);
         native_iterator *self = live.next;
         bool found = self != &live;
-        if (found && self->busy) {
+        if (found && self->busy)
             cancel_iterator(self);
-        }
         pthread_mutex_unlock(&guard);
-        if (!found) {
+        if (!found)
             break;
-        }
         if (self->busy) { /* another thread is in a call: it was cancelled and will leave */
             take_out(self);
             continue;
@@ -293,9 +280,8 @@ static native_iterator *usable(PyObject *object) {
 /* The same for what a strategy's iterators do not have. */
 static leat_iterator *plain(PyObject *object) {
     native_iterator *self = usable(object);
-    if (self != NULL && self->iterator == NULL) {
+    if (self != NULL && self->iterator == NULL)
         PyErr_SetString(PyExc_TypeError, "iterators of strategies give steps");
-    }
     return self == NULL ? NULL : self->iterator;
 }
 
@@ -308,9 +294,8 @@ static PyObject *failure(leat_status status, const leat_error *err) {
 
 /* The same, but the end of the sequence is None. */
 static PyObject *outcome(leat_status status, const leat_error *err) {
-    if (err->reason == LEAT_REASON_END) {
+    if (err->reason == LEAT_REASON_END)
         Py_RETURN_NONE;
-    }
     return failure(status, err);
 }
 
@@ -322,9 +307,8 @@ static PyObject *iterator_next(PyObject *object, PyObject *unused) {
     leat_element element = {0};
     leat_error err = {0};
     leat_status status = LEAT_OK;
-    if (iterator == NULL) {
+    if (iterator == NULL)
         return NULL;
-    }
     enter(self);
     Py_BEGIN_ALLOW_THREADS;
     status = leat_iterator_next(iterator, &element, &err);
@@ -347,9 +331,8 @@ static PyObject *iterator_step(PyObject *object, PyObject *filled) {
     leat_per_replica value = {0};
     leat_error err = {0};
     leat_status status = LEAT_OK;
-    if (usable(object) == NULL || fill < 0) {
+    if (usable(object) == NULL || fill < 0)
         return NULL;
-    }
     if (self->distributed == NULL) {
         PyErr_SetString(PyExc_TypeError, "step() is for iterators of strategies");
         return NULL;
@@ -373,13 +356,11 @@ static PyObject *iterator_rows(PyObject *object, PyObject *number) {
     leat_error err = {0};
     leat_status status = LEAT_OK;
     int64_t n = 0;
-    if (iterator == NULL || (most == -1 && PyErr_Occurred())) {
+    if (iterator == NULL || (most == -1 && PyErr_Occurred() != NULL))
         return NULL;
-    }
     leat_tensor *tensors = PyMem_Calloc((size_t)self->num_components + 1, sizeof(*tensors));
-    if (tensors == NULL) {
+    if (tensors == NULL)
         return PyErr_NoMemory();
-    }
     enter(self);
     Py_BEGIN_ALLOW_THREADS;
     status = leat_iterator_next_rows(iterator, most, tensors, &n, &err);
@@ -408,9 +389,8 @@ static PyObject *iterator_save(PyObject *object, PyObject *args) {
     long long limit = 0;
     char *data = NULL;
     size_t size = 0;
-    if (self == NULL || !PyArg_ParseTuple(args, "iL", &mode, &limit)) {
+    if (self == NULL || !PyArg_ParseTuple(args, "iL", &mode, &limit))
         return NULL;
-    }
     options.mode = (leat_iterator_save_mode)mode;
     options.replay_limit = limit;
     enter(self);
@@ -421,9 +401,8 @@ static PyObject *iterator_save(PyObject *object, PyObject *args) {
                  : leat_iterator_save_with(self->iterator, &options, &data, &size, &report, &err);
     Py_END_ALLOW_THREADS;
     leave(self);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return failure(status, &err);
-    }
     PyObject *result =
         Py_BuildValue("y#LL", data, (Py_ssize_t)size, (long long)report.replay_elements,
                       (long long)report.data_elements);
@@ -437,9 +416,8 @@ static PyObject *iterator_restore(PyObject *object, PyObject *state) {
     leat_status status = LEAT_OK;
     char *data = NULL;
     Py_ssize_t size = 0;
-    if (self == NULL || PyBytes_AsStringAndSize(state, &data, &size) != 0) {
+    if (self == NULL || PyBytes_AsStringAndSize(state, &data, &size) != 0)
         return NULL;
-    }
     enter(self);
     Py_BEGIN_ALLOW_THREADS;
     status = self->distributed != NULL
@@ -447,9 +425,8 @@ static PyObject *iterator_restore(PyObject *object, PyObject *state) {
                  : leat_iterator_restore(self->iterator, data, (size_t)size, &err);
     Py_END_ALLOW_THREADS;
     leave(self);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return failure(status, &err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -457,9 +434,8 @@ static PyObject *iterator_explain(PyObject *object, PyObject *unused) {
     (void)unused;
     native_iterator *self = usable(object);
     leat_error err = {0};
-    if (self == NULL) {
+    if (self == NULL)
         return NULL;
-    }
     return native_text(self->distributed != NULL
                            ? leat_distributed_iterator_explain(self->distributed, &err)
                            : leat_iterator_explain(self->iterator, &err),
@@ -470,24 +446,21 @@ static PyObject *iterator_metrics(PyObject *object, PyObject *unused) {
     (void)unused;
     native_iterator *self = usable(object);
     leat_error err = {0};
-    if (self == NULL) {
+    if (self == NULL)
         return NULL;
-    }
     leat_iterator *iterator = self->distributed != NULL
                                   ? leat_distributed_iterator_base(self->distributed)
                                   : self->iterator;
-    if (iterator == NULL) { /* it reads several since it was restored */
+    if (iterator == NULL) /* it reads several since it was restored */
         return PyUnicode_FromString("");
-    }
     return native_text(leat_iterator_metrics(iterator, &err), &err);
 }
 
 static PyObject *iterator_cancel(PyObject *object, PyObject *unused) {
     (void)unused;
     pthread_mutex_lock(&guard);
-    if (((native_iterator *)object)->open) {
+    if (((native_iterator *)object)->open)
         cancel_iterator(object);
-    }
     pthread_mutex_unlock(&guard);
     Py_RETURN_NONE;
 }
@@ -495,9 +468,8 @@ static PyObject *iterator_cancel(PyObject *object, PyObject *unused) {
 static PyObject *iterator_close(PyObject *object, PyObject *unused) {
     (void)unused;
     native_iterator *self = (native_iterator *)object;
-    if (self->open && usable(object) == NULL) {
+    if (self->open && usable(object) == NULL)
         return NULL;
-    }
     end(self);
     Py_RETURN_NONE;
 }

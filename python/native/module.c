@@ -4,9 +4,8 @@
 #include <string.h>
 
 PyObject *native_text(char *text, const leat_error *err) {
-    if (text == NULL) {
+    if (text == NULL)
         return native_raise(err);
-    }
     PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     leat_text_free(text);
     return result;
@@ -14,14 +13,12 @@ PyObject *native_text(char *text, const leat_error *err) {
 
 int native_spec(PyObject *json, leat_spec **spec) {
     *spec = NULL;
-    if (json == Py_None) {
+    if (json == Py_None)
         return 0;
-    }
     leat_error err = {0};
     const char *text = PyUnicode_AsUTF8AndSize(json, NULL);
-    if (text == NULL) {
+    if (text == NULL)
         return -1;
-    }
     *spec = leat_spec_from_json(text, &err);
     if (*spec == NULL) {
         native_raise(&err);
@@ -36,9 +33,8 @@ PyObject *native_spec_json(const leat_spec *spec) {
 }
 
 PyObject *native_shape(const leat_shape *shape) {
-    if (shape->rank < 0) {
+    if (shape->rank < 0)
         Py_RETURN_NONE;
-    }
     PyObject *dims = PyTuple_New(shape->rank);
     for (int32_t d = 0; dims != NULL && d < shape->rank; d++) {
         PyObject *dim =
@@ -54,9 +50,8 @@ PyObject *native_shape(const leat_shape *shape) {
 int native_read_shape(PyObject *dims, leat_shape *out) {
     *out = (leat_shape){.rank = LEAT_UNKNOWN_RANK};
     Py_ssize_t rank = dims == Py_None ? 0 : PySequence_Size(dims);
-    if (dims == Py_None || rank < 0) {
+    if (dims == Py_None || rank < 0)
         return rank < 0 ? -1 : 0;
-    }
     if (rank > LEAT_MAX_RANK) {
         PyErr_Format(PyExc_ValueError, "a shape of rank %zd; expected %d at most", rank,
                      LEAT_MAX_RANK);
@@ -65,13 +60,11 @@ int native_read_shape(PyObject *dims, leat_shape *out) {
     out->rank = (int32_t)rank;
     for (Py_ssize_t d = 0; d < rank; d++) {
         PyObject *dim = PySequence_GetItem(dims, d);
-        if (dim != NULL) {
+        if (dim != NULL)
             out->dims[d] = dim == Py_None ? LEAT_UNKNOWN_DIM : PyLong_AsLongLong(dim);
-        }
         Py_XDECREF(dim);
-        if (PyErr_Occurred()) {
+        if (PyErr_Occurred() != NULL)
             return -1;
-        }
     }
     return 0;
 }
@@ -92,9 +85,8 @@ static PyObject *set_seed(PyObject *module, PyObject *seed) {
         Py_RETURN_NONE;
     }
     long long value = PyLong_AsLongLong(seed);
-    if (value == -1 && PyErr_Occurred()) {
+    if (value == -1 && PyErr_Occurred() != NULL)
         return NULL;
-    }
     leat_seed_set(value);
     seed_is_set = true;
     Py_RETURN_NONE;
@@ -110,12 +102,10 @@ static PyObject *set_memory_limit(PyObject *module, PyObject *bytes) {
     (void)module;
     leat_error err = {0};
     long long value = PyLong_AsLongLong(bytes);
-    if (value == -1 && PyErr_Occurred()) {
+    if (value == -1 && PyErr_Occurred() != NULL)
         return NULL;
-    }
-    if (leat_limits_set_memory(value, &err) != LEAT_OK) {
+    if (leat_limits_set_memory(value, &err) != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -149,9 +139,8 @@ static PyObject *dataset_operators(PyObject *module, PyObject *unused) {
 static PyObject *status_name(PyObject *module, PyObject *code) {
     (void)module;
     long number = PyLong_AsLong(code);
-    if (number == -1 && PyErr_Occurred()) {
+    if (number == -1 && PyErr_Occurred() != NULL)
         return NULL;
-    }
     return PyUnicode_FromString(leat_status_name((leat_status)number));
 }
 

@@ -20,20 +20,17 @@ static PyObject *writer_open(PyObject *class, PyObject *args) {
     leat_tfrecord_writer_options options = {0};
     leat_error err = {0};
     leat_tfrecord_writer *writer = NULL;
-    if (!PyArg_ParseTuple(args, "ssip", &path, &compression, &level, &in_place)) {
+    if (!PyArg_ParseTuple(args, "ssip", &path, &compression, &level, &in_place))
         return NULL;
-    }
-    if (leat_compression_from_name(compression, &options.compression, &err) != LEAT_OK) {
+    if (leat_compression_from_name(compression, &options.compression, &err) != LEAT_OK)
         return native_raise(&err);
-    }
     options.level = level;
     options.in_place = in_place != 0;
     Py_BEGIN_ALLOW_THREADS;
     writer = leat_tfrecord_writer_open(path, &options, &err);
     Py_END_ALLOW_THREADS;
-    if (writer == NULL) {
+    if (writer == NULL)
         return native_raise(&err);
-    }
     native_writer *self = (native_writer *)PyType_GenericAlloc(writer_type, 0);
     if (self == NULL) {
         leat_tfrecord_writer_discard(writer);
@@ -63,17 +60,15 @@ static PyObject *writer_write(PyObject *object, PyObject *record) {
     leat_status status = LEAT_OK;
     char *data = NULL;
     Py_ssize_t size = 0;
-    if (writer == NULL || PyBytes_AsStringAndSize(record, &data, &size) != 0) {
+    if (writer == NULL || PyBytes_AsStringAndSize(record, &data, &size) != 0)
         return NULL;
-    }
     self->busy = true;
     Py_BEGIN_ALLOW_THREADS;
     status = leat_tfrecord_writer_write(writer, data, (size_t)size, &err);
     Py_END_ALLOW_THREADS;
     self->busy = false;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -85,9 +80,8 @@ static PyObject *finish(native_writer *self) {
     Py_BEGIN_ALLOW_THREADS;
     status = leat_tfrecord_writer_close(writer, &err);
     Py_END_ALLOW_THREADS;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -95,21 +89,18 @@ static PyObject *finish(native_writer *self) {
 static PyObject *writer_close(PyObject *object, PyObject *unused) {
     (void)unused;
     native_writer *self = (native_writer *)object;
-    if (self->writer == NULL) {
+    if (self->writer == NULL)
         Py_RETURN_NONE;
-    }
     return usable(self) == NULL ? NULL : finish(self);
 }
 
 static PyObject *writer_discard(PyObject *object, PyObject *unused) {
     (void)unused;
     native_writer *self = (native_writer *)object;
-    if (self->writer == NULL) {
+    if (self->writer == NULL)
         Py_RETURN_NONE;
-    }
-    if (usable(self) == NULL) {
+    if (usable(self) == NULL)
         return NULL;
-    }
     leat_tfrecord_writer_discard(self->writer);
     self->writer = NULL;
     Py_RETURN_NONE;
@@ -121,9 +112,8 @@ static void writer_dealloc(PyObject *object) {
     PyObject *kind = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&kind, &value, &traceback);
     PyObject *result = self->writer == NULL ? Py_NewRef(Py_None) : finish(self);
-    if (result == NULL) {
+    if (result == NULL)
         PyErr_WriteUnraisable((PyObject *)type);
-    }
     Py_XDECREF(result);
     PyErr_Restore(kind, value, traceback);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
@@ -165,13 +155,11 @@ static PyObject *set_logical_cpus(PyObject *module, PyObject *count) {
     (void)module;
     leat_error err = {0};
     long number = PyLong_AsLong(count);
-    if (number == -1 && PyErr_Occurred()) {
+    if (number == -1 && PyErr_Occurred() != NULL)
         return NULL;
-    }
     int whole = number > INT32_MAX ? INT32_MAX : number < 0 ? -1 : (int)number;
-    if (leat_device_set_logical_cpus(whole, &err) != LEAT_OK) {
+    if (leat_device_set_logical_cpus(whole, &err) != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -179,12 +167,10 @@ static PyObject *set_decode_limits(PyObject *module, PyObject *args) {
     (void)module;
     leat_error err = {0};
     long long pixels = 0, bytes = 0;
-    if (!PyArg_ParseTuple(args, "LL", &pixels, &bytes)) {
+    if (!PyArg_ParseTuple(args, "LL", &pixels, &bytes))
         return NULL;
-    }
-    if (leat_limits_set_decoding(pixels, bytes, &err) != LEAT_OK) {
+    if (leat_limits_set_decoding(pixels, bytes, &err) != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 

@@ -51,9 +51,8 @@ PyObject *native_per_replica_list(const leat_per_replica *value) {
     PyObject *list = PyList_New(value->num_replicas);
     for (int r = 0; list != NULL && r < value->num_replicas; r++) {
         PyObject *item = native_element_list(&value->elements[r]);
-        if (item == NULL || PyList_SetItem(list, r, item) != 0) {
+        if (item == NULL || PyList_SetItem(list, r, item) != 0)
             Py_CLEAR(list);
-        }
     }
     return list;
 }
@@ -61,9 +60,8 @@ PyObject *native_per_replica_list(const leat_per_replica *value) {
 /* The spec of tensors as they are, a tuple. Owned; NULL with `err`. */
 static leat_spec *spec_of(const leat_tensor *tensors, int count, leat_error *err) {
     leat_spec **children = PyMem_Calloc((size_t)count + 1, sizeof(leat_spec *));
-    if (children == NULL) {
+    if (children == NULL)
         return NULL;
-    }
     for (int i = 0; i < count; i++) {
         leat_shape shape = leat_tensor_shape(&tensors[i]);
         children[i] = leat_spec_tensor(tensors[i].dtype, shape, err);
@@ -78,16 +76,14 @@ static int read_tensors(PyObject *sequence, leat_element *out) {
     Py_ssize_t count = 0;
     leat_error err = {0};
     leat_tensor *tensors = native_tensors(sequence, &count);
-    if (tensors == NULL) {
+    if (tensors == NULL)
         return -1;
-    }
     leat_spec *spec = spec_of(tensors, (int)count, &err);
     bool failed = spec == NULL || leat_element_set(out, spec, tensors, &err) != LEAT_OK;
     leat_spec_unref(spec);
     PyMem_Free(tensors);
-    if (failed) {
+    if (failed)
         native_raise(&err);
-    }
     return failed ? -1 : 0;
 }
 
@@ -95,9 +91,8 @@ static int read_tensors(PyObject *sequence, leat_element *out) {
  * given to drop_per_replica all the same. */
 static int read_per_replica(PyObject *sequences, int replicas, leat_per_replica *out) {
     if (PySequence_Size(sequences) != replicas) {
-        if (!PyErr_Occurred()) {
+        if (PyErr_Occurred() == NULL)
             PyErr_Format(PyExc_ValueError, "expected values for %d replicas", replicas);
-        }
         return -1;
     }
     out->elements = PyMem_Calloc((size_t)replicas, sizeof(leat_element));
@@ -110,17 +105,15 @@ static int read_per_replica(PyObject *sequences, int replicas, leat_per_replica 
         PyObject *item = PySequence_GetItem(sequences, r);
         int status = item == NULL ? -1 : read_tensors(item, &out->elements[r]);
         Py_XDECREF(item);
-        if (status != 0) {
+        if (status != 0)
             return -1;
-        }
     }
     return 0;
 }
 
 static void drop_per_replica(leat_per_replica *value) {
-    for (int r = 0; r < value->num_replicas; r++) {
+    for (int r = 0; r < value->num_replicas; r++)
         leat_element_fini(&value->elements[r]);
-    }
     PyMem_Free(value->elements);
 }
 
@@ -130,13 +123,11 @@ static void drop_per_replica(leat_per_replica *value) {
 static int read_devices(PyObject *devices, const char ***names, int *count) {
     *names = NULL;
     *count = 0;
-    if (devices == Py_None) {
+    if (devices == Py_None)
         return 0;
-    }
     Py_ssize_t size = PyList_Size(devices);
-    if (size < 0) {
+    if (size < 0)
         return -1;
-    }
     *names = PyMem_Calloc((size_t)size + 1, sizeof(**names));
     if (*names == NULL) {
         PyErr_NoMemory();
@@ -172,9 +163,8 @@ static PyObject *strategy_mirrored(PyObject *class, PyObject *devices) {
     leat_strategy_mirrored_options options = {0};
     const char **names = NULL;
     leat_error err = {0};
-    if (read_devices(devices, &names, &options.num_devices) != 0) {
+    if (read_devices(devices, &names, &options.num_devices) != 0)
         return NULL;
-    }
     options.devices = names;
     leat_strategy *strategy = leat_strategy_mirrored(&options, &err);
     PyMem_Free(names);
@@ -193,9 +183,8 @@ static PyObject *strategy_multi_worker(PyObject *class, PyObject *args) {
     leat_error err = {0};
     if (!PyArg_ParseTuple(args, "sOiLLLs", &config, &devices, &communication, &timeout, &start,
                           &pack, &options.program) ||
-        read_devices(devices, &names, &options.num_devices) != 0) {
+        read_devices(devices, &names, &options.num_devices) != 0)
         return NULL;
-    }
     options.devices = names;
     options.communication = (leat_communication)communication;
     options.timeout_ms = timeout;
@@ -239,12 +228,10 @@ static PyObject *strategy_enter(PyObject *self, PyObject *unused) {
     (void)unused;
     leat_strategy *strategy = strategy_of(self);
     leat_error err = {0};
-    if (strategy == NULL) {
+    if (strategy == NULL)
         return NULL;
-    }
-    if (leat_strategy_enter(strategy, &err) != LEAT_OK) {
+    if (leat_strategy_enter(strategy, &err) != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -286,9 +273,8 @@ static PyObject *strategy_run(PyObject *self, PyObject *args) {
     leat_error err = {0};
     leat_status status = LEAT_OK;
     if (strategy == NULL ||
-        !PyArg_ParseTuple(args, "O!OO", step_type, &step, &functions, &arguments)) {
+        !PyArg_ParseTuple(args, "O!OO", step_type, &step, &functions, &arguments))
         return NULL;
-    }
     int replicas = leat_strategy_num_local_replicas(strategy);
     leat_function **each = functions_of(functions, replicas);
     if (each == NULL || read_per_replica(arguments, replicas, &given) != 0) {
@@ -302,11 +288,10 @@ static PyObject *strategy_run(PyObject *self, PyObject *args) {
     status = leat_strategy_run_functions(strategy, run, each, &given, &out, &err);
     Py_END_ALLOW_THREADS;
     native_wait_end();
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         result = native_per_replica_list(&out);
-    } else if (PyErr_CheckSignals() == 0) {
+    else if (PyErr_CheckSignals() == 0)
         native_raise(&err);
-    }
     leat_per_replica_fini(&out);
     drop_per_replica(&given);
     PyMem_Free(each);
@@ -332,11 +317,10 @@ static PyObject *combined(PyObject *self, int how, PyObject *values, PyObject *a
     leat_error err = {0};
     leat_status status = LEAT_OK;
     PyObject *result = NULL;
-    if (strategy == NULL) {
+    if (strategy == NULL)
         return NULL;
-    }
     long along = axis == Py_None ? LEAT_NO_AXIS : PyLong_AsLong(axis);
-    if ((along == -1 && PyErr_Occurred()) ||
+    if ((along == -1 && PyErr_Occurred() != NULL) ||
         read_per_replica(values, leat_strategy_num_local_replicas(strategy), &given) != 0) {
         drop_per_replica(&given);
         return NULL;
@@ -346,11 +330,10 @@ static PyObject *combined(PyObject *self, int how, PyObject *values, PyObject *a
     status = combine(strategy, how, &given, (int)along, &out, &err);
     Py_END_ALLOW_THREADS;
     native_wait_end();
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         result = native_element_list(&out);
-    } else if (PyErr_CheckSignals() == 0) {
+    else if (PyErr_CheckSignals() == 0)
         native_raise(&err);
-    }
     leat_element_fini(&out);
     drop_per_replica(&given);
     return result;
@@ -381,7 +364,7 @@ static int64_t *read_numbers(PyObject *sequence, Py_ssize_t *count) {
         PyObject *item = PySequence_GetItem(sequence, i);
         numbers[i] = item == NULL ? -1 : PyLong_AsLongLong(item);
         Py_XDECREF(item);
-        if (PyErr_Occurred()) {
+        if (PyErr_Occurred() != NULL) {
             PyMem_Free(numbers);
             return NULL;
         }
@@ -396,9 +379,8 @@ static PyObject *strategy_exchange(PyObject *self, PyObject *sequence) {
     leat_error err = {0};
     leat_status status = LEAT_OK;
     int64_t *mine = strategy == NULL ? NULL : read_numbers(sequence, &count);
-    if (mine == NULL) {
+    if (mine == NULL)
         return NULL;
-    }
     Py_ssize_t all = count * leat_strategy_num_workers(strategy);
     int64_t *out = PyMem_Calloc((size_t)all + 1, sizeof(*out));
     PyObject *list = out == NULL ? NULL : PyList_New(all);
@@ -409,16 +391,13 @@ static PyObject *strategy_exchange(PyObject *self, PyObject *sequence) {
         Py_END_ALLOW_THREADS;
         native_wait_end();
     }
-    for (Py_ssize_t i = 0; list != NULL && status == LEAT_OK && i < all; i++) {
-        if (PyList_SetItem(list, i, PyLong_FromLongLong(out[i])) != 0) {
+    for (Py_ssize_t i = 0; list != NULL && status == LEAT_OK && i < all; i++)
+        if (PyList_SetItem(list, i, PyLong_FromLongLong(out[i])) != 0)
             Py_CLEAR(list);
-        }
-    }
     if (status != LEAT_OK) {
         Py_CLEAR(list);
-        if (PyErr_CheckSignals() == 0) {
+        if (PyErr_CheckSignals() == 0)
             native_raise(&err);
-        }
     }
     PyMem_Free(mine);
     PyMem_Free(out);
@@ -431,15 +410,13 @@ static PyObject *strategy_agree(PyObject *self, PyObject *args) {
     const char *what = NULL, *text = NULL;
     leat_error err = {0};
     leat_status status = LEAT_OK;
-    if (strategy == NULL || !PyArg_ParseTuple(args, "ss", &what, &text)) {
+    if (strategy == NULL || !PyArg_ParseTuple(args, "ss", &what, &text))
         return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     status = leat_strategy_agree(strategy, what, text, &err);
     Py_END_ALLOW_THREADS;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -448,26 +425,23 @@ static PyObject *strategy_barrier(PyObject *self, PyObject *unused) {
     leat_strategy *strategy = strategy_of(self);
     leat_error err = {0};
     leat_status status = LEAT_OK;
-    if (strategy == NULL) {
+    if (strategy == NULL)
         return NULL;
-    }
     native_wait_begin(cancel_run, strategy);
     Py_BEGIN_ALLOW_THREADS;
     status = leat_strategy_barrier(strategy, &err);
     Py_END_ALLOW_THREADS;
     native_wait_end();
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         Py_RETURN_NONE;
-    }
     return PyErr_CheckSignals() == 0 ? native_raise(&err) : NULL;
 }
 
 static PyObject *strategy_abort(PyObject *self, PyObject *text) {
     leat_strategy *strategy = strategy_of(self);
     const char *words = strategy == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
-    if (words == NULL) {
+    if (words == NULL)
         return NULL;
-    }
     leat_strategy_abort(strategy, words);
     Py_RETURN_NONE;
 }
@@ -509,9 +483,8 @@ static PyType_Spec strategy_spec = {
 static PyObject *step_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)kwargs;
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "")) {
+    if (!PyArg_ParseTuple(args, ""))
         return NULL;
-    }
     leat_step *step = leat_step_new(NULL, NULL, &err);
     native_step *self = step == NULL ? NULL : (native_step *)PyType_GenericAlloc(type, 0);
     if (self == NULL) {
@@ -573,9 +546,8 @@ static leat_dataset *call_dataset_function(void *function, const leat_input_cont
     PyObject *result = PyObject_CallFunction(function, "iii", input->num_input_pipelines,
                                              input->input_pipeline_id, input->num_replicas_in_sync);
     made = result == NULL ? NULL : leat_dataset_ref(native_dataset_of(result));
-    if (made == NULL) {
+    if (made == NULL)
         (void)native_catch(err);
-    }
     Py_XDECREF(result);
     native_leave_python(gil);
     return made;
@@ -602,9 +574,8 @@ static PyObject *distributed_open(PyObject *class, PyObject *args) {
     if (!PyArg_ParseTuple(args, "OOiOi", &strategy, &source, &policy, &options,
                           &how.per_replica_buffer_size) ||
         strategy_of(strategy) == NULL || (policy >= 0 && native_dataset_of(source) == NULL) ||
-        native_read_options(options, &how.iterator) != 0) {
+        native_read_options(options, &how.iterator) != 0)
         return NULL;
-    }
     leat_strategy *over = strategy_of(strategy);
     leat_dataset *given = policy < 0 ? NULL : leat_dataset_ref(native_dataset_of(source));
     void *function = policy < 0 ? Py_NewRef(source) : NULL;

@@ -38,13 +38,11 @@ static int work_off(void *unused) {
 }
 
 void native_release_later(void (*function)(void *context), void *context) {
-    if (!native_is_running()) {
+    if (!native_is_running())
         return; /* the interpreter is going: so is its memory */
-    }
     release *node = malloc(sizeof(*node));
-    if (node == NULL) {
+    if (node == NULL)
         return;
-    }
     *node = (release){.function = function, .context = context};
     pthread_mutex_lock(&release_lock);
     node->next = releases;
@@ -72,9 +70,8 @@ PyObject *native_tensor_new(leat_tensor *tensor) {
 
 PyObject *native_tensor_symbolic(PyObject *graph, int32_t id) {
     native_tensor *self = tensor_alloc();
-    if (self == NULL) {
+    if (self == NULL)
         return NULL;
-    }
     self->graph = Py_NewRef(graph);
     self->id = id;
     leat_value value = {.graph = native_graph_of(graph), .id = id};
@@ -110,9 +107,8 @@ const leat_tensor *native_tensor_of(PyObject *object) {
 leat_tensor *native_tensors(PyObject *sequence, Py_ssize_t *count) {
     *count = PySequence_Size(sequence);
     leat_tensor *tensors = *count < 0 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof(*tensors));
-    if (tensors == NULL) {
+    if (tensors == NULL)
         return *count < 0 ? NULL : (leat_tensor *)PyErr_NoMemory();
-    }
     for (Py_ssize_t i = 0; i < *count; i++) {
         PyObject *item = PySequence_GetItem(sequence, i);
         const leat_tensor *tensor = item == NULL ? NULL : native_tensor_of(item);
@@ -130,11 +126,10 @@ PyObject *native_tensor_list(leat_tensor *tensors, Py_ssize_t count) {
     PyObject *list = PyList_New(count);
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *item = list == NULL ? NULL : native_tensor_new(&tensors[i]);
-        if (list == NULL) {
+        if (list == NULL)
             leat_tensor_unref(&tensors[i]);
-        } else if (item == NULL || PyList_SetItem(list, i, item) != 0) {
+        else if (item == NULL || PyList_SetItem(list, i, item) != 0)
             Py_CLEAR(list);
-        }
     }
     return list;
 }
@@ -159,13 +154,11 @@ static PyObject *from_buffer(PyObject *class, PyObject *args) {
     int dtype = 0;
     leat_tensor tensor = {0};
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "OiO!", &object, &dtype, &PyTuple_Type, &dims)) {
+    if (!PyArg_ParseTuple(args, "OiO!", &object, &dtype, &PyTuple_Type, &dims))
         return NULL;
-    }
     Py_buffer *buffer = calloc(1, sizeof(*buffer));
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return PyErr_NoMemory();
-    }
     if (PyObject_GetBuffer(object, buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
         free(buffer);
         return NULL;
@@ -178,11 +171,10 @@ static PyObject *from_buffer(PyObject *class, PyObject *args) {
         release_buffer(buffer);
         return NULL;
     }
-    for (int32_t d = 0; d < tensor.rank; d++) {
+    for (int32_t d = 0; d < tensor.rank; d++)
         tensor.dims[d] = PyLong_AsLongLong(PyTuple_GetItem(dims, d));
-    }
-    if (PyErr_Occurred() || (Py_ssize_t)leat_tensor_bytes(&tensor) != buffer->len) {
-        if (!PyErr_Occurred()) {
+    if (PyErr_Occurred() != NULL || (Py_ssize_t)leat_tensor_bytes(&tensor) != buffer->len) {
+        if (PyErr_Occurred() == NULL) {
             PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes; dtype and shape need %zu",
                          buffer->len, leat_tensor_bytes(&tensor));
         }
@@ -206,9 +198,8 @@ static int read_view(const Py_buffer *view, leat_dtype dtype, leat_shape *out) {
         return -1;
     }
     out->rank = view->ndim;
-    for (int d = 0; d < view->ndim; d++) {
+    for (int d = 0; d < view->ndim; d++)
         out->dims[d] = view->shape[d];
-    }
     return 0;
 }
 
@@ -222,14 +213,12 @@ static PyObject *copied(PyObject *class, PyObject *args) {
     leat_tensor tensor = {0};
     leat_error err = {0};
     if (!PyArg_ParseTuple(args, "Oi", &object, &dtype) ||
-        PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS) != 0) {
+        PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS) != 0)
         return NULL;
-    }
     leat_status status = LEAT_OK;
     int good = read_view(&view, (leat_dtype)dtype, &shape);
-    if (good == 0) {
+    if (good == 0)
         status = leat_tensor_copy_of((leat_dtype)dtype, shape, view.buf, &tensor, &err);
-    }
     PyBuffer_Release(&view);
     return good != 0 ? NULL : status != LEAT_OK ? native_raise(&err) : native_tensor_new(&tensor);
 }
@@ -239,9 +228,8 @@ static PyObject *from_scalar(PyObject *class, PyObject *args) {
     (void)class;
     PyObject *value = NULL;
     int dtype = 0;
-    if (!PyArg_ParseTuple(args, "Oi", &value, &dtype)) {
+    if (!PyArg_ParseTuple(args, "Oi", &value, &dtype))
         return NULL;
-    }
     leat_tensor tensor = {0};
     double real = 0;
     long long whole = 0;
@@ -253,9 +241,8 @@ static PyObject *from_scalar(PyObject *class, PyObject *args) {
     case LEAT_INT64: whole = PyLong_AsLongLong(value); break;
     default: PyErr_SetString(PyExc_TypeError, "no scalar of this dtype is made here");
     }
-    if (PyErr_Occurred()) {
+    if (PyErr_Occurred() != NULL)
         return NULL;
-    }
     if (dtype == LEAT_INT32 && (whole < INT32_MIN || whole > INT32_MAX)) {
         PyErr_SetString(PyExc_OverflowError, "the value does not fit into int32");
         return NULL;
@@ -275,9 +262,8 @@ static int fill_strings(PyObject *list, leat_string *strings, Py_ssize_t count) 
         PyObject *item = PyList_GetItem(list, i);
         char *data = NULL;
         Py_ssize_t size = 0;
-        if (item == NULL || PyBytes_AsStringAndSize(item, &data, &size) != 0) {
+        if (item == NULL || PyBytes_AsStringAndSize(item, &data, &size) != 0)
             return -1;
-        }
         strings[i] = (leat_string){.data = data, .size = (size_t)size};
     }
     return 0;
@@ -290,20 +276,17 @@ static PyObject *from_strings(PyObject *class, PyObject *args) {
     leat_shape shape = {0};
     leat_tensor tensor = {0};
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &list, &PyTuple_Type, &dims)) {
+    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &list, &PyTuple_Type, &dims))
         return NULL;
-    }
     Py_ssize_t count = PyList_Size(list);
     shape.rank = (int32_t)PyTuple_Size(dims);
-    for (int32_t d = 0; d < shape.rank && d < LEAT_MAX_RANK; d++) {
+    for (int32_t d = 0; d < shape.rank && d < LEAT_MAX_RANK; d++)
         shape.dims[d] = PyLong_AsLongLong(PyTuple_GetItem(dims, d));
-    }
     leat_string *strings = PyMem_Calloc((size_t)count + 1, sizeof(*strings));
-    if (strings == NULL) {
+    if (strings == NULL)
         return PyErr_NoMemory();
-    }
     leat_tensor view = leat_tensor_view(LEAT_STRING, shape, strings);
-    if (PyErr_Occurred() || fill_strings(list, strings, count) != 0) {
+    if (PyErr_Occurred() != NULL || fill_strings(list, strings, count) != 0) {
         PyMem_Free(strings);
         return NULL;
     }
@@ -419,9 +402,8 @@ static PyObject *tensor_values(PyObject *self, PyObject *unused) {
     PyObject *list = tensor == NULL ? NULL : PyList_New((Py_ssize_t)count);
     for (int64_t i = 0; list != NULL && i < count; i++) {
         PyObject *value = value_of(tensor, i);
-        if (value == NULL || PyList_SetItem(list, (Py_ssize_t)i, value) != 0) {
+        if (value == NULL || PyList_SetItem(list, (Py_ssize_t)i, value) != 0)
             Py_CLEAR(list);
-        }
     }
     return list;
 }
@@ -442,9 +424,8 @@ static PyObject *tensor_row(PyObject *self, PyObject *index) {
     long long i = PyLong_AsLongLong(index);
     leat_tensor row = {0};
     leat_error err = {0};
-    if (tensor == NULL || (i == -1 && PyErr_Occurred())) {
+    if (tensor == NULL || (i == -1 && PyErr_Occurred() != NULL))
         return NULL;
-    }
     return leat_tensor_row(tensor, i, &row, &err) != LEAT_OK ? native_raise(&err)
                                                              : native_tensor_new(&row);
 }
@@ -453,9 +434,8 @@ static PyObject *tensor_row(PyObject *self, PyObject *index) {
 static PyObject *tensor_dataset(PyObject *self, PyObject *unused) {
     (void)unused;
     const leat_tensor *tensor = native_tensor_of(self);
-    if (tensor == NULL) {
+    if (tensor == NULL)
         return NULL;
-    }
     if (tensor->dtype != LEAT_OBJECT || tensor->rank != 0) {
         PyErr_SetString(PyExc_TypeError, "this tensor holds no dataset");
         return NULL;
@@ -469,9 +449,8 @@ static PyObject *tensor_dataset(PyObject *self, PyObject *unused) {
 static PyObject *get_dtype(PyObject *object, void *unused) {
     (void)unused;
     const native_tensor *self = (const native_tensor *)object;
-    if (self->has_values) {
+    if (self->has_values)
         return PyLong_FromLong(self->tensor.dtype);
-    }
     leat_value value = {.graph = native_graph_of(self->graph), .id = self->id};
     return PyLong_FromLong(leat_value_dtype(value));
 }
@@ -508,9 +487,8 @@ static PyObject *get_id(PyObject *object, void *unused) {
 static void tensor_dealloc(PyObject *object) {
     native_tensor *self = (native_tensor *)object;
     PyTypeObject *type = Py_TYPE(object);
-    if (self->weakrefs != NULL) {
+    if (self->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
-    }
     leat_tensor_unref(&self->tensor);
     Py_CLEAR(self->graph);
     Py_CLEAR(self->origin);
@@ -544,9 +522,8 @@ static PyObject *tensor_become(PyObject *object, PyObject *other) {
 static PyObject *tensor_bits(PyObject *self, PyObject *unused) {
     (void)unused;
     const leat_tensor *tensor = native_tensor_of(self);
-    if (tensor == NULL) {
+    if (tensor == NULL)
         return NULL;
-    }
     leat_tensor bits = leat_tensor_ref(tensor);
     bits.dtype = LEAT_UINT16;
     return native_tensor_new(&bits);

@@ -27,13 +27,11 @@ static PyObject *part_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
     const char *sort = NULL, *name = NULL, *config = NULL;
     leat_error err = {0};
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "ss|z", (char **)(uintptr_t)names, &sort, &name,
-                                     &config)) {
+                                     &config))
         return NULL;
-    }
     leat_part *part = leat_part_new(sort, name, config, &err);
-    if (part == NULL) {
+    if (part == NULL)
         return native_raise(&err);
-    }
     native_part *self = (native_part *)PyType_GenericAlloc(type, 0);
     if (self == NULL) {
         leat_part_free(part);
@@ -55,16 +53,14 @@ static PyObject *part_states(PyObject *self, PyObject *shapes) {
     leat_shape inputs[LEAT_MAX_OUTPUTS];
     leat_error err = {0};
     Py_ssize_t count = PySequence_Size(shapes);
-    if (count < 0 || count > LEAT_MAX_OUTPUTS) {
+    if (count < 0 || count > LEAT_MAX_OUTPUTS)
         return count < 0 ? NULL : PyErr_Format(PyExc_ValueError, "%zd inputs are too many", count);
-    }
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *dims = PySequence_GetItem(shapes, i);
         int status = dims == NULL ? -1 : native_read_shape(dims, &inputs[i]);
         Py_XDECREF(dims);
-        if (status != 0) {
+        if (status != 0)
             return NULL;
-        }
     }
     return native_text(leat_part_states_json(part_of(self), inputs, (int)count, &err), &err);
 }
@@ -83,9 +79,8 @@ static PyObject *updates_list(PyObject *graph, const leat_value *values, Py_ssiz
     for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
         PyObject *item =
             values[i].id < 0 ? Py_NewRef(Py_None) : native_tensor_symbolic(graph, values[i].id);
-        if (item == NULL || PyList_SetItem(list, i, item) != 0) {
+        if (item == NULL || PyList_SetItem(list, i, item) != 0)
             Py_CLEAR(list);
-        }
     }
     return list;
 }
@@ -105,17 +100,14 @@ static void value_lists_fini(value_lists *lists) {
 
 static int read_lists(PyObject *graph, PyObject *inputs, PyObject *states, value_lists *out) {
     *out = (value_lists){.graph = native_open_graph(graph)};
-    if (out->graph == NULL) {
+    if (out->graph == NULL)
         return -1;
-    }
     out->inputs = native_values_in(graph, inputs, &out->num_inputs);
     out->states = out->inputs == NULL ? NULL : native_values_in(graph, states, &out->num_states);
-    if (out->states != NULL) {
+    if (out->states != NULL)
         out->updates = PyMem_Calloc((size_t)out->num_states + 1, sizeof(*out->updates));
-    }
-    if (out->updates != NULL) {
+    if (out->updates != NULL)
         return 0;
-    }
     value_lists_fini(out);
     return PyErr_Occurred() == NULL ? (PyErr_NoMemory(), -1) : -1;
 }
@@ -126,9 +118,8 @@ static PyObject *part_call(PyObject *self, PyObject *args) {
     int training = 0;
     value_lists lists;
     if (!PyArg_ParseTuple(args, "OOOp", &graph, &inputs, &weights, &training) ||
-        read_lists(graph, inputs, weights, &lists) != 0) {
+        read_lists(graph, inputs, weights, &lists) != 0)
         return NULL;
-    }
     leat_value output;
     Py_BEGIN_ALLOW_THREADS;
     output = leat_part_call(part_of(self), lists.inputs, (int)lists.num_inputs, lists.states,
@@ -151,9 +142,8 @@ static PyObject *part_update(PyObject *self, PyObject *args) {
     leat_error err = {0};
     value_lists lists;
     if (!PyArg_ParseTuple(args, "OOO", &graph, &values, &states) ||
-        read_lists(graph, values, states, &lists) != 0) {
+        read_lists(graph, values, states, &lists) != 0)
         return NULL;
-    }
     leat_status status = LEAT_OK;
     Py_BEGIN_ALLOW_THREADS;
     leat_part_update(part_of(self), lists.inputs, (int)lists.num_inputs, lists.states,
@@ -170,13 +160,11 @@ static PyObject *part_update(PyObject *self, PyObject *args) {
 static PyObject *part_result(PyObject *self, PyObject *args) {
     PyObject *graph = NULL, *states = NULL;
     Py_ssize_t count = 0;
-    if (!PyArg_ParseTuple(args, "OO", &graph, &states) || native_open_graph(graph) == NULL) {
+    if (!PyArg_ParseTuple(args, "OO", &graph, &states) || native_open_graph(graph) == NULL)
         return NULL;
-    }
     leat_value *values = native_values_in(graph, states, &count);
-    if (values == NULL) {
+    if (values == NULL)
         return NULL;
-    }
     leat_value value;
     Py_BEGIN_ALLOW_THREADS;
     value = leat_part_result(part_of(self), values, (int)count);
@@ -190,9 +178,8 @@ static PyObject *part_result(PyObject *self, PyObject *args) {
 static leat_variable **variables_of(PyObject *sequence, Py_ssize_t *count) {
     *count = PySequence_Size(sequence);
     leat_variable **list = *count < 0 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof(*list));
-    if (list == NULL) {
+    if (list == NULL)
         return *count < 0 ? NULL : (leat_variable **)PyErr_NoMemory();
-    }
     for (Py_ssize_t i = 0; i < *count; i++) {
         PyObject *item = PySequence_GetItem(sequence, i);
         list[i] = item == NULL ? NULL : native_variable_of(item);
@@ -208,9 +195,8 @@ static leat_variable **variables_of(PyObject *sequence, Py_ssize_t *count) {
 /* Truth values of a sequence (PyMem_Free); `given` None: NULL. -1 with an exception. */
 static int flags_of(PyObject *given, Py_ssize_t wanted, bool **out) {
     *out = NULL;
-    if (given == Py_None) {
+    if (given == Py_None)
         return 0;
-    }
     if (PySequence_Size(given) != wanted) {
         PyErr_Format(PyExc_ValueError, "expected %zd truth values", wanted);
         return -1;
@@ -220,9 +206,8 @@ static int flags_of(PyObject *given, Py_ssize_t wanted, bool **out) {
         PyObject *item = PySequence_GetItem(given, i);
         int truth = item == NULL ? -1 : PyObject_IsTrue(item);
         Py_XDECREF(item);
-        if (truth < 0) {
+        if (truth < 0)
             return -1;
-        }
         (*out)[i] = truth != 0;
     }
     return *out == NULL ? (PyErr_NoMemory(), -1) : 0;
@@ -240,9 +225,8 @@ static PyObject *part_apply(PyObject *self, PyObject *args) {
     leat_error err = {0};
     if (!PyArg_ParseTuple(args, "OOOOOO|Op", &graph, &gradients, &variables, &slots, &iterations,
                           &rate, &keeps, &alone) ||
-        native_open_graph(graph) == NULL) {
+        native_open_graph(graph) == NULL)
         return NULL;
-    }
     leat_value *values = native_values_in(graph, gradients, &num_gradients);
     leat_variable **all = values == NULL ? NULL : variables_of(variables, &num_variables);
     leat_variable **own = all == NULL ? NULL : variables_of(slots, &num_slots);
@@ -254,9 +238,8 @@ static PyObject *part_apply(PyObject *self, PyObject *args) {
         PyErr_SetString(PyExc_ValueError, "as many gradients as variables are needed");
         status = -1;
     }
-    if (status == 0) {
+    if (status == 0)
         status = flags_of(keeps, num_variables, &flags);
-    }
     if (status == 0) {
         application.keeps = flags;
         application.alone = alone != 0;
@@ -285,9 +268,8 @@ static PyObject *part_initialize(PyObject *self, PyObject *args) {
     leat_shape shape;
     leat_tensor tensor = {0};
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "LO", &seed, &dims) || native_read_shape(dims, &shape) != 0) {
+    if (!PyArg_ParseTuple(args, "LO", &seed, &dims) || native_read_shape(dims, &shape) != 0)
         return NULL;
-    }
     leat_status status = LEAT_OK;
     Py_BEGIN_ALLOW_THREADS;
     status = leat_part_initialize(part_of(self), seed, shape, &tensor, &err);

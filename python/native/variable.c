@@ -27,29 +27,25 @@ static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     int trainable = 1, sync_on_read = 0, aggregation = 0;
     leat_error err = {0};
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|zppiO", (char **)(uintptr_t)names, &initial,
-                                     &name, &trainable, &sync_on_read, &aggregation, &like)) {
+                                     &name, &trainable, &sync_on_read, &aggregation, &like))
         return NULL;
-    }
     const leat_tensor *tensor = native_tensor_of(initial);
-    if (tensor == NULL) {
+    if (tensor == NULL)
         return NULL;
-    }
     leat_variable_options options = {.name = name,
                                      .not_trainable = !trainable,
                                      .sync_on_read = sync_on_read != 0,
                                      .aggregation = (leat_aggregation)aggregation};
     leat_variable *beside = like == Py_None ? NULL : native_variable_of(like);
-    if (beside == NULL && like != Py_None) {
+    if (beside == NULL && like != Py_None)
         return NULL;
-    }
     leat_variable *variable = NULL;
     Py_BEGIN_ALLOW_THREADS; /* several workers exchange its value */
     variable = beside == NULL ? leat_variable_new(tensor, &options, &err)
                               : leat_variable_like(beside, name, tensor, &err);
     Py_END_ALLOW_THREADS;
-    if (variable == NULL) {
+    if (variable == NULL)
         return native_raise(&err);
-    }
     native_variable *self = (native_variable *)PyType_GenericAlloc(type, 0);
     if (self == NULL) {
         leat_variable_unref(variable);
@@ -83,15 +79,13 @@ static PyObject *variable_assign(PyObject *self, PyObject *value) {
     const leat_tensor *tensor = native_tensor_of(value);
     leat_error err = {0};
     leat_status status = LEAT_OK;
-    if (tensor == NULL) {
+    if (tensor == NULL)
         return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     status = leat_variable_assign(variable, tensor, &err);
     Py_END_ALLOW_THREADS;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return native_raise(&err);
-    }
     Py_RETURN_NONE;
 }
 
@@ -101,9 +95,8 @@ static PyObject *variable_read_copy(PyObject *self, PyObject *number) {
     leat_tensor value = {0};
     leat_error err = {0};
     leat_status status = LEAT_OK;
-    if (copy == -1 && PyErr_Occurred()) {
+    if (copy == -1 && PyErr_Occurred() != NULL)
         return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
     status = leat_variable_read_copy(variable, (int)copy, &value, &err);
     Py_END_ALLOW_THREADS;

@@ -131,11 +131,9 @@ static leat_status use_arena(void *context, leat_error *err) {
     (void)context;
     leati_arena arena = {0};
     leat_status status = LEAT_OK;
-    for (size_t size = 1; size < 100000 && status == LEAT_OK; size *= 4) {
-        if (leati_arena_alloc(&arena, size) == NULL) {
+    for (size_t size = 1; size < 100000 && status == LEAT_OK; size *= 4)
+        if (leati_arena_alloc(&arena, size) == NULL)
             status = leati_no_memory(err);
-        }
-    }
     leati_arena_reset(&arena);
     leati_arena_fini(&arena);
     return status;

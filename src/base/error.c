@@ -155,7 +155,7 @@ leat_status leati_fail_callback(leat_error *err, leat_status status, const leat_
         return status;
     uint64_t payload = failure->payload;
     leat_reason reason = failure->reason ? failure->reason : LEAT_REASON_CALLBACK;
-    leati_fail_for(err, status, reason, "%s \"%s\": %s", kind, name ? name : "(unnamed)",
+    leati_fail_for(err, status, reason, "%s \"%s\": %s", kind, name != NULL ? name : "(unnamed)",
                    failure->text[0] ? failure->text : "it failed without writing a text");
     err->payload = payload;
     return status;

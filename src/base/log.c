@@ -53,30 +53,26 @@ static void write_line(leat_log_level level, const char *line) {
     leat_log_function function = sink;
     void *context = sink_context;
     pthread_mutex_unlock(&lock);
-    if (function != NULL) {
+    if (function != NULL)
         function(context, level, line);
-    } else {
+    else
         fprintf(stderr, "leat: %s: %s\n", level_names[level], line);
-    }
 }
 
 // ---- which lines are wanted ----
 
 static int find_level(const char *text, size_t size) {
-    for (int i = 0; i < NUM_LEVELS; i++) {
-        if (strlen(level_names[i]) == size && memcmp(level_names[i], text, size) == 0) {
+    for (int i = 0; i < NUM_LEVELS; i++)
+        if (strlen(level_names[i]) == size && memcmp(level_names[i], text, size) == 0)
             return i;
-        }
-    }
     return -1;
 }
 
 static int find_category(const char *text, size_t size) {
     for (int i = 0; i < LEATI_LOG_NUM_CATEGORIES; i++) {
         const char *name = leati_log_categories[i].name;
-        if (strlen(name) == size && memcmp(name, text, size) == 0) {
+        if (strlen(name) == size && memcmp(name, text, size) == 0)
             return i;
-        }
     }
     return -1;
 }
@@ -107,23 +103,20 @@ static leat_status read_item(const char *item, size_t size, int *level, int *lea
     const char *colon = memchr(item, ':', size);
     if (colon == NULL && *level < 0) {
         int all = find_level(item, size);
-        for (int i = 0; i <= ORDINARY && all >= 0; i++) {
+        for (int i = 0; i <= ORDINARY && all >= 0; i++)
             least[i] = all;
-        }
         return all >= 0 ? LEAT_OK : no_level(item, size, err);
     }
     if (colon != NULL) {
         *level = find_level(item, (size_t)(colon - item));
-        if (*level < 0) {
+        if (*level < 0)
             return no_level(item, (size_t)(colon - item), err);
-        }
         size -= (size_t)(colon + 1 - item);
         item = colon + 1;
     }
     int category = find_category(item, size);
-    if (category < 0) {
+    if (category < 0)
         return no_category(item, size, err);
-    }
     least[category] = *level;
     return LEAT_OK;
 }
@@ -131,21 +124,18 @@ static leat_status read_item(const char *item, size_t size, int *level, int *lea
 /* Reads all of it before anything changes. */
 static leat_status set_levels(const char *text, leat_error *err) {
     int least[ORDINARY + 1];
-    for (int i = 0; i <= ORDINARY; i++) {
+    for (int i = 0; i <= ORDINARY; i++)
         least[i] = i == ORDINARY ? LEAT_LOG_INFO : SILENT;
-    }
     int level = -1;
     while (*text != '\0') {
         size_t size = strcspn(text, ",");
         leat_status status = read_item(text, size, &level, least, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
         text += size + (text[size] == ',');
     }
-    for (int i = 0; i <= ORDINARY; i++) {
+    for (int i = 0; i <= ORDINARY; i++)
         __atomic_store_n(&leati_log_least[i], least[i], __ATOMIC_RELAXED);
-    }
     return LEAT_OK;
 }
 
@@ -174,9 +164,8 @@ bool leati_log_ask(int category, leat_log_level level) {
 
 static void log_arguments(leat_log_level level, const char *format, va_list arguments) {
     char line[LINE_SIZE];
-    if (leati_log_ask(ORDINARY, level) && vsnprintf(line, sizeof line, format, arguments) >= 0) {
+    if (leati_log_ask(ORDINARY, level) && vsnprintf(line, sizeof line, format, arguments) >= 0)
         write_line(level, line);
-    }
 }
 
 void leati_log(leat_log_level level, const char *format, ...) {
@@ -203,7 +192,6 @@ void leati_log_decision(leati_log_category category, leat_log_level level, const
     int used = snprintf(line, sizeof line, "%s: ", leati_log_categories[category].name);
     int added = vsnprintf(line + used, sizeof line - (size_t)used, format, arguments);
     va_end(arguments);
-    if (added >= 0) {
+    if (added >= 0)
         write_line(level, line);
-    }
 }

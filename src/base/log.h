@@ -31,18 +31,16 @@ void leati_log_once(int *flag, leat_log_level level, const char *format, ...) LE
  * called. */
 #define LEATI_TELL(category, level, ...)                                                           \
     do {                                                                                           \
-        if (leati_log_wants(LEATI_LOG_##category, LEAT_LOG_##level)) {                             \
+        if (leati_log_wants(LEATI_LOG_##category, LEAT_LOG_##level))                               \
             leati_log_decision(LEATI_LOG_##category, LEAT_LOG_##level, __VA_ARGS__);               \
-        }                                                                                          \
     } while (0)
 
 /* LEATI_TELL once per process for each distinct `*flag`. */
 #define LEATI_TELL_ONCE(flag, category, level, ...)                                                \
     do {                                                                                           \
         if (leati_log_wants(LEATI_LOG_##category, LEAT_LOG_##level) &&                             \
-            __atomic_exchange_n(flag, 1, __ATOMIC_RELAXED) == 0) {                                 \
+            __atomic_exchange_n(flag, 1, __ATOMIC_RELAXED) == 0)                                   \
             leati_log_decision(LEATI_LOG_##category, LEAT_LOG_##level, __VA_ARGS__);               \
-        }                                                                                          \
     } while (0)
 
 /* The least level told of each category, and behind them of leati_log; atomic. All are 0 until the

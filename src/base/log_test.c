@@ -34,9 +34,8 @@ static int evaluate(void) {
 /* How many of the four levels of a category are told, as "0" to "4". */
 static int levels_told(int category) {
     int told = 0;
-    for (leat_log_level level = LEAT_LOG_DEBUG; level <= LEAT_LOG_ERROR; level++) {
+    for (leat_log_level level = LEAT_LOG_DEBUG; level <= LEAT_LOG_ERROR; level++)
         told += leati_log_ask(category, level);
-    }
     return told;
 }
 
@@ -44,12 +43,10 @@ static int levels_told(int category) {
 static const char *told_by(const char *levels) {
     static char text[LEATI_LOG_NUM_CATEGORIES + 2];
     leat_error err = {0};
-    if (leat_log_set_levels(levels, &err) != LEAT_OK) {
+    if (leat_log_set_levels(levels, &err) != LEAT_OK)
         fail_msg("%s", err.text);
-    }
-    for (int c = 0; c <= LEATI_LOG_NUM_CATEGORIES; c++) {
+    for (int c = 0; c <= LEATI_LOG_NUM_CATEGORIES; c++)
         text[c] = (char)('0' + levels_told(c));
-    }
     return text;
 }
 
@@ -83,9 +80,8 @@ static void mistakes(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         leat_error err = {0};
         assert_int_equal(leat_log_set_levels(cases[i].levels, &err), LEAT_INVALID_ARGUMENT);
-        if (strstr(err.text, cases[i].word) == NULL) {
+        if (strstr(err.text, cases[i].word) == NULL)
             fail_msg("expected %s in: %s", cases[i].word, err.text);
-        }
         assert_int_equal(levels_told(LEATI_LOG_FILE), 3);
         assert_int_equal(levels_told(LEATI_LOG_DATA), 0);
     }
@@ -109,9 +105,8 @@ static void decisions(void **state) {
     LEATI_TELL(DIST, INFO, "policy %d", evaluate());
     assert_string_equal(lines.last, "dist: policy 1");
     assert_int_equal(lines.level, LEAT_LOG_INFO);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         LEATI_TELL_ONCE(&flag, DIST, INFO, "once %d", i);
-    }
     assert_string_equal(lines.last, "dist: once 0");
     assert_int_equal(lines.count, 2);
     LEATI_TELL(DIST, INFO, "%02000d", 0);

@@ -56,9 +56,8 @@ static uint64_t encrypt(const leati_permutation *p, uint64_t block) {
 
 uint64_t leati_permutation_at(const leati_permutation *p, uint64_t index) {
     bool fits = p->word == 32 || index >> (2 * p->word) == 0;
-    if (p->max_index == 0 || !fits) {
+    if (p->max_index == 0 || !fits)
         return index;
-    }
     do {
         index = encrypt(p, index);
     } while (index > p->max_index);

@@ -57,15 +57,12 @@ uint32_t leati_words_next(leati_words *words) {
 
 void leati_words_take(leati_words *words, uint32_t *out, int64_t n) {
     int64_t i = 0;
-    while (i < n && words->used < 4) {
+    while (i < n && words->used < 4)
         out[i++] = words->block[words->used++];
-    }
-    for (; i + 4 <= n; i += 4) {
+    for (; i + 4 <= n; i += 4)
         leati_philox_next(&words->philox, out + i);
-    }
-    while (i < n) {
+    while (i < n)
         out[i++] = leati_words_next(words);
-    }
 }
 
 void leati_words_skip(leati_words *words, uint64_t count) {

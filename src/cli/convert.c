@@ -34,7 +34,7 @@ struct conversion {
 };
 
 static void conversion_fini(struct conversion *c) {
-    for (size_t i = 0; c->writers && i < c->names.count; i++)
+    for (size_t i = 0; c->writers != NULL && i < c->names.count; i++)
         leat_tfrecord_writer_discard(c->writers[i]);
     leati_free((void *)c->writers);
     leati_free(c->written);
@@ -62,14 +62,14 @@ static void shuffle(leati_convert_pictures *pictures, int64_t seed) {
 static leat_status name_files(struct conversion *c, const char *out, leat_error *err) {
     leati_text text = {0};
     leat_status status = LEAT_OK;
-    for (int64_t i = 0; i < c->options->shards && !status; i++) {
+    for (int64_t i = 0; i < c->options->shards && status == LEAT_OK; i++) {
         text.size = 0;
         leati_text_addf(&text, "%s-%05" PRId64 "-of-%05" PRId64 ".tfrecord", out, i,
                         c->options->shards);
         status = text.failed ? leati_no_memory(err)
                              : leati_fs_paths_add(&c->names, text.data, text.size, err);
         leati_stat stat;
-        if (!status && !c->options->force &&
+        if (status == LEAT_OK && !c->options->force &&
             leati_fs_stat(c->names.values[i], &stat, NULL) == LEAT_OK)
             status = leati_fail(err, LEAT_ALREADY_EXISTS,
                                 "%.300s is there already; choose another name or use --force",
@@ -84,16 +84,16 @@ static leat_status open_files(struct conversion *c, leat_error *err) {
     leat_tfrecord_writer_options options = {.compression = c->compression};
     c->writers = leati_alloc_zero(count, sizeof *c->writers);
     c->written = leati_alloc_zero(count, sizeof *c->written);
-    if (!c->writers || !c->written)
+    if (c->writers == NULL || c->written == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         c->writers[i] = leat_tfrecord_writer_open(c->names.values[i], &options, err);
-        if (!c->writers[i])
+        if (c->writers[i] == NULL)
             return err->code;
     }
     c->decoder = leati_image_decoder_new(err);
-    c->example = c->decoder ? leat_example_new(err) : NULL;
-    return c->example ? LEAT_OK : err->code;
+    c->example = c->decoder != NULL ? leat_example_new(err) : NULL;
+    return c->example != NULL ? LEAT_OK : err->code;
 }
 
 /* ---- pictures ---- */
@@ -104,7 +104,7 @@ static leat_status check_picture(struct conversion *c, const leat_buffer *file,
     leat_status status =
         leati_image_begin(c->decoder, leat_buffer_data(file), leat_buffer_size(file),
                           &leati_decode_defaults, info, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     size_t stride = (size_t)info->width * (size_t)info->channels, bytes = 0;
     if (!leati_mul_size(stride, (size_t)info->height, &bytes))
@@ -139,19 +139,20 @@ static leat_status make_example(struct conversion *c, const leati_picture *pictu
     char format[8] = "";
     for (size_t i = 0; i + 1 < sizeof format && info->format[i] != '\0'; i++)
         format[i] = (char)tolower((unsigned char)info->format[i]);
-    if (!status)
+    if (status == LEAT_OK)
         status = add_text(example, "image/format", format, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = add_number(example, "image/height", info->height, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = add_number(example, "image/width", info->width, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = add_number(example, "image/class/label", picture->label, err);
-    if (!status)
+    if (status == LEAT_OK)
         status =
             add_text(example, "image/class/text", c->pictures.classes.values[picture->label], err);
-    return status ? status
-                  : add_text(example, "image/filename", slash ? slash + 1 : picture->path, err);
+    return status != LEAT_OK ? status
+                             : add_text(example, "image/filename",
+                                        slash != NULL ? slash + 1 : picture->path, err);
 }
 
 /* Makes the example of one picture; *bad: it is none, and *err says why. */
@@ -160,10 +161,10 @@ static leat_status read_picture(struct conversion *c, const leati_picture *pictu
     leat_buffer *file = NULL;
     leati_image_info info = {0};
     leat_status status = leati_file_read_all(picture->path, &file, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = check_picture(c, file, &info, err);
-    if (status) {
+    if (status != LEAT_OK) {
         *bad = status == LEAT_INVALID_ARGUMENT;
         leati_prefix(err, "%.200s", picture->path);
     } else {
@@ -184,13 +185,13 @@ static leat_status write_picture(struct conversion *c, size_t number, leat_error
         leati_convert_pictures_skip(&c->pictures, own.text);
         return LEAT_OK;
     }
-    if (status)
+    if (status != LEAT_OK)
         return leati_fail(err, status, "%s%s", own.text,
                           bad ? "; take it away, or use --skip-bad" : "");
     status = leat_example_serialize(c->example, &record, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leat_tfrecord_writer_write(c->writers[shard], record.data, record.size, err);
-    c->written[shard] += !status;
+    c->written[shard] += status == LEAT_OK;
     return status;
 }
 
@@ -198,7 +199,7 @@ static leat_status write_picture(struct conversion *c, size_t number, leat_error
 
 static leat_status close_files(struct conversion *c, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (size_t i = 0; i < c->names.count && !status; i++) {
+    for (size_t i = 0; i < c->names.count && status == LEAT_OK; i++) {
         leat_tfrecord_writer *writer = c->writers[i];
         c->writers[i] = NULL;
         status = leat_tfrecord_writer_close(writer, err);
@@ -236,33 +237,33 @@ static void report(const struct conversion *c) {
 static leat_status prepare(struct conversion *c, const char *folder, const char *out,
                            leat_error *err) {
     leat_status status = leat_compression_from_name(c->options->compression, &c->compression, err);
-    if (!status && c->options->index && c->compression != LEAT_COMPRESSION_NONE)
+    if (status == LEAT_OK && c->options->index && c->compression != LEAT_COMPRESSION_NONE)
         status = leati_fail(err, LEAT_INVALID_ARGUMENT,
                             "--index and --compression: a compressed file cannot have an index");
-    if (!status)
+    if (status == LEAT_OK)
         status = name_files(c, out, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_convert_pictures_find(folder, c->options->skip_bad, &c->pictures, err);
-    if (!status && (uint64_t)c->options->shards > c->pictures.count)
+    if (status == LEAT_OK && (uint64_t)c->options->shards > c->pictures.count)
         status = leati_fail(err, LEAT_INVALID_ARGUMENT,
                             "--shards is %" PRId64 ", but %.200s has only %zu pictures",
                             c->options->shards, folder, c->pictures.count);
-    if (!status && c->options->shuffle)
+    if (status == LEAT_OK && c->options->shuffle)
         shuffle(&c->pictures, c->options->seed.value);
-    return status ? status : open_files(c, err);
+    return status != LEAT_OK ? status : open_files(c, err);
 }
 
 leat_status leati_convert(const char *folder, const char *out, const leati_convert_options *options,
                           leat_error *err) {
     struct conversion c = {.options = options};
     leat_status status = prepare(&c, folder, out, err);
-    for (size_t i = 0; i < c.pictures.count && !status; i++)
+    for (size_t i = 0; i < c.pictures.count && status == LEAT_OK; i++)
         status = write_picture(&c, i, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = close_files(&c, err);
-    for (size_t i = 0; i < c.names.count && !status; i++)
+    for (size_t i = 0; i < c.names.count && status == LEAT_OK; i++)
         status = renew_index(&c, c.names.values[i], err);
-    if (!status)
+    if (status == LEAT_OK)
         report(&c);
     conversion_fini(&c);
     return status;

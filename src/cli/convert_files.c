@@ -39,7 +39,7 @@ static leat_status misplaced_all(leati_convert_pictures *pictures, bool skip_bad
                                  const char *folder, const leati_paths *names, const char *what,
                                  leat_error *err) {
     leat_status status = LEAT_OK;
-    for (size_t i = 0; i < names->count && !status; i++)
+    for (size_t i = 0; i < names->count && status == LEAT_OK; i++)
         status = misplaced(pictures, skip_bad, folder, names->values[i], what, err);
     return status;
 }
@@ -49,11 +49,11 @@ static leat_status add_picture(leati_convert_pictures *pictures, const char *fol
     leati_paths joined = {0};
     void *values = pictures->values;
     leat_status status = leati_listing_join_path(&joined, folder, name, err);
-    if (!status &&
+    if (status == LEAT_OK &&
         !leati_grow(&values, &pictures->capacity, pictures->count + 1, sizeof *pictures->values))
         status = leati_no_memory(err);
     pictures->values = values;
-    if (!status) {
+    if (status == LEAT_OK) {
         pictures->values[pictures->count++] =
             (leati_picture){joined.values[0], (int64_t)pictures->classes.count};
         joined.values[0] = NULL;
@@ -68,16 +68,16 @@ static leat_status add_class(leati_convert_pictures *pictures, bool skip_bad, co
     leati_paths joined = {0};
     leati_listing listing = {0};
     leat_status status = leati_listing_join_path(&joined, folder, name, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_listing_read(joined.values[0], &listing, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = misplaced_all(pictures, skip_bad, joined.values[0], &listing.folders,
                                "a folder in a class folder; expected pictures", err);
-    for (size_t i = 0; i < listing.files.count && !status; i++)
+    for (size_t i = 0; i < listing.files.count && status == LEAT_OK; i++)
         status = add_picture(pictures, joined.values[0], listing.files.values[i], err);
-    if (!status && listing.files.count == 0)
+    if (status == LEAT_OK && listing.files.count == 0)
         status = misplaced(pictures, skip_bad, folder, name, "a class folder without a file", err);
-    else if (!status)
+    else if (status == LEAT_OK)
         status = leati_fs_paths_add(&pictures->classes, name, strlen(name), err);
     leati_listing_fini(&listing);
     leati_fs_paths_fini(&joined);
@@ -88,18 +88,18 @@ leat_status leati_convert_pictures_find(const char *folder, bool skip_bad,
                                         leati_convert_pictures *out, leat_error *err) {
     leati_listing listing = {0};
     leat_status status = leati_listing_read(folder, &listing, err);
-    if (!status && listing.folders.count == 0)
+    if (status == LEAT_OK && listing.folders.count == 0)
         status = leati_fail(err, LEAT_NOT_FOUND,
                             "%.200s: expected a folder for each class with its pictures, found "
                             "no folder",
                             folder);
-    if (!status)
+    if (status == LEAT_OK)
         status = misplaced_all(out, skip_bad, folder, &listing.files,
                                "a file beside the class folders", err);
-    for (size_t i = 0; i < listing.folders.count && !status; i++)
+    for (size_t i = 0; i < listing.folders.count && status == LEAT_OK; i++)
         status = add_class(out, skip_bad, folder, listing.folders.values[i], err);
     leati_listing_fini(&listing);
-    if (!status && out->count == 0)
+    if (status == LEAT_OK && out->count == 0)
         status = leati_fail(err, LEAT_NOT_FOUND, "%.200s: no class folder has a picture", folder);
     return status;
 }

@@ -15,7 +15,7 @@ leat_status leati_listing_join_path(leati_paths *paths, const char *folder, cons
     while (front > 1 && folder[front - 1] == '/')
         front--;
     char *text = leati_alloc(size + 1, 1);
-    if (!text)
+    if (text == NULL)
         return leati_no_memory(err);
     int used = snprintf(text, size + 1, "%.*s/%s", (int)front, folder, name);
     leat_status status = leati_fs_paths_add(paths, text, (size_t)used, err);

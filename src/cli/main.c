@@ -34,7 +34,7 @@ const leati_command *leati_command_find(const char *name) {
             return table[i];
         leati_suggest(&best, table[i]->name);
     }
-    if (best.found)
+    if (best.found != NULL)
         leati_say_error("there is no command %s; did you mean %s?", name, best.found);
     else
         leati_say_error("there is no command %s; 'leat help' lists them", name);
@@ -79,11 +79,11 @@ static bool right_number(const leati_command *command, char **texts, int count) 
 
 static leati_exit run_command(const leati_command *command, char **texts, int count) {
     void *options = leati_alloc_zero(1, command->size ? command->size : 1);
-    if (!options) {
+    if (options == NULL) {
         leati_say_error("out of memory");
         return LEATI_EXIT_FAILURE;
     }
-    if (command->defaults)
+    if (command->defaults != NULL)
         command->defaults(options);
     leati_exit code = LEATI_EXIT_USAGE;
     int arguments = 0;
@@ -122,7 +122,7 @@ static leati_exit dispatch(int count, char **texts) {
         return LEATI_EXIT_USAGE;
     }
     const leati_command *command = leati_command_find(first);
-    return command ? run_command(command, texts + 2, count - 2) : LEATI_EXIT_USAGE;
+    return command != NULL ? run_command(command, texts + 2, count - 2) : LEATI_EXIT_USAGE;
 }
 
 int main(int count, char **texts) {

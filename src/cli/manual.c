@@ -37,26 +37,23 @@ static void print_paragraphs(const char *text) {
     for (;;) {
         const char *end = strstr(text, "\n\n");
         puts(".PP");
-        print_part(text, end ? (size_t)(end - text) : strlen(text));
+        print_part(text, end != NULL ? (size_t)(end - text) : strlen(text));
         putchar('\n');
-        if (!end) {
+        if (end == NULL)
             return;
-        }
         text = end + 2;
     }
 }
 
 static void print_option(const leati_option *row) {
     puts(".TP");
-    if (row->letter) {
+    if (row->letter)
         printf("\\fB\\-%c\\fR, ", row->letter);
-    }
     fputs("\\fB\\-\\-", stdout);
     print_text(row->name);
     fputs("\\fR", stdout);
-    if (row->value) {
+    if (row->value != NULL)
         printf(" \\fI%s\\fR", row->value);
-    }
     putchar('\n');
     print_text(row->doc);
     putchar('\n');
@@ -69,9 +66,8 @@ static void print_command(const leati_command *command) {
     print_text(command->arguments);
     putchar('\n');
     print_paragraphs(command->description);
-    for (const leati_option *row = command->options; row && row->type; row++) {
+    for (const leati_option *row = command->options; row != NULL && row->type; row++)
         print_option(row);
-    }
 }
 
 void leati_manual_print(void) {
@@ -85,9 +81,8 @@ void leati_manual_print(void) {
          "options.\n"
          ".SH COMMANDS");
     const leati_command *command;
-    for (int i = 0; (command = leati_command_at(i)) != NULL; i++) {
+    for (int i = 0; (command = leati_command_at(i)) != NULL; i++)
         print_command(command);
-    }
     puts(
         ".SH ENVIRONMENT\n.TP\n.B LEAT_LOG\n"
         "Lines on standard error about what is decided: a level (debug, info, warning, error), or\n"
@@ -102,11 +97,10 @@ void leati_manual_print(void) {
 }
 
 static void print_words(const leati_option *options) {
-    for (const leati_option *row = options; row && row->type; row++) {
+    for (const leati_option *row = options; row != NULL && row->type; row++) {
         printf("--%s ", row->name);
-        if (row->letter) {
+        if (row->letter)
             printf("-%c ", row->letter);
-        }
     }
     fputs("--help -h", stdout);
 }
@@ -117,9 +111,8 @@ void leati_manual_print_bash_completion(void) {
          "    local word=${COMP_WORDS[COMP_CWORD]} words=");
     fputs("    local commands=\"", stdout);
     const leati_command *command;
-    for (int i = 0; (command = leati_command_at(i)) != NULL; i++) {
+    for (int i = 0; (command = leati_command_at(i)) != NULL; i++)
         printf("%s%s", i > 0 ? " " : "", command->name);
-    }
     puts("\"\n"
          "    if ((COMP_CWORD == 1)); then\n"
          "        words=\"$commands --help --version\"\n"

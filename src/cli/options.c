@@ -26,18 +26,16 @@ static const leati_option help_row = {
     .name = "help", .letter = 'h', .type = LEATI_OPTION_FLAG, .doc = "Show this help."};
 
 static const leati_option *find_name(const leati_option *options, const char *name, size_t size) {
-    for (const leati_option *row = options; row && row->type; row++) {
+    for (const leati_option *row = options; row != NULL && row->type; row++)
         if (strlen(row->name) == size && memcmp(row->name, name, size) == 0)
             return row;
-    }
     return size == 4 && memcmp(name, "help", 4) == 0 ? &help_row : NULL;
 }
 
 static const leati_option *find_letter(const leati_option *options, char letter) {
-    for (const leati_option *row = options; row && row->type; row++) {
+    for (const leati_option *row = options; row != NULL && row->type; row++)
         if (row->letter == letter)
             return row;
-    }
     return letter == 'h' ? &help_row : NULL;
 }
 
@@ -46,10 +44,10 @@ static void unknown_option(const leati_option *options, const char *command,
     leati_suggestion best = {.text = typed->name + 2};
     if (strncmp(typed->name, "--", 2) == 0) {
         leati_suggest(&best, "help");
-        for (const leati_option *row = options; row && row->type; row++)
+        for (const leati_option *row = options; row != NULL && row->type; row++)
             leati_suggest(&best, row->name);
     }
-    if (best.found)
+    if (best.found != NULL)
         leati_say_error("%s: unknown option %s; did you mean --%s?", command, typed->name,
                         best.found);
     else
@@ -142,17 +140,17 @@ static leati_parsed take_option(const leati_option *options, const char *command
     struct typed typed;
     read_option(options, texts[*next], &typed);
     ++*next;
-    if (!typed.row) {
+    if (typed.row == NULL) {
         unknown_option(options, command, &typed);
         return LEATI_PARSED_WRONG;
     }
-    if (typed.row->type == LEATI_OPTION_FLAG && typed.value) {
+    if (typed.row->type == LEATI_OPTION_FLAG && typed.value != NULL) {
         leati_say_error("%s: %s takes no value, found \"%s\"", command, typed.name, typed.value);
         return LEATI_PARSED_WRONG;
     }
     if (typed.row == &help_row)
         return LEATI_PARSED_HELP;
-    if (typed.row->type != LEATI_OPTION_FLAG && !typed.value) {
+    if (typed.row->type != LEATI_OPTION_FLAG && typed.value == NULL) {
         if (*next == count) {
             leati_say_error("%s: %s needs a value: %s %s", command, typed.name, typed.name,
                             typed.row->value);
@@ -180,9 +178,8 @@ leati_parsed leati_options_parse(const leati_option *options, const char *comman
                 return parsed;
         }
     }
-    if (kept < count) {
+    if (kept < count)
         texts[kept] = NULL; /* a program that is run takes them as its own */
-    }
     *arguments = kept;
     return LEATI_PARSED;
 }
@@ -192,13 +189,13 @@ static void print_row(const leati_option *row) {
     char letter[8] = "    ";
     if (row->letter)
         (void)snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    (void)snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name, row->value ? " " : "",
-                   row->value ? row->value : "");
+    (void)snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name,
+                   row->value != NULL ? " " : "", row->value != NULL ? row->value : "");
     printf("%-28s  %s\n", left, row->doc);
 }
 
 void leati_options_print(const leati_option *options) {
-    for (const leati_option *row = options; row && row->type; row++)
+    for (const leati_option *row = options; row != NULL && row->type; row++)
         print_row(row);
     print_row(&help_row);
 }

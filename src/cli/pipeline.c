@@ -14,12 +14,12 @@
 
 static leat_status read_plan(const char *path, leat_dataset **out, leat_error *err) {
     char *text = leati_print_read_text(path, MAX_PLAN, err);
-    if (!text)
+    if (text == NULL)
         return err->code;
     *out = leat_dataset_from_json(text, err);
     leati_free(text);
-    return *out ? LEAT_OK
-                : leati_prefix(err, "%s", strcmp(path, "-") == 0 ? "standard input" : path);
+    return *out != NULL ? LEAT_OK
+                        : leati_prefix(err, "%s", strcmp(path, "-") == 0 ? "standard input" : path);
 }
 
 /* Calls next until the end, the limit, or somebody wants no more. */
@@ -43,14 +43,14 @@ static leat_status visit(leat_iterator *iterator, int64_t limit,
 
 static leat_status report(const leat_iterator *iterator, const leati_pipeline_reports *reports,
                           leat_error *err) {
-    if (reports->table) {
+    if (reports->table != NULL) {
         *reports->table = leat_iterator_explain(iterator, err);
-        if (!*reports->table)
+        if (*reports->table == NULL)
             return err->code;
     }
-    if (reports->metrics) {
+    if (reports->metrics != NULL) {
         *reports->metrics = leat_iterator_metrics(iterator, err);
-        if (!*reports->metrics)
+        if (*reports->metrics == NULL)
             return err->code;
     }
     return LEAT_OK;
@@ -63,7 +63,7 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
     if (options->seed.given)
         leat_seed_set(options->seed.value);
     leat_status status = read_plan(path, &dataset, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (options->limit == 0 && leat_dataset_cardinality(dataset) == LEAT_INFINITE_CARDINALITY) {
         leat_dataset_unref(dataset);
@@ -74,10 +74,10 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
                                  .no_rewrites = options->no_rewrites};
     leat_iterator *iterator = leat_iterator_new(dataset, &how, err);
     leat_dataset_unref(dataset);
-    if (!iterator)
+    if (iterator == NULL)
         return err->code;
     status = visit(iterator, options->limit, visitor, err);
-    if (status == LEAT_OK && reports)
+    if (status == LEAT_OK && reports != NULL)
         status = report(iterator, reports, err);
     leat_iterator_free(iterator);
     return status;

@@ -12,7 +12,7 @@
 void leati_print_bytes(const char *data, size_t size, size_t limit) {
     leati_text text = {0};
     leati_text_add_quoted(&text, data, size < limit ? size : limit);
-    printf("%s%s", text.failed || !text.data ? "" : text.data, size > limit ? "..." : "");
+    printf("%s%s", text.failed || text.data == NULL ? "" : text.data, size > limit ? "..." : "");
     leati_text_fini(&text);
 }
 
@@ -25,7 +25,7 @@ leat_status leati_print_element(const leat_element *element, leat_error *err) {
         return LEAT_OK;
     }
     char *text = leati_alloc(size + 2, 1);
-    if (!text)
+    if (text == NULL)
         return leati_no_memory(err);
     (void)leat_element_print(element, text, size + 1);
     text[size] = '\n';
@@ -54,7 +54,7 @@ static leat_status read_all(FILE *file, const char *path, size_t limit, leati_te
 char *leati_print_read_text(const char *path, size_t limit, leat_error *err) {
     bool standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "rb");
-    if (!file) {
+    if (file == NULL) {
         leati_fail(err, errno == ENOENT ? LEAT_NOT_FOUND : LEAT_UNKNOWN, "%s: %s", path,
                    strerror(errno));
         return NULL;

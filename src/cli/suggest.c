@@ -38,7 +38,7 @@ void leati_suggest(leati_suggestion *suggestion, const char *candidate) {
     bool begins = size >= 2 && strncmp(suggestion->text, candidate, size) == 0;
     if (distance > limit && !begins)
         return;
-    if (!suggestion->found || distance < suggestion->distance) {
+    if (suggestion->found == NULL || distance < suggestion->distance) {
         suggestion->found = candidate;
         suggestion->distance = distance;
     }

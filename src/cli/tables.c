@@ -112,8 +112,8 @@ const char *leati_table_row_default_text(const leati_row *row, char *text, size_
 
 static json_t *json_entry(const leati_entry *entry) {
     json_t *object = json_object();
-    bool good = object && leati_json_put(object, "name", json_string(entry->name)) &&
-                leati_json_put(object, "doc", json_string(entry->doc ? entry->doc : ""));
+    bool good = object != NULL && leati_json_put(object, "name", json_string(entry->name)) &&
+                leati_json_put(object, "doc", json_string(entry->doc != NULL ? entry->doc : ""));
     if (good && entry->inputs[0])
         good = leati_json_put(object, "inputs", json_string(entry->inputs));
     if (good && leati_json_put(object, "arguments", leati_json_describe_rows(entry->rows)))
@@ -126,9 +126,9 @@ json_t *leati_tables_json(void) {
     size_t count;
     const leati_table *tables = leati_tables(&count);
     json_t *root = json_object();
-    bool good = root && leati_json_put(root, "version", json_string(leat_version()));
+    bool good = root != NULL && leati_json_put(root, "version", json_string(leat_version()));
     for (size_t t = 0; good && t < count; t++) {
-        if (tables[t].describe) {
+        if (tables[t].describe != NULL) {
             good = leati_json_put(root, tables[t].key, tables[t].describe());
             continue;
         }

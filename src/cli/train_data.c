@@ -89,7 +89,7 @@ static leat_dataset *map(leat_dataset *dataset, const char *label, leat_tracer t
 static leat_spec *record_features(const leati_train_options *options, leat_error *err) {
     const char *keys[2] = {options->image_key, options->label_key};
     leat_spec *specs[2] = {leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err), NULL};
-    if (specs[0])
+    if (specs[0] != NULL)
         specs[1] = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
     return leat_spec_dict(keys, specs, 2, err);
 }
@@ -112,7 +112,7 @@ static leat_status count_records(const leati_paths *paths, int64_t *out, leat_er
         leat_status status = leat_compression_guess(paths->values[i], &compression, err);
         if (status == LEAT_OK)
             status = leat_records_inspect(paths->values[i], compression, NULL, NULL, &summary, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         records += summary.records;
     }
@@ -135,14 +135,14 @@ static leat_status open_records(const leati_corpus_files *files, int64_t seed, l
                                 leat_error *err) {
     if (files->test.count > 0) {
         out->train = records_dataset(&files->train, err);
-        out->test = out->train ? records_dataset(&files->test, err) : NULL;
+        out->test = out->train != NULL ? records_dataset(&files->test, err) : NULL;
         (void)snprintf(out->text, sizeof out->text, "%zu training and %zu test record files",
                        files->train.count, files->test.count);
-        return out->test ? LEAT_OK : err->code;
+        return out->test != NULL ? LEAT_OK : err->code;
     }
     int64_t rows;
     leat_status status = count_records(&files->train, &rows, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (rows < 5)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -150,10 +150,10 @@ static leat_status open_records(const leati_corpus_files *files, int64_t seed, l
                           "%" PRId64,
                           files->train.values[0], rows);
     out->train = split_records(&files->train, seed, rows / 5, false, err);
-    out->test = out->train ? split_records(&files->train, seed, rows / 5, true, err) : NULL;
+    out->test = out->train != NULL ? split_records(&files->train, seed, rows / 5, true, err) : NULL;
     (void)snprintf(out->text, sizeof out->text,
                    "%" PRId64 " records, %" PRId64 " of them for the test", rows, rows / 5);
-    return out->test ? LEAT_OK : err->code;
+    return out->test != NULL ? LEAT_OK : err->code;
 }
 
 /* ---- class folders ---- */
@@ -183,14 +183,14 @@ static leat_dataset *pictures_dataset(const leati_corpus_files *files, const boo
                                       int64_t rows, leat_error *err) {
     leat_tensor tensors[2] = {{0}, {0}};
     leat_spec *specs[2] = {leat_spec_tensor(LEAT_STRING, LEAT_SHAPE(rows), err), NULL};
-    if (specs[0])
+    if (specs[0] != NULL)
         specs[1] = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(rows), err);
     leat_spec *spec = leat_spec_tuple(specs, 2, err);
     leat_string *paths = leati_alloc((size_t)rows, sizeof *paths);
     leat_element element = {0};
     leat_dataset *dataset = NULL;
-    leat_status status = spec ? LEAT_OK : err->code;
-    if (status == LEAT_OK && !paths)
+    leat_status status = spec != NULL ? LEAT_OK : err->code;
+    if (status == LEAT_OK && paths == NULL)
         status = leati_no_memory(err);
     if (status == LEAT_OK)
         status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(rows), &tensors[1], err);
@@ -219,7 +219,7 @@ static leat_status open_pictures(const leati_corpus_files *files, int64_t seed, 
                                  leat_error *err) {
     size_t count = files->pictures.count;
     bool *test = leati_alloc(count, sizeof *test);
-    if (!test)
+    if (test == NULL)
         return leati_no_memory(err);
     int64_t rows = choose_test(files, seed, test);
     if (rows == 0) {
@@ -230,12 +230,12 @@ static leat_status open_pictures(const leati_corpus_files *files, int64_t seed, 
                           count, files->classes.count);
     }
     out->train = pictures_dataset(files, test, false, (int64_t)count - rows, err);
-    out->test = out->train ? pictures_dataset(files, test, true, rows, err) : NULL;
+    out->test = out->train != NULL ? pictures_dataset(files, test, true, rows, err) : NULL;
     leati_free(test);
     (void)snprintf(out->text, sizeof out->text,
                    "%zu pictures in %zu class folders, %" PRId64 " of them for the test", count,
                    files->classes.count, rows);
-    return out->test ? LEAT_OK : err->code;
+    return out->test != NULL ? LEAT_OK : err->code;
 }
 
 /* ---- both ---- */
@@ -243,7 +243,7 @@ static leat_status open_pictures(const leati_corpus_files *files, int64_t seed, 
 /* Records or paths as pictures with labels. */
 static leat_dataset *decoded(leat_dataset *dataset, struct reading *reading, leat_error *err) {
     leat_dataset_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE};
-    if (reading->features)
+    if (reading->features != NULL)
         dataset = map(dataset, "parse", trace_parse, reading, NULL, err);
     else
         dataset = map(dataset, "read", trace_load, reading, &parallel, err);
@@ -270,9 +270,9 @@ static void choose_shape(leat_shape first, struct reading *reading) {
 static leat_status peek(leat_dataset *dataset, struct reading *reading, leat_error *err) {
     dataset = decoded(dataset, reading, err);
     leat_iterator_options options = {.no_autotune = true};
-    leat_iterator *iterator = dataset ? leat_iterator_new(dataset, &options, err) : NULL;
+    leat_iterator *iterator = dataset != NULL ? leat_iterator_new(dataset, &options, err) : NULL;
     leat_dataset_unref(dataset);
-    if (!iterator)
+    if (iterator == NULL)
         return err->code;
     leat_element element = {0};
     leat_status status = leat_iterator_next(iterator, &element, err);
@@ -298,7 +298,7 @@ leat_status leati_train_corpus_open(const leati_corpus_files *files,
     struct reading reading = {.options = options};
     bool records = files->train.count > 0;
     leat_status status = LEAT_OK;
-    if (records && !(reading.features = record_features(options, err)))
+    if (records && (reading.features = record_features(options, err)) == NULL)
         status = err->code;
     if (status == LEAT_OK)
         status = records ? open_records(files, options->seed.value, out, err)
@@ -313,10 +313,10 @@ leat_status leati_train_corpus_open(const leati_corpus_files *files,
                                               : 10;
         out->train = finish(out->train, &reading, err);
         out->test = finish(out->test, &reading, err);
-        status = out->train && out->test ? LEAT_OK : err->code;
+        status = out->train != NULL && out->test != NULL ? LEAT_OK : err->code;
     }
     leat_spec_unref(reading.features);
-    if (status)
+    if (status != LEAT_OK)
         leati_train_corpus_fini(out);
     return status;
 }
@@ -328,13 +328,13 @@ leat_dataset *leati_train_pictures_open(const leati_paths *pictures, leat_shape 
     bool *test = leati_alloc_zero(pictures->count, sizeof *test);
     leat_dataset *dataset = NULL;
     files.labels = leati_alloc_zero(pictures->count, sizeof *files.labels);
-    if (!test || !files.labels)
+    if (test == NULL || files.labels == NULL)
         leati_no_memory(err);
     else
         dataset = pictures_dataset(&files, test, false, (int64_t)pictures->count, err);
     leati_free(test);
     leati_free(files.labels);
-    if (!dataset)
+    if (dataset == NULL)
         return NULL;
     dataset = decoded(dataset, &reading, err);
     return leat_dataset_batch(map(dataset, "scale", trace_scale, &reading, NULL, err), batch, NULL,

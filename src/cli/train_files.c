@@ -30,7 +30,7 @@ static bool is_records(const char *name) {
  * "test-00000-of-00010.tfrecord". */
 static bool is_part(const char *path, const char *part) {
     const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = slash != NULL ? slash + 1 : path;
     char inner[16];
     (void)snprintf(inner, sizeof inner, "-%s", part);
     return strncmp(name, part, strlen(part)) == 0 || strstr(name, inner) != NULL;
@@ -49,7 +49,7 @@ static leat_status sort_records(const leati_paths *records, leati_corpus_files *
             continue;
         leat_status status =
             leati_fs_paths_add(test ? &out->test : &out->train, path, strlen(path), err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     if (out->train.count == 0)
@@ -98,7 +98,7 @@ static leat_status find_classes(const char *folder, const leati_paths *folders,
                                 leati_corpus_files *out, leat_error *err) {
     for (size_t i = 0; i < folders->count; i++) {
         leat_status status = add_class(folder, folders->values[i], out, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     if (out->classes.count == 0)
@@ -118,10 +118,9 @@ static leat_status find_in_folder(const char *folder, leati_corpus_files *out, l
     leati_listing listing = {0};
     leati_paths records = {0};
     leat_status status = leati_listing_read(folder, &listing, err);
-    for (size_t i = 0; status == LEAT_OK && i < listing.files.count; i++) {
+    for (size_t i = 0; status == LEAT_OK && i < listing.files.count; i++)
         if (is_records(listing.files.values[i]))
             status = leati_listing_join_path(&records, folder, listing.files.values[i], err);
-    }
     if (status == LEAT_OK)
         status = records.count > 0 ? sort_records(&records, out, err)
                                    : find_classes(folder, &listing.folders, out, err);
@@ -155,13 +154,13 @@ leat_status leati_train_corpus_find(char *const *paths, int count, leati_corpus_
     *out = (leati_corpus_files){0};
     leati_stat stat;
     leat_status status = leati_fs_stat(paths[0], &stat, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (count == 1 && stat.kind == LEATI_PATH_FOLDER)
         status = find_in_folder(paths[0], out, err);
     else
         status = find_files(paths, count, out, err);
-    if (status)
+    if (status != LEAT_OK)
         leati_train_corpus_files_fini(out);
     return status;
 }

@@ -38,10 +38,9 @@ static int64_t rows_of(const leat_per_replica *batch) {
 
 /* Whether a batch of so many rows was not seen before: then the step is compiled for it. */
 static bool is_new_size(leati_train_phase *phase, int64_t rows) {
-    for (int i = 0; i < phase->compiled; i++) {
+    for (int i = 0; i < phase->compiled; i++)
         if (phase->sizes[i] == rows)
             return false;
-    }
     if (phase->compiled == (int)(sizeof phase->sizes / sizeof phase->sizes[0]))
         return false;
     phase->sizes[phase->compiled++] = rows;
@@ -86,21 +85,21 @@ static leat_status take_batches(struct sweep *sweep, leat_distributed_iterator *
             break;
         }
         double loss = 0;
-        if (status)
+        if (status != LEAT_OK)
             leati_error_pass(err, &next);
         else
             status = take_step(sweep, &batch, &mark, &loss, err);
-        if (status)
+        if (status != LEAT_OK)
             break;
         int64_t rows = 0;
         status = leat_distributed_iterator_rows(iterator, NULL, &rows, err);
-        if (status)
+        if (status != LEAT_OK)
             break;
         sweep->loss_sum += loss;
         sweep->rows += rows;
         sweep->phase->rows += rows;
         sweep->phase->steps++;
-        if (sweep->report) {
+        if (sweep->report != NULL) {
             sweep->report->step++;
             leati_train_report_progress(sweep->report, sweep->loss_sum / (double)sweep->rows,
                                         sweep->accuracy);
@@ -115,13 +114,13 @@ static leat_status take_batches(struct sweep *sweep, leat_distributed_iterator *
 static leat_status run_sweep(struct sweep *sweep, double *loss, double *accuracy, leat_error *err) {
     int64_t mark = leati_now_ns();
     leat_distributed_iterator *iterator = leat_distributed_iterator_new(sweep->data, err);
-    if (!iterator)
+    if (iterator == NULL)
         return err->code;
     sweep->phase->input += since(&mark);
     leat_status status = take_batches(sweep, iterator, err);
-    if (status == LEAT_OK && sweep->table) {
+    if (status == LEAT_OK && sweep->table != NULL) {
         *sweep->table = leat_distributed_iterator_explain(iterator, err);
-        status = *sweep->table ? LEAT_OK : err->code;
+        status = *sweep->table != NULL ? LEAT_OK : err->code;
     }
     mark = leati_now_ns();
     leat_distributed_iterator_free(iterator);
@@ -154,7 +153,7 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_err
                           .report = report,
                           .table = report->epoch == trainer->epochs + 1 ? &loop->table : NULL};
     leat_status status = run_sweep(&train, &epoch.loss, &epoch.accuracy, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (train.rows == 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "there are no training pictures");
@@ -169,7 +168,7 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_err
                          .accuracy = trainer->test_accuracy,
                          .phase = &report->test};
     status = run_sweep(&test, &epoch.test_loss, &epoch.test_accuracy, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     report->test_accuracy = epoch.test_accuracy;
     leati_train_report_epoch(report, &epoch);
@@ -191,20 +190,20 @@ static leat_status distribute(const leati_train_options *options, leati_corpus *
     train = leat_dataset_prefetch(train, LEAT_AUTOTUNE, err);
     corpus->train = NULL;
     loop->train = leat_strategy_distribute_dataset(strategy, train, &how, err);
-    if (!loop->train)
+    if (loop->train == NULL)
         return err->code;
     leat_dataset *test = leat_dataset_batch(corpus->test, options->batch, NULL, err);
     test = leat_dataset_prefetch(test, LEAT_AUTOTUNE, err);
     corpus->test = NULL;
     loop->test = leat_strategy_distribute_dataset(strategy, test, &how, err);
-    return loop->test ? LEAT_OK : err->code;
+    return loop->test != NULL ? LEAT_OK : err->code;
 }
 
 /* The orders of epochs that an earlier run has taken are drawn and left. */
 static leat_status pass_epochs(struct loop *loop, int64_t epochs, leat_error *err) {
     for (int64_t i = 0; i < epochs; i++) {
         leat_distributed_iterator *iterator = leat_distributed_iterator_new(loop->train, err);
-        if (!iterator)
+        if (iterator == NULL)
             return err->code;
         leat_distributed_iterator_free(iterator);
     }
@@ -221,15 +220,16 @@ leat_status leati_train_loop(const leati_train_options *options, leati_corpus *c
         status = pass_epochs(&loop, trainer->epochs, err);
     for (int64_t i = trainer->epochs; status == LEAT_OK && i < options->epochs; i++) {
         status = run_epoch(&loop, trainer, err);
-        if (status == LEAT_OK && options->out && leati_train_trainer_speaks(trainer))
+        if (status == LEAT_OK && options->out != NULL && leati_train_trainer_speaks(trainer))
             status = leati_train_trainer_save(options, corpus, trainer, i + 1, err);
     }
     if (status == LEAT_OK) {
         leat_step_times times;
         char *step = leat_step_explain(trainer->train_step, err);
-        status = step ? leat_step_get_times(trainer->train_step, &times, err) : err->code;
+        status = step != NULL ? leat_step_get_times(trainer->train_step, &times, err) : err->code;
         if (status == LEAT_OK)
-            leati_train_report_end(&loop.report, loop.table ? loop.table : "", step, &times);
+            leati_train_report_end(&loop.report, loop.table != NULL ? loop.table : "", step,
+                                   &times);
         leat_text_free(step);
     }
     leat_text_free(loop.table);

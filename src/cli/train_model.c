@@ -57,24 +57,24 @@ static leat_model *make_model(int64_t classes, leat_error *err) {
 static leat_status make_state(const leati_train_options *options, const leati_corpus *corpus,
                               leati_trainer *out, leat_error *err) {
     out->model = make_model(corpus->classes, err);
-    if (!out->model)
+    if (out->model == NULL)
         return err->code;
     leat_status status = leat_model_build(out->model, corpus->image, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leat_optimizer_adam_options adam = {.learning_rate = options->learning_rate};
     out->optimizer = leat_optimizer_adam(&adam, err);
-    if (out->optimizer)
+    if (out->optimizer != NULL)
         out->train_accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
-    if (out->train_accuracy)
+    if (out->train_accuracy != NULL)
         out->test_accuracy = leat_metric_sparse_categorical_accuracy("test_accuracy", err);
-    return out->test_accuracy ? LEAT_OK : err->code;
+    return out->test_accuracy != NULL ? LEAT_OK : err->code;
 }
 
 /* Is this process one of several, by what its launcher says? */
 static leat_status is_in_job(bool *out, leat_error *err) {
     leat_cluster *cluster = leat_cluster_find(NULL, err);
-    if (!cluster)
+    if (cluster == NULL)
         return err->code;
     int64_t workers = 1;
     leat_status status = LEAT_OK;
@@ -100,13 +100,13 @@ static leat_strategy *make_in_job(int64_t replicas, leat_error *err) {
 
 static leat_strategy *make_strategy(const leati_train_options *options, leat_error *err) {
     const char *name = options->strategy;
-    bool in_job = name && strcmp(name, "multi_worker_mirrored") == 0;
-    if (name && !in_job && strcmp(name, "mirrored") != 0) {
+    bool in_job = name != NULL && strcmp(name, "multi_worker_mirrored") == 0;
+    if (name != NULL && !in_job && strcmp(name, "mirrored") != 0) {
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "--strategy is %s; expected mirrored or multi_worker_mirrored", name);
         return NULL;
     }
-    if (!name && is_in_job(&in_job, err) != LEAT_OK)
+    if (name == NULL && is_in_job(&in_job, err) != LEAT_OK)
         return NULL;
     return in_job ? make_in_job(options->replicas, err) : leat_strategy_mirrored(NULL, err);
 }
@@ -114,30 +114,30 @@ static leat_strategy *make_strategy(const leati_train_options *options, leat_err
 static leat_status make_all(const leati_train_options *options, const leati_corpus *corpus,
                             leati_trainer *out, leat_error *err) {
     leat_status status = leat_device_set_logical_cpus((int)options->replicas, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leat_seed_set(options->seed.value);
     out->strategy = make_strategy(options, err);
-    if (!out->strategy)
+    if (out->strategy == NULL)
         return err->code;
     status = leat_strategy_enter(out->strategy, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = make_state(options, corpus, out, err);
     leat_strategy_exit(out->strategy);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     out->train_step = leat_step_new(trace_train, out, err);
-    if (out->train_step)
+    if (out->train_step != NULL)
         out->test_step = leat_step_new(trace_test, out, err);
-    return out->test_step ? LEAT_OK : err->code;
+    return out->test_step != NULL ? LEAT_OK : err->code;
 }
 
 leat_status leati_train_trainer_new(const leati_train_options *options, const leati_corpus *corpus,
                                     leati_trainer *out, leat_error *err) {
     *out = (leati_trainer){.global_batch = options->batch};
     leat_status status = make_all(options, corpus, out, err);
-    if (status)
+    if (status != LEAT_OK)
         leati_train_trainer_fini(out);
     return status;
 }

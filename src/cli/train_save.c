@@ -54,11 +54,11 @@ static char *names_text(const leati_paths *names) {
 }
 
 static leat_status read_names(const char *text, leati_paths *names, leat_error *err) {
-    json_t *list = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *list = text != NULL ? json_loads(text, 0, NULL) : NULL;
     leat_status status = LEAT_OK;
     for (size_t i = 0; status == LEAT_OK && i < json_array_size(list); i++) {
         const char *name = json_string_value(json_array_get(list, i));
-        if (name)
+        if (name != NULL)
             status = leati_fs_paths_add(names, name, strlen(name), err);
     }
     json_decref(list);
@@ -89,7 +89,7 @@ static leat_status write_file(const leati_train_options *options, const leati_co
     (void)snprintf(classes, sizeof classes, "%" PRId64, corpus->classes);
     (void)snprintf(done, sizeof done, "%" PRId64, epochs);
     char *names = names_text(corpus->names);
-    if (!names)
+    if (names == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "the names of the classes are no UTF-8, or there is no memory");
     const leati_note notes[NUM_NOTES] = {{"format", FORMAT},
@@ -111,12 +111,12 @@ leat_status leati_train_trainer_save(const leati_train_options *options, const l
     size_t count = (size_t)(list[0].count + list[1].count);
     leati_named_tensor *tensors = leati_alloc_zero(count, sizeof *tensors);
     char(*names)[NAME_SIZE] = leati_alloc(count, sizeof *names);
-    leat_status status = tensors && names ? LEAT_OK : leati_no_memory(err);
+    leat_status status = tensors != NULL && names != NULL ? LEAT_OK : leati_no_memory(err);
     if (status == LEAT_OK)
         status = read_values(list, tensors, names, err);
     if (status == LEAT_OK)
         status = write_file(options, corpus, tensors, (int)count, epochs, err);
-    for (size_t i = 0; tensors && i < count; i++)
+    for (size_t i = 0; tensors != NULL && i < count; i++)
         leat_tensor_unref(&tensors[i].tensor);
     leati_free(tensors);
     leati_free(names);
@@ -133,16 +133,16 @@ static leat_status assign_places(const leati_safetensors *file, const char *path
         leat_shape wanted = leat_variable_shape(variable);
         write_name(name, list->kind, i);
         const leat_tensor *tensor = leati_safetensors_find(file, name);
-        leat_shape found = tensor ? leat_tensor_shape(tensor) : wanted;
-        if (!tensor || tensor->dtype != leat_variable_dtype(variable) ||
+        leat_shape found = tensor != NULL ? leat_tensor_shape(tensor) : wanted;
+        if (tensor == NULL || tensor->dtype != leat_variable_dtype(variable) ||
             found.rank != wanted.rank ||
             memcmp(found.dims, wanted.dims, (size_t)wanted.rank * sizeof *wanted.dims) != 0)
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "%s: %s \"%s\" for variable %s; the file is of another network", path,
-                              tensor ? "another shape or dtype of" : "there is no", name,
+                              tensor != NULL ? "another shape or dtype of" : "there is no", name,
                               leat_variable_name(variable));
         leat_status status = leat_variable_assign(variable, tensor, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     return LEAT_OK;
@@ -158,7 +158,7 @@ leat_status leati_train_weights_load(const leati_safetensors *file, const char *
 leat_status leati_train_weights_open(const char *path, leati_corpus *corpus, leati_paths *names,
                                      leati_safetensors **file, leat_error *err) {
     leat_status status = leati_safetensors_read(path, file, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     const char *format = leati_safetensors_note(*file, "format");
     const char *image = leati_safetensors_note(*file, "image");
@@ -167,7 +167,7 @@ leat_status leati_train_weights_open(const char *path, leati_corpus *corpus, lea
     *names = (leati_paths){0};
     int64_t *dims = corpus->image.dims;
     corpus->image.rank = 3;
-    if (!format || strcmp(format, FORMAT) != 0 || !image || !classes ||
+    if (format == NULL || strcmp(format, FORMAT) != 0 || image == NULL || classes == NULL ||
         sscanf(image, "%" SCNd64 "x%" SCNd64 "x%" SCNd64, &dims[0], &dims[1], &dims[2]) != 3 ||
         sscanf(classes, "%" SCNd64, &corpus->classes) != 1)
         status = leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -175,7 +175,7 @@ leat_status leati_train_weights_open(const char *path, leati_corpus *corpus, lea
                             path);
     else
         status = read_names(leati_safetensors_note(*file, "names"), names, err);
-    if (status) {
+    if (status != LEAT_OK) {
         leati_fs_paths_fini(names);
         leati_safetensors_free(*file);
         *file = NULL;
@@ -204,7 +204,7 @@ static leat_status build_optimizer(const leati_trainer *trainer, leat_error *err
     int count = 0;
     leat_variable *const *variables = leat_model_trainable_variables(trainer->model, &count);
     leat_status status = leat_strategy_enter(trainer->strategy, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = leat_optimizer_build(trainer->optimizer, variables, count, err);
     leat_strategy_exit(trainer->strategy);
@@ -221,13 +221,13 @@ leat_status leati_train_trainer_resume(const leati_train_options *options,
     places list[2];
     leat_status status = leati_fs_stat(options->out, &stat, err);
     if (status == LEAT_NOT_FOUND) {
-        if (err)
+        if (err != NULL)
             *err = (leat_error){0};
         return LEAT_OK; /* nothing is done yet */
     }
     if (status == LEAT_OK)
         status = leati_train_weights_open(options->out, &found, &names, &file, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = compare(options->out, corpus, &found, err);
     if (status == LEAT_OK)
@@ -236,7 +236,7 @@ leat_status leati_train_trainer_resume(const leati_train_options *options,
     for (int k = 0; k < 2 && status == LEAT_OK; k++)
         status = assign_places(file, options->out, &list[k], err);
     const char *epochs = leati_safetensors_note(file, "epochs");
-    trainer->epochs = epochs ? strtoll(epochs, NULL, 10) : 0;
+    trainer->epochs = epochs != NULL ? strtoll(epochs, NULL, 10) : 0;
     if (status == LEAT_OK)
         printf("%s: %" PRId64 " epochs are done\n", options->out, trainer->epochs);
     leati_fs_paths_fini(&names);

@@ -51,11 +51,9 @@ void leati_calls_missing_ranks(leati_rank_call *calls, int num_ranks, leati_call
                                uint64_t count, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
-    for (int r = 0; r < num_ranks && used + 16 < size; r++) {
-        if (atomic_load(&calls[r].reached[stage]) < count) {
+    for (int r = 0; r < num_ranks && used + 16 < size; r++)
+        if (atomic_load(&calls[r].reached[stage]) < count)
             used += (size_t)snprintf(text + used, size - used, "%s%d", used > 0 ? ", " : "", r);
-        }
-    }
 }
 
 static _Thread_local bool never_spins;

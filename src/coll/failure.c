@@ -63,9 +63,8 @@ leat_status leati_failure_refuse(leati_failure *failure, leat_error *err) {
 leat_status leati_failure_report(leati_failure *failure, const leat_error *reason,
                                  leat_error *err) {
     leati_failure_set(failure, reason);
-    if (err != NULL) {
+    if (err != NULL)
         *err = *reason;
-    }
     return reason->code;
 }
 
@@ -81,9 +80,8 @@ bool leati_failure_is_refusal(const leat_error *err) {
 leat_status leati_failure_late(leati_store *store, int rank, int64_t timeout_ms, const char *call,
                                const char *whom, leat_error *err) {
     char stalled[300] = "";
-    if (store != NULL) {
+    if (store != NULL)
         leati_store_stalled(store, stalled, sizeof stalled);
-    }
     return leati_fail(err, LEAT_DEADLINE_EXCEEDED,
                       "rank %d waited %lld ms in %s for %s%s%s; every process must make the same "
                       "calls in the same order",

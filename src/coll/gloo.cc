@@ -418,10 +418,12 @@ leat_status broadcast(leati_collective *collective, int, int root, void *data, i
 }
 
 leat_status barrier(leati_collective *collective, int, leat_error *err) {
-    return guarded(collective, "barrier", err, [](GlooCollective *c) {
-        gloo::BarrierOptions options(c->context);
-        gloo::barrier(options);
-    });
+    return guarded(
+        collective, "barrier", err,
+        [](GlooCollective *c) {
+            gloo::BarrierOptions options(c->context);
+            gloo::barrier(options);
+        });
 }
 
 void abort_all(leati_collective *collective, const leat_error *reason) {

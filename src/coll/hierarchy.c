@@ -45,16 +45,14 @@ static leat_status hierarchy_all_reduce(leati_collective *collective, int rank, 
     int local = local_rank(h, rank);
     leati_reduction between = reduction == LEATI_REDUCTION_MAX ? reduction : LEATI_REDUCTION_SUM;
     leat_status status = leati_reducer_check(dtype, reduction, err);
-    if (status == LEAT_OK && h->inner != NULL) {
+    if (status == LEAT_OK && h->inner != NULL)
         status = h->inner->ops->all_reduce(h->inner, local, data, count, dtype, between, err);
-    }
     if (status == LEAT_OK && local == 0) {
         status = told(
             h, h->outer->ops->all_reduce(h->outer, h->process, data, count, dtype, between, err),
             err);
-        if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN) {
+        if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN)
             leati_reducer_divide(data, count, dtype, h->base.num_ranks);
-        }
     }
     return status == LEAT_OK ? spread(h, local, data, count, dtype, err) : status;
 }
@@ -68,11 +66,10 @@ static leat_status hierarchy_all_gather(leati_collective *collective, int rank, 
     size_t bytes = (size_t)own * leat_dtype_size(dtype);
     char *part = (char *)out + (size_t)h->process * bytes;
     leat_status status = LEAT_OK;
-    if (h->inner == NULL) {
+    if (h->inner == NULL)
         memcpy(part, data, bytes);
-    } else {
+    else
         status = h->inner->ops->all_gather(h->inner, local, data, count, dtype, part, err);
-    }
     if (status == LEAT_OK && local == 0) {
         status = told(
             h, h->outer->ops->all_gather(h->outer, h->process, part, own, dtype, out, err), err);
@@ -107,14 +104,12 @@ static leat_status hierarchy_reduce_scatter(leati_collective *collective, int ra
                                                     count * h->num_inner, dtype, between, own, err),
                       err);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = spread(h, local, own, count * h->num_inner, dtype, err);
-    }
     if (status == LEAT_OK) {
         memcpy(out, own + (size_t)local * block, block);
-        if (reduction == LEATI_REDUCTION_MEAN) {
+        if (reduction == LEATI_REDUCTION_MEAN)
             leati_reducer_divide(out, count, dtype, h->base.num_ranks);
-        }
     }
     leati_free(sums);
     return status;
@@ -125,9 +120,8 @@ static leat_status hierarchy_broadcast(leati_collective *collective, int rank, i
     hierarchy *h = (hierarchy *)collective;
     int local = local_rank(h, rank), from = root / h->num_inner;
     leat_status status = leati_reducer_check_root(root, h->base.num_ranks, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     if (h->inner != NULL && from == h->process) {
         status =
             h->inner->ops->broadcast(h->inner, local, root % h->num_inner, data, count, dtype, err);
@@ -136,9 +130,8 @@ static leat_status hierarchy_broadcast(leati_collective *collective, int rank, i
         status = told(
             h, h->outer->ops->broadcast(h->outer, h->process, from, data, count, dtype, err), err);
     }
-    if (from == h->process) {
+    if (from == h->process)
         return status;
-    }
     return status == LEAT_OK ? spread(h, local, data, count, dtype, err) : status;
 }
 
@@ -146,26 +139,23 @@ static leat_status hierarchy_barrier(leati_collective *collective, int rank, lea
     hierarchy *h = (hierarchy *)collective;
     int local = local_rank(h, rank);
     leat_status status = h->inner == NULL ? LEAT_OK : h->inner->ops->barrier(h->inner, local, err);
-    if (status == LEAT_OK && local == 0) {
+    if (status == LEAT_OK && local == 0)
         status = told(h, h->outer->ops->barrier(h->outer, h->process, err), err);
-    }
     return status != LEAT_OK || h->inner == NULL ? status
                                                  : h->inner->ops->barrier(h->inner, local, err);
 }
 
 static void hierarchy_abort(leati_collective *collective, const leat_error *reason) {
     hierarchy *h = (hierarchy *)collective;
-    if (h->inner != NULL) {
+    if (h->inner != NULL)
         h->inner->ops->abort(h->inner, reason);
-    }
     h->outer->ops->abort(h->outer, reason);
 }
 
 static void hierarchy_close(leati_collective *collective) {
     hierarchy *h = (hierarchy *)collective;
-    if (h->inner != NULL) {
+    if (h->inner != NULL)
         h->inner->ops->close(h->inner);
-    }
     h->outer->ops->close(h->outer);
     leati_free(h);
 }
@@ -185,9 +175,8 @@ leati_collective *leati_coll_hierarchy_new(leati_collective *inner, leati_collec
                                            int process, leat_error *err) {
     hierarchy *h = leati_alloc_zero(1, sizeof *h);
     if (h == NULL) {
-        if (inner != NULL) {
+        if (inner != NULL)
             inner->ops->close(inner);
-        }
         outer->ops->close(outer);
         leati_no_memory(err);
         return NULL;

@@ -82,16 +82,13 @@ static leat_status finish(const transfer *t, int code, MPI_Request *request) {
     for (int64_t tests = 1; code == MPI_SUCCESS; tests++) {
         int done = 0;
         code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (code == MPI_SUCCESS && done) {
+        if (code == MPI_SUCCESS && done)
             return LEAT_OK;
-        }
-        if (leati_failure_happened(t->c->failure)) {
+        if (leati_failure_happened(t->c->failure))
             return leati_failure_refuse(t->c->failure, t->err);
-        }
         if (tests > TESTS) {
-            if (leati_now_ns() >= t->deadline_ns) {
+            if (leati_now_ns() >= t->deadline_ns)
                 return report_late(t);
-            }
             (void)nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
         }
     }
@@ -101,9 +98,8 @@ static leat_status finish(const transfer *t, int code, MPI_Request *request) {
 static leat_status begin(transfer *t, leat_error *err) {
     t->err = err;
     t->deadline_ns = leati_now_ns() + t->c->timeout_ms * 1000000;
-    if (leati_failure_happened(t->c->failure)) {
+    if (leati_failure_happened(t->c->failure))
         return leati_failure_refuse(t->c->failure, err);
-    }
     leati_store_note(t->c->store, ++t->c->calls, LEATI_PHASE_COLLECTIVE);
     return LEAT_OK;
 }
@@ -164,12 +160,10 @@ static MPI_Datatype type_of(leat_dtype dtype) {
 
 static MPI_Op op_of(leat_dtype dtype, leati_reduction reduction) {
     bool max = reduction == LEATI_REDUCTION_MAX;
-    if (dtype == LEAT_FLOAT16) {
+    if (dtype == LEAT_FLOAT16)
         return max ? half.max_float16 : half.sum_float16;
-    }
-    if (dtype == LEAT_BFLOAT16) {
+    if (dtype == LEAT_BFLOAT16)
         return max ? half.max_bfloat16 : half.sum_bfloat16;
-    }
     return max ? MPI_MAX : MPI_SUM;
 }
 
@@ -188,9 +182,8 @@ static leat_status reduce_piece(const transfer *t, int count, leat_dtype dtype,
     int code = MPI_Ireduce_scatter(c->in, c->out, c->counts, type_of(dtype),
                                    op_of(dtype, reduction), c->comm, &request);
     leat_status status = finish(t, code, &request);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     code = MPI_Iallgatherv(c->out, c->counts[c->rank], type_of(dtype), c->in, c->counts, c->offsets,
                            type_of(dtype), c->comm, &request);
     return finish(t, code, &request);
@@ -201,9 +194,8 @@ static leat_status mpi_all_reduce(leati_collective *collective, int rank, void *
     (void)rank;
     transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_ALL_REDUCE};
     leat_status status = leati_reducer_check(dtype, reduction, err);
-    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
+    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK)
         return status;
-    }
     size_t item = leat_dtype_size(dtype);
     int64_t most = SCRATCH_BYTES / (int64_t)item;
     for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
@@ -211,13 +203,11 @@ static leat_status mpi_all_reduce(leati_collective *collective, int rank, void *
         char *piece = (char *)data + (size_t)at * item;
         memcpy(t.c->in, piece, (size_t)n * item);
         status = reduce_piece(&t, (int)n, dtype, reduction);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             memcpy(piece, t.c->in, (size_t)n * item);
-        }
     }
-    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN) {
+    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN)
         leati_reducer_divide(data, count, dtype, collective->num_ranks);
-    }
     return end(&t, status);
 }
 
@@ -235,9 +225,8 @@ static leat_status mpi_all_gather(leati_collective *collective, int rank, const 
         int code = MPI_Iallgather(t.c->in, (int)n, MPI_BYTE, t.c->out, (int)n, MPI_BYTE, t.c->comm,
                                   &request);
         status = finish(&t, code, &request);
-        for (size_t r = 0; r < ranks && status == LEAT_OK; r++) {
+        for (size_t r = 0; r < ranks && status == LEAT_OK; r++)
             memcpy((char *)out + r * bytes + at, t.c->out + r * n, n);
-        }
     }
     return end(&t, status);
 }
@@ -248,9 +237,8 @@ static leat_status mpi_reduce_scatter(leati_collective *collective, int rank, co
     (void)rank;
     transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_REDUCE_SCATTER};
     leat_status status = leati_reducer_check(dtype, reduction, err);
-    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
+    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK)
         return status;
-    }
     size_t item = leat_dtype_size(dtype), ranks = (size_t)collective->num_ranks;
     int64_t most = (int64_t)(SCRATCH_BYTES / ranks / item);
     for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
@@ -264,13 +252,11 @@ static leat_status mpi_reduce_scatter(leati_collective *collective, int rank, co
         int code = MPI_Ireduce_scatter_block(t.c->in, t.c->out, (int)n, type_of(dtype),
                                              op_of(dtype, reduction), t.c->comm, &request);
         status = finish(&t, code, &request);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             memcpy((char *)out + (size_t)at * item, t.c->out, bytes);
-        }
     }
-    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN) {
+    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN)
         leati_reducer_divide(out, count, dtype, collective->num_ranks);
-    }
     return end(&t, status);
 }
 
@@ -278,21 +264,18 @@ static leat_status mpi_broadcast(leati_collective *collective, int rank, int roo
                                  int64_t count, leat_dtype dtype, leat_error *err) {
     transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_BROADCAST};
     leat_status status = leati_reducer_check_root(root, collective->num_ranks, err);
-    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
+    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK)
         return status;
-    }
     size_t bytes = (size_t)count * leat_dtype_size(dtype);
     for (size_t at = 0; at < bytes && status == LEAT_OK; at += SCRATCH_BYTES) {
         size_t n = bytes - at < SCRATCH_BYTES ? bytes - at : SCRATCH_BYTES;
         MPI_Request request;
-        if (rank == root) {
+        if (rank == root)
             memcpy(t.c->in, (const char *)data + at, n);
-        }
         int code = MPI_Ibcast(t.c->in, (int)n, MPI_BYTE, root, t.c->comm, &request);
         status = finish(&t, code, &request);
-        if (status == LEAT_OK && rank != root) {
+        if (status == LEAT_OK && rank != root)
             memcpy((char *)data + at, t.c->in, n);
-        }
     }
     return end(&t, status);
 }
@@ -316,9 +299,8 @@ static void mpi_abort(leati_collective *collective, const leat_error *reason) {
 static void mpi_close(leati_collective *collective) {
     mpi_collective *c = (mpi_collective *)collective;
     bool failed = c->failure != NULL && leati_failure_happened(c->failure);
-    if (c->comm != MPI_COMM_NULL && !failed) {
+    if (c->comm != MPI_COMM_NULL && !failed)
         (void)MPI_Comm_free(&c->comm);
-    }
     leati_failure_free(c->failure);
     if (!failed) {
         leati_free(c->in);
@@ -346,16 +328,14 @@ static const leati_collective_ops mpi_ops = {
 static void finalize(void) {
     int done = 0;
     if (initialized_by == getpid() && !atomic_load(&any_failed) &&
-        MPI_Finalized(&done) == MPI_SUCCESS && !done) {
+        MPI_Finalized(&done) == MPI_SUCCESS && !done)
         (void)MPI_Finalize();
-    }
 }
 
 static leat_status start_mpi(leat_error *err) {
     int running = 0, level = 0;
-    if (MPI_Initialized(&running) != MPI_SUCCESS) {
+    if (MPI_Initialized(&running) != MPI_SUCCESS)
         return leati_fail(err, LEAT_UNAVAILABLE, "MPI does not say whether it runs");
-    }
     if (running) {
         (void)MPI_Query_thread(&level);
     } else if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) {
@@ -401,25 +381,21 @@ static leat_status check_ranks(mpi_collective *c, leat_error *err) {
 static leat_status open_mpi(mpi_collective *c, leat_error *err) {
     size_t ranks = (size_t)c->base.num_ranks;
     c->failure = leati_failure_new("MPI", err);
-    if (c->failure == NULL) {
+    if (c->failure == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     c->in = leati_alloc(2, SCRATCH_BYTES);
     c->counts = leati_alloc(ranks, sizeof *c->counts);
     c->offsets = leati_alloc(ranks, sizeof *c->offsets);
-    if (c->in == NULL || c->counts == NULL || c->offsets == NULL) {
+    if (c->in == NULL || c->counts == NULL || c->offsets == NULL)
         return leati_no_memory(err);
-    }
     c->out = c->in + SCRATCH_BYTES;
     leat_status status = start_mpi(err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_ranks(c, err);
-    }
     if (status == LEAT_OK &&
         (make_half() != MPI_SUCCESS || MPI_Comm_dup(MPI_COMM_WORLD, &c->comm) != MPI_SUCCESS ||
-         MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN) != MPI_SUCCESS)) {
+         MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN) != MPI_SUCCESS))
         status = leati_fail(err, LEAT_UNAVAILABLE, "MPI gives no communicator");
-    }
     return status;
 }
 
@@ -438,9 +414,8 @@ leati_collective *leati_coll_mpi_new(leati_store *store, int rank, int num_ranks
     c->comm = MPI_COMM_NULL;
     if (open_mpi(c, &local) != LEAT_OK) {
         mpi_close(&c->base);
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         return NULL;
     }
     return &c->base;

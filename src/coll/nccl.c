@@ -80,24 +80,20 @@ static leat_status report_text(const transfer *t, const char *who, const char *t
 static leat_status finish(const transfer *t, ncclResult_t code) {
     nccl_collective *c = t->c;
     for (int64_t tests = 1; code == ncclSuccess || code == ncclInProgress; tests++) {
-        if (leati_failure_happened(c->failure)) {
+        if (leati_failure_happened(c->failure))
             return refuse(c, t->err);
-        }
         ncclResult_t asked = ncclCommGetAsyncError(c->comm, &code);
         code = asked == ncclSuccess ? code : asked;
         if (code == ncclSuccess) {
             cudaError_t stream = c->stream == NULL ? cudaSuccess : cudaStreamQuery(c->stream);
-            if (stream == cudaSuccess) {
+            if (stream == cudaSuccess)
                 return LEAT_OK;
-            }
-            if (stream != cudaErrorNotReady) {
+            if (stream != cudaErrorNotReady)
                 return report_text(t, "CUDA", cudaGetErrorString(stream));
-            }
         }
         if (tests > TESTS) {
-            if (leati_now_ns() >= t->deadline_ns) {
+            if (leati_now_ns() >= t->deadline_ns)
                 return report_late(t);
-            }
             (void)nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
         }
     }
@@ -108,13 +104,11 @@ static leat_status finish(const transfer *t, ncclResult_t code) {
 static leat_status begin(transfer *t, leat_error *err) {
     t->err = err;
     t->deadline_ns = leati_now_ns() + t->c->timeout_ms * 1000000;
-    if (leati_failure_happened(t->c->failure)) {
+    if (leati_failure_happened(t->c->failure))
         return refuse(t->c, err);
-    }
     cudaError_t code = cudaSetDevice(t->c->device);
-    if (code != cudaSuccess) {
+    if (code != cudaSuccess)
         return report_text(t, "CUDA", cudaGetErrorString(code));
-    }
     leati_store_note(t->c->store, ++t->c->calls, LEATI_PHASE_COLLECTIVE);
     return LEAT_OK;
 }
@@ -166,9 +160,8 @@ static leat_status nccl_all_reduce(leati_collective *collective, int rank, void 
     transfer t = {.c = (nccl_collective *)collective, .kind = LEATI_CALL_ALL_REDUCE};
     ncclDataType_t type = ncclFloat32;
     leat_status status = check_type(dtype, reduction, &type, err);
-    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
+    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK)
         return status;
-    }
     return end(&t, finish(&t, ncclAllReduce(data, data, (size_t)count, type, op_of(reduction),
                                             t.c->comm, t.c->stream)));
 }
@@ -192,9 +185,8 @@ static leat_status nccl_reduce_scatter(leati_collective *collective, int rank, c
     transfer t = {.c = (nccl_collective *)collective, .kind = LEATI_CALL_REDUCE_SCATTER};
     ncclDataType_t type = ncclFloat32;
     leat_status status = check_type(dtype, reduction, &type, err);
-    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
+    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK)
         return status;
-    }
     return end(&t, finish(&t, ncclReduceScatter(data, out, (size_t)count, type, op_of(reduction),
                                                 t.c->comm, t.c->stream)));
 }
@@ -205,9 +197,8 @@ static leat_status nccl_broadcast(leati_collective *collective, int rank, int ro
     transfer t = {.c = (nccl_collective *)collective, .kind = LEATI_CALL_BROADCAST};
     size_t bytes = (size_t)count * leat_dtype_size(dtype);
     leat_status status = leati_reducer_check_root(root, collective->num_ranks, err);
-    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK) {
+    if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK)
         return status;
-    }
     return end(
         &t, finish(&t, ncclBroadcast(data, data, bytes, ncclInt8, root, t.c->comm, t.c->stream)));
 }
@@ -238,12 +229,10 @@ static void nccl_close(leati_collective *collective) {
         }
     }
     drop_communicator(c);
-    if (c->one != NULL) {
+    if (c->one != NULL)
         (void)cudaFree(c->one);
-    }
-    if (c->stream != NULL) {
+    if (c->stream != NULL)
         (void)cudaStreamDestroy(c->stream);
-    }
     leati_failure_free(c->failure);
     leati_free(c);
 }
@@ -289,33 +278,27 @@ static leat_status share_identity(nccl_collective *c, leat_status own, ncclUniqu
     size_t size = own == LEAT_OK ? sizeof *id : 0;
     leat_status status = leati_store_barrier(c->store, "NCCL", id, size, c->timeout_ms, &all,
                                              own == LEAT_OK ? err : NULL);
-    for (int r = 0; r < c->base.num_ranks && status == LEAT_OK && own == LEAT_OK; r++) {
-        if (all.offset[r + 1] - all.offset[r] != sizeof *id) {
+    for (int r = 0; r < c->base.num_ranks && status == LEAT_OK && own == LEAT_OK; r++)
+        if (all.offset[r + 1] - all.offset[r] != sizeof *id)
             status = leati_fail(err, LEAT_UNAVAILABLE, "rank %d cannot use its GPU by NCCL", r);
-        }
-    }
-    if (status == LEAT_OK && own == LEAT_OK) {
+    if (status == LEAT_OK && own == LEAT_OK)
         memcpy(id, all.bytes + all.offset[0], sizeof *id);
-    }
     leati_store_barrier_fini(&all);
     return own == LEAT_OK ? status : own;
 }
 
 static leat_status open_nccl(nccl_collective *c, leat_error *err) {
     c->failure = leati_failure_new("NCCL", err);
-    if (c->failure == NULL) {
+    if (c->failure == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     ncclUniqueId id = {{0}};
     leat_status status = open_device(c, err);
     ncclResult_t code = status == LEAT_OK && c->rank == 0 ? ncclGetUniqueId(&id) : ncclSuccess;
-    if (code != ncclSuccess) {
+    if (code != ncclSuccess)
         status = leati_fail(err, LEAT_UNAVAILABLE, "NCCL: %s", ncclGetErrorString(code));
-    }
     status = share_identity(c, status, &id, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     transfer t = {.c = c,
@@ -341,9 +324,8 @@ leati_collective *leati_coll_nccl_new(leati_store *store, int rank, int num_rank
     c->timeout_ms = timeout_ms;
     if (open_nccl(c, &local) != LEAT_OK) {
         nccl_close(&c->base);
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         return NULL;
     }
     return &c->base;

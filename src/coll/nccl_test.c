@@ -100,14 +100,13 @@ static void *rank_main(void *context) {
     leati_collective *c = store == NULL ? NULL
                                         : leati_coll_nccl_new(store, job->rank, job->count,
                                                               job->rank, LONG_MS, &job->err);
-    if (c == NULL) {
+    if (c == NULL)
         job->status = job->err.code;
-    } else if (cudaMalloc((void **)&in, bytes) == cudaSuccess &&
-               cudaMalloc((void **)&out, bytes) == cudaSuccess) {
+    else if (cudaMalloc((void **)&in, bytes) == cudaSuccess &&
+             cudaMalloc((void **)&out, bytes) == cudaSuccess)
         use(job, c, in, out, host);
-    } else {
+    else
         job->status = LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_store_close(store);
     if (c != NULL)
         c->ops->close(c);

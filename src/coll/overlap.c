@@ -63,9 +63,8 @@ static lane *lane_of(leati_collective *collective, int rank) {
  * (coll/failure): a caller that begins another sum first learns it there, else it would never be
  * told. */
 static leat_status late_result(const lane *l, leat_error *err) {
-    if (err != NULL) {
+    if (err != NULL)
         *err = l->reason;
-    }
     return l->reason.code;
 }
 
@@ -107,7 +106,8 @@ static void lane_main(void *context) {
     leati_queue_gate_lock(l->gate);
     while (!l->stop) {
         if (l->failed || l->begun == l->done) {
-            (void)!leati_queue_gate_wait(l->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL);
+            (void)(leati_queue_gate_wait(l->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL,
+                                         NULL) == LEAT_OK);
             continue;
         }
         sum next = l->sums[l->done % l->capacity];
@@ -129,17 +129,14 @@ static void lane_main(void *context) {
 /* With the gate held: room for one more sum. The ring's order survives growing. */
 static bool make_room(lane *l) {
     size_t used = (size_t)(l->begun - l->done);
-    if (used < l->capacity) {
+    if (used < l->capacity)
         return true;
-    }
     size_t capacity = l->capacity == 0 ? 16 : l->capacity * 2;
     sum *sums = leati_alloc(capacity, sizeof *sums);
-    if (sums == NULL) {
+    if (sums == NULL)
         return false;
-    }
-    for (uint64_t i = l->done; i < l->begun; i++) {
+    for (uint64_t i = l->done; i < l->begun; i++)
         sums[i % capacity] = l->sums[i % l->capacity];
-    }
     leati_free(l->sums);
     l->sums = sums;
     l->capacity = capacity;
@@ -148,12 +145,10 @@ static bool make_room(lane *l) {
 
 /* With the gate held. */
 static leat_status queue_sum(lane *l, sum next, uint64_t *ticket, leat_error *err) {
-    if (l->failed) {
+    if (l->failed)
         return late_result(l, err);
-    }
-    if (!make_room(l)) {
+    if (!make_room(l))
         return leati_no_memory(err);
-    }
     next.mode = arithmetic_mode();
     l->sums[l->begun % l->capacity] = next;
     *ticket = ++l->begun;
@@ -166,9 +161,8 @@ static leat_status overlap_start(leati_collective *collective, int rank, void *d
                                  leat_error *err) {
     lane *l = lane_of(collective, rank);
     leat_status status = leati_reducer_check(dtype, reduction, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     const sum next = {.data = data, .count = count, .dtype = dtype, .reduction = reduction};
     leati_queue_gate_lock(l->gate);
     status = queue_sum(l, next, ticket, err);
@@ -181,12 +175,10 @@ static leat_status await(lane *l, uint64_t ticket, leat_error *err) {
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(l->gate);
     ticket = ticket == LEATI_EVERY_SUM ? l->begun : ticket;
-    while (l->done < ticket && !l->failed && status == LEAT_OK) {
+    while (l->done < ticket && !l->failed && status == LEAT_OK)
         status = leati_queue_gate_wait(l->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, err);
-    }
-    if (l->done < ticket && l->failed) {
+    if (l->done < ticket && l->failed)
         status = late_result(l, err);
-    }
     leati_queue_gate_unlock(l->gate);
     return status;
 }
@@ -217,18 +209,15 @@ static leat_status overlap_all_reduce(leati_collective *collective, int rank, vo
     const sum next = {.data = data, .count = count, .dtype = dtype, .reduction = reduction};
     leat_status status = leati_reducer_check(dtype, reduction, err);
     uint64_t ticket = 0;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_queue_gate_lock(l->gate);
     bool idle = l->begun == l->done;
-    if (!idle) {
+    if (!idle)
         status = queue_sum(l, next, &ticket, err);
-    }
     leati_queue_gate_unlock(l->gate);
-    if (idle) {
+    if (idle)
         return inner->ops->all_reduce(inner, rank, data, count, dtype, reduction, err);
-    }
     return status == LEAT_OK ? await(l, ticket, err) : status;
 }
 
@@ -316,9 +305,8 @@ leati_collective *leati_overlap_new(leati_collective *inner, int first_rank, int
     o->num_lanes = num_local;
     o->lanes = leati_alloc_zero((size_t)num_local, sizeof *o->lanes);
     bool good = o->lanes != NULL;
-    if (!good) {
+    if (!good)
         leati_no_memory(err);
-    }
     for (int i = 0; good && i < num_local; i++) {
         lane *l = &o->lanes[i];
         l->inner = inner;

@@ -41,16 +41,14 @@ static leat_status check_tensor(const leati_pack_tensor *tensor, int index, leat
 
 static void close_all(open_packs *plan, int group) {
     plan->group = group;
-    for (int d = 0; d < LEAT_NUM_DTYPES; d++) {
+    for (int d = 0; d < LEAT_NUM_DTYPES; d++)
         plan->open[d] = -1;
-    }
 }
 
 /* The pack that the next tensor goes into. */
 static int open_for(leati_packing *p, open_packs *plan, const leati_pack_tensor *what) {
-    if (what->group != plan->group) {
+    if (what->group != plan->group)
         close_all(plan, what->group);
-    }
     int *open = &plan->open[what->dtype];
     if (*open < 0 || p->packs[*open].reduction != what->reduction) {
         *open = p->num_packs++;
@@ -67,17 +65,15 @@ static bool place(leati_packing *p, open_packs *plan, int tensor, const leati_pa
     leati_pack *pack = &p->packs[number];
     int64_t item = (int64_t)leat_dtype_size(what->dtype), unit = ALIGNMENT / item;
     int64_t at = (pack->count + unit - 1) / unit * unit;
-    if (at > PTRDIFF_MAX / item - unit - what->count) {
+    if (at > PTRDIFF_MAX / item - unit - what->count)
         return false;
-    }
     p->places[tensor] = (leati_pack_place){.pack = number, .at = at, .count = what->count};
     pack->count = at + what->count;
     pack->num_tensors++;
     plan->last[number] = tensor;
     plan->bytes[what->dtype] += what->count * item;
-    if (plan->bytes[what->dtype] > (number == 0 ? plan->first_bytes : plan->other_bytes)) {
+    if (plan->bytes[what->dtype] > (number == 0 ? plan->first_bytes : plan->other_bytes))
         plan->open[what->dtype] = -1;
-    }
     return true;
 }
 
@@ -102,9 +98,8 @@ static void sort_packs(leati_packing *p, int *last) {
 /* The limits where the caller gives none. */
 static void choose_limits(open_packs *plan, const leati_pack_tensor *tensors, int count) {
     double bytes = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         bytes += (double)tensors[i].count * (double)leat_dtype_size(tensors[i].dtype);
-    }
     double share = bytes / SHARES;
     plan->first_bytes = LEAST_BYTES;
     plan->other_bytes = share < LEAST_BYTES  ? LEAST_BYTES
@@ -115,15 +110,12 @@ static void choose_limits(open_packs *plan, const leati_pack_tensor *tensors, in
 static leat_status place_all(leati_packing *packing, const leati_pack_tensor *tensors,
                              int64_t bytes_per_pack, open_packs *plan, leat_error *err) {
     plan->first_bytes = plan->other_bytes = bytes_per_pack;
-    if (bytes_per_pack == 0) {
+    if (bytes_per_pack == 0)
         choose_limits(plan, tensors, packing->num_tensors);
-    }
     close_all(plan, 0);
-    for (int i = 0; i < packing->num_tensors; i++) {
-        if (!place(packing, plan, i, &tensors[i])) {
+    for (int i = 0; i < packing->num_tensors; i++)
+        if (!place(packing, plan, i, &tensors[i]))
             return leati_no_memory(err);
-        }
-    }
     sort_packs(packing, plan->last);
     return LEAT_OK;
 }
@@ -138,9 +130,8 @@ leat_status leati_pack_init(leati_packing *packing, const leati_pack_tensor *ten
     }
     for (int i = 0; i < count; i++) {
         leat_status status = check_tensor(&tensors[i], i, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
     }
     open_packs plan = {.last = leati_alloc((size_t)count, sizeof *plan.last)};
     packing->num_tensors = count;
@@ -150,9 +141,8 @@ leat_status leati_pack_init(leati_packing *packing, const leati_pack_tensor *ten
                              ? leati_no_memory(err)
                              : place_all(packing, tensors, bytes_per_pack, &plan, err);
     leati_free(plan.last);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         leati_pack_fini(packing);
-    }
     return status;
 }
 
@@ -227,9 +217,8 @@ void leati_packs_begin(leati_packs *packs, leati_collective *collective, int ran
         packs->packs[i].missing = packs->packing->packs[i].num_tensors;
         packs->packs[i].beside = false;
     }
-    for (int i = 0; i < packs->packing->num_tensors; i++) {
+    for (int i = 0; i < packs->packing->num_tensors; i++)
         packs->ready[i] = false;
-    }
 }
 
 /* What lies between the tensor and the next one, or the end of the pack. */
@@ -239,9 +228,8 @@ static void clear_gap(const leati_packs *p, int tensor) {
     size_t from = (size_t)(at.at + at.count) * item;
     size_t to = (from + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     size_t end = leati_pack_bytes(p->packing, at.pack);
-    if (from < (to < end ? to : end)) {
+    if (from < (to < end ? to : end))
         memset(p->packs[at.pack].values + from, 0, (to < end ? to : end) - from);
-    }
 }
 
 /* The moment at which a sum is handed over, for the trace. */
@@ -258,9 +246,8 @@ static leat_status begin_one(leati_packs *p, int number, bool beside, leat_error
     const leati_pack *pack = &p->packing->packs[number];
     pack_state *state = &p->packs[number];
     leati_collective *c = p->collective;
-    if (c == NULL) {
+    if (c == NULL)
         return LEAT_OK;
-    }
     if (!beside || c->ops->start == NULL) {
         return c->ops->all_reduce(c, p->rank, state->values, pack->count, pack->dtype,
                                   pack->reduction, err);
@@ -300,31 +287,27 @@ leat_status leati_packs_ready(leati_packs *packs, int tensor, bool beside, leat_
 /* The packs of the group and of those before it. */
 static int packs_until(const leati_packing *packing, int group) {
     int count = packing->num_packs;
-    while (count > 0 && packing->packs[count - 1].group > group) {
+    while (count > 0 && packing->packs[count - 1].group > group)
         count--;
-    }
     return count;
 }
 
 leat_status leati_packs_await(leati_packs *packs, int group, leat_error *err) {
     int count = packs_until(packs->packing, group);
     leat_status status = begin_whole(packs, false, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     if (packs->num_begun < count) {
         int tensor = 0;
-        while (packs->ready[tensor]) {
+        while (packs->ready[tensor])
             tensor++;
-        }
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "tensor %d of %d is not ready, so its pack cannot be summed", tensor,
                           packs->packing->num_tensors);
     }
     /* A sum is done after those before it. */
-    while (count > 0 && !packs->packs[count - 1].beside) {
+    while (count > 0 && !packs->packs[count - 1].beside)
         count--;
-    }
     leati_collective *c = packs->collective;
     return count == 0 ? LEAT_OK : c->ops->wait(c, packs->rank, packs->packs[count - 1].ticket, err);
 }

@@ -303,10 +303,9 @@ static void test_rounds(void **state) {
     for (int overlapped = 0; overlapped < 2; overlapped++) {
         for (int64_t bytes = 0; bytes <= 200000; bytes = bytes * 50 + 4) {
             run(overlapped != 0, bytes, 0, jobs);
-            for (int r = 0; r < RANKS; r++) {
+            for (int r = 0; r < RANKS; r++)
                 if (jobs[r].status != LEAT_OK)
                     fail_msg("rank %d: %s", r, jobs[r].err.text);
-            }
         }
     }
 }
@@ -338,7 +337,7 @@ static leat_status sum_three(leati_collective *c, const leati_packing *packing, 
     if (status == LEAT_OK)
         status = leati_packs_await(p, 0, err);
     else if (p != NULL)
-        (void)!c->ops->wait(c, 0, LEATI_EVERY_SUM, NULL);
+        (void)(c->ops->wait(c, 0, LEATI_EVERY_SUM, NULL) == LEAT_OK);
     leati_packs_free(p);
     leati_free(memory);
     return status;

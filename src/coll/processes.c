@@ -15,17 +15,15 @@ static void host_identity(char *out, size_t size) {
     char boot[64] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (file != NULL) {
-        if (fgets(boot, sizeof boot, file) == NULL) {
+        if (fgets(boot, sizeof boot, file) == NULL)
             boot[0] = '\0';
-        }
         fclose(file);
     }
     struct stat at = {0};
     bool there = boot[0] != '\0' && stat("/dev/shm", &at) == 0;
     out[0] = '\0';
-    if (there) {
+    if (there)
         snprintf(out, size, "%s%llu", boot, (unsigned long long)at.st_dev);
-    }
 }
 
 /* Did an MPI launcher start this process, and can this build use it? */
@@ -61,9 +59,8 @@ static leat_status compare_hosts(leati_store *store, int num_ranks, int64_t time
 leati_collective *leati_processes_new(leati_store *store, int rank, int num_ranks,
                                       int64_t timeout_ms, leat_error *err) {
     bool one_host = false, mpi = false;
-    if (compare_hosts(store, num_ranks, timeout_ms, &one_host, &mpi, err) != LEAT_OK) {
+    if (compare_hosts(store, num_ranks, timeout_ms, &one_host, &mpi, err) != LEAT_OK)
         return NULL;
-    }
     if (one_host) {
         leat_error local = {0};
         leati_collective *shared =

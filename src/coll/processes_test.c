@@ -120,10 +120,9 @@ static void run(opener open, int count, int replicas, int64_t timeout_ms,
     }
     for (int i = 0; i < count; i++)
         pthread_join(processes[i].thread, NULL);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (processes[i].collective == NULL)
             fail_msg("process %d: %s", i, processes[i].err.text);
-    }
 }
 
 /* The same, with sums beside computing; the other calls keep their place in the order. */
@@ -176,10 +175,9 @@ static void test_overlap(void **state) {
 
 static void test_values(void **state) {
     (void)state;
-    for (int i = 0; i < NUM_OPENERS; i++) {
+    for (int i = 0; i < NUM_OPENERS; i++)
         for (int count = 2; count <= 3; count++)
             run(openers[i], count, 0, LONG_MS, do_everything);
-    }
 }
 
 static void test_hierarchy(void **state) {

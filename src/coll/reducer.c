@@ -81,9 +81,8 @@ leati_reducer leati_reducer_of(leat_dtype dtype, leati_reduction reduction) {
 
 #define MEAN(name, type)                                                                           \
     static void mean_##name(void *out, const void *a, const void *b, size_t count) {               \
-        for (size_t i = 0; i < count; i++) {                                                       \
+        for (size_t i = 0; i < count; i++)                                                         \
             ((type *)out)[i] = (((const type *)a)[i] + ((const type *)b)[i]) * (type)0.5;          \
-        }                                                                                          \
     }
 MEAN(float32, float)
 MEAN(float64, double)
@@ -111,9 +110,8 @@ leat_status leati_reducer_check(leat_dtype dtype, leati_reduction reduction, lea
 }
 
 #define DIVIDE(type)                                                                               \
-    for (int64_t i = 0; i < count; i++) {                                                          \
+    for (int64_t i = 0; i < count; i++)                                                            \
         ((type *)data)[i] = ((type *)data)[i] / (type)divisor;                                     \
-    }                                                                                              \
     return
 
 #define DIVIDE_HALF(to_float, of_float)                                                            \
@@ -162,12 +160,10 @@ static void combine_tile(leati_combination how, const void *const *inputs, int n
                          size_t offset, size_t count, void *tile) {
     leati_reducer combine = leati_reducer_of(how.dtype, how.reduction);
     memcpy(tile, (const char *)inputs[0] + offset, count * leat_dtype_size(how.dtype));
-    for (int r = 1; r < num_inputs; r++) {
+    for (int r = 1; r < num_inputs; r++)
         combine(tile, tile, (const char *)inputs[r] + offset, count);
-    }
-    if (how.reduction == LEATI_REDUCTION_MEAN) {
+    if (how.reduction == LEATI_REDUCTION_MEAN)
         leati_reducer_divide(tile, (int64_t)count, how.dtype, num_inputs);
-    }
 }
 
 static void combine_half_tile(leati_combination how, const void *const *inputs, int num_inputs,
@@ -179,9 +175,8 @@ static void combine_half_tile(leati_combination how, const void *const *inputs, 
         widen(other, (const void *)((const char *)inputs[r] + offset), count, how.dtype);
         combine(sum, sum, other, count);
     }
-    if (how.reduction == LEATI_REDUCTION_MEAN) {
+    if (how.reduction == LEATI_REDUCTION_MEAN)
         leati_reducer_divide(sum, (int64_t)count, LEAT_FLOAT32, num_inputs);
-    }
     narrow(tile, sum, count, how.dtype);
 }
 
@@ -202,9 +197,8 @@ void leati_reducer_combine(leati_combination how, const void *const *inputs, int
     for (int64_t at = 0; at < count; at += TILE) {
         size_t n = (size_t)(count - at < TILE ? count - at : TILE), byte = (size_t)at * item;
         (half ? combine_half_tile : combine_tile)(how, inputs, num_inputs, from + byte, n, tile);
-        for (int o = 0; o < num_outputs; o++) {
+        for (int o = 0; o < num_outputs; o++)
             memcpy((char *)outputs[o] + to + byte, tile, n * item);
-        }
     }
 }
 

@@ -78,10 +78,9 @@ static double expected_of(int kind, leati_reduction reduction, int inputs, int64
 static double inputs[MOST_INPUTS][MOST_COUNT + 8], outputs[2][MOST_COUNT + 16];
 
 static void fill_in(int kind, int num_inputs, int64_t count) {
-    for (int r = 0; r < num_inputs; r++) {
+    for (int r = 0; r < num_inputs; r++)
         for (int64_t i = 0; i < count; i++)
             put(inputs[r], kinds[kind].dtype, i, value_of(kind, r, i));
-    }
 }
 
 static void check(int kind, leati_reduction reduction, int num_inputs, int64_t count) {

@@ -82,17 +82,15 @@ static leat_status fail_all(shared_collective *c, const leat_error *reason, leat
         atomic_store(&c->head->failed, 2);
     }
     wake_all(c);
-    if (err != NULL) {
+    if (err != NULL)
         *err = *reason;
-    }
     return reason->code;
 }
 
 static leat_status failure(shared_collective *c, leat_error *err) {
     /* Whoever writes the reason needs a moment, or has died. */
-    for (int i = 0; i < 1000 && atomic_load(&c->head->failed) == 1; i++) {
+    for (int i = 0; i < 1000 && atomic_load(&c->head->failed) == 1; i++)
         (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-    }
     return leati_failure_refuse_after(
         atomic_load(&c->head->failed) == 2 ? c->head->text : "another process ended it", err);
 }
@@ -112,17 +110,14 @@ static leat_status report_late(shared_collective *c, leati_call_stage stage, uin
 /* This rank has reached `count` of a stage; whoever sleeps looks again. */
 static void reach(shared_collective *c, leati_call_stage stage, uint64_t count) {
     atomic_store(&c->head->calls[c->rank].reached[stage], count);
-    if (atomic_load(&c->head->sleepers) > 0) {
+    if (atomic_load(&c->head->sleepers) > 0)
         wake_all(c);
-    }
 }
 
 static bool all_reached(const shared_collective *c, leati_call_stage stage, uint64_t count) {
-    for (int r = 0; r < c->base.num_ranks; r++) {
-        if (atomic_load(&c->head->calls[r].reached[stage]) < count) {
+    for (int r = 0; r < c->base.num_ranks; r++)
+        if (atomic_load(&c->head->calls[r].reached[stage]) < count)
             return false;
-        }
-    }
     return true;
 }
 
@@ -131,9 +126,8 @@ static void sleep_until(shared_collective *c, leati_call_stage stage, uint64_t c
     struct timespec slice = {.tv_nsec = SLICE_MS * 1000000L};
     atomic_fetch_add(&c->head->sleepers, 1);
     unsigned seen = atomic_load(&c->head->changes);
-    if (!all_reached(c, stage, count) && atomic_load(&c->head->failed) == 0) {
+    if (!all_reached(c, stage, count) && atomic_load(&c->head->failed) == 0)
         (void)syscall(SYS_futex, &c->head->changes, FUTEX_WAIT, seen, &slice, NULL, 0);
-    }
     atomic_fetch_sub(&c->head->sleepers, 1);
 }
 
@@ -141,21 +135,18 @@ static void sleep_until(shared_collective *c, leati_call_stage stage, uint64_t c
 static leat_status await(shared_collective *c, leati_call_stage stage, uint64_t count,
                          leat_error *err) {
     for (int i = 0, spins = leati_coll_spins(c->spins); i < spins; i++) {
-        if (all_reached(c, stage, count)) {
+        if (all_reached(c, stage, count))
             return LEAT_OK;
-        }
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
     }
     int64_t deadline = leati_now_ns() + c->timeout_ms * 1000000;
     while (!all_reached(c, stage, count)) {
-        if (atomic_load(&c->head->failed) != 0) {
+        if (atomic_load(&c->head->failed) != 0)
             return failure(c, err);
-        }
-        if (leati_now_ns() >= deadline) {
+        if (leati_now_ns() >= deadline)
             return report_late(c, stage, count, err);
-        }
         sleep_until(c, stage, count);
     }
     return LEAT_OK;
@@ -206,24 +197,20 @@ static void put_piece(shared_collective *c, const transfer *t, int64_t i) {
     leati_part own = {0};
     switch (t->call.kind) {
     case LEATI_CALL_ALL_REDUCE:
-        if (!p.small) {
+        if (!p.small)
             own = leati_coll_part_of(p.count, c->base.num_ranks, c->rank);
-        }
         memcpy(to, t->in + p.at, (size_t)own.begin * t->item);
         memcpy(to + (size_t)own.end * t->item, t->in + p.at + (size_t)own.end * t->item,
                (size_t)(p.count - own.end) * t->item);
         return;
     case LEATI_CALL_REDUCE_SCATTER:
-        for (int r = 0; r < c->base.num_ranks; r++) {
-            if (r != c->rank) {
+        for (int r = 0; r < c->base.num_ranks; r++)
+            if (r != c->rank)
                 memcpy(to + (size_t)r * bytes, t->in + (size_t)r * block + p.at, bytes);
-            }
-        }
         return;
     case LEATI_CALL_BROADCAST:
-        if (c->rank == t->call.parameter) {
+        if (c->rank == t->call.parameter)
             memcpy(to, t->in + p.at, bytes);
-        }
         return;
     default: memcpy(to, t->in + p.at, bytes); return;
     }
@@ -233,9 +220,8 @@ static void put_piece(shared_collective *c, const transfer *t, int64_t i) {
  * it takes from its own memory. */
 static void combine(shared_collective *c, const transfer *t, piece p, size_t from, const char *own,
                     void *const *outputs, int num_outputs, int64_t count) {
-    for (int r = 0; r < c->base.num_ranks; r++) {
+    for (int r = 0; r < c->base.num_ranks; r++)
         c->inputs[r] = r == c->rank ? own : slot(p, r) + from;
-    }
     leati_reducer_combine(t->how, c->inputs, c->base.num_ranks, 0, outputs, num_outputs, 0, count);
 }
 
@@ -245,9 +231,8 @@ static void work_on_piece(shared_collective *c, const transfer *t, int64_t i) {
     leati_part part = leati_coll_part_of(p.count, c->base.num_ranks, c->rank);
     size_t from = (size_t)part.begin * t->item;
     void *outputs[2] = {t->out + p.at + from, slot(p, c->rank) + from};
-    if (!p.small) {
+    if (!p.small)
         combine(c, t, p, from, t->in + p.at + from, outputs, 2, part.end - part.begin);
-    }
 }
 
 /* Out of the slots: what this rank asked for. */
@@ -275,14 +260,12 @@ static void take_piece(shared_collective *c, const transfer *t, int64_t i) {
                 p.count);
         return;
     case LEATI_CALL_ALL_GATHER:
-        for (int r = 0; r < c->base.num_ranks; r++) {
+        for (int r = 0; r < c->base.num_ranks; r++)
             memcpy((char *)to + (size_t)r * block, slot(p, r), bytes);
-        }
         return;
     default:
-        if (c->rank != t->call.parameter) {
+        if (c->rank != t->call.parameter)
             memcpy(to, slot(p, t->call.parameter), bytes);
-        }
         return;
     }
 }
@@ -343,20 +326,17 @@ static leat_status move(shared_collective *c, const transfer *t, bool works, lea
 }
 
 static leat_status run_transfer(shared_collective *c, transfer *t, leat_error *err) {
-    if (atomic_load(&c->head->failed) != 0) {
+    if (atomic_load(&c->head->failed) != 0)
         return failure(c, err); /* others may still look at the record of the call before */
-    }
     bool works = plan(c, t);
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
     leati_call_record(&c->head->calls[c->rank], t->call);
     reach(c, LEATI_STAGE_MET, c->calls);
     leat_status status = await(c, LEATI_STAGE_MET, c->calls, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = compare(c, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = move(c, t, works, err);
-    }
     leati_store_note(c->store, c->calls, LEATI_PHASE_COMPUTE);
     return status;
 }
@@ -425,9 +405,8 @@ static void shared_abort(leati_collective *collective, const leat_error *reason)
 
 static void shared_close(leati_collective *collective) {
     shared_collective *c = (shared_collective *)collective;
-    if (c->head != NULL) {
+    if (c->head != NULL)
         (void)munmap(c->head, c->size);
-    }
     leati_free(c->inputs);
     leati_free(c);
 }
@@ -493,9 +472,8 @@ static leat_status open_segment(shared_collective *c, leat_error *err) {
     }
     leati_store_barrier_fini(&all);
     if (status != LEAT_OK) {
-        if (file >= 0) {
+        if (file >= 0)
             close(file);
-        }
         return status;
     }
     void *map =
@@ -510,13 +488,11 @@ static leat_status open_segment(shared_collective *c, leat_error *err) {
     } else {
         c->head = map;
     }
-    if (file >= 0) {
+    if (file >= 0)
         close(file);
-    }
     status = all_opened(c, own, err);
-    if (c->rank == 0 && name[0] != '\0') {
+    if (c->rank == 0 && name[0] != '\0')
         (void)shm_unlink(name);
-    }
     return status;
 }
 
@@ -545,14 +521,12 @@ leati_collective *leati_coll_shared_new(leati_store *store, int rank, int num_ra
                                              : c->num_rows;
     c->size = c->head_bytes + c->num_rows * ranks * c->slot_bytes;
     c->inputs = leati_alloc((size_t)num_ranks, sizeof *c->inputs);
-    if (c->inputs == NULL) {
+    if (c->inputs == NULL)
         leati_no_memory(&local);
-    }
     if (c->inputs == NULL || open_segment(c, &local) != LEAT_OK) {
         shared_close(&c->base);
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         return NULL;
     }
     return &c->base;

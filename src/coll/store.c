@@ -74,12 +74,10 @@ static void fail_store(leati_store *s, leat_status code, const char *text) {
     }
     leat_error reason = s->reason;
     leati_queue_gate_unlock(s->gate);
-    if (!first) {
+    if (!first)
         return;
-    }
-    if (s->options.lost != NULL) {
+    if (s->options.lost != NULL)
         s->options.lost(s->options.context, &reason);
-    }
     leati_queue_gate_lock(s->gate);
     s->failed = true;
     leati_queue_gate_wake(s->gate);
@@ -96,18 +94,16 @@ static void check_left(leati_store *s, uint64_t calls) {
              "workers as many steps",
              s->left_name, (unsigned long long)s->left, (unsigned long long)calls);
     leati_queue_gate_unlock(s->gate);
-    if (beyond) {
+    if (beyond)
         fail_store(s, LEAT_ABORTED, text);
-    }
 }
 
 // ---- the thread ----
 
 static void note_left(leati_store *s, const leati_message_head *head, const char *payload) {
     uint64_t calls = 0;
-    if (head->size <= sizeof calls) {
+    if (head->size <= sizeof calls)
         return;
-    }
     memcpy(&calls, payload, sizeof calls);
     leati_queue_gate_lock(s->gate);
     if (calls < s->left) {
@@ -122,9 +118,8 @@ static void note_left(leati_store *s, const leati_message_head *head, const char
 static void deliver(leati_store *s, const leati_message_head *head, const char *payload) {
     leati_queue_gate_lock(s->gate);
     request *at = s->requests;
-    while (at != NULL && at->number != head->request) {
+    while (at != NULL && at->number != head->request)
         at = at->next;
-    }
     if (at != NULL && head->kind == LEATI_MESSAGE_FAILED && head->size >= sizeof(int32_t)) {
         int32_t code = 0;
         memcpy(&code, payload, sizeof code);
@@ -135,9 +130,8 @@ static void deliver(leati_store *s, const leati_message_head *head, const char *
         at->bytes = leati_strndup(payload, head->size);
         at->status = at->bytes == NULL ? leati_no_memory(&at->err) : LEAT_OK;
     }
-    if (at != NULL) {
+    if (at != NULL)
         at->done = true;
-    }
     leati_queue_gate_wake(s->gate);
     leati_queue_gate_unlock(s->gate);
 }
@@ -159,9 +153,8 @@ static bool listen_once(leati_store *s, leati_wire_buffer *in) {
     leati_message_head head;
     char *payload = NULL, text[sizeof err.text];
     bool bad = false;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         s->heard_ns = leati_now_ns();
-    }
     while (leati_wire_next(in, &head, &payload, &bad)) {
         if (head.kind == LEATI_MESSAGE_LOST) {
             snprintf(text, sizeof text, "%.*s", (int)head.size, payload);
@@ -193,16 +186,14 @@ LEAT_WARN_UNUSED static leat_status send_message(leati_store *s, leati_message_k
 
 /* A message without an answer; what broke is noticed by the thread that reads. */
 static void tell(leati_store *s, leati_message_kind kind, const void *bytes, size_t size) {
-    if (send_message(s, kind, 0, bytes, size, NULL, 0, NULL) != LEAT_OK) {
+    if (send_message(s, kind, 0, bytes, size, NULL, 0, NULL) != LEAT_OK)
         (void)shutdown(s->socket, SHUT_RDWR);
-    }
 }
 
 static void beat(leati_store *s) {
     leati_beat now = {.calls = atomic_load(&s->calls), .phase = atomic_load(&s->phase)};
-    if (now.phase == LEATI_PHASE_INPUT && s->options.stage != NULL) {
+    if (now.phase == LEATI_PHASE_INPUT && s->options.stage != NULL)
         s->options.stage(s->options.context, now.stage, sizeof now.stage);
-    }
     tell(s, LEATI_MESSAGE_BEAT, &now, sizeof now);
 }
 
@@ -241,9 +232,8 @@ static void client_main(void *context) {
 
 static void unlink_request(leati_store *s, request *r) {
     request **at = &s->requests;
-    while (*at != r) {
+    while (*at != r)
         at = &(*at)->next;
-    }
     *at = r->next;
 }
 
@@ -262,9 +252,8 @@ static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, s
     /* The server's deadline comes first, unless it is gone. */
     int64_t deadline = leati_now_ns() + (timeout_ms + s->options.dead_ms) * 1000000;
     leati_queue_gate_lock(s->gate);
-    while (status == LEAT_OK && !r->done && !s->failed) {
+    while (status == LEAT_OK && !r->done && !s->failed)
         status = leati_queue_gate_wait(s->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
-    }
     if (s->failed && !r->done) {
         local = s->reason;
         status = s->reason.code;
@@ -277,9 +266,8 @@ static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, s
     if (status != LEAT_OK) {
         leati_free(r->bytes);
         r->bytes = NULL;
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
     }
     return status;
 }
@@ -293,9 +281,8 @@ static char *named(const char *name, const int64_t *timeout_ms, size_t *size, le
         leati_no_memory(err);
         return NULL;
     }
-    if (timeout_ms != NULL) {
+    if (timeout_ms != NULL)
         memcpy(bytes, timeout_ms, sizeof *timeout_ms);
-    }
     memcpy(bytes + at, name, *size - at);
     return bytes;
 }
@@ -306,9 +293,8 @@ static leat_status ask_named(leati_store *s, leati_message_kind kind, const char
     size_t size = 0;
     bool timed = kind != LEATI_MESSAGE_SET;
     char *front = named(name, timed ? &timeout_ms : NULL, &size, err);
-    if (front == NULL) {
+    if (front == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status = ask(s, kind, front, size, value, value_size,
                              timed ? timeout_ms : s->options.timeout_ms, r, err);
     leati_free(front);
@@ -319,9 +305,8 @@ leat_status leati_store_set(leati_store *store, const char *key, const void *val
                             leat_error *err) {
     request r;
     leat_status status = ask_named(store, LEATI_MESSAGE_SET, key, 0, value, size, &r, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         leati_free(r.bytes);
-    }
     return status;
 }
 
@@ -347,9 +332,8 @@ leat_status leati_store_barrier(leati_store *store, const char *name, const void
     *out = (leati_meeting){0};
     leat_status status =
         ask_named(store, LEATI_MESSAGE_MEET, name, timeout_ms, value, size, &r, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     size_t ranks = (size_t)store->options.num_ranks, at = ranks * sizeof(uint64_t);
     out->bytes = r.bytes;
     out->offset = leati_alloc(ranks + 1, sizeof *out->offset);
@@ -379,9 +363,8 @@ leat_status leati_store_agree(leati_store *store, const char *what, const char *
     int length = snprintf(with_name, sizeof with_name, "%s\n%s", value, store->name);
     size_t size = (size_t)length < sizeof with_name ? (size_t)length : sizeof with_name - 1;
     leat_status status = leati_store_barrier(store, what, with_name, size, timeout_ms, &all, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     const char *first = all.bytes + all.offset[0];
     int first_size = (int)strcspn(first, "\n");
     for (int r = 1; r < store->options.num_ranks && status == LEAT_OK; r++) {
@@ -407,9 +390,8 @@ void leati_store_abort(leati_store *store, const leat_error *why) {
 void leati_store_note(leati_store *store, uint64_t calls, leati_store_phase phase) {
     atomic_store(&store->calls, calls);
     atomic_store(&store->phase, (int)phase);
-    if (atomic_load(&store->anybody_left) && phase == LEATI_PHASE_COLLECTIVE) {
+    if (atomic_load(&store->anybody_left) && phase == LEATI_PHASE_COLLECTIVE)
         check_left(store, calls);
-    }
 }
 
 void leati_store_note_phase(leati_store *store, leati_store_phase phase) {
@@ -434,9 +416,8 @@ const char *leati_store_host(const leati_store *store) {
 static void find_host(leati_store *s) {
     struct sockaddr_storage own;
     socklen_t size = sizeof own;
-    if (getsockname(s->socket, (struct sockaddr *)&own, &size) != 0) {
+    if (getsockname(s->socket, (struct sockaddr *)&own, &size) != 0)
         return;
-    }
     if (own.ss_family == AF_INET6) {
         const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&own;
         (void)inet_ntop(AF_INET6, &six->sin6_addr, s->host, sizeof s->host);
@@ -454,9 +435,8 @@ static leat_status greet(leati_store *s, leat_error *err) {
     request r;
     leat_status status = ask(s, LEATI_MESSAGE_HELLO, front, sizeof numbers + (size_t)version + 1,
                              s->name, strlen(s->name) + 1, s->options.timeout_ms, &r, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         leati_free(r.bytes);
-    }
     return status;
 }
 
@@ -479,9 +459,8 @@ static leat_status join_job(leati_store *s, leat_error *err) {
     }
     int64_t left = s->options.timeout_ms - (leati_now_ns() - begin) / 1000000;
     leati_meeting all = {0};
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_store_barrier(s, "start", NULL, 0, left < 1 ? 1 : left, &all, err);
-    }
     leati_store_barrier_fini(&all);
     return status;
 }
@@ -489,12 +468,10 @@ static leat_status join_job(leati_store *s, leat_error *err) {
 static leat_status prepare(leati_store *s, leat_error *err) {
     s->gate = leati_queue_gate_new("the job's store", NULL, err);
     s->sending = s->gate == NULL ? NULL : leati_queue_gate_new("sending to the store", NULL, err);
-    if (s->sending == NULL) {
+    if (s->sending == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
-    if (s->name == NULL || s->address == NULL) {
+    if (s->name == NULL || s->address == NULL)
         return leati_no_memory(err);
-    }
     if (pipe(s->wake) != 0) {
         s->wake[0] = s->wake[1] = -1;
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "a pipe: no file descriptor is free");
@@ -503,9 +480,8 @@ static leat_status prepare(leati_store *s, leat_error *err) {
     s->options.address = s->address;
     if (s->options.rank == 0) {
         s->server = leati_store_server_start(&s->options, err);
-        if (s->server == NULL) {
+        if (s->server == NULL)
             return LEAT_UNAVAILABLE;
-        }
     }
     return join_job(s, err);
 }
@@ -532,36 +508,30 @@ leati_store *leati_store_open(const leati_store_options *options, leat_error *er
     s->address = leati_strdup(options->address);
     if (prepare(s, &local) != LEAT_OK) {
         leati_store_close(s);
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         return NULL;
     }
     return s;
 }
 
 void leati_store_close(leati_store *store) {
-    if (store == NULL) {
+    if (store == NULL)
         return;
-    }
     if (store->driver != NULL) {
         beat(store);
         tell(store, LEATI_MESSAGE_BYE, NULL, 0);
     }
     atomic_store(&store->stop, true);
-    if (store->wake[1] >= 0) {
+    if (store->wake[1] >= 0)
         (void)!write(store->wake[1], "", 1);
-    }
     leati_driver_join(store->driver);
-    if (store->socket >= 0) {
+    if (store->socket >= 0)
         close(store->socket);
-    }
     leati_store_server_stop(store->server);
-    for (int i = 0; i < 2; i++) {
-        if (store->wake[i] >= 0) {
+    for (int i = 0; i < 2; i++)
+        if (store->wake[i] >= 0)
             close(store->wake[i]);
-        }
-    }
     leati_queue_gate_free(store->gate);
     leati_queue_gate_free(store->sending);
     leati_free(store->name);

@@ -98,17 +98,15 @@ struct leati_store_server {
 /* Who cannot be told is cut off, which the next poll notices. */
 static void tell(peer *to, leati_message_kind kind, uint64_t request, const void *a, size_t a_size,
                  const void *b, size_t b_size) {
-    if (leati_wire_send(to->socket, kind, request, a, a_size, b, b_size, NULL) != LEAT_OK) {
+    if (leati_wire_send(to->socket, kind, request, a, a_size, b, b_size, NULL) != LEAT_OK)
         (void)shutdown(to->socket, SHUT_RDWR);
-    }
 }
 
 static void answer(leati_store_server *s, int rank, uint64_t request, const void *a, size_t a_size,
                    const void *b, size_t b_size) {
     peer *to = s->members[rank].peer;
-    if (to != NULL && request != 0) {
+    if (to != NULL && request != 0)
         tell(to, LEATI_MESSAGE_OK, request, a, a_size, b, b_size);
-    }
 }
 
 static void refuse(peer *to, uint64_t request, leat_status code, const char *text) {
@@ -118,9 +116,8 @@ static void refuse(peer *to, uint64_t request, leat_status code, const char *tex
 
 static void refuse_rank(leati_store_server *s, int rank, uint64_t request, leat_status code,
                         const char *text) {
-    if (s->members[rank].peer != NULL) {
+    if (s->members[rank].peer != NULL)
         refuse(s->members[rank].peer, request, code, text);
-    }
 }
 
 /* Adds "name, name and 3 more" of the ranks of which `missing` says so. */
@@ -136,25 +133,22 @@ static void name_missing(leati_store_server *s, leati_text *text,
                 continue;
             }
             const char *known = s->rank_name == NULL ? NULL : s->rank_name(s->context, r);
-            if (known != NULL && *known != '\0') {
+            if (known != NULL && *known != '\0')
                 leati_text_addf(text, "%s", known);
-            } else {
+            else
                 leati_text_addf(text, "rank %d", r);
-            }
             leati_text_addf(text, ", which has not connected");
         }
     }
-    if (count > 8) {
+    if (count > 8)
         leati_text_addf(text, " and %d more", count - 8);
-    }
 }
 
 // ---- the job's end ----
 
 static void free_meeting(leati_store_server *s, meeting *m) {
-    for (int r = 0; m->guests != NULL && r < s->num_ranks; r++) {
+    for (int r = 0; m->guests != NULL && r < s->num_ranks; r++)
         leati_free(m->guests[r].value);
-    }
     leati_free(m->guests);
     leati_free(m->name);
     leati_free(m);
@@ -162,9 +156,8 @@ static void free_meeting(leati_store_server *s, meeting *m) {
 
 /* Tells everybody, once. */
 static void fail_job(leati_store_server *s, const char *text) {
-    if (s->failed) {
+    if (s->failed)
         return;
-    }
     s->failed = true;
     leati_fail(&s->reason, LEAT_ABORTED, "%s", text);
     for (int r = 0; r < s->num_ranks; r++) {
@@ -255,9 +248,8 @@ static void greet(leati_store_server *s, peer *from, const leati_message_head *h
 
 static entry *find_entry(leati_store_server *s, const char *key) {
     entry *at = s->entries;
-    while (at != NULL && strcmp(at->key, key) != 0) {
+    while (at != NULL && strcmp(at->key, key) != 0)
         at = at->next;
-    }
     return at;
 }
 
@@ -325,12 +317,10 @@ static bool get_value(leati_store_server *s, int rank, uint64_t request, int64_t
 
 static meeting *find_meeting(leati_store_server *s, const char *name) {
     meeting *at = s->meetings;
-    while (at != NULL && strcmp(at->name, name) != 0) {
+    while (at != NULL && strcmp(at->name, name) != 0)
         at = at->next;
-    }
-    if (at != NULL) {
+    if (at != NULL)
         return at;
-    }
     at = leati_alloc_zero(1, sizeof *at);
     if (at != NULL) {
         at->name = leati_strdup(name);
@@ -347,9 +337,8 @@ static meeting *find_meeting(leati_store_server *s, const char *name) {
 
 static void remove_meeting(leati_store_server *s, meeting *m) {
     meeting **at = &s->meetings;
-    while (*at != m) {
+    while (*at != m)
         at = &(*at)->next;
-    }
     *at = m->next;
     free_meeting(s, m);
 }
@@ -378,9 +367,8 @@ static bool come(leati_store_server *s, int rank, uint64_t request, int64_t time
                  const char *name, const char *value, size_t size) {
     meeting *m = find_meeting(s, name);
     char *copy = m == NULL ? NULL : leati_strndup(value, size);
-    if (copy == NULL) {
+    if (copy == NULL)
         return false;
-    }
     guest *g = &m->guests[rank];
     leati_free(g->value);
     m->num_here += !g->here;
@@ -404,9 +392,8 @@ static void report_stalled(leati_store_server *s, int rank, uint64_t request) {
     int count = 0;
     for (int r = 0; r < s->num_ranks && least < most; r++) {
         const member *m = &s->members[r];
-        if (m->beat.calls != least || ++count > 4) {
+        if (m->beat.calls != least || ++count > 4)
             continue;
-        }
         char doing[160];
         leati_wire_describe_heartbeat(&m->beat, m->heard_ns, doing, sizeof doing);
         leati_text_addf(&text, "%s%s was %s, where others made %llu", count > 1 ? "; " : "",
@@ -421,12 +408,10 @@ static void report_stalled(leati_store_server *s, int rank, uint64_t request) {
 static bool split_named(const leati_message_head *head, char *payload, bool timed,
                         int64_t *timeout_ms, const char **name, const char **rest, size_t *size) {
     size_t at = timed ? sizeof *timeout_ms : 0;
-    if (head->size <= at || memchr(payload + at, '\0', head->size - at) == NULL) {
+    if (head->size <= at || memchr(payload + at, '\0', head->size - at) == NULL)
         return false;
-    }
-    if (timed) {
+    if (timed)
         memcpy(timeout_ms, payload, sizeof *timeout_ms);
-    }
     *name = payload + at;
     at += strlen(*name) + 1;
     *rest = payload + at;
@@ -438,9 +423,8 @@ static bool split_named(const leati_message_head *head, char *payload, bool time
 static bool serve(leati_store_server *s, peer *from, const leati_message_head *head,
                   char *payload) {
     if (from->rank < 0) {
-        if (head->kind == LEATI_MESSAGE_HELLO) {
+        if (head->kind == LEATI_MESSAGE_HELLO)
             greet(s, from, head, payload);
-        }
         return from->rank >= 0 || head->kind == LEATI_MESSAGE_BEAT;
     }
     int64_t timeout_ms = 0;
@@ -450,12 +434,10 @@ static bool serve(leati_store_server *s, peer *from, const leati_message_head *h
     member *m = &s->members[from->rank];
     switch (head->kind) {
     case LEATI_MESSAGE_BEAT:
-        if (head->size == sizeof m->beat) {
+        if (head->size == sizeof m->beat)
             memcpy(&m->beat, payload, sizeof m->beat);
-        }
-        if (from->rank == 0) {
+        if (from->rank == 0)
             s->next_beat_ns = 0; /* the others hear it at once */
-        }
         return true;
     case LEATI_MESSAGE_ABORT: {
         char text[500];
@@ -470,9 +452,8 @@ static bool serve(leati_store_server *s, peer *from, const leati_message_head *h
     case LEATI_MESSAGE_MEET: break;
     default: return false;
     }
-    if (!split_named(head, payload, timed, &timeout_ms, &name, &rest, &size)) {
+    if (!split_named(head, payload, timed, &timeout_ms, &name, &rest, &size))
         return false;
-    }
     if (s->failed) {
         refuse(from, head->request, s->reason.code, s->reason.text);
         return true;
@@ -521,15 +502,13 @@ static void expire(leati_store_server *s, int64_t now) {
         next = m->next;
         for (int r = 0; r < s->num_ranks; r++) {
             guest *g = &m->guests[r];
-            if (g->here && s->failed) {
+            if (g->here && s->failed)
                 refuse_rank(s, r, g->request, s->reason.code, s->reason.text);
-            } else if (g->here && now >= g->deadline_ns) {
+            else if (g->here && now >= g->deadline_ns)
                 expire_guest(s, m, r);
-            }
         }
-        if (s->failed || m->num_here == 0) {
+        if (s->failed || m->num_here == 0)
             remove_meeting(s, m);
-        }
     }
     for (int r = 0; r < s->num_ranks; r++) {
         const member *m = &s->members[r];
@@ -546,9 +525,8 @@ static void expire(leati_store_server *s, int64_t now) {
 static void pass_time(leati_store_server *s) {
     int64_t now = leati_now_ns();
     /* A process that was stopped has not listened: then silence says nothing about the others. */
-    for (int r = 0; r < s->num_ranks && now - s->turn_ns > s->dead_ns / 2; r++) {
+    for (int r = 0; r < s->num_ranks && now - s->turn_ns > s->dead_ns / 2; r++)
         s->members[r].heard_ns = now;
-    }
     s->turn_ns = now;
     if (now >= s->next_beat_ns) {
         s->next_beat_ns = now + s->beat_ns;
@@ -567,9 +545,8 @@ static void pass_time(leati_store_server *s) {
 static void accept_all(leati_store_server *s) {
     for (;;) {
         int connection = accept4(s->listening, NULL, NULL, SOCK_CLOEXEC);
-        if (connection < 0) {
+        if (connection < 0)
             return;
-        }
         peer *p = leati_alloc_zero(1, sizeof *p);
         if (p == NULL) {
             close(connection);
@@ -592,9 +569,8 @@ static void drop(leati_store_server *s, peer **at, const char *why) {
     if (p->rank >= 0) {
         member *m = &s->members[p->rank];
         m->peer = NULL;
-        if (!m->bye) {
+        if (!m->bye)
             lose(s, p->rank, why);
-        }
     }
     close(p->socket);
     leati_wire_fini(&p->in);
@@ -605,43 +581,35 @@ static void drop(leati_store_server *s, peer **at, const char *why) {
 static const char *hear(leati_store_server *s, peer *p, leat_error *err) {
     leat_status status = leati_wire_receive(p->socket, &p->in, err);
     p->heard_ns = leati_now_ns();
-    if (p->rank >= 0) {
+    if (p->rank >= 0)
         s->members[p->rank].heard_ns = p->heard_ns;
-    }
     leati_message_head head;
     char *payload = NULL;
     bool bad = false;
-    while (leati_wire_next(&p->in, &head, &payload, &bad)) {
-        if (!serve(s, p, &head, payload)) {
+    while (leati_wire_next(&p->in, &head, &payload, &bad))
+        if (!serve(s, p, &head, payload))
             return "it sent what is no message";
-        }
-    }
     return bad ? "it sent what is no message" : status != LEAT_OK ? err->text : NULL;
 }
 
 static bool all_gone(const leati_store_server *s) {
-    for (int r = 0; r < s->num_ranks; r++) {
-        if (s->members[r].peer != NULL) {
+    for (int r = 0; r < s->num_ranks; r++)
+        if (s->members[r].peer != NULL)
             return false;
-        }
-    }
     return true;
 }
 
 /* Waits until something comes, a tick at most. False without memory. */
 static bool poll_all(leati_store_server *s, struct pollfd **polled, size_t *room) {
     size_t count = 1;
-    for (const peer *p = s->peers; p != NULL; p = p->next) {
+    for (const peer *p = s->peers; p != NULL; p = p->next)
         count++;
-    }
-    if (!leati_grow((void **)polled, room, count, sizeof **polled)) {
+    if (!leati_grow((void **)polled, room, count, sizeof **polled))
         return false;
-    }
     (*polled)[0] = (struct pollfd){.fd = s->listening, .events = POLLIN};
     size_t i = 1;
-    for (const peer *p = s->peers; p != NULL; p = p->next, i++) {
+    for (const peer *p = s->peers; p != NULL; p = p->next, i++)
         (*polled)[i] = (struct pollfd){.fd = p->socket, .events = POLLIN};
-    }
     return poll(*polled, (nfds_t)count, TICK_MS) >= 0 || errno == EINTR;
 }
 
@@ -652,9 +620,8 @@ static void server_main(void *context) {
     int64_t end_ns = LEATI_NO_DEADLINE;
     s->turn_ns = leati_now_ns();
     while (end_ns == LEATI_NO_DEADLINE || (leati_now_ns() < end_ns && !all_gone(s))) {
-        if (atomic_load(&s->stop) && end_ns == LEATI_NO_DEADLINE) {
+        if (atomic_load(&s->stop) && end_ns == LEATI_NO_DEADLINE)
             end_ns = leati_now_ns() + s->dead_ns;
-        }
         if (!poll_all(s, &polled, &room)) {
             (void)poll(NULL, 0, TICK_MS);
             continue;
@@ -663,15 +630,13 @@ static void server_main(void *context) {
         for (peer **at = &s->peers; *at != NULL; i++) {
             leat_error err = {0};
             const char *why = polled[i].revents != 0 ? hear(s, *at, &err) : NULL;
-            if (why != NULL) {
+            if (why != NULL)
                 drop(s, at, why);
-            } else {
+            else
                 at = &(*at)->next;
-            }
         }
-        if (polled[0].revents != 0) {
+        if (polled[0].revents != 0)
             accept_all(s);
-        }
         pass_time(s);
     }
     leati_free(polled);
@@ -684,9 +649,8 @@ static void free_server(leati_store_server *s) {
         s->peers->rank = -1;
         drop(s, &s->peers, "");
     }
-    while (s->meetings != NULL) {
+    while (s->meetings != NULL)
         remove_meeting(s, s->meetings);
-    }
     for (wish *w = s->wishes, *next; w != NULL; w = next) {
         next = w->next;
         leati_free(w->key);
@@ -698,13 +662,11 @@ static void free_server(leati_store_server *s) {
         leati_free(e->value);
         leati_free(e);
     }
-    for (int r = 0; s->members != NULL && r < s->num_ranks; r++) {
+    for (int r = 0; s->members != NULL && r < s->num_ranks; r++)
         leati_free(s->members[r].name);
-    }
     leati_free(s->members);
-    if (s->listening >= 0) {
+    if (s->listening >= 0)
         close(s->listening);
-    }
     leati_free(s);
 }
 
@@ -721,11 +683,10 @@ leati_store_server *leati_store_server_start(const leati_store_options *options,
     s->context = options->context;
     s->members = leati_alloc_zero((size_t)s->num_ranks, sizeof *s->members);
     s->listening = leati_wire_listen(options->address, err);
-    if (s->members == NULL) {
+    if (s->members == NULL)
         leati_no_memory(err);
-    } else if (s->listening >= 0) {
+    else if (s->listening >= 0)
         s->driver = leati_driver_start("store", server_main, s, err);
-    }
     if (s->driver == NULL) {
         free_server(s);
         return NULL;

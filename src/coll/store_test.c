@@ -77,10 +77,9 @@ static void run_ranks(rank *ranks, int count, void (*main)(rank *)) {
         start_rank(&ranks[i], address, i, count, LONG_MS, main, NULL);
     for (int i = 0; i < count; i++)
         pthread_join(ranks[i].thread, NULL);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (ranks[i].status != LEAT_OK)
             fail_msg("rank %d: %s", i, ranks[i].err.text);
-    }
 }
 
 static void has(const leat_error *err, leat_status code, const char *part) {

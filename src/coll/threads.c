@@ -72,14 +72,12 @@ static leat_status sleep_at(threads_collective *c, int rank, uint64_t generation
     leati_queue_gate_lock(c->gate);
     atomic_fetch_add(&c->sleepers, 1);
     while (atomic_load(&c->generation) == generation && !leati_failure_happened(c->failure) &&
-           status == LEAT_OK) {
+           status == LEAT_OK)
         status = leati_queue_gate_wait(c->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
-    }
     atomic_fetch_sub(&c->sleepers, 1);
     leati_queue_gate_unlock(c->gate);
-    if (atomic_load(&c->generation) != generation) {
+    if (atomic_load(&c->generation) != generation)
         return LEAT_OK;
-    }
     if (status != LEAT_OK && !leati_failure_happened(c->failure)) {
         leat_error reason = {0};
         report_missing(c, rank, generation, &reason);
@@ -110,14 +108,12 @@ static void act(const threads_collective *c, int rank) {
                               call->count);
         return;
     case LEATI_CALL_ALL_GATHER:
-        for (int r = 0; r < ranks && bytes > 0; r++) {
+        for (int r = 0; r < ranks && bytes > 0; r++)
             memmove((char *)c->out[rank] + (size_t)r * bytes, c->data[r], bytes);
-        }
         return;
     case LEATI_CALL_BROADCAST:
-        if (rank != call->parameter && bytes > 0) {
+        if (rank != call->parameter && bytes > 0)
             memcpy(c->data[rank], c->data[call->parameter], bytes);
-        }
         return;
     default: return;
     }
@@ -125,37 +121,30 @@ static void act(const threads_collective *c, int rank) {
 
 /* The last rank to arrive does small calls for all, if they are equal; they look for themselves. */
 static void act_for_all(const threads_collective *c, int rank) {
-    if (leati_calls_compare(c->calls, c->base.num_ranks, rank, NULL) == LEAT_OK) {
-        for (int r = 0; r < c->base.num_ranks; r++) {
+    if (leati_calls_compare(c->calls, c->base.num_ranks, rank, NULL) == LEAT_OK)
+        for (int r = 0; r < c->base.num_ranks; r++)
             act(c, r);
-        }
-    }
 }
 
 static leat_status meet(threads_collective *c, int rank, bool small, leat_error *err) {
-    if (leati_failure_happened(c->failure)) {
+    if (leati_failure_happened(c->failure))
         return leati_failure_refuse(c->failure, err);
-    }
     uint64_t generation = atomic_load(&c->generation);
     atomic_store(&c->calls[rank].reached[LEATI_STAGE_MET], generation + 1);
     if (atomic_fetch_add(&c->arrived, 1) + 1 == c->base.num_ranks) {
-        if (small) {
+        if (small)
             act_for_all(c, rank);
-        }
         atomic_store(&c->arrived, 0);
         atomic_store(&c->generation, generation + 1);
-        if (atomic_load(&c->sleepers) > 0) {
+        if (atomic_load(&c->sleepers) > 0)
             wake_all(c);
-        }
         return LEAT_OK;
     }
     for (int i = 0, spins = leati_coll_spins(c->spins); i < spins; i++) {
-        if (atomic_load_explicit(&c->generation, memory_order_acquire) != generation) {
+        if (atomic_load_explicit(&c->generation, memory_order_acquire) != generation)
             return LEAT_OK;
-        }
-        if (leati_failure_happened(c->failure)) {
+        if (leati_failure_happened(c->failure))
             break;
-        }
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
@@ -177,16 +166,13 @@ static leat_status run_call(threads_collective *c, int rank, leati_collective_ca
     c->out[rank] = out;
     leat_error unequal = {0};
     leat_status status = meet(c, rank, small, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     status = leati_calls_compare(c->calls, c->base.num_ranks, rank, &unequal);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return fail_all(c, &unequal, err);
-    }
-    if (small) {
+    if (small)
         return LEAT_OK;
-    }
     act(c, rank);
     return meet(c, rank, false, err);
 }
@@ -288,13 +274,11 @@ leati_collective *leati_threads_collective_new(int num_ranks, int64_t timeout_ms
     c->calls = leati_alloc_aligned(ranks * sizeof(*c->calls), 64);
     c->data = leati_alloc_zero(ranks, sizeof(*c->data));
     c->out = leati_alloc_zero(ranks, sizeof(*c->out));
-    if (c->calls != NULL) {
+    if (c->calls != NULL)
         memset(c->calls, 0, ranks * sizeof(*c->calls));
-    }
     if (c->failure == NULL || c->calls == NULL || c->data == NULL || c->out == NULL) {
-        if (c->failure != NULL) {
+        if (c->failure != NULL)
             leati_no_memory(err);
-        }
         threads_close(&c->base);
         return NULL;
     }

@@ -38,12 +38,10 @@ leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t reques
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
     while (message.msg_iovlen > 0) {
         ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) {
+        if (sent < 0 && errno == EINTR)
             continue;
-        }
-        if (sent < 0) {
+        if (sent < 0)
             return leati_fail(err, LEAT_UNAVAILABLE, "sending: %s", strerror(errno));
-        }
         while (message.msg_iovlen > 0 && (size_t)sent >= message.msg_iov->iov_len) {
             sent -= (ssize_t)message.msg_iov->iov_len;
             message.msg_iov++;
@@ -59,24 +57,20 @@ leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t reques
 
 leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, leat_error *err) {
     for (;;) {
-        if (!leati_grow((void **)&buffer->bytes, &buffer->capacity, buffer->used + CHUNK, 1)) {
+        if (!leati_grow((void **)&buffer->bytes, &buffer->capacity, buffer->used + CHUNK, 1))
             return leati_no_memory(err);
-        }
         ssize_t got = recv(socket, buffer->bytes + buffer->used, CHUNK, MSG_DONTWAIT);
-        if (got < 0 && errno == EINTR) {
+        if (got < 0 && errno == EINTR)
             continue;
-        }
-        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return LEAT_OK;
-        }
         if (got <= 0) {
             return leati_fail(err, LEAT_UNAVAILABLE, "%s",
                               got == 0 ? "the connection was closed" : strerror(errno));
         }
         buffer->used += (size_t)got;
-        if ((size_t)got < CHUNK) {
+        if ((size_t)got < CHUNK)
             return LEAT_OK;
-        }
     }
 }
 
@@ -88,9 +82,8 @@ bool leati_wire_next(leati_wire_buffer *buffer, leati_message_head *head, char *
         memcpy(head, buffer->bytes, sizeof *head);
         *bad = head->size > LEATI_WIRE_MOST;
         size_t whole = sizeof *head + head->size;
-        if (*bad || buffer->used < whole) {
+        if (*bad || buffer->used < whole)
             return false;
-        }
         if (head->kind != 0) {
             ((leati_message_head *)(void *)buffer->bytes)->kind = 0;
             *payload = buffer->bytes + sizeof *head;
@@ -113,9 +106,8 @@ void leati_wire_describe_heartbeat(const leati_beat *beat, int64_t heard_ns, cha
                                                          "computing", "exchanging values"};
     int phase = beat->phase >= 0 && beat->phase < LEATI_NUM_PHASES ? beat->phase : 0;
     char stage[sizeof beat->stage + 4] = "";
-    if (phase == LEATI_PHASE_INPUT && beat->stage[0] != '\0') {
+    if (phase == LEATI_PHASE_INPUT && beat->stage[0] != '\0')
         snprintf(stage, sizeof stage, " (%.79s)", beat->stage);
-    }
     snprintf(text, size, "%s%s after %llu calls, heard %.1f s ago", phases[phase], stage,
              (unsigned long long)beat->calls, (double)(leati_now_ns() - heard_ns) * 1e-9);
 }
@@ -154,9 +146,8 @@ static void no_delay(int socket) {
 static int try_connect(const struct addrinfo *at, int64_t deadline_ns) {
     int connection =
         socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
-    if (connection < 0) {
+    if (connection < 0)
         return -1;
-    }
     int problem = connect(connection, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
     if (problem == EINPROGRESS) {
         struct pollfd waiting = {.fd = connection, .events = POLLOUT};
@@ -164,9 +155,8 @@ static int try_connect(const struct addrinfo *at, int64_t deadline_ns) {
         int ready = poll(&waiting, 1, left < 1 ? 1 : left > 5000 ? 5000 : (int)left);
         socklen_t size = sizeof problem;
         problem = ETIMEDOUT;
-        if (ready > 0) {
+        if (ready > 0)
             (void)getsockopt(connection, SOL_SOCKET, SO_ERROR, &problem, &size);
-        }
     }
     if (problem != 0) {
         close(connection);
@@ -181,9 +171,8 @@ static int try_connect(const struct addrinfo *at, int64_t deadline_ns) {
 int leati_wire_connect(const char *address, int64_t deadline_ns, leat_error *err) {
     char host[256];
     const char *port = NULL;
-    if (split_address(address, host, sizeof host, &port, err) != LEAT_OK) {
+    if (split_address(address, host, sizeof host, &port, err) != LEAT_OK)
         return -1;
-    }
     char why[128] = "";
     for (;;) {
         struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
@@ -197,9 +186,8 @@ int leati_wire_connect(const char *address, int64_t deadline_ns, leat_error *err
             }
             snprintf(why, sizeof why, "%s", strerror(errno));
         }
-        if (found != NULL) {
+        if (found != NULL)
             freeaddrinfo(found);
-        }
         if (leati_now_ns() + AGAIN_MS * 1000000LL >= deadline_ns) {
             leati_fail(err, LEAT_DEADLINE_EXCEEDED, "%s: %s", address, why);
             return -1;
@@ -211,9 +199,8 @@ int leati_wire_connect(const char *address, int64_t deadline_ns, leat_error *err
 int leati_wire_listen(const char *address, leat_error *err) {
     char host[256];
     const char *port = NULL;
-    if (split_address(address, host, sizeof host, &port, err) != LEAT_OK) {
+    if (split_address(address, host, sizeof host, &port, err) != LEAT_OK)
         return -1;
-    }
     int one = 1, zero = 0;
     int listening = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct sockaddr_in6 six = {.sin6_family = AF_INET6,
@@ -223,14 +210,12 @@ int leati_wire_listen(const char *address, leat_error *err) {
                                .sin_port = htons((uint16_t)atoi(port)),
                                .sin_addr.s_addr = htonl(INADDR_ANY)};
     bool has_six = listening >= 0;
-    if (!has_six) {
+    if (!has_six)
         listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    } else {
+    else
         (void)setsockopt(listening, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
-    }
-    if (listening >= 0) {
+    if (listening >= 0)
         (void)setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    }
     if (listening < 0 ||
         (has_six ? bind(listening, (struct sockaddr *)&six, sizeof six)
                  : bind(listening, (struct sockaddr *)&four, sizeof four)) != 0 ||
@@ -238,9 +223,8 @@ int leati_wire_listen(const char *address, leat_error *err) {
         leati_fail(err, errno == EADDRINUSE ? LEAT_FAILED_PRECONDITION : LEAT_UNAVAILABLE,
                    "listening at port %s of \"%s\": %s; is another job running with this address?",
                    port, address, strerror(errno));
-        if (listening >= 0) {
+        if (listening >= 0)
             close(listening);
-        }
         return -1;
     }
     return listening;

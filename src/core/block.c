@@ -33,7 +33,7 @@ leat_status leati_block_prepare(leati_block *block, int num_columns, leat_error 
 void leati_block_clear(leati_block *block) {
     for (int32_t c = 0; c < block->num_columns; c++)
         leati_column_fini(&block->columns[c]);
-    if (block->origins.data)
+    if (block->origins.data != NULL)
         leati_column_fini(&block->origins);
     block->num_columns = 0;
     block->n = 0;
@@ -70,10 +70,10 @@ leat_status leati_block_slice(const leati_block *block, int64_t begin, int64_t n
             return status;
         for (int32_t c = 0; c < block->num_columns; c++)
             leati_column_copy(&block->columns[c], &out->columns[c]);
-        if (block->origins.data)
+        if (block->origins.data != NULL)
             leati_column_copy(&block->origins, &out->origins);
     }
-    if (out->origins.data && begin > 0)
+    if (out->origins.data != NULL && begin > 0)
         leati_column_skip(&out->origins, begin);
     for (int32_t c = 0; begin > 0 && c < out->num_columns; c++)
         leati_column_skip(&out->columns[c], begin);
@@ -91,13 +91,13 @@ struct pick {
 };
 
 static int64_t picked(const struct pick *pick, int64_t i) {
-    return pick->rows ? (int64_t)pick->rows[i] : pick->begin + i * pick->step;
+    return pick->rows != NULL ? (int64_t)pick->rows[i] : pick->begin + i * pick->step;
 }
 
 static leat_status pick_strided(const leati_column *from, const struct pick *pick,
                                 leati_column *to) {
     leati_column_copy(from, to);
-    if (!pick->rows) {
+    if (pick->rows == NULL) {
         to->data += pick->begin * from->stride;
         to->stride = from->stride * pick->step;
     } else if (from->stride != 0) {
@@ -116,16 +116,16 @@ static leat_status pick_selected(const leati_block *block, int32_t c, const stru
     leati_column *to = hidden ? &out->origins : &out->columns[c];
     const uint32_t *composed = NULL;
     leat_buffer *owner = NULL;
-    for (int32_t k = 0; k < c && !composed; k++) {
+    for (int32_t k = 0; k < c && composed == NULL; k++) {
         const leati_column *earlier = &block->columns[k];
         if (earlier->form == LEATI_SELECTED && earlier->rows == from->rows) {
             composed = out->columns[k].rows;
             owner = leat_buffer_ref(out->columns[k].rows_owner);
         }
     }
-    if (!composed) {
+    if (composed == NULL) {
         owner = leat_buffer_new((size_t)pick->n * sizeof(uint32_t), err);
-        if (!owner)
+        if (owner == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
         uint32_t *rows = owner->data;
         for (int64_t i = 0; i < pick->n; i++)
@@ -142,7 +142,7 @@ static leat_status pick_selected(const leati_block *block, int32_t c, const stru
 static leat_status pick_tensors(const leati_column *from, const struct pick *pick, leati_column *to,
                                 leat_error *err) {
     leat_buffer *owner = leati_buffer_of_tensors(pick->n, err);
-    if (!owner)
+    if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_tensor *tensors = owner->data;
     for (int64_t i = 0; i < pick->n; i++)
@@ -165,7 +165,7 @@ static leat_status pick_rows(const leati_block *block, const struct pick *pick, 
         else
             status = pick_tensors(from, pick, &out->columns[c], err);
     }
-    if (status == LEAT_OK && block->origins.data)
+    if (status == LEAT_OK && block->origins.data != NULL)
         status = block->origins.form == LEATI_STRIDED
                      ? pick_strided(&block->origins, pick, &out->origins)
                      : pick_selected(block, block->num_columns, pick, out, err);
@@ -249,9 +249,8 @@ leat_status leati_block_of_element(const leat_element *element, leati_block *out
 
 size_t leati_block_bytes(const leati_block *block) {
     size_t bytes = 0;
-    for (int32_t c = 0; c < block->num_columns; c++) {
+    for (int32_t c = 0; c < block->num_columns; c++)
         if (!leati_add_size(bytes, leati_column_bytes(&block->columns[c], 0, block->n), &bytes))
             return SIZE_MAX;
-    }
     return bytes;
 }

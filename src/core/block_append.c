@@ -56,7 +56,7 @@ static leat_status new_rows(const struct append *job, size_t row_bytes, leat_buf
     leat_buffer *owner = job->to->dtype == LEAT_OBJECT
                              ? leati_buffer_of_objects((int64_t)(bytes / sizeof(void *)), err)
                              : leat_buffer_new(bytes, err);
-    if (!owner)
+    if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_status status = leati_column_hold(job->to, 0, job->to_n, owner, err);
     if (status != LEAT_OK) {
@@ -117,12 +117,12 @@ static leat_status append_tensors(const struct append *job, leati_column *out, l
     const char *end = (const char *)(to->form == LEATI_TENSORS ? to->tensors + job->to_n : NULL);
     leat_buffer *owner;
     leat_tensor *tensors;
-    if (end && has_room(to, end, (size_t)job->from_n * sizeof(leat_tensor))) {
+    if (end != NULL && has_room(to, end, (size_t)job->from_n * sizeof(leat_tensor))) {
         owner = leat_buffer_ref(to->owner);
         tensors = (leat_tensor *)(uintptr_t)to->tensors;
     } else {
         owner = leati_buffer_of_tensors(grown(job), err);
-        if (!owner)
+        if (owner == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
         tensors = owner->data;
         put_tensors(to, job->to_n, tensors);
@@ -170,8 +170,8 @@ static void commit(leati_column *column, int64_t n) {
 static void append_origins(const leati_block *to, const leati_block *from, leati_block *joined) {
     const leati_column *a = &to->origins, *b = &from->origins;
     struct append job = {.to = a, .to_n = to->n, .from = b, .from_n = from->n};
-    if (!a->data || !b->data || a->owner->num_holds != 1 || b->owner->num_holds != 1 ||
-        a->owner->holds[0] != b->owner->holds[0])
+    if (a->data == NULL || b->data == NULL || a->owner->num_holds != 1 ||
+        b->owner->num_holds != 1 || a->owner->holds[0] != b->owner->holds[0])
         return;
     if (append_rows(&job, &joined->origins, NULL) != LEAT_OK)
         joined->origins = (leati_column){0};
@@ -198,7 +198,7 @@ leat_status leati_block_append(leati_block *to, const leati_block *from, leat_er
     if (status == LEAT_OK) {
         append_origins(to, from, &joined);
         joined.n = to->n + from->n;
-        if (joined.origins.data)
+        if (joined.origins.data != NULL)
             commit(&joined.origins, joined.n);
         for (int32_t c = 0; c < joined.num_columns; c++)
             commit(&joined.columns[c], joined.n);

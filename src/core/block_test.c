@@ -43,7 +43,7 @@ static leat_status fill(leati_block *block, int first, int n, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
     leati_column_strided(&block->columns[1], LEAT_STRING, &scalar, words.data, 16, words.owner);
     leat_buffer *array = leati_buffer_of_tensors(n, err);
-    if (!array)
+    if (array == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leati_column_tensors(&block->columns[2], LEAT_INT32, array);
     for (int i = 0; i < n; i++) {
@@ -428,7 +428,7 @@ static leat_status use_blocks(void *context, leat_error *err) {
     leati_block block = {0}, out = {0}, more = {0};
     leat_buffer *rows = NULL;
     leat_status status = fill(&block, 0, ROWS, err);
-    if (status == LEAT_OK && !(rows = leat_buffer_new(3 * sizeof(uint32_t), err)))
+    if (status == LEAT_OK && (rows = leat_buffer_new(3 * sizeof(uint32_t), err)) == NULL)
         status = LEAT_RESOURCE_EXHAUSTED;
     if (status == LEAT_OK) {
         memcpy(leat_buffer_data(rows), (const uint32_t[]){4, 0, 3}, 12);

@@ -26,7 +26,7 @@ leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
     leat_buffer *buffer = NULL;
     if (leati_add_size(HEADER, size, &total))
         buffer = leati_alloc_aligned(total, ALIGNMENT);
-    if (!buffer) {
+    if (buffer == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -41,8 +41,8 @@ leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
 leat_buffer *leat_buffer_adopt(void *data, size_t size, leat_buffer_deleter deleter, void *context,
                                leat_error *err) {
     leat_buffer *buffer = leati_alloc_zero(1, sizeof *buffer);
-    if (!buffer) {
-        if (deleter)
+    if (buffer == NULL) {
+        if (deleter != NULL)
             deleter(context, data, size);
         leati_no_memory(err);
         return NULL;
@@ -56,7 +56,7 @@ leat_buffer *leat_buffer_adopt(void *data, size_t size, leat_buffer_deleter dele
 }
 
 leat_buffer *leat_buffer_ref(leat_buffer *buffer) {
-    if (buffer)
+    if (buffer != NULL)
         atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
     return buffer;
 }
@@ -72,13 +72,13 @@ static bool drop(leat_buffer *buffer) {
 }
 
 void leat_buffer_unref(leat_buffer *buffer) {
-    if (!buffer || !drop(buffer))
+    if (buffer == NULL || !drop(buffer))
         return;
     buffer->next = NULL;
-    for (leat_buffer *list = buffer; list;) {
+    for (leat_buffer *list = buffer; list != NULL;) {
         leat_buffer *dead = list;
         list = dead->next;
-        if (dead->deleter)
+        if (dead->deleter != NULL)
             dead->deleter(dead->context, dead->data, dead->size);
         for (int32_t i = 0; i < dead->num_holds; i++) {
             leat_buffer *held = dead->holds[i];
@@ -88,12 +88,12 @@ void leat_buffer_unref(leat_buffer *buffer) {
             }
         }
         dead->num_holds = 0;
-        if (dead->path && drop(dead->path)) {
+        if (dead->path != NULL && drop(dead->path)) {
             dead->path->next = list;
             list = dead->path;
         }
         dead->path = NULL;
-        if (dead->pool)
+        if (dead->pool != NULL)
             leati_buffer_pool_return(dead->pool, dead);
         else
             leati_buffer_free(dead);
@@ -109,7 +109,7 @@ size_t leat_buffer_size(const leat_buffer *buffer) {
 }
 
 leat_status leati_buffer_hold(leat_buffer *buffer, leat_buffer *other, leat_error *err) {
-    if (!other || other == buffer)
+    if (other == NULL || other == buffer)
         return LEAT_OK;
     if (buffer->num_holds > 0 && buffer->holds[buffer->num_holds - 1] == other)
         return LEAT_OK;
@@ -135,33 +135,32 @@ void leati_buffer_set_path(leat_buffer *buffer, leat_buffer *path, int64_t at) {
 static const leat_buffer *with_path(const leat_buffer *buffer, uintptr_t address, int depth) {
     uintptr_t begin = (uintptr_t)buffer->data;
     const leat_buffer *found = NULL;
-    if (buffer->path && address >= begin && address <= begin + buffer->size)
+    if (buffer->path != NULL && address >= begin && address <= begin + buffer->size)
         return buffer;
-    for (int32_t i = 0; !found && depth > 0 && i < buffer->num_holds; i++)
+    for (int32_t i = 0; found == NULL && depth > 0 && i < buffer->num_holds; i++)
         found = with_path(buffer->holds[i], address, depth - 1);
     return found;
 }
 
 const leat_buffer *leati_buffer_with_path(const leat_buffer *buffer, const void *address) {
-    return buffer ? with_path(buffer, (uintptr_t)address, PINNED_DEPTH) : NULL;
+    return buffer != NULL ? with_path(buffer, (uintptr_t)address, PINNED_DEPTH) : NULL;
 }
 
 bool leati_buffer_sole_owner(const leat_buffer *buffer) {
-    return buffer && buffer->writable && !buffer->device &&
+    return buffer != NULL && buffer->writable && buffer->device == NULL &&
            atomic_load_explicit(&buffer->refs, memory_order_acquire) == 1;
 }
 
 static size_t pinned(const leat_buffer *buffer, int depth) {
     size_t bytes = buffer->size;
-    for (int32_t i = 0; depth > 0 && i < buffer->num_holds; i++) {
+    for (int32_t i = 0; depth > 0 && i < buffer->num_holds; i++)
         if (!leati_add_size(bytes, pinned(buffer->holds[i], depth - 1), &bytes))
             return SIZE_MAX;
-    }
     return bytes;
 }
 
 size_t leati_buffer_pinned(const leat_buffer *buffer) {
-    return buffer ? pinned(buffer, PINNED_DEPTH) : 0;
+    return buffer != NULL ? pinned(buffer, PINNED_DEPTH) : 0;
 }
 
 static void drop_tensors(void *context, void *data, size_t size) {
@@ -187,7 +186,7 @@ static leat_buffer *buffer_of_array(int64_t count, size_t size, leat_buffer_dele
         return NULL;
     }
     leat_buffer *buffer = leat_buffer_new(bytes, err);
-    if (!buffer)
+    if (buffer == NULL)
         return NULL;
     memset(buffer->data, 0, bytes);
     buffer->deleter = deleter;

@@ -22,7 +22,7 @@ struct leati_buffer_pool {
 
 leati_buffer_pool *leati_buffer_pool_new(size_t size, leat_error *err) {
     leati_buffer_pool *pool = leati_alloc_zero(1, sizeof *pool);
-    if (!pool) {
+    if (pool == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -40,19 +40,19 @@ static void pool_free(leati_buffer_pool *pool) {
 leat_buffer *leati_buffer_pool_take(leati_buffer_pool *pool, leat_error *err) {
     pthread_mutex_lock(&pool->lock);
     leat_buffer *buffer = pool->idle;
-    if (buffer) {
+    if (buffer != NULL) {
         pool->idle = buffer->next;
         pool->users++;
     }
     pthread_mutex_unlock(&pool->lock);
-    if (buffer) {
+    if (buffer != NULL) {
         buffer->next = NULL;
         buffer->filled = 0;
         atomic_store_explicit(&buffer->refs, 1, memory_order_relaxed);
         return buffer;
     }
     buffer = leat_buffer_new(pool->size, err);
-    if (!buffer)
+    if (buffer == NULL)
         return NULL;
     buffer->pool = pool;
     pthread_mutex_lock(&pool->lock);
@@ -77,7 +77,7 @@ void leati_buffer_pool_return(leati_buffer_pool *pool, leat_buffer *buffer) {
 }
 
 void leati_buffer_pool_close(leati_buffer_pool *pool) {
-    if (!pool)
+    if (pool == NULL)
         return;
     pthread_mutex_lock(&pool->lock);
     leat_buffer *idle = pool->idle;
@@ -85,7 +85,7 @@ void leati_buffer_pool_close(leati_buffer_pool *pool) {
     pool->closed = true;
     bool last = --pool->users == 0;
     pthread_mutex_unlock(&pool->lock);
-    while (idle) {
+    while (idle != NULL) {
         leat_buffer *next = idle->next;
         leati_buffer_free(idle);
         idle = next;

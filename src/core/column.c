@@ -186,7 +186,8 @@ static bool points_into(const leat_string *strings, int64_t count, const leat_bu
  * without a deleter keeps string bytes either in itself or in what it holds. */
 static leat_status hold_strings(leat_buffer *source, bool needs_itself, leat_buffer *owner,
                                 leat_error *err) {
-    bool headers_only = source && source->writable && !source->deleter && !needs_itself;
+    bool headers_only =
+        source != NULL && source->writable && source->deleter == NULL && !needs_itself;
     if (!headers_only)
         return leati_buffer_hold(owner, source, err);
     for (int32_t i = 0; i < source->num_holds; i++) {
@@ -204,7 +205,7 @@ leat_status leati_column_hold(const leati_column *column, int64_t begin, int64_t
     if (column->form == LEATI_TENSORS) {
         for (int64_t i = begin; i < begin + n; i++) {
             const leat_tensor *tensor = &column->tensors[i];
-            bool inside = tensor->owner &&
+            bool inside = tensor->owner != NULL &&
                           points_into(tensor->data, leat_tensor_count(tensor), tensor->owner);
             leat_status status = hold_strings(tensor->owner, inside, owner, err);
             if (status != LEAT_OK)
@@ -215,7 +216,7 @@ leat_status leati_column_hold(const leati_column *column, int64_t begin, int64_t
     int64_t count = row_values(column), rows = n;
     join_rows(column, &rows, &count);
     bool inside = false;
-    for (int64_t i = begin; column->owner && !inside && i < begin + rows; i++)
+    for (int64_t i = begin; column->owner != NULL && !inside && i < begin + rows; i++)
         inside = points_into(leati_column_row(column, i), count, column->owner);
     return hold_strings(column->owner, inside, owner, err);
 }

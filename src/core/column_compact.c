@@ -24,13 +24,12 @@ static leat_buffer *clone_strings(const leati_column *column, int64_t begin, int
     total = headers;
     for (int64_t i = begin; i < begin + n; i++) {
         const leat_string *strings = leati_column_row(column, i);
-        for (int64_t k = 0; k < values; k++) {
+        for (int64_t k = 0; k < values; k++)
             if (!leati_add_size(total, strings[k].size, &total))
                 total = SIZE_MAX;
-        }
     }
     leat_buffer *buffer = leat_buffer_new(total, err);
-    if (!buffer)
+    if (buffer == NULL)
         return NULL;
     leat_string *to = buffer->data;
     char *bytes = (char *)buffer->data + headers;
@@ -50,7 +49,7 @@ static leat_buffer *clone_strings(const leati_column *column, int64_t begin, int
 static leat_buffer *clone_array(const leati_column *column, int64_t begin, int64_t n,
                                 leat_error *err) {
     leat_buffer *owner = leati_buffer_of_tensors(n, err);
-    if (!owner)
+    if (owner == NULL)
         return NULL;
     leat_tensor *tensors = owner->data;
     for (int64_t i = 0; i < n; i++)
@@ -102,7 +101,7 @@ static leat_status compact_array(leat_tensor *tensors, int64_t n, bool all, leat
 static leat_status clone_tensors(const leati_column *column, int64_t begin, int64_t n, bool all,
                                  leati_column *out, leat_error *err) {
     leat_buffer *owner = clone_array(column, begin, n, err);
-    if (!owner)
+    if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_status status = compact_array(owner->data, n, all, err);
     if (status != LEAT_OK) {
@@ -130,7 +129,7 @@ leat_status leati_column_clone(const leati_column *column, int64_t begin, int64_
         owner = leati_buffer_of_objects((int64_t)(bytes / sizeof(leat_object *)), err);
     else
         owner = leat_buffer_new(bytes, err);
-    if (!owner)
+    if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     if (column->dtype != LEAT_STRING)
         leati_column_gather(column, begin, copies, owner->data, (int64_t)row_bytes);

@@ -21,10 +21,9 @@ bool leati_spec_is_composite(const leat_spec *leaf) {
 }
 
 bool leati_spec_has_composite(const leat_spec *spec) {
-    for (int i = 0; i < leat_spec_num_children(spec); i++) {
+    for (int i = 0; i < leat_spec_num_children(spec); i++)
         if (leati_spec_has_composite(leat_spec_child(spec, i)))
             return true;
-    }
     return leati_spec_is_composite(spec);
 }
 
@@ -48,7 +47,7 @@ leat_status leati_spec_leaves(const leat_spec *spec, leati_leaf **out, int *coun
     int component = 0;
     size_t most = (size_t)leat_spec_num_components(spec);
     leati_leaf *leaves = leati_alloc_zero(most, sizeof *leaves);
-    if (!leaves)
+    if (leaves == NULL)
         return leati_no_memory(err);
     *count = 0;
     collect_leaves(spec, leaves, count, &component);
@@ -250,7 +249,7 @@ static leat_status stack_tensors(const leat_tensor *values, int64_t step, int64_
     if (status != LEAT_OK)
         return status;
     leat_tensor *rows = leati_alloc((size_t)n, sizeof *rows);
-    if (!rows)
+    if (rows == NULL)
         return leati_no_memory(err);
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
         leat_shape own = leat_tensor_shape(&values[i * step]);

@@ -34,10 +34,9 @@ const char *leat_dtype_name(leat_dtype dtype) {
 }
 
 leat_dtype leat_dtype_from_name(const char *name) {
-    for (int i = LEAT_INVALID + 1; name && i < LEAT_NUM_DTYPES; i++) {
+    for (int i = LEAT_INVALID + 1; name != NULL && i < LEAT_NUM_DTYPES; i++)
         if (strcmp(dtypes[i].name, name) == 0)
             return (leat_dtype)i;
-    }
     return LEAT_INVALID;
 }
 

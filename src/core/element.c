@@ -47,7 +47,7 @@ leat_status leat_element_set(leat_element *element, const leat_spec *spec,
             return status;
     }
     /* An array that lies in the element's own would move or vanish under the copy below. */
-    if (element->tensors && tensors >= element->tensors &&
+    if (element->tensors != NULL && tensors >= element->tensors &&
         tensors < element->tensors + element->capacity)
         return set_from_itself(element, spec, tensors, count, err);
     leat_status status = leati_element_reserve(element, count, err);
@@ -107,7 +107,7 @@ void leat_element_clear(leat_element *element) {
 }
 
 void leat_element_fini(leat_element *element) {
-    if (!element)
+    if (element == NULL)
         return;
     leat_element_clear(element);
     leati_free(element->tensors);
@@ -124,13 +124,12 @@ void leati_element_move(leat_element *from, leat_element *to) {
 }
 
 bool leati_element_equal(const leat_element *a, const leat_element *b) {
-    if (!a->spec || !b->spec)
+    if (a->spec == NULL || b->spec == NULL)
         return a->spec == b->spec;
     if (!leat_spec_equal(a->spec, b->spec) || a->num_tensors != b->num_tensors)
         return false;
-    for (int i = 0; i < a->num_tensors; i++) {
+    for (int i = 0; i < a->num_tensors; i++)
         if (!leati_tensor_equal(&a->tensors[i], &b->tensors[i]))
             return false;
-    }
     return true;
 }

@@ -62,7 +62,7 @@ static const leat_tensor *put_value(leati_text_sink *sink, const leat_spec *spec
 
 size_t leat_element_print(const leat_element *element, char *text, size_t size) {
     leati_text_sink sink = leati_sink_over(text, size);
-    if (element->spec)
+    if (element->spec != NULL)
         put_value(&sink, element->spec, element->tensors);
     return sink.at;
 }

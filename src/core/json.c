@@ -19,7 +19,7 @@ void *leati_json_no_memory(leat_error *err) {
 }
 
 const char *leati_json_type(const json_t *json) {
-    if (!json)
+    if (json == NULL)
         return "nothing";
     switch (json_typeof(json)) {
     case JSON_OBJECT: return "an object";
@@ -86,7 +86,7 @@ json_t *leati_json_of_string(const char *bytes, size_t size) {
     if (printable)
         return json_stringn(size > 0 ? bytes : "", size);
     char *hex = leati_alloc(size, 2);
-    if (!hex)
+    if (hex == NULL)
         return NULL;
     for (size_t i = 0; i < size; i++) {
         static const char digits[] = "0123456789abcdef";
@@ -95,7 +95,7 @@ json_t *leati_json_of_string(const char *bytes, size_t size) {
     }
     json_t *text = json_stringn(hex, 2 * size);
     leati_free(hex);
-    return text ? json_pack("{s:o}", "hex", text) : NULL;
+    return text != NULL ? json_pack("{s:o}", "hex", text) : NULL;
 }
 
 static int hex_digit(char c) {
@@ -145,7 +145,7 @@ leat_status leati_json_to_string(const json_t *json, char **bytes, size_t *size,
     if (status != LEAT_OK)
         return status;
     char *copy = leati_alloc(*size + 1, 1);
-    if (!copy)
+    if (copy == NULL)
         return leati_no_memory(err);
     leati_json_string_bytes(json, copy);
     copy[*size] = '\0';
@@ -157,11 +157,11 @@ leat_status leati_json_to_double(const json_t *json, double *out, leat_error *er
     const char *text = json_string_value(json);
     if (json_is_number(json))
         *out = json_number_value(json);
-    else if (text && strcmp(text, "nan") == 0)
+    else if (text != NULL && strcmp(text, "nan") == 0)
         *out = (double)NAN;
-    else if (text && strcmp(text, "inf") == 0)
+    else if (text != NULL && strcmp(text, "inf") == 0)
         *out = (double)INFINITY;
-    else if (text && strcmp(text, "-inf") == 0)
+    else if (text != NULL && strcmp(text, "-inf") == 0)
         *out = -(double)INFINITY;
     else
         return leati_refuse(err, VALUE, "expected a number, \"nan\", \"inf\" or \"-inf\", found %s",
@@ -173,7 +173,7 @@ json_t *leati_json_of_shape(const leat_shape *shape) {
     if (shape->rank < 0)
         return json_null();
     json_t *list = json_array();
-    for (int32_t i = 0; list && i < shape->rank; i++) {
+    for (int32_t i = 0; list != NULL && i < shape->rank; i++) {
         if (json_array_append_new(list, json_integer(shape->dims[i])) != 0) {
             json_decref(list);
             return NULL;

@@ -26,13 +26,13 @@ static json_t *write_value(struct writer *writer, const leat_spec *spec);
 static json_t *write_children(struct writer *writer, const leat_spec *spec) {
     bool dict = leat_spec_get_kind(spec) == LEAT_SPEC_DICT;
     json_t *children = dict ? json_object() : json_array();
-    if (!children)
+    if (children == NULL)
         return leati_json_no_memory(writer->err);
     for (int i = 0; i < leat_spec_num_children(spec); i++) {
         json_t *child = write_value(writer, leat_spec_child(spec, i));
-        bool failed = !child;
-        if (child && (dict ? json_object_set_new(children, leat_spec_key(spec, i), child)
-                           : json_array_append_new(children, child)) != 0) {
+        bool failed = child == NULL;
+        if (child != NULL && (dict ? json_object_set_new(children, leat_spec_key(spec, i), child)
+                                   : json_array_append_new(children, child)) != 0) {
             leati_json_no_memory(writer->err);
             failed = true;
         }
@@ -46,16 +46,16 @@ static json_t *write_children(struct writer *writer, const leat_spec *spec) {
 
 /* {name: value}, where `value` is given and NULL if an error was written. */
 static json_t *named(struct writer *writer, const char *name, json_t *value) {
-    if (!value)
+    if (value == NULL)
         return NULL;
     json_t *json = json_pack("{s:o}", name, value);
-    return json ? json : leati_json_no_memory(writer->err);
+    return json != NULL ? json : leati_json_no_memory(writer->err);
 }
 
 /* The values of a vector as a plain list. */
 static json_t *plain_list(const leat_tensor *tensor) {
     json_t *list = json_array();
-    for (int64_t i = 0; list && i < leat_tensor_count(tensor); i++) {
+    for (int64_t i = 0; list != NULL && i < leat_tensor_count(tensor); i++) {
         if (json_array_append_new(list, leati_json_of_value(tensor, i)) != 0) {
             json_decref(list);
             return NULL;
@@ -68,11 +68,11 @@ static json_t *plain_list(const leat_tensor *tensor) {
 static json_t *write_ragged(struct writer *writer, const leat_spec *spec) {
     int ragged_rank = leat_spec_ragged_rank(spec);
     json_t *values = leati_json_of_tensor(writer->next++, writer->err);
-    if (!values || ragged_rank <= 0)
+    if (values == NULL || ragged_rank <= 0)
         return values;
     json_t *splits = json_array();
     for (int i = 0; i < ragged_rank; i++) {
-        if (splits && json_array_append_new(splits, plain_list(writer->next)) != 0) {
+        if (splits != NULL && json_array_append_new(splits, plain_list(writer->next)) != 0) {
             json_decref(splits);
             splits = NULL;
         }
@@ -81,26 +81,26 @@ static json_t *write_ragged(struct writer *writer, const leat_spec *spec) {
     bool narrow = leat_spec_row_splits_dtype(spec) == LEAT_INT32;
     json_t *json = json_pack("{s:{s:o, s:o, s:s*}}", "ragged", "values", values, "row_splits",
                              splits, "row_splits_dtype", narrow ? "int32" : NULL);
-    return json ? json : leati_json_no_memory(writer->err);
+    return json != NULL ? json : leati_json_no_memory(writer->err);
 }
 
 static json_t *write_sparse(struct writer *writer) {
     const leat_tensor *parts = writer->next;
     writer->next += 3;
     json_t *indices = leati_json_of_tensor(&parts[0], writer->err);
-    json_t *values = indices ? leati_json_of_tensor(&parts[1], writer->err) : NULL;
-    if (!values) {
+    json_t *values = indices != NULL ? leati_json_of_tensor(&parts[1], writer->err) : NULL;
+    if (values == NULL) {
         json_decref(indices);
         return NULL;
     }
     json_t *json = json_pack("{s:{s:o, s:o, s:o}}", "sparse", "indices", indices, "values", values,
                              "dense_shape", plain_list(&parts[2]));
-    return json ? json : leati_json_no_memory(writer->err);
+    return json != NULL ? json : leati_json_no_memory(writer->err);
 }
 
 static json_t *write_object(struct writer *writer, const char *name) {
     leat_object *const *object = (writer->next++)->data;
-    if (writer->object)
+    if (writer->object != NULL)
         return named(writer, name, writer->object(writer->context, *object, writer->err));
     leati_fail(writer->err, LEAT_UNIMPLEMENTED, "a %s in an element cannot be written as JSON",
                name);
@@ -122,7 +122,7 @@ static json_t *write_value(struct writer *writer, const leat_spec *spec) {
 
 json_t *leati_json_of_element_with(const leat_element *element, leati_json_object_writer write,
                                    void *context, leat_error *err) {
-    if (!element->spec || leat_spec_num_components(element->spec) != element->num_tensors) {
+    if (element->spec == NULL || leat_spec_num_components(element->spec) != element->num_tensors) {
         leati_refuse(err, VALUE, "expected an element, found an empty one");
         return NULL;
     }
@@ -158,23 +158,24 @@ static leat_spec *read_value(struct reader *reader, const json_t *json, int dept
 
 static leat_spec *read_children(struct reader *reader, const json_t *json, const char **keys,
                                 int depth, leat_error *err) {
-    size_t count = keys ? json_object_size(json) : json_array_size(json);
+    size_t count = keys != NULL ? json_object_size(json) : json_array_size(json);
     leat_spec **children = leati_alloc(count, sizeof *children);
-    if (!children) {
+    if (children == NULL) {
         leati_no_memory(err);
         return NULL;
     }
     leat_spec *spec = NULL;
     size_t made = 0;
     for (; made < count; made++) {
-        const json_t *child = keys ? json_object_get(json, keys[made]) : json_array_get(json, made);
+        const json_t *child =
+            keys != NULL ? json_object_get(json, keys[made]) : json_array_get(json, made);
         children[made] = read_value(reader, child, depth + 1, err);
-        if (!children[made])
+        if (children[made] == NULL)
             break;
     }
     if (made == count)
-        spec = keys ? leat_spec_dict(keys, children, (int)count, err)
-                    : leat_spec_tuple(children, (int)count, err);
+        spec = keys != NULL ? leat_spec_dict(keys, children, (int)count, err)
+                            : leat_spec_tuple(children, (int)count, err);
     else
         while (made > 0)
             leat_spec_unref(children[--made]);
@@ -198,7 +199,7 @@ static leat_spec *read_dict(struct reader *reader, const json_t *json, int depth
 /* Keeps the tensor (given) and makes the spec of its dtype and shape. */
 static leat_spec *keep_tensor(struct reader *reader, leat_tensor *tensor, leat_error *err) {
     leat_spec *spec = leat_spec_tensor(tensor->dtype, leat_tensor_shape(tensor), err);
-    if (!spec) {
+    if (spec == NULL) {
         leat_tensor_unref(tensor);
         return NULL;
     }
@@ -244,7 +245,7 @@ static leat_spec *read_ragged(struct reader *reader, const json_t *json, leat_er
     leat_shape shape = {0};
     leat_dtype splits = LEAT_INT64;
     const json_t *name = json_object_get(json, "row_splits_dtype");
-    if (name && leati_json_to_dtype(name, &splits, err) != LEAT_OK)
+    if (name != NULL && leati_json_to_dtype(name, &splits, err) != LEAT_OK)
         return NULL;
     if (splits != LEAT_INT32 && splits != LEAT_INT64) {
         leati_refuse(err, DTYPE, "expected \"row_splits_dtype\" int32 or int64, found %s",
@@ -262,10 +263,9 @@ static leat_spec *read_ragged(struct reader *reader, const json_t *json, leat_er
         goto done;
     }
     int64_t rows = parts[0].dims[0];
-    for (size_t i = levels; i > 0; i--) {
+    for (size_t i = levels; i > 0; i--)
         if (read_splits(json_array_get(lists, i - 1), splits, &rows, &parts[i], err) != LEAT_OK)
             goto done;
-    }
     shape.rank = (int32_t)levels + parts[0].rank;
     shape.dims[0] = rows;
     for (size_t i = 1; i <= levels; i++)
@@ -273,7 +273,7 @@ static leat_spec *read_ragged(struct reader *reader, const json_t *json, leat_er
     for (int32_t i = 1; i < parts[0].rank; i++)
         shape.dims[(int32_t)levels + i] = parts[0].dims[i];
     spec = leat_spec_ragged(parts[0].dtype, shape, (int)levels, splits, err);
-    for (size_t i = 0; spec && i <= levels; i++) {
+    for (size_t i = 0; spec != NULL && i <= levels; i++) {
         leat_status status = keep(reader, &parts[i], err);
         parts[i] = (leat_tensor){0};
         if (status != LEAT_OK) {
@@ -300,7 +300,7 @@ static leat_spec *read_sparse(struct reader *reader, const json_t *json, leat_er
         read = leati_json_to_tensor(json_object_get(json, names[i]), &parts[i], err) == LEAT_OK;
     if (read)
         spec = leat_spec_sparse(parts[1].dtype, shape, err);
-    for (int i = 0; spec && i < 3; i++) {
+    for (int i = 0; spec != NULL && i < 3; i++) {
         leat_status status = leati_spec_check_tensor(spec, i, &parts[i], err);
         if (status == LEAT_OK) {
             status = keep(reader, &parts[i], err);
@@ -327,7 +327,7 @@ static leat_spec *read_required(struct reader *reader, const json_t *json, leat_
 }
 
 static bool is_structure(const json_t *json) {
-    return json_is_null(json) || (json_is_object(json) && !json_object_get(json, "hex"));
+    return json_is_null(json) || (json_is_object(json) && json_object_get(json, "hex") == NULL);
 }
 
 static bool has_structures(const json_t *list) {
@@ -356,15 +356,15 @@ static leat_spec *read_value(struct reader *reader, const json_t *json, int dept
         return keep_tensor(reader, &tensor, err);
     }
     const json_t *part;
-    if ((part = json_object_get(json, "tuple")) && json_is_array(part))
+    if ((part = json_object_get(json, "tuple")) != NULL && json_is_array(part))
         return read_children(reader, part, NULL, depth, err);
-    if ((part = json_object_get(json, "dict")))
+    if ((part = json_object_get(json, "dict")) != NULL)
         return read_dict(reader, part, depth, err);
-    if ((part = json_object_get(json, "ragged")))
+    if ((part = json_object_get(json, "ragged")) != NULL)
         return read_ragged(reader, part, err);
-    if ((part = json_object_get(json, "sparse")))
+    if ((part = json_object_get(json, "sparse")) != NULL)
         return read_sparse(reader, part, err);
-    if ((part = json_object_get(json, "required")))
+    if ((part = json_object_get(json, "required")) != NULL)
         return read_required(reader, part, err);
     if (leati_json_to_tensor(json, &tensor, err) != LEAT_OK)
         return NULL;
@@ -374,12 +374,12 @@ static leat_spec *read_value(struct reader *reader, const json_t *json, int dept
 leat_status leati_json_to_element(const json_t *json, leat_element *out, leat_error *err) {
     struct reader reader = {0};
     leat_error own = {0};
-    if (!err)
+    if (err == NULL)
         err = &own;
     err->code = LEAT_OK;
-    leat_spec *spec = json ? read_value(&reader, json, 1, err) : NULL;
+    leat_spec *spec = json != NULL ? read_value(&reader, json, 1, err) : NULL;
     leat_status status = LEAT_OK;
-    if (spec) {
+    if (spec != NULL) {
         status = leati_element_give(out, spec, reader.tensors, err);
     } else {
         if (err->code == LEAT_OK)

@@ -73,7 +73,7 @@ static void ends_of_ranges(void **state) {
             snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [%s]}",
                      cases[i].dtype, ends[end]);
             same_element(text);
-            if (!beyond[end])
+            if (beyond[end] == NULL)
                 continue;
             snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [%s]}",
                      cases[i].dtype, beyond[end]);
@@ -249,7 +249,7 @@ static void spec_refused(const char *text, const char *why) {
     leat_error err = {0};
     assert_null(leat_spec_from_json(text, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    if (text && strcmp(err.text, why) != 0)
+    if (text != NULL && strcmp(err.text, why) != 0)
         fail_msg("%s: expected \"%s\", found \"%s\"", text, why, err.text);
 }
 
@@ -306,12 +306,12 @@ static void specs_refuse(void **state) {
 
 static leat_status tagged_again(void *context, leat_error *err) {
     leat_spec *spec = leat_spec_from_json(context, err);
-    char *again = spec ? leat_spec_to_json(spec, err) : NULL;
-    if (again)
+    char *again = spec != NULL ? leat_spec_to_json(spec, err) : NULL;
+    if (again != NULL)
         assert_string_equal(again, context);
     leat_spec_unref(spec);
     leati_free(again);
-    return again ? LEAT_OK : torture_code(err);
+    return again != NULL ? LEAT_OK : torture_code(err);
 }
 
 /* The words of the caller at tuples and dicts come back. */

@@ -98,7 +98,7 @@ json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
     json_t *json = json_loadb(source, copy.size > 0 ? copy.size : size,
                               JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
     leati_text_fini(&copy);
-    if (json)
+    if (json != NULL)
         return json;
     /* jansson may say nothing then, or that the text is wrong. */
     if (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0' ||

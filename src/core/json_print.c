@@ -25,11 +25,12 @@ static int compare_keys(const void *a, const void *b) {
 leat_status leati_json_sorted_keys(const json_t *object, const char ***out, leat_error *err) {
     size_t count = json_object_size(object);
     const char **keys = leati_alloc(count, sizeof *keys);
-    if (!keys)
+    if (keys == NULL)
         return leati_no_memory(err);
     size_t i = 0;
     void *walk = json_object_iter((json_t *)(uintptr_t)object);
-    for (; walk && i < count; walk = json_object_iter_next((json_t *)(uintptr_t)object, walk))
+    for (; walk != NULL && i < count;
+         walk = json_object_iter_next((json_t *)(uintptr_t)object, walk))
         keys[i++] = json_object_iter_key(walk);
     qsort(keys, count, sizeof *keys, compare_keys);
     *out = keys;
@@ -66,7 +67,7 @@ static void print_real(struct printer *printer, double value) {
     }
     bool real = false;
     for (char *c = number; *c; c++) {
-        if (strchr("0123456789+-", *c))
+        if (strchr("0123456789+-", *c) != NULL)
             continue;
         real = true;
         if (*c != 'e')
@@ -162,7 +163,7 @@ char *leati_json_print(const json_t *json, int indent, bool sorted, leat_error *
     struct printer printer = {.indent = indent, .sorted = sorted};
     print_value(&printer, json, 0);
     char *text = leati_text_take(&printer.text);
-    if (!text)
+    if (text == NULL)
         leati_no_memory(err);
     return text;
 }

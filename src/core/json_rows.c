@@ -22,24 +22,24 @@ static bool is_default(const leati_row *row, const void *at) {
     case LEATI_ROW_DTYPE: return *(const leat_dtype *)at == (leat_dtype)(int)row->default_number;
     case LEATI_ROW_SHAPE: return ((const leat_shape *)at)->rank == LEAT_UNKNOWN_RANK;
     case LEATI_ROW_SEED: return !((const leati_seed_argument *)at)->given;
-    case LEATI_ROW_INTS: return !((const leati_ints *)at)->values;
-    case LEATI_ROW_FLOATS: return !((const leati_floats *)at)->values;
-    case LEATI_ROW_STRINGS: return !((const leati_strings *)at)->values;
-    case LEATI_ROW_ELEMENT: return !((const leat_element *)at)->spec;
+    case LEATI_ROW_INTS: return ((const leati_ints *)at)->values == NULL;
+    case LEATI_ROW_FLOATS: return ((const leati_floats *)at)->values == NULL;
+    case LEATI_ROW_STRINGS: return ((const leati_strings *)at)->values == NULL;
+    case LEATI_ROW_ELEMENT: return ((const leat_element *)at)->spec == NULL;
     case LEATI_ROW_STRING: {
         const char *text = *(char *const *)at;
-        if (!text || !row->default_text)
+        if (text == NULL || row->default_text == NULL)
             return text == row->default_text;
         return strcmp(text, row->default_text) == 0;
     }
-    case LEATI_ROW_SPEC: return !*(leat_spec *const *)at;
-    default: return !*(leat_object *const *)at;
+    case LEATI_ROW_SPEC: return *(leat_spec *const *)at == NULL;
+    default: return *(leat_object *const *)at == NULL;
     }
 }
 
 static json_t *write_ints(const leati_ints *ints) {
     json_t *list = json_array();
-    for (int32_t i = 0; list && i < ints->count; i++) {
+    for (int32_t i = 0; list != NULL && i < ints->count; i++) {
         if (json_array_append_new(list, json_integer(ints->values[i])) != 0) {
             json_decref(list);
             return NULL;
@@ -50,7 +50,7 @@ static json_t *write_ints(const leati_ints *ints) {
 
 static json_t *write_floats(const leati_floats *floats) {
     json_t *list = json_array();
-    for (int32_t i = 0; list && i < floats->count; i++) {
+    for (int32_t i = 0; list != NULL && i < floats->count; i++) {
         if (json_array_append_new(list, leati_json_of_double(floats->values[i])) != 0) {
             json_decref(list);
             return NULL;
@@ -61,7 +61,7 @@ static json_t *write_floats(const leati_floats *floats) {
 
 static json_t *write_strings(const leati_strings *strings) {
     json_t *list = json_array();
-    for (int32_t i = 0; list && i < strings->count; i++) {
+    for (int32_t i = 0; list != NULL && i < strings->count; i++) {
         const leat_string *string = &strings->values[i];
         if (json_array_append_new(list, leati_json_of_string(string->data, string->size)) != 0) {
             json_decref(list);
@@ -91,7 +91,7 @@ static json_t *write_simple(const leati_row *row, const void *at) {
     case LEATI_ROW_STRINGS: return write_strings(at);
     default: {
         const char *text = *(char *const *)at;
-        return text ? leati_json_of_string(text, strlen(text)) : json_null();
+        return text != NULL ? leati_json_of_string(text, strlen(text)) : json_null();
     }
     }
 }
@@ -121,24 +121,24 @@ static json_t *write_member(const leati_row *row, const void *at,
     case LEATI_ROW_SPEC: return leati_json_of_spec(*(leat_spec *const *)at, err);
     case LEATI_ROW_ELEMENT: return leati_json_of_element(at, err);
     case LEATI_ROW_FUNCTION:
-        if (functions && functions->write)
+        if (functions != NULL && functions->write != NULL)
             return functions->write(functions->context, *(leat_object *const *)at, err);
         leati_fail(err, LEAT_UNIMPLEMENTED, "a function cannot be written here");
         return NULL;
     case LEATI_ROW_OBJECT:
-        if (functions && functions->write_object)
+        if (functions != NULL && functions->write_object != NULL)
             return functions->write_object(functions->context, *(leat_object *const *)at, err);
         leati_fail(err, LEAT_UNIMPLEMENTED, "an object cannot be written as JSON");
         return NULL;
     default: json = write_simple(row, at); break;
     }
-    return json ? json : leati_json_no_memory(err);
+    return json != NULL ? json : leati_json_no_memory(err);
 }
 
 json_t *leati_json_of_rows(const leati_row *rows, const void *args, bool all,
                            const leati_json_functions *functions, leat_error *err) {
     json_t *object = json_object();
-    if (!object)
+    if (object == NULL)
         return leati_json_no_memory(err);
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
         const void *at = (const char *)args + row->offset;
@@ -147,7 +147,7 @@ json_t *leati_json_of_rows(const leati_row *rows, const void *args, bool all,
         if (row->type == LEATI_ROW_OBJECT && (row->flags & LEATI_CONSTRUCT))
             continue; /* made again of other arguments */
         json_t *value = write_member(row, at, functions, err);
-        if (!value) {
+        if (value == NULL) {
             leati_prefix(err, "argument %s", row->name);
             json_decref(object);
             return NULL;
@@ -191,7 +191,7 @@ static leat_status read_ints(const leati_row *row, const json_t *json, leati_int
                              leat_error *err) {
     size_t count = num_items(json);
     int64_t *values = leati_alloc(count, sizeof *values);
-    if (!values || count > INT32_MAX) {
+    if (values == NULL || count > INT32_MAX) {
         leati_free(values);
         return leati_no_memory(err);
     }
@@ -209,7 +209,7 @@ static leat_status read_ints(const leati_row *row, const json_t *json, leati_int
 static leat_status read_floats(const json_t *json, leati_floats *at, leat_error *err) {
     size_t count = num_items(json);
     double *values = leati_alloc(count, sizeof *values);
-    if (!values || count > INT32_MAX) {
+    if (values == NULL || count > INT32_MAX) {
         leati_free(values);
         return leati_no_memory(err);
     }
@@ -227,7 +227,7 @@ static leat_status read_floats(const json_t *json, leati_floats *at, leat_error 
 static leat_status read_strings(const json_t *json, leati_strings *at, leat_error *err) {
     size_t count = num_items(json);
     leati_strings strings = {.values = leati_alloc_zero(count, sizeof *strings.values)};
-    if (!strings.values || count > INT32_MAX) {
+    if (strings.values == NULL || count > INT32_MAX) {
         leati_free(strings.values);
         return leati_no_memory(err);
     }
@@ -252,7 +252,7 @@ static leat_status read_string(const json_t *json, char **at, leat_error *err) {
     leat_status status = leati_json_to_string(json, &bytes, &size, err);
     if (status != LEAT_OK)
         return status;
-    if (memchr(bytes, '\0', size)) {
+    if (memchr(bytes, '\0', size) != NULL) {
         leati_free(bytes);
         return leati_refuse(err, VALUE,
                             "expected a text without the byte 0, found one of %zu bytes", size);
@@ -265,7 +265,7 @@ static leat_status read_string(const json_t *json, char **at, leat_error *err) {
 static leat_status read_number(const leati_row *row, const json_t *json, void *at,
                                leat_error *err) {
     const char *text = json_string_value(json);
-    if ((row->flags & LEATI_AUTOTUNE) && text && strcmp(text, "AUTOTUNE") == 0) {
+    if ((row->flags & LEATI_AUTOTUNE) && text != NULL && strcmp(text, "AUTOTUNE") == 0) {
         *(int64_t *)at = -1;
         return LEAT_OK;
     }
@@ -282,15 +282,15 @@ static leat_status read_number(const leati_row *row, const json_t *json, void *a
 static leat_status read_function(const leati_row *row, const json_t *json, leat_object **at,
                                  const leati_json_functions *functions, leat_error *err) {
     leat_object *(*read)(void *, const leati_row *, const json_t *, leat_error *) = NULL;
-    if (functions)
+    if (functions != NULL)
         read = row->type == LEATI_ROW_FUNCTION ? functions->read : functions->read_object;
-    if (!read)
+    if (read == NULL)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "a value of type %s cannot be read from JSON",
                           leati_row_type_name(row->type));
     leat_error own = {0};
-    leat_object *object = read(functions->context, row, json, err ? err : &own);
-    if (!object)
-        return err ? err->code : own.code;
+    leat_object *object = read(functions->context, row, json, err != NULL ? err : &own);
+    if (object == NULL)
+        return err != NULL ? err->code : own.code;
     *at = object;
     return LEAT_OK;
 }
@@ -333,7 +333,8 @@ static leat_status read_member(const leati_row *rows, const leati_row *row, void
         return read_null(row, at, err);
     bool structured = row->type == LEATI_ROW_SPEC || row->type == LEATI_ROW_ELEMENT ||
                       row->type == LEATI_ROW_FUNCTION || row->type == LEATI_ROW_OBJECT;
-    if (!structured && json_object_get(json, "dtype") && json_object_get(json, "data"))
+    if (!structured && json_object_get(json, "dtype") != NULL &&
+        json_object_get(json, "data") != NULL)
         return read_literal(rows, row, args, json, err);
     switch (row->type) {
     case LEATI_ROW_BOOL:
@@ -356,14 +357,14 @@ static leat_status read_member(const leati_row *rows, const leati_row *row, void
     case LEATI_ROW_STRINGS: return read_strings(json, at, err);
     case LEATI_ROW_ELEMENT: {
         const json_t *given = json_object_get(json, "given");
-        if (given && functions && functions->given)
+        if (given != NULL && functions != NULL && functions->given != NULL)
             return functions->given(functions->context, json_integer_value(given), at, err);
         return leati_json_to_element(json, at, err);
     }
     case LEATI_ROW_SPEC: {
         leat_error own = {0};
         leat_spec *spec = leati_json_to_spec(json, &own);
-        if (!spec)
+        if (spec == NULL)
             return leati_error_pass(err, &own);
         *(leat_spec **)at = spec;
         return LEAT_OK;
@@ -377,10 +378,9 @@ static leat_status read_member(const leati_row *rows, const leati_row *row, void
 static leat_status fail_unknown(const leati_row *rows, const char *what, const char *name,
                                 leat_error *err) {
     leati_text names = {0};
-    for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
+    for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++)
         if (!(row->flags & LEATI_CONSTRUCT))
             leati_text_addf(&names, "%s%s", names.size > 0 ? ", " : "", row->name);
-    }
     leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has no argument %.60s; it takes %s", what, name,
                names.size > 0 && !names.failed ? names.data : "none");
     leati_text_fini(&names);
@@ -395,11 +395,11 @@ static leat_status read_members(const json_t *json, const leati_row *rows, void 
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)json, name, value) {
-        if (!leati_rows_find(rows, name))
+        if (leati_rows_find(rows, name) == NULL)
             return fail_unknown(rows, what, name, err);
     }
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
-        if ((row->flags & LEATI_REQUIRED) && !json_object_get(json, row->name))
+        if ((row->flags & LEATI_REQUIRED) && json_object_get(json, row->name) == NULL)
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: argument %s (%s) is missing", what,
                               row->name, leati_row_type_name(row->type));
     }
@@ -418,7 +418,7 @@ static leat_status read_members(const json_t *json, const leati_row *rows, void 
 leat_status leati_json_to_rows(const json_t *json, const leati_row *rows, void *args,
                                const char *what, const leati_json_functions *functions,
                                leat_error *err) {
-    if (json && !json_is_object(json))
+    if (json != NULL && !json_is_object(json))
         return leati_refuse(err, VALUE, "%s: expected an object of arguments, found %s", what,
                             leati_json_type(json));
     leat_status status = leati_rows_defaults(rows, args, err);

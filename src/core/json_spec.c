@@ -13,7 +13,7 @@ static json_t *write_spec(const leat_spec *spec, bool tags);
 static json_t *write_children(const leat_spec *spec, bool tags) {
     bool dict = leat_spec_get_kind(spec) == LEAT_SPEC_DICT;
     json_t *children = dict ? json_object() : json_array();
-    for (int i = 0; children && i < leat_spec_num_children(spec); i++) {
+    for (int i = 0; children != NULL && i < leat_spec_num_children(spec); i++) {
         json_t *child = write_spec(leat_spec_child(spec, i), tags);
         int failed = dict ? json_object_set_new(children, leat_spec_key(spec, i), child)
                           : json_array_append_new(children, child);
@@ -27,7 +27,7 @@ static json_t *write_children(const leat_spec *spec, bool tags) {
 
 static json_t *write_composite(const leat_spec *spec, const char *kind, bool tags) {
     json_t *json = json_pack("{s:o}", kind, write_children(spec, tags));
-    if (json && tags && leat_spec_tag(spec) != 0 &&
+    if (json != NULL && tags && leat_spec_tag(spec) != 0 &&
         json_object_set_new(json, "tag", json_integer(leat_spec_tag(spec))) != 0) {
         json_decref(json);
         return NULL;
@@ -60,31 +60,32 @@ static json_t *write_spec(const leat_spec *spec, bool tags) {
 
 json_t *leati_json_of_spec(const leat_spec *spec, leat_error *err) {
     json_t *json = write_spec(spec, false);
-    return json ? json : leati_json_no_memory(err);
+    return json != NULL ? json : leati_json_no_memory(err);
 }
 
 static leat_spec *read_spec(const json_t *json, int depth, leat_error *err);
 
 /* The children of a tuple (`keys` NULL) or of a dict in the order of `keys`. */
 static leat_spec *read_children(const json_t *json, const char **keys, int depth, leat_error *err) {
-    size_t count = keys ? json_object_size(json) : json_array_size(json);
+    size_t count = keys != NULL ? json_object_size(json) : json_array_size(json);
     leat_spec **children = leati_alloc(count, sizeof *children);
-    if (!children) {
+    if (children == NULL) {
         leati_no_memory(err);
         return NULL;
     }
     leat_spec *spec = NULL;
     size_t made = 0;
     while (made < count) {
-        const json_t *child = keys ? json_object_get(json, keys[made]) : json_array_get(json, made);
+        const json_t *child =
+            keys != NULL ? json_object_get(json, keys[made]) : json_array_get(json, made);
         children[made] = read_spec(child, depth + 1, err);
-        if (!children[made])
+        if (children[made] == NULL)
             break;
         made++;
     }
     if (made == count)
-        spec = keys ? leat_spec_dict(keys, children, (int)count, err)
-                    : leat_spec_tuple(children, (int)count, err);
+        spec = keys != NULL ? leat_spec_dict(keys, children, (int)count, err)
+                            : leat_spec_tuple(children, (int)count, err);
     else
         while (made > 0)
             leat_spec_unref(children[--made]);
@@ -114,7 +115,7 @@ static leat_spec *read_leaf(const json_t *json, leat_spec_kind kind, leat_error 
     if (leati_json_to_dtype(json_object_get(json, "dtype"), &dtype, err) != LEAT_OK ||
         leati_json_to_shape(json_object_get(json, "shape"), &shape, err) != LEAT_OK)
         return NULL;
-    if (splits_name && leati_json_to_dtype(splits_name, &splits, err) != LEAT_OK)
+    if (splits_name != NULL && leati_json_to_dtype(splits_name, &splits, err) != LEAT_OK)
         return NULL;
     if (kind == LEAT_SPEC_TENSOR)
         return leat_spec_tensor(dtype, shape, err);
@@ -133,7 +134,7 @@ static leat_spec *read_leaf(const json_t *json, leat_spec_kind kind, leat_error 
 /* Gives a spec (given; NULL passes through) the "tag" that its JSON has. */
 static leat_spec *with_tag(leat_spec *spec, const json_t *json, leat_error *err) {
     const json_t *tag = json_object_get(json, "tag");
-    return tag ? leat_spec_tagged(spec, (int64_t)json_integer_value(tag), err) : spec;
+    return tag != NULL ? leat_spec_tagged(spec, (int64_t)json_integer_value(tag), err) : spec;
 }
 
 static leat_spec *read_spec(const json_t *json, int depth, leat_error *err) {
@@ -144,24 +145,24 @@ static leat_spec *read_spec(const json_t *json, int depth, leat_error *err) {
     if (json_is_null(json))
         return leat_spec_none(err);
     const json_t *part;
-    if ((part = json_object_get(json, "tuple")) && json_is_array(part))
+    if ((part = json_object_get(json, "tuple")) != NULL && json_is_array(part))
         return with_tag(read_children(part, NULL, depth, err), json, err);
-    if ((part = json_object_get(json, "dict")))
+    if ((part = json_object_get(json, "dict")) != NULL)
         return with_tag(read_dict(part, depth, err), json, err);
-    if ((part = json_object_get(json, "ragged")))
+    if ((part = json_object_get(json, "ragged")) != NULL)
         return read_leaf(part, LEAT_SPEC_RAGGED, err);
-    if ((part = json_object_get(json, "sparse")))
+    if ((part = json_object_get(json, "sparse")) != NULL)
         return read_leaf(part, LEAT_SPEC_SPARSE, err);
     /* The inner call writes its own error; a NULL child keeps it. */
-    if ((part = json_object_get(json, "dataset"))) {
+    if ((part = json_object_get(json, "dataset")) != NULL) {
         leat_spec *element = read_spec(part, depth + 1, err);
-        return element ? leat_spec_dataset(element, err) : NULL;
+        return element != NULL ? leat_spec_dataset(element, err) : NULL;
     }
-    if ((part = json_object_get(json, "optional"))) {
+    if ((part = json_object_get(json, "optional")) != NULL) {
         leat_spec *element = read_spec(part, depth + 1, err);
-        return element ? leat_spec_optional(element, err) : NULL;
+        return element != NULL ? leat_spec_optional(element, err) : NULL;
     }
-    if (json_object_get(json, "dtype"))
+    if (json_object_get(json, "dtype") != NULL)
         return read_leaf(json, LEAT_SPEC_TENSOR, err);
     leati_refuse(err, SHAPE,
                  "expected a spec: {\"dtype\", \"shape\"}, {\"tuple\"}, {\"dict\"}, {\"dataset\"}, "
@@ -175,23 +176,23 @@ leat_spec *leati_json_to_spec(const json_t *json, leat_error *err) {
 }
 
 char *leat_spec_to_json(const leat_spec *spec, leat_error *err) {
-    json_t *json = spec ? write_spec(spec, true) : NULL;
-    if (!spec)
+    json_t *json = spec != NULL ? write_spec(spec, true) : NULL;
+    if (spec == NULL)
         leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_spec_to_json: spec is NULL");
-    else if (!json)
+    else if (json == NULL)
         leati_json_no_memory(err);
-    char *text = json ? leati_json_print(json, 0, false, err) : NULL;
+    char *text = json != NULL ? leati_json_print(json, 0, false, err) : NULL;
     json_decref(json);
     return text;
 }
 
 leat_spec *leat_spec_from_json(const char *text, leat_error *err) {
-    if (!text) {
+    if (text == NULL) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_spec_from_json: text is NULL");
         return NULL;
     }
     json_t *json = leati_json_parse(text, strlen(text), err);
-    leat_spec *spec = json ? leati_json_to_spec(json, err) : NULL;
+    leat_spec *spec = json != NULL ? leati_json_to_spec(json, err) : NULL;
     json_decref(json);
     return spec;
 }

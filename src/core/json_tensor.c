@@ -22,7 +22,7 @@ json_t *leati_json_of_tensor(const leat_tensor *tensor, leat_error *err) {
     leat_shape shape = leat_tensor_shape(tensor);
     int64_t count = leat_tensor_count(tensor);
     json_t *data = json_array();
-    for (int64_t i = 0; data && i < count; i++) {
+    for (int64_t i = 0; data != NULL && i < count; i++) {
         if (json_array_append_new(data, leati_json_of_value(tensor, i)) != 0) {
             json_decref(data);
             data = NULL;
@@ -31,7 +31,7 @@ json_t *leati_json_of_tensor(const leat_tensor *tensor, leat_error *err) {
     /* json_pack takes over both references also where it fails. */
     json_t *json = json_pack("{s:s, s:o, s:o}", "dtype", leat_dtype_name(tensor->dtype), "shape",
                              leati_json_of_shape(&shape), "data", data);
-    return json ? json : leati_json_no_memory(err);
+    return json != NULL ? json : leati_json_no_memory(err);
 }
 
 static leat_status fail_value(leat_dtype dtype, const json_t *json, leat_error *err) {
@@ -45,7 +45,7 @@ static leat_status fail_value(leat_dtype dtype, const json_t *json, leat_error *
 /* Text of decimal digits as a uint64. */
 static bool decimal_text(const json_t *json, uint64_t *out) {
     const char *text = json_string_value(json);
-    if (!text || text[0] == '\0' || strspn(text, "0123456789") != json_string_length(json))
+    if (text == NULL || text[0] == '\0' || strspn(text, "0123456789") != json_string_length(json))
         return false;
     errno = 0;
     *out = strtoull(text, NULL, 10);
@@ -136,7 +136,7 @@ static leat_status read_strings(const leat_shape *shape, const json_t *values, l
             return leati_no_memory(err);
     }
     leat_buffer *owner = leat_buffer_new(total, err);
-    if (!owner)
+    if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_string *strings = leat_buffer_data(owner);
     char *bytes = (char *)(strings + count);
@@ -237,7 +237,7 @@ static leat_status flatten(const json_t *json, int level, struct bare *bare, lea
 
 leat_status leati_json_to_bare(const json_t *json, leat_tensor *out, leat_error *err) {
     struct bare bare = {.flat = json_array()};
-    if (!bare.flat) {
+    if (bare.flat == NULL) {
         leati_json_no_memory(err);
         return LEAT_RESOURCE_EXHAUSTED;
     }

@@ -82,10 +82,10 @@ static void refused(const char *text, const char *why) {
     json_t *json = leati_json_parse(text, strlen(text), &err);
     leat_element element = {0};
     leat_status status = err.code;
-    if (json)
+    if (json != NULL)
         status = leati_json_to_element(json, &element, &err);
     assert_int_equal(status, LEAT_INVALID_ARGUMENT);
-    if (!strstr(err.text, why))
+    if (strstr(err.text, why) == NULL)
         fail_msg("%s: expected \"%s\" in: %s", text, why, err.text);
     assert_null(element.spec);
     json_decref(json);
@@ -185,7 +185,7 @@ static void specs(void **state) {
         leat_error err = {0};
         json_t *json = json_of(texts[i]);
         leat_spec *spec = leati_json_to_spec(json, &err);
-        if (!spec)
+        if (spec == NULL)
             fail_msg("%s: %s", texts[i], err.text);
         json_t *again = leati_json_of_spec(spec, &err);
         char *printed = leati_json_print(again, 0, false, &err);
@@ -271,7 +271,7 @@ static json_t *write_function(void *context, const leat_object *function, leat_e
     (void)context;
     assert_ptr_equal(function, &the_function);
     json_t *json = json_string("square");
-    if (!json)
+    if (json == NULL)
         leati_no_memory(err);
     return json;
 }
@@ -310,11 +310,12 @@ static leat_status round_trip(void *context, leat_error *err) {
     if (status == LEAT_OK)
         status = leati_rows_copy(rows, &args, &copy, err);
     leati_rows_fini(rows, &args);
-    if (status == LEAT_OK && !(again = leati_json_of_rows(rows, &copy, false, &functions, err)))
+    if (status == LEAT_OK &&
+        (again = leati_json_of_rows(rows, &copy, false, &functions, err)) == NULL)
         status = err->code;
-    if (status == LEAT_OK && !(printed = leati_json_print(again, 0, false, err)))
+    if (status == LEAT_OK && (printed = leati_json_print(again, 0, false, err)) == NULL)
         status = err->code;
-    if (printed)
+    if (printed != NULL)
         assert_string_equal(printed, trip->text);
     leati_free(printed);
     json_decref(again);
@@ -376,7 +377,7 @@ static void rows_refused(const char *text, leat_status code, const char *why) {
     leat_error err = {0};
     json_t *json = json_of(text);
     assert_int_equal(leati_json_to_rows(json, rows, &args, "batch", &functions, &err), code);
-    if (!strstr(err.text, why))
+    if (strstr(err.text, why) == NULL)
         fail_msg("%s: expected \"%s\" in: %s", text, why, err.text);
     json_decref(json);
     assert_null(args.text);

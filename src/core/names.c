@@ -15,7 +15,7 @@ static size_t find_place(const leati_names *names, const char *name) {
 
 void *leati_names_find(leati_names *names, const char *name) {
     pthread_mutex_lock(&names->lock);
-    size_t at = name ? find_place(names, name) : names->count;
+    size_t at = name != NULL ? find_place(names, name) : names->count;
     void *found = at < names->count ? leati_object_ref(names->items[at].object) : NULL;
     pthread_mutex_unlock(&names->lock);
     return found;
@@ -41,15 +41,15 @@ leat_status leati_names_set(leati_names *names, const char *name, leat_object *o
     bool ok = true;
     pthread_mutex_lock(&names->lock);
     size_t at = find_place(names, name);
-    if (at < names->count && object) {
+    if (at < names->count && object != NULL) {
         old = names->items[at].object;
         names->items[at].object = object;
     } else if (at < names->count) {
         old = drop(names, at);
-    } else if (object) {
+    } else if (object != NULL) {
         copy = leati_strdup(name);
-        ok = copy && leati_grow((void **)&names->items, &names->capacity, names->count + 1,
-                                sizeof(*names->items));
+        ok = copy != NULL && leati_grow((void **)&names->items, &names->capacity, names->count + 1,
+                                        sizeof(*names->items));
         if (ok)
             names->items[names->count++] = (leati_name){.name = copy, .object = object};
     }

@@ -9,7 +9,7 @@ void leati_object_init(leat_object *object, const leati_object_type *type) {
 }
 
 void *leati_object_ref(void *object) {
-    if (object)
+    if (object != NULL)
         atomic_fetch_add_explicit(&((leat_object *)object)->refs, 1, memory_order_relaxed);
     return object;
 }
@@ -17,6 +17,6 @@ void *leati_object_ref(void *object) {
 void leati_object_unref(void *object) {
     leat_object *self = object;
     /* acq_rel: the freeing thread sees every write made under the other references. */
-    if (self && atomic_fetch_sub_explicit(&self->refs, 1, memory_order_acq_rel) == 1)
+    if (self != NULL && atomic_fetch_sub_explicit(&self->refs, 1, memory_order_acq_rel) == 1)
         self->type->free(self);
 }

@@ -25,9 +25,9 @@ leat_buffer *leati_pools_take(leati_pools *pools, size_t size, leat_error *err) 
     int index = size > (size_t)1 << 40 ? LEATI_SIZE_CLASSES : size_class(size, &capacity);
     if (index >= LEATI_SIZE_CLASSES)
         return leat_buffer_new(size, err);
-    if (!pools->classes[index]) {
+    if (pools->classes[index] == NULL) {
         pools->classes[index] = leati_buffer_pool_new(capacity, err);
-        if (!pools->classes[index])
+        if (pools->classes[index] == NULL)
             return NULL;
     }
     return leati_buffer_pool_take(pools->classes[index], err);

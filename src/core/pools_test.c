@@ -40,7 +40,7 @@ static leat_status take_once(void *context, leat_error *err) {
     (void)context;
     leati_pools pools = {0};
     leat_buffer *buffer = leati_pools_take(&pools, 100, err);
-    leat_status status = buffer ? LEAT_OK : torture_code(err);
+    leat_status status = buffer != NULL ? LEAT_OK : torture_code(err);
     leat_buffer_unref(buffer);
     leati_pools_close(&pools);
     return status;

@@ -112,7 +112,7 @@ static void arrays(void **state) {
         char printed[4096];
         leati_text text = {0};
         leati_text_addf(&text, "{\"dtype\": \"%s\", \"shape\": %s, \"data\": [%s", cases[i].dtype,
-                        cases[i].shape, cases[i].values ? cases[i].values : "");
+                        cases[i].shape, cases[i].values != NULL ? cases[i].values : "");
         int64_t count = 1, dim = 0;
         for (const char *c = cases[i].shape; *c; c++) {
             dim = *c >= '0' && *c <= '9' ? dim * 10 + *c - '0' : dim;
@@ -121,11 +121,11 @@ static void arrays(void **state) {
                 dim = 0;
             }
         }
-        for (int64_t k = 0; !cases[i].values && k < count; k++)
+        for (int64_t k = 0; cases[i].values == NULL && k < count; k++)
             leati_text_addf(&text, "%s%lld", k ? ", " : "", (long long)(cases[i].first + k));
         leati_text_addf(&text, "]}");
         json_t *json = leati_json_parse(text.data, text.size, &err);
-        if (!json || leati_json_to_tensor(json, &tensor, &err) != LEAT_OK)
+        if (json == NULL || leati_json_to_tensor(json, &tensor, &err) != LEAT_OK)
             fail_msg("%s: %s", text.data, err.text);
         leati_text_sink sink = leati_sink_over(printed, sizeof printed);
         leati_tensor_print(&sink, &tensor);

@@ -40,10 +40,10 @@ leat_status leati_rows_defaults(const leati_row *rows, void *args, leat_error *e
         case LEATI_ROW_DTYPE: *(leat_dtype *)at = (leat_dtype)(int)row->default_number; break;
         case LEATI_ROW_SHAPE: ((leat_shape *)at)->rank = LEAT_UNKNOWN_RANK; break;
         case LEATI_ROW_STRING:
-            if (!row->default_text)
+            if (row->default_text == NULL)
                 break;
             *(char **)at = leati_strdup(row->default_text);
-            if (*(char **)at)
+            if (*(char **)at != NULL)
                 break;
             leati_rows_fini(rows, args);
             return leati_no_memory(err);
@@ -55,10 +55,10 @@ leat_status leati_rows_defaults(const leati_row *rows, void *args, leat_error *e
 
 static leat_status copy_array(const void *values, int32_t count, size_t size, void **out,
                               leat_error *err) {
-    if (!values) /* absent; an empty list that was given has memory */
+    if (values == NULL) /* absent; an empty list that was given has memory */
         return LEAT_OK;
     void *copy = leati_alloc((size_t)count, size);
-    if (!copy)
+    if (copy == NULL)
         return leati_no_memory(err);
     if (count > 0)
         memcpy(copy, values, (size_t)count * size);
@@ -73,11 +73,11 @@ leat_status leati_strings_copy(const leat_string *values, int64_t count, leati_s
                           "an argument takes at most %d strings, found %" PRId64, INT32_MAX, count);
     leati_strings copy = {0};
     copy.values = leati_alloc_zero((size_t)count, sizeof *copy.values);
-    if (!copy.values)
+    if (copy.values == NULL)
         return leati_no_memory(err);
     for (int64_t i = 0; i < count; i++) {
         char *text = leati_strndup(values[i].size > 0 ? values[i].data : "", values[i].size);
-        if (!text) {
+        if (text == NULL) {
             leati_strings_fini(&copy);
             return leati_no_memory(err);
         }
@@ -100,7 +100,7 @@ void leati_strings_fini(leati_strings *strings) {
 static leat_status own_tensors(leat_element *element, leat_error *err) {
     for (int i = 0; i < element->num_tensors; i++) {
         leat_tensor copy = {0};
-        if (element->tensors[i].owner)
+        if (element->tensors[i].owner != NULL)
             continue;
         leat_status status = leati_tensor_clone(&element->tensors[i], &copy, err);
         if (status != LEAT_OK)
@@ -125,7 +125,7 @@ static leat_status copy_member(const leati_row *row, const void *value, void *at
     case LEATI_ROW_STRING: {
         const char *text = *(char *const *)value;
         *(char **)at = leati_strdup(text);
-        if (text && !*(char **)at)
+        if (text != NULL && *(char **)at == NULL)
             status = leati_no_memory(err);
         break;
     }
@@ -145,7 +145,7 @@ static leat_status copy_member(const leati_row *row, const void *value, void *at
     }
     case LEATI_ROW_STRINGS: {
         const leati_strings *strings = value;
-        if (strings->values)
+        if (strings->values != NULL)
             status = leati_strings_copy(strings->values, strings->count, at, err);
         break;
     }
@@ -261,19 +261,17 @@ leat_status leati_rows_check(const leati_row *rows, const void *args, const char
         if (row->type == LEATI_ROW_INT && !in_range(row, *(const int64_t *)at))
             return fail_range(row, what, *(const int64_t *)at, err);
         const leati_ints *ints = at;
-        for (int32_t i = 0; row->type == LEATI_ROW_INTS && i < ints->count; i++) {
+        for (int32_t i = 0; row->type == LEATI_ROW_INTS && i < ints->count; i++)
             if (!in_range(row, ints->values[i]))
                 return fail_range(row, what, ints->values[i], err);
-        }
     }
     return LEAT_OK;
 }
 
 const leati_row *leati_rows_find(const leati_row *rows, const char *name) {
-    for (const leati_row *row = rows; name && row->type != LEATI_ROW_END; row++) {
+    for (const leati_row *row = rows; name != NULL && row->type != LEATI_ROW_END; row++)
         if (strcmp(row->name, name) == 0)
             return row;
-    }
     return NULL;
 }
 

@@ -27,7 +27,7 @@ static bool is_numeric(leat_dtype dtype) {
 static leat_status bind_ints(const leat_tensor *value, leati_ints *at, leat_error *err) {
     int64_t count = leat_tensor_count(value);
     int64_t *values = leati_alloc((size_t)count, sizeof *values);
-    if (!values)
+    if (values == NULL)
         return leati_no_memory(err);
     for (int64_t i = 0; i < count; i++)
         values[i] = leati_tensor_int_at(value, i);
@@ -39,7 +39,7 @@ static leat_status bind_ints(const leat_tensor *value, leati_ints *at, leat_erro
 static leat_status bind_floats(const leat_tensor *value, leati_floats *at, leat_error *err) {
     int64_t count = leat_tensor_count(value);
     double *values = leati_alloc((size_t)count, sizeof *values);
-    if (!values)
+    if (values == NULL)
         return leati_no_memory(err);
     for (int64_t i = 0; i < count; i++)
         values[i] = leati_tensor_float_at(value, i);
@@ -51,7 +51,7 @@ static leat_status bind_floats(const leat_tensor *value, leati_floats *at, leat_
 static leat_status bind_string(const leat_tensor *value, char **at, leat_error *err) {
     const leat_string *text = value->data;
     char *copy = leati_strndup(text->size > 0 ? text->data : "", text->size);
-    if (!copy)
+    if (copy == NULL)
         return leati_no_memory(err);
     leati_free(*at);
     *at = copy;
@@ -70,7 +70,7 @@ static leat_status bind_strings(const leat_tensor *value, leati_strings *at, lea
 
 static leat_status bind_element(const leat_tensor *value, leat_element *at, leat_error *err) {
     leat_spec *spec = leat_spec_tensor(value->dtype, leat_tensor_shape(value), err);
-    if (!spec)
+    if (spec == NULL)
         return LEAT_RESOURCE_EXHAUSTED; /* the dtype was checked, the shape is a tensor's */
     leat_status status = leat_element_set(at, spec, value, err);
     leat_spec_unref(spec);
@@ -158,7 +158,7 @@ static leat_status bind_member(const leati_row *row, void *at, const leat_tensor
 leat_status leati_rows_bind(const leati_row *rows, void *args, const char *name,
                             const leat_tensor *value, leat_error *err) {
     const leati_row *row = leati_rows_find(rows, name);
-    if (!row)
+    if (row == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "there is no argument %s", name);
     if (leat_dtype_size(value->dtype) == 0)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,

@@ -44,7 +44,7 @@ bool leati_json_put(json_t *object, const char *key, json_t *value) {
 static json_t *describe_row(const leati_row *row) {
     json_t *object = json_object();
     bool required = row->flags & LEATI_REQUIRED;
-    bool good = object && leati_json_put(object, "name", json_string(row->name)) &&
+    bool good = object != NULL && leati_json_put(object, "name", json_string(row->name)) &&
                 leati_json_put(object, "type", json_string(leati_row_type_name(row->type))) &&
                 leati_json_put(object, "required", json_boolean(required));
     if (good && !required)
@@ -60,11 +60,10 @@ static json_t *describe_row(const leati_row *row) {
                  {LEATI_ABSENT, "absent"},
                  {LEATI_NODE, "node"},
                  {LEATI_TENSOR, "tensor"}};
-    for (size_t i = 0; good && i < sizeof flags / sizeof flags[0]; i++) {
+    for (size_t i = 0; good && i < sizeof flags / sizeof flags[0]; i++)
         if (row->flags & flags[i].flag)
             good = leati_json_put(object, flags[i].name, json_true());
-    }
-    if (good && leati_json_put(object, "doc", json_string(row->doc ? row->doc : "")))
+    if (good && leati_json_put(object, "doc", json_string(row->doc != NULL ? row->doc : "")))
         return object;
     json_decref(object);
     return NULL;
@@ -73,10 +72,9 @@ static json_t *describe_row(const leati_row *row) {
 json_t *leati_json_describe_rows(const leati_row *rows) {
     json_t *list = json_array();
     bool good = list != NULL;
-    for (const leati_row *row = rows; good && row && row->type != LEATI_ROW_END; row++) {
+    for (const leati_row *row = rows; good && row != NULL && row->type != LEATI_ROW_END; row++)
         if (!(row->flags & LEATI_CONSTRUCT))
             good = json_array_append_new(list, describe_row(row)) == 0;
-    }
     if (good)
         return list;
     json_decref(list);

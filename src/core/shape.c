@@ -11,45 +11,40 @@
 bool leati_shape_is_valid(const leat_shape *shape) {
     if (shape->rank < LEAT_UNKNOWN_RANK || shape->rank > LEAT_MAX_RANK)
         return false;
-    for (int32_t i = 0; i < shape->rank; i++) {
+    for (int32_t i = 0; i < shape->rank; i++)
         if (shape->dims[i] < LEAT_UNKNOWN_DIM)
             return false;
-    }
     return true;
 }
 
 bool leati_shape_is_static(const leat_shape *shape) {
     if (shape->rank < 0)
         return false;
-    for (int32_t i = 0; i < shape->rank; i++) {
+    for (int32_t i = 0; i < shape->rank; i++)
         if (shape->dims[i] < 0)
             return false;
-    }
     return true;
 }
 
 int64_t leati_shape_count(const leat_shape *shape) {
     if (!leati_shape_is_static(shape))
         return -1;
-    for (int32_t i = 0; i < shape->rank; i++) {
+    for (int32_t i = 0; i < shape->rank; i++)
         if (shape->dims[i] == 0)
             return 0;
-    }
     size_t count = 1;
-    for (int32_t i = 0; i < shape->rank; i++) {
+    for (int32_t i = 0; i < shape->rank; i++)
         if (!leati_mul_size(count, (size_t)shape->dims[i], &count) || count > INT64_MAX)
             return -1;
-    }
     return (int64_t)count;
 }
 
 bool leati_shape_equal(const leat_shape *a, const leat_shape *b) {
     if (a->rank != b->rank)
         return false;
-    for (int32_t i = 0; i < a->rank; i++) {
+    for (int32_t i = 0; i < a->rank; i++)
         if (a->dims[i] != b->dims[i])
             return false;
-    }
     return true;
 }
 
@@ -58,10 +53,9 @@ bool leati_shape_compatible(const leat_shape *a, const leat_shape *b) {
         return true;
     if (a->rank != b->rank)
         return false;
-    for (int32_t i = 0; i < a->rank; i++) {
+    for (int32_t i = 0; i < a->rank; i++)
         if (a->dims[i] >= 0 && b->dims[i] >= 0 && a->dims[i] != b->dims[i])
             return false;
-    }
     return true;
 }
 

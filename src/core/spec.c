@@ -51,7 +51,7 @@ static leat_spec *node_new(leat_spec_kind kind, int num_children, int num_compon
     char *memory = NULL;
     if (leati_add_size(size, key_bytes, &size))
         memory = leati_alloc_zero(1, size);
-    if (!memory) {
+    if (memory == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -90,7 +90,7 @@ leat_spec *leat_spec_tensor(leat_dtype dtype, leat_shape shape, leat_error *err)
     if (check_leaf(dtype, &shape, err) != LEAT_OK)
         return NULL;
     leat_spec *spec = node_new(LEAT_SPEC_TENSOR, 0, 1, 0, err);
-    if (!spec)
+    if (spec == NULL)
         return NULL;
     spec->dtype = dtype;
     spec->shape = shape;
@@ -115,7 +115,7 @@ leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
     }
     int levels = ragged_rank > 0 ? ragged_rank : 0;
     leat_spec *spec = node_new(LEAT_SPEC_RAGGED, 0, levels + 1, 0, err);
-    if (!spec)
+    if (spec == NULL)
         return NULL;
     spec->dtype = dtype;
     spec->shape = shape;
@@ -142,7 +142,7 @@ leat_spec *leat_spec_sparse(leat_dtype dtype, leat_shape shape, leat_error *err)
     if (check_leaf(dtype, &shape, err) != LEAT_OK)
         return NULL;
     leat_spec *spec = node_new(LEAT_SPEC_SPARSE, 0, 3, 0, err);
-    if (!spec)
+    if (spec == NULL)
         return NULL;
     int64_t rank = shape.rank < 0 ? LEAT_UNKNOWN_DIM : shape.rank;
     spec->dtype = dtype;
@@ -158,7 +158,7 @@ int leati_spec_stacked(const leat_spec *leaf) {
 }
 
 leat_spec *leati_spec_mark_stacked(leat_spec *leaf, int stacked) {
-    if (leaf)
+    if (leaf != NULL)
         leaf->stacked = stacked;
     return leaf;
 }
@@ -169,7 +169,7 @@ leat_spec *leat_spec_none(leat_error *err) {
 
 /* Writes an error unless the caller's earlier failure already did. */
 static void missing_child(leat_error *err) {
-    if (err && err->code == LEAT_OK)
+    if (err != NULL && err->code == LEAT_OK)
         leati_refuse(err, STRUCTURE, "expected a spec as a child, found NULL");
 }
 
@@ -182,12 +182,12 @@ static bool too_deep(int depth, leat_error *err) {
 
 /* A leaf of dtype object around another spec. */
 static leat_spec *boxed(leat_spec_kind kind, leat_spec *element, leat_error *err) {
-    if (!element) {
+    if (element == NULL) {
         missing_child(err);
         return NULL;
     }
     leat_spec *spec = too_deep(element->depth, err) ? NULL : node_new(kind, 1, 1, 0, err);
-    if (!spec) {
+    if (spec == NULL) {
         leat_spec_unref(element);
         return NULL;
     }
@@ -214,7 +214,7 @@ static leat_spec *composite_new(leat_spec_kind kind, leat_spec *const *children,
     int depth = 0;
     int64_t components = 0;
     for (int i = 0; i < count; i++) {
-        if (!children[i]) {
+        if (children[i] == NULL) {
             missing_child(err);
             return NULL;
         }
@@ -229,7 +229,7 @@ static leat_spec *composite_new(leat_spec_kind kind, leat_spec *const *children,
     if (too_deep(depth, err))
         return NULL;
     leat_spec *spec = node_new(kind, count, (int)components, key_bytes, err);
-    if (spec)
+    if (spec != NULL)
         spec->depth = depth + 1;
     return spec;
 }
@@ -252,7 +252,7 @@ static void unref_all(leat_spec *const *children, int count) {
 
 leat_spec *leat_spec_tuple(leat_spec *const *children, int count, leat_error *err) {
     leat_spec *spec = composite_new(LEAT_SPEC_TUPLE, children, count, 0, err);
-    if (!spec) {
+    if (spec == NULL) {
         unref_all(children, count);
         return NULL;
     }
@@ -295,13 +295,13 @@ static leat_spec *dict_of(const char *const *keys, leat_spec *const *children, i
     size_t key_bytes = 0;
     for (int i = 0; i < count; i++) {
         entries[i] = (struct entry){.key = keys[i], .child = children[i]};
-        if (!keys[i] || !leati_add_size(key_bytes, strlen(keys[i]) + 1, &key_bytes)) {
+        if (keys[i] == NULL || !leati_add_size(key_bytes, strlen(keys[i]) + 1, &key_bytes)) {
             leati_refuse(err, VALUE, "expected a key in a dict spec, found NULL");
             return NULL;
         }
     }
     leat_spec *spec = composite_new(LEAT_SPEC_DICT, children, count, key_bytes, err);
-    if (!spec)
+    if (spec == NULL)
         return NULL;
     qsort(entries, (size_t)count, sizeof *entries, compare_entries);
     if (fill_dict(spec, entries, err))
@@ -316,25 +316,25 @@ leat_spec *leat_spec_dict(const char *const *keys, leat_spec *const *children, i
     struct entry *entries = NULL;
     if (count < 0 || count > MAX_COMPONENTS)
         leati_fail(err, LEAT_INVALID_ARGUMENT, "a spec has at most %d components", MAX_COMPONENTS);
-    else if (!(entries = leati_alloc((size_t)count, sizeof *entries)))
+    else if ((entries = leati_alloc((size_t)count, sizeof *entries)) == NULL)
         leati_no_memory(err);
     else
         spec = dict_of(keys, children, count, entries, err);
     leati_free(entries);
-    if (!spec)
+    if (spec == NULL)
         unref_all(children, count);
     return spec;
 }
 
 leat_spec *leat_spec_ref(const leat_spec *spec) {
     leat_spec *shared = (leat_spec *)(uintptr_t)spec;
-    if (shared)
+    if (shared != NULL)
         atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);
     return shared;
 }
 
 void leat_spec_unref(leat_spec *spec) {
-    if (!spec || atomic_fetch_sub_explicit(&spec->refs, 1, memory_order_acq_rel) != 1)
+    if (spec == NULL || atomic_fetch_sub_explicit(&spec->refs, 1, memory_order_acq_rel) != 1)
         return;
     unref_all(spec->children, spec->num_children);
     leati_free(spec);
@@ -357,7 +357,8 @@ const leat_spec *leat_spec_child(const leat_spec *spec, int index) {
 }
 
 const char *leat_spec_key(const leat_spec *spec, int index) {
-    return spec->keys && index >= 0 && index < spec->num_children ? spec->keys[index] : NULL;
+    return spec->keys != NULL && index >= 0 && index < spec->num_children ? spec->keys[index]
+                                                                          : NULL;
 }
 
 leat_dtype leat_spec_dtype(const leat_spec *spec) {
@@ -401,14 +402,14 @@ const leat_spec *leati_spec_component_element(const leat_spec *spec, int index) 
 }
 
 int64_t leat_spec_tag(const leat_spec *spec) {
-    return spec ? spec->tag : 0;
+    return spec != NULL ? spec->tag : 0;
 }
 
 leat_spec *leat_spec_tagged(leat_spec *spec, int64_t tag, leat_error *err) {
-    if (!spec || spec->tag == tag)
+    if (spec == NULL || spec->tag == tag)
         return spec;
     leat_spec *own = leati_spec_composite(spec, spec->children, err);
-    if (own)
+    if (own != NULL)
         own->tag = tag;
     leat_spec_unref(spec);
     return own;
@@ -427,7 +428,7 @@ leat_spec *leati_spec_composite(const leat_spec *like, leat_spec *const *childre
     } else {
         leati_refuse(err, VALUE, "expected a tuple or dict spec, found a leaf");
     }
-    if (spec)
+    if (spec != NULL)
         spec->tag = like->tag;
     return spec;
 }
@@ -437,21 +438,19 @@ static bool same_node(const leat_spec *a, const leat_spec *b) {
     if (a->kind != b->kind || a->dtype != b->dtype || a->num_children != b->num_children ||
         a->ragged_rank != b->ragged_rank || a->row_splits_dtype != b->row_splits_dtype)
         return false;
-    for (int i = 0; a->keys && b->keys && i < a->num_children; i++) {
+    for (int i = 0; a->keys != NULL && b->keys != NULL && i < a->num_children; i++)
         if (strcmp(a->keys[i], b->keys[i]) != 0)
             return false;
-    }
     return true;
 }
 
 bool leat_spec_equal(const leat_spec *a, const leat_spec *b) {
     if (a == b)
         return true;
-    if (!a || !b || !same_node(a, b) || !leati_shape_equal(&a->shape, &b->shape))
+    if (a == NULL || b == NULL || !same_node(a, b) || !leati_shape_equal(&a->shape, &b->shape))
         return false;
-    for (int i = 0; i < a->num_children; i++) {
+    for (int i = 0; i < a->num_children; i++)
         if (!leat_spec_equal(a->children[i], b->children[i]))
             return false;
-    }
     return true;
 }

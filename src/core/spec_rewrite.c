@@ -17,14 +17,14 @@ static leat_spec *rewrite(const leat_spec *spec, int component, leati_leaf_rule 
     int count = leat_spec_num_children(spec);
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof *children);
     leat_spec *result = NULL;
-    if (!children) {
+    if (children == NULL) {
         leati_no_memory(err);
         goto done;
     }
     for (int i = 0; i < count; i++) {
         const leat_spec *child = leat_spec_child(spec, i);
         children[i] = rewrite(child, component, rule, context, err);
-        if (!children[i]) {
+        if (children[i] == NULL) {
             while (i > 0)
                 leat_spec_unref(children[--i]);
             goto done;
@@ -108,10 +108,9 @@ static leat_spec *made_leaf(const leat_spec *leaf, int component, const void *co
 }
 
 bool leati_spec_is_stacked(const leat_spec *spec) {
-    for (int i = 0; i < leat_spec_num_children(spec); i++) {
+    for (int i = 0; i < leat_spec_num_children(spec); i++)
         if (leati_spec_is_stacked(leat_spec_child(spec, i)))
             return true;
-    }
     return leati_spec_stacked(spec) > 0;
 }
 
@@ -163,7 +162,7 @@ static leat_spec *resize_leaf(const leat_spec *leaf, int component, const void *
     leat_shape shape = leat_spec_shape(leaf);
     int64_t outer = resizing->resize(&shape, resizing->context);
     leat_spec *row = unbatch_leaf(leaf, component, NULL, err);
-    leat_spec *batch = row ? batch_leaf(row, component, &outer, err) : NULL;
+    leat_spec *batch = row != NULL ? batch_leaf(row, component, &outer, err) : NULL;
     leat_spec_unref(row);
     return batch;
 }
@@ -222,7 +221,7 @@ static bool joinable(const leat_spec *a, const leat_spec *b) {
     for (int i = 0; i < leat_spec_num_children(a); i++) {
         const char *left = leat_spec_key(a, i);
         const char *right = leat_spec_key(b, i);
-        if (left && right && strcmp(left, right) != 0)
+        if (left != NULL && right != NULL && strcmp(left, right) != 0)
             return false;
     }
     return true;
@@ -239,13 +238,13 @@ leat_spec *leati_spec_join(const leat_spec *a, const leat_spec *b, leat_error *e
     int count = leat_spec_num_children(a);
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof *children);
     leat_spec *result = NULL;
-    if (!children) {
+    if (children == NULL) {
         leati_no_memory(err);
         goto done;
     }
     for (int i = 0; i < count; i++) {
         children[i] = leati_spec_join(leat_spec_child(a, i), leat_spec_child(b, i), err);
-        if (!children[i]) {
+        if (children[i] == NULL) {
             while (i > 0)
                 leat_spec_unref(children[--i]);
             goto done;

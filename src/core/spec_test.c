@@ -118,7 +118,7 @@ static void reading(void **state) {
 static void refuses(leat_spec *spec, const leat_error *err, const char *why) {
     assert_null(spec);
     assert_int_equal(err->code, LEAT_INVALID_ARGUMENT);
-    if (!strstr(err->text, why))
+    if (strstr(err->text, why) == NULL)
         fail_msg("expected \"%s\" in: %s", why, err->text);
 }
 
@@ -226,7 +226,7 @@ static void pairs(void **state) {
     for (int i = 0; i < COUNT; i++) {
         leat_error err = {0};
         specs[i] = leat_spec_from_json(cases[i].text, &err);
-        if (!specs[i])
+        if (specs[i] == NULL)
             fail_msg("%s: %s", cases[i].text, err.text);
         for (int k = 0; k <= i; k++)
             if (leat_spec_equal(specs[i], specs[k]) != (i == k) ||
@@ -237,7 +237,7 @@ static void pairs(void **state) {
         leat_spec *joined = leati_spec_join(specs[i], specs[i - 1], &err);
         char text[128];
         assert_int_equal(joined != NULL, cases[i].joined != NULL);
-        if (joined) {
+        if (joined != NULL) {
             leat_spec_print(joined, text, sizeof text);
             assert_string_equal(text, cases[i].joined);
         } else {
@@ -338,22 +338,22 @@ static leat_status use_specs(void *context, leat_error *err) {
                                        2, err),
                         leat_spec_sparse(LEAT_INT8, LEAT_SHAPE(3), err)},
         2, err);
-    if (!spec)
+    if (spec == NULL)
         return torture_code(err);
     leat_spec *batch = leati_spec_batch(spec, 2, err);
-    leat_spec *back = batch ? leati_spec_unbatch(batch, err) : NULL;
-    leat_spec *joined = back ? leati_spec_join(back, spec, err) : NULL;
-    if (joined)
+    leat_spec *back = batch != NULL ? leati_spec_unbatch(batch, err) : NULL;
+    leat_spec *joined = back != NULL ? leati_spec_join(back, spec, err) : NULL;
+    if (joined != NULL)
         assert_true(leat_spec_equal(joined, spec));
     leat_spec_unref(spec);
     leat_spec_unref(batch);
     leat_spec_unref(back);
     leat_spec_unref(joined);
-    if (!joined)
+    if (joined == NULL)
         return torture_code(err);
     spec = sample(err);
     leat_spec_unref(spec);
-    return spec ? LEAT_OK : torture_code(err);
+    return spec != NULL ? LEAT_OK : torture_code(err);
 }
 
 static void torture(void **state) {

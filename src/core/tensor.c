@@ -60,7 +60,7 @@ leat_status leat_tensor_new(leat_dtype dtype, leat_shape shape, leat_tensor *out
         return status;
     leat_buffer *owner =
         dtype == LEAT_OBJECT ? leati_buffer_of_objects(count, err) : leat_buffer_new(bytes, err);
-    if (!owner)
+    if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     if (dtype == LEAT_STRING)
         memset(owner->data, 0, bytes);
@@ -79,7 +79,7 @@ static leat_buffer *copy_strings(const leat_string *from, int64_t count, leat_er
         }
     }
     leat_buffer *buffer = leat_buffer_new(total, err);
-    if (!buffer)
+    if (buffer == NULL)
         return NULL;
     leat_string *to = buffer->data;
     char *bytes = (char *)buffer->data + headers;
@@ -99,12 +99,12 @@ leat_status leat_tensor_copy_of(leat_dtype dtype, leat_shape shape, const void *
     leat_status status = check_new(dtype, &shape, &count, &bytes, err);
     if (status != LEAT_OK)
         return status;
-    if (!data && bytes > 0)
+    if (data == NULL && bytes > 0)
         return leati_refuse(
             err, VALUE, "expected %zu bytes to copy into a tensor, found a null pointer", bytes);
     if (dtype == LEAT_STRING) {
         leat_buffer *owner = copy_strings(data, count, err);
-        if (!owner)
+        if (owner == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
         *out = tensor_over(dtype, &shape, owner);
         return LEAT_OK;
@@ -167,7 +167,7 @@ leat_tensor leat_scalar_bool(bool value) {
 }
 
 leat_tensor leat_scalar_string(const char *text) {
-    leat_string value = {.data = text, .size = text ? strlen(text) : 0};
+    leat_string value = {.data = text, .size = text != NULL ? strlen(text) : 0};
     return scalar(LEAT_STRING, &value);
 }
 
@@ -177,7 +177,7 @@ leat_tensor leat_tensor_ref(const leat_tensor *tensor) {
 }
 
 void leat_tensor_unref(leat_tensor *tensor) {
-    if (!tensor)
+    if (tensor == NULL)
         return;
     leat_buffer_unref(tensor->owner);
     *tensor = (leat_tensor){0};
@@ -192,10 +192,9 @@ leat_shape leat_tensor_shape(const leat_tensor *tensor) {
 
 int64_t leat_tensor_count(const leat_tensor *tensor) {
     int64_t count = 1;
-    for (int32_t i = 0; i < tensor->rank; i++) {
+    for (int32_t i = 0; i < tensor->rank; i++)
         if (tensor->dims[i] == 0)
             return 0;
-    }
     /* Whoever made the tensor checked that the product fits. */
     for (int32_t i = 0; i < tensor->rank; i++)
         count *= tensor->dims[i];

@@ -119,8 +119,8 @@ static void whole_text(const leat_tensor *tensor, int64_t index, char *text) {
 
 /* Bytes as Python writes them: b'a\n\x00'. */
 static void put_bytes(leati_text_sink *sink, const leat_string *string) {
-    bool single = string->size > 0 && memchr(string->data, '\'', string->size);
-    bool both = single && memchr(string->data, '"', string->size);
+    bool single = string->size > 0 && memchr(string->data, '\'', string->size) != NULL;
+    bool both = single && memchr(string->data, '"', string->size) != NULL;
     const char *quote = single && !both ? "\"" : "'";
     leati_sink_put(sink, "b");
     leati_sink_put(sink, quote);

@@ -21,7 +21,7 @@ static size_t row_bytes_of(const leat_tensor *tensor) {
 leat_tensor leati_tensor_rows(const leat_tensor *tensor, int64_t begin, int64_t n) {
     leat_tensor rows = *tensor;
     rows.dims[0] = n;
-    if (tensor->data)
+    if (tensor->data != NULL)
         rows.data = (char *)tensor->data + (size_t)begin * row_bytes_of(tensor);
     return leat_tensor_ref(&rows);
 }

@@ -47,7 +47,7 @@ static leat_buffer *poisoned(leat_dtype dtype, size_t slots, size_t row_bytes, l
     if (dtype == LEAT_OBJECT)
         return leati_buffer_of_objects((int64_t)(bytes / sizeof(leat_object *)), err);
     leat_buffer *buffer = leat_buffer_new(bytes, err);
-    if (!buffer)
+    if (buffer == NULL)
         return NULL;
     if (dtype != LEAT_STRING) {
         memset(buffer->data, POISON_BYTE, bytes);
@@ -66,7 +66,7 @@ static leat_status spread(const leati_column *column, int64_t n, leat_buffer *ro
     size_t row_bytes = row_bytes_of(column);
     leat_shape shape = leati_column_row_shape(column, 0);
     leat_buffer *owner = poisoned(column->dtype, 2 * (size_t)n + 1, row_bytes, err);
-    if (!owner)
+    if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_status status = leati_column_hold(column, 0, n, owner, err);
     if (status != LEAT_OK) {
@@ -75,7 +75,7 @@ static leat_status spread(const leati_column *column, int64_t n, leat_buffer *ro
     }
     char *base = owner->data;
     int64_t size = (int64_t)row_bytes;
-    if (rows) {
+    if (rows != NULL) {
         leati_column_gather(column, 0, n, base + (2 * n - 1) * size, -2 * size);
         leati_column_strided(out, column->dtype, &shape, base, size, owner);
         out->form = LEATI_SELECTED;
@@ -92,7 +92,7 @@ static leat_status spread(const leati_column *column, int64_t n, leat_buffer *ro
 static leat_status scatter(const leati_column *column, int64_t n, leati_column *out,
                            leat_error *err) {
     leat_buffer *owner = leati_buffer_of_tensors(n, err);
-    if (!owner)
+    if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_tensor *tensors = leat_buffer_data(owner);
     leat_status status = LEAT_OK;
@@ -120,7 +120,7 @@ static leat_status make_constant(const leati_column *column, leati_column *out, 
 
 static leat_buffer *reversed_rows(int64_t n, leat_error *err) {
     leat_buffer *buffer = leat_buffer_new((size_t)n * sizeof(uint32_t), err);
-    if (!buffer)
+    if (buffer == NULL)
         return NULL;
     uint32_t *rows = buffer->data;
     for (int64_t i = 0; i < n; i++)
@@ -149,7 +149,7 @@ leat_status leati_verify_reencode(const leati_block *block, uint64_t seed, leati
     if (status != LEAT_OK)
         return status;
     leat_buffer *rows = reversed_rows(block->n, err);
-    if (!rows)
+    if (rows == NULL)
         status = LEAT_RESOURCE_EXHAUSTED;
     for (int32_t c = 0; status == LEAT_OK && c < block->num_columns; c++) {
         enum way way = (enum way)(next_random(&seed) % NUM_WAYS);

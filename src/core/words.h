@@ -15,7 +15,7 @@ typedef struct leati_word {
 
 /* Takes the next word off `text` (NULL: none); false at its end. */
 static inline bool leati_word_next(const char **text, leati_word *out) {
-    const char *at = *text ? *text + strspn(*text, " ") : "";
+    const char *at = *text != NULL ? *text + strspn(*text, " ") : "";
     size_t size = strcspn(at, " "), name = strcspn(at, " =");
     *out = (leati_word){.name = at, .size = name};
     if (name < size) {

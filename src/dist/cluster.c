@@ -49,17 +49,15 @@ static leat_status add_task(json_t *job, const char *name, const char *number, c
                           "\"host:port\"",
                           number, name);
     }
-    if (json_object_set_new(job, number, json_string(json_string_value(task))) != 0) {
+    if (json_object_set_new(job, number, json_string(json_string_value(task))) != 0)
         return leati_no_memory(err);
-    }
     return LEAT_OK;
 }
 
 static leat_status add_job(json_t *spec, const char *name, const json_t *tasks, leat_error *err) {
     json_t *job = json_object();
-    if (job == NULL || json_object_set_new(spec, name, job) != 0) {
+    if (job == NULL || json_object_set_new(spec, name, job) != 0)
         return leati_no_memory(err);
-    }
     leat_status status = LEAT_OK;
     if (json_is_array(tasks)) {
         for (size_t i = 0; i < json_array_size(tasks) && status == LEAT_OK; i++) {
@@ -78,9 +76,8 @@ static leat_status add_job(json_t *spec, const char *name, const json_t *tasks, 
     const char *number;
     json_t *task;
     json_object_foreach((json_t *)tasks, number, task) {
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = add_task(job, name, number, task, err);
-        }
     }
     return status;
 }
@@ -101,9 +98,8 @@ static json_t *read_spec(const json_t *cluster, leat_error *err) {
     const char *name;
     json_t *tasks;
     json_object_foreach((json_t *)cluster, name, tasks) {
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = add_job(spec, name, tasks, err);
-        }
     }
     if (status != LEAT_OK) {
         json_decref(spec);
@@ -135,9 +131,8 @@ static leat_status read_task(leat_cluster *cluster, leat_error *err) {
 
 /* A cluster of a description (given, NULL passes through). */
 static leat_cluster *cluster_of(json_t *config, const char *resolver, leat_error *err) {
-    if (config == NULL) {
+    if (config == NULL)
         return NULL;
-    }
     leat_cluster *cluster = leati_alloc_zero(1, sizeof(*cluster));
     if (cluster == NULL) {
         json_decref(config);
@@ -147,11 +142,10 @@ static leat_cluster *cluster_of(json_t *config, const char *resolver, leat_error
     cluster->config = config;
     cluster->resolver = resolver;
     cluster->spec = read_spec(json_object_get(config, "cluster"), &cluster->problem);
-    if (cluster->problem.code == LEAT_RESOURCE_EXHAUSTED) {
+    if (cluster->problem.code == LEAT_RESOURCE_EXHAUSTED)
         leati_error_pass(err, &cluster->problem);
-    } else if (read_task(cluster, err) == LEAT_OK) {
+    else if (read_task(cluster, err) == LEAT_OK)
         return cluster;
-    }
     leat_cluster_free(cluster);
     return NULL;
 }
@@ -169,13 +163,11 @@ json_t *leati_cluster_parse(const char *tf_config, leat_error *err) {
 }
 
 leat_cluster *leat_cluster_new(const char *tf_config, leat_error *err) {
-    if (tf_config != NULL) {
+    if (tf_config != NULL)
         return cluster_of(leati_cluster_parse(tf_config, err), "tf_config", err);
-    }
     json_t *nothing = json_object();
-    if (nothing == NULL) {
+    if (nothing == NULL)
         leati_no_memory(err);
-    }
     return cluster_of(nothing, "none", err);
 }
 
@@ -209,9 +201,8 @@ void leat_cluster_free(leat_cluster *cluster) {
 
 leat_status leati_cluster_resolver_number(const char *variable, int64_t *out, leat_error *err) {
     const char *text = getenv(variable);
-    if (text == NULL) {
+    if (text == NULL)
         return leati_fail(err, LEAT_NOT_FOUND, "the environment has no %s", variable);
-    }
     char *end = NULL;
     *out = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || *out < 0) {
@@ -226,9 +217,8 @@ json_t *leati_cluster_resolver_workers(json_t *addresses, int64_t index, leat_er
                          ? NULL
                          : json_pack("{s:{s:o}, s:{s:s, s:I}}", "cluster", "worker", addresses,
                                      "task", "type", "worker", "index", (json_int_t)index);
-    if (config == NULL) {
+    if (config == NULL)
         leati_no_memory(err);
-    }
     return config;
 }
 
@@ -282,9 +272,8 @@ const char *leat_cluster_rpc_layer(const leat_cluster *cluster) {
 }
 
 static leat_status need_spec(const leat_cluster *cluster, leat_error *err) {
-    if (cluster->spec == NULL) {
+    if (cluster->spec == NULL)
         return leati_error_pass(err, &cluster->problem);
-    }
     return LEAT_OK;
 }
 
@@ -315,17 +304,15 @@ static json_t *job_as_list(const leat_cluster *cluster, const char *job) {
             list = NULL;
         }
     }
-    if (count > 0) {
+    if (count > 0)
         return list;
-    }
     json_decref(list);
     return json_incref((json_t *)(uintptr_t)tasks_of(cluster, job));
 }
 
 char *leat_cluster_spec(const leat_cluster *cluster, leat_error *err) {
-    if (need_spec(cluster, err) != LEAT_OK) {
+    if (need_spec(cluster, err) != LEAT_OK)
         return NULL;
-    }
     json_t *out = json_object(), *tasks;
     bool good = out != NULL;
     const char *job;
@@ -333,11 +320,10 @@ char *leat_cluster_spec(const leat_cluster *cluster, leat_error *err) {
         good = good && json_object_set_new(out, job, job_as_list(cluster, job)) == 0;
     }
     char *text = NULL;
-    if (good) {
+    if (good)
         text = leati_json_print(out, 0, false, err);
-    } else {
+    else
         leati_no_memory(err);
-    }
     json_decref(out);
     return text;
 }
@@ -346,17 +332,14 @@ char *leat_cluster_spec(const leat_cluster *cluster, leat_error *err) {
 static const char *find_master(const leat_cluster *cluster, const char *type, int64_t id,
                                leat_error *err) {
     const char *given = json_string_value(json_object_get(cluster->config, "session_master"));
-    if (given != NULL) {
+    if (given != NULL)
         return given;
-    }
-    if (need_spec(cluster, err) != LEAT_OK) {
+    if (need_spec(cluster, err) != LEAT_OK)
         return NULL;
-    }
     size_t jobs = json_object_size(cluster->spec);
     const json_t *only = json_object_iter_value(json_object_iter(cluster->spec));
-    if (jobs == 0 || (jobs == 1 && json_object_size(only) == 1)) {
+    if (jobs == 0 || (jobs == 1 && json_object_size(only) == 1))
         return "";
-    }
     if (tasks_of(cluster, type) == NULL) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "the cluster has no job \"%s\"; its task is of it",
                    type == NULL ? "(none given)" : type);
@@ -365,9 +348,8 @@ static const char *find_master(const leat_cluster *cluster, const char *type, in
     const char *address = id == LEAT_NO_TASK ? NULL : address_of(cluster, type, id);
     if (address == NULL) {
         char number[24] = "without a number";
-        if (id != LEAT_NO_TASK) {
+        if (id != LEAT_NO_TASK)
             snprintf(number, sizeof number, "%lld", (long long)id);
-        }
         leati_fail(err, LEAT_INVALID_ARGUMENT, "job \"%s\" has %lld tasks and no task %s", type,
                    (long long)num_tasks(cluster, type), number);
     }
@@ -379,9 +361,8 @@ char *leat_cluster_master(const leat_cluster *cluster, const char *task_type, in
     const char *type = task_type != NULL ? task_type : cluster->task_type;
     const char *address =
         find_master(cluster, type, task_id != LEAT_NO_TASK ? task_id : cluster->task_id, err);
-    if (address == NULL) {
+    if (address == NULL)
         return NULL;
-    }
     const char *layer = leat_cluster_rpc_layer(cluster);
     bool alone = layer == NULL || *address == '\0' ||
                  json_object_get(cluster->config, "session_master") != NULL;
@@ -398,11 +379,9 @@ char *leat_cluster_master(const leat_cluster *cluster, const char *task_type, in
 // ---- this process's place ----
 
 static bool known_job(const char *job) {
-    for (size_t i = 0; i < sizeof known_jobs / sizeof known_jobs[0]; i++) {
-        if (strcmp(job, known_jobs[i]) == 0) {
+    for (size_t i = 0; i < sizeof known_jobs / sizeof known_jobs[0]; i++)
+        if (strcmp(job, known_jobs[i]) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -429,12 +408,10 @@ static leat_status check_jobs(const leat_cluster *cluster, leat_error *err) {
 static leat_status check_type(const leat_cluster *cluster, leat_error *err) {
     const char *type = cluster->task_type;
     leat_status status = need_spec(cluster, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_jobs(cluster, err);
-    }
-    if (status != LEAT_OK || type == NULL) {
+    if (status != LEAT_OK || type == NULL)
         return status;
-    }
     if (!known_job(type)) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "this process is of type \"%s\"; expected chief, worker, evaluator or ps",
@@ -455,9 +432,8 @@ static leat_status check_type(const leat_cluster *cluster, leat_error *err) {
 static leat_status check_task(const leat_cluster *cluster, leat_error *err) {
     const char *type = cluster->task_type;
     leat_status status = check_type(cluster, err);
-    if (status != LEAT_OK || tasks_of(cluster, type) == NULL) {
+    if (status != LEAT_OK || tasks_of(cluster, type) == NULL)
         return status;
-    }
     if (cluster->task_id == LEAT_NO_TASK) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "the task of this process has no index; write \"task\": {\"type\": "
@@ -486,9 +462,8 @@ leat_status leat_cluster_id(const leat_cluster *cluster, int64_t *out, leat_erro
     const char *type = cluster->task_type;
     leat_status status = check_task(cluster, err);
     *out = 0;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     if (is_job(type, "worker")) {
         *out = cluster->task_id + num_tasks(cluster, "chief");
     } else if (is_job(type, "evaluator")) {
@@ -505,9 +480,8 @@ leat_status leat_cluster_num_workers(const leat_cluster *cluster, int64_t *out, 
     const char *type = cluster->task_type;
     leat_status status = check_type(cluster, err);
     *out = 0;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     if (is_job(type, "evaluator") && tasks_of(cluster, type) != NULL) {
         *out = num_tasks(cluster, "evaluator");
     } else if (is_job(type, "worker") || is_job(type, "chief")) {
@@ -534,9 +508,8 @@ leat_status leati_cluster_place(const leat_cluster *cluster, int *worker, int *n
                                   "\"task\": {\"type\": \"worker\", \"index\": 0} in TF_CONFIG")
                      : leat_cluster_num_workers(cluster, &count, err);
     }
-    if (status == LEAT_OK && !alone) {
+    if (status == LEAT_OK && !alone)
         status = leat_cluster_id(cluster, &number, err);
-    }
     if (status == LEAT_OK && (number < 0 || number >= count || count > LEATI_MOST_WORKERS)) {
         status = leati_fail(err, LEAT_INVALID_ARGUMENT, "this process is worker %lld of %lld",
                             (long long)number, (long long)count);

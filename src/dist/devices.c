@@ -58,9 +58,8 @@ leati_device *leati_strategy_logical_cpu_open(int index, leat_error *err) {
         return NULL;
     }
     int cores = leati_pool_num_cores();
-    if (cores < count) {
+    if (cores < count)
         return leati_device_cpu_new(index, 1, -1, err);
-    }
     int first = (int)((int64_t)cores * index / count),
         end = (int)((int64_t)cores * (index + 1) / count);
     return leati_device_cpu_new(index, end - first, count > 1 ? first : -1, err);
@@ -71,9 +70,8 @@ leati_device *leati_strategy_logical_cpu_open(int index, leat_error *err) {
 /* The index of a device name such as "CPU:1", or "/device:CPU:1"; -1 for anything else. */
 static int device_index(const char *name) {
     const char *colon = name == NULL ? NULL : strstr(name, "CPU:");
-    if (colon == NULL) {
+    if (colon == NULL)
         return -1;
-    }
     char *end = NULL;
     long index = strtol(colon + 4, &end, 10);
     return end == colon + 4 || *end != '\0' || index < 0 || index > 1 << 20 ? -1 : (int)index;
@@ -88,16 +86,13 @@ static leat_status open_device(const char *const *names, int i, leati_device **d
                           "device \"%s\"; expected a name such as \"CPU:0\"",
                           names[i] == NULL ? "(null)" : names[i]);
     }
-    for (int j = 0; j < i; j++) {
-        if (devices[j]->index == index) {
+    for (int j = 0; j < i; j++)
+        if (devices[j]->index == index)
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "device CPU:%d is named twice", index);
-        }
-    }
     leat_error local = {0};
     devices[i] = leati_strategy_logical_cpu_open(index, &local);
-    if (devices[i] == NULL && err != NULL) {
+    if (devices[i] == NULL && err != NULL)
         *err = local;
-    }
     return local.code;
 }
 
@@ -109,9 +104,8 @@ leati_device **leati_strategy_open_devices(const char *const *names, int count, 
     }
     for (int i = 0; i < count; i++) {
         if (open_device(names, i, devices, err) != LEAT_OK) {
-            for (int j = 0; j < i; j++) {
+            for (int j = 0; j < i; j++)
                 devices[j]->ops->close(devices[j]);
-            }
             leati_free(devices);
             return NULL;
         }

@@ -81,9 +81,8 @@ static leat_dataset *call_function(const leat_distributed_dataset *d, const leat
     leat_error local = {0};
     leat_dataset *made = d->function(d->context, &input, &local);
     if (made == NULL) {
-        if (local.code == LEAT_OK) {
+        if (local.code == LEAT_OK)
             leati_fail(&local, LEAT_INVALID_ARGUMENT, "it returned no dataset");
-        }
         leati_prefix(&local, "the dataset function of pipeline %d of %d", place->worker,
                      place->num_workers);
         *err = local;
@@ -100,9 +99,8 @@ static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_f
                                 leat_error *err) {
     for (int f = 0; f < d->num_feeds; f++) {
         leati_feed_place own = leati_distributed_place(d, f);
-        if (is_place(&own, place)) {
+        if (is_place(&own, place))
             return leat_dataset_ref(d->made[f]);
-        }
     }
     if (d->function == NULL) {
         leati_fail(err, LEAT_FAILED_PRECONDITION,
@@ -117,9 +115,8 @@ static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_f
 
 /* Is the dataset read ahead already? */
 static bool reads_ahead(const leat_dataset *dataset) {
-    while (dataset->op == &leati_op_with_options) {
+    while (dataset->op == &leati_op_with_options)
         dataset = dataset->inputs[0];
-    }
     return dataset->op->reads_ahead != NULL && dataset->op->reads_ahead(dataset);
 }
 
@@ -149,9 +146,8 @@ leat_dataset *leati_distributed_share(void *dataset, const leati_feed_place *pla
  * elements are compared. */
 static leat_status compare(leat_distributed_dataset *d, leat_error *err) {
     char text[512];
-    if (d->strategy == NULL || d->member.num_workers == 1) {
+    if (d->strategy == NULL || d->member.num_workers == 1)
         return LEAT_OK;
-    }
     if (d->dataset != NULL && d->plan.policy != LEAT_SHARD_OFF) {
         snprintf(text, sizeof(text), "plan %016llx, policy %d, global batch %lld",
                  (unsigned long long)leat_dataset_fingerprint(d->dataset), (int)d->plan.policy,
@@ -166,15 +162,13 @@ static leat_status compare(leat_distributed_dataset *d, leat_error *err) {
 
 static void distributed_free(leat_object *object) {
     leat_distributed_dataset *d = (leat_distributed_dataset *)object;
-    for (int f = 0; d->made != NULL && f < d->num_feeds; f++) {
+    for (int f = 0; d->made != NULL && f < d->num_feeds; f++)
         leat_dataset_unref(d->made[f]);
-    }
     leati_free(d->made);
     leat_dataset_unref(d->dataset);
     leati_planner_split_fini(&d->plan);
-    if (d->release != NULL) {
+    if (d->release != NULL)
         d->release(d->context);
-    }
     leat_strategy_unref(d->strategy);
     leati_free(d);
 }
@@ -204,9 +198,8 @@ void leat_distributed_dataset_free(leat_distributed_dataset *dataset) {
 static leat_distributed_dataset *failed(leat_distributed_dataset *d, const leat_error *why,
                                         leat_error *err) {
     leat_distributed_dataset_free(d);
-    if (err != NULL) {
+    if (err != NULL)
         *err = *why;
-    }
     return NULL;
 }
 
@@ -222,11 +215,10 @@ static leat_dataset *one_order(leat_dataset *dataset, const leati_membership *me
 static void tell_policy(const leat_distributed_dataset *d) {
     const leati_feed_place *place = &d->plan.place;
     if (d->options.auto_shard_policy == LEAT_SHARD_AUTO && d->plan.policy == LEAT_SHARD_DATA &&
-        place->num_workers > 1 && place->worker == 0) {
+        place->num_workers > 1 && place->worker == 0)
         leati_log(LEAT_LOG_INFO, "%s", d->plan.text);
-    } else {
+    else
         LEATI_TELL(DIST, INFO, "%s", d->plan.text);
-    }
 }
 
 leat_distributed_dataset *
@@ -234,24 +226,21 @@ leati_distributed_from_dataset(const leati_membership *member, leat_dataset *dat
                                const leat_strategy_distribute_options *options, leat_error *err) {
     leat_error local = {0};
     leat_distributed_dataset *d = NULL;
-    if (check_options(member, false, options, &local) == LEAT_OK) {
+    if (check_options(member, false, options, &local) == LEAT_OK)
         d = allocate(member, options, &local);
-    }
     if (d == NULL) {
         leat_dataset_unref(dataset);
         return failed(d, &local, err);
     }
     d->dataset = one_order(dataset, member, options->auto_shard_policy, &local);
-    if (d->dataset == NULL) {
+    if (d->dataset == NULL)
         return failed(d, &local, err);
-    }
     dataset = d->dataset;
     d->cardinality = dataset->cardinality;
     leati_feed_place place = leati_distributed_place(d, 0);
     if (leati_planner_split(dataset, &place, options->auto_shard_policy, &d->plan, &local) !=
-        LEAT_OK) {
+        LEAT_OK)
         return failed(d, &local, err);
-    }
     d->plan.fill = d->plan.fill && !member->drops_partial;
     tell_policy(d);
     return d;
@@ -267,12 +256,10 @@ static leat_status make_all(leat_distributed_dataset *d, leat_dataset *given, le
     d->made[0] = given;
     for (int f = 0; f < d->num_feeds; f++) {
         leati_feed_place place = leati_distributed_place(d, f);
-        if (d->made[f] == NULL) {
+        if (d->made[f] == NULL)
             d->made[f] = call_function(d, &place, err);
-        }
-        if (d->made[f] == NULL) {
+        if (d->made[f] == NULL)
             return err->code;
-        }
         if (!leat_spec_equal(d->made[f]->spec, d->made[0]->spec)) {
             char texts[2][160];
             leat_spec_print(d->made[0]->spec, texts[0], sizeof(texts[0]));
@@ -293,14 +280,12 @@ leati_distributed_from_function(const leati_membership *member, leat_dataset *da
                                 const leat_strategy_distribute_options *options, leat_error *err) {
     leat_error local = {0};
     leat_distributed_dataset *d = NULL;
-    if (check_options(member, true, options, &local) == LEAT_OK) {
+    if (check_options(member, true, options, &local) == LEAT_OK)
         d = allocate(member, options, &local);
-    }
     if (d == NULL) {
         leat_dataset_unref(dataset);
-        if (release != NULL) {
+        if (release != NULL)
             release(context);
-        }
         return failed(d, &local, err);
     }
     d->function = function;
@@ -308,9 +293,8 @@ leati_distributed_from_function(const leati_membership *member, leat_dataset *da
     d->release = release;
     leati_feed_place place = leati_distributed_place(d, 0);
     if (make_all(d, dataset, &local) != LEAT_OK ||
-        leati_planner_as_is(d->made[0], &place, &d->plan, &local) != LEAT_OK) {
+        leati_planner_as_is(d->made[0], &place, &d->plan, &local) != LEAT_OK)
         return failed(d, &local, err);
-    }
     d->cardinality = d->made[0]->cardinality;
     d->plan.fill = d->plan.fill && !member->drops_partial;
     LEATI_TELL(DIST, INFO, "%s", d->plan.text);
@@ -347,9 +331,8 @@ static leati_membership membership(leat_strategy *strategy) {
 static bool is_missing(const char *where, const leat_strategy *strategy, leat_dataset *dataset,
                        bool needs_dataset, leat_error *err) {
     bool no_dataset = needs_dataset && dataset == NULL;
-    if (strategy != NULL && !no_dataset) {
+    if (strategy != NULL && !no_dataset)
         return false;
-    }
     if (!no_dataset || err == NULL || err->code == LEAT_OK) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL", where,
                    strategy == NULL ? "strategy" : "dataset");
@@ -362,9 +345,8 @@ static bool is_missing(const char *where, const leat_strategy *strategy, leat_da
 static leat_distributed_dataset *under(leat_strategy *strategy, leat_distributed_dataset *d,
                                        leat_error *err) {
     leat_error local = {0};
-    if (d == NULL) {
+    if (d == NULL)
         return NULL;
-    }
     d->strategy = leat_strategy_ref(strategy);
     return compare(d, &local) == LEAT_OK ? d : failed(d, &local, err);
 }
@@ -392,9 +374,8 @@ static void warn_of_shuffled_batches(const leat_dataset *dataset) {
 leat_distributed_dataset *
 leat_strategy_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
                                  const leat_strategy_distribute_options *options, leat_error *err) {
-    if (is_missing("leat_strategy_distribute_dataset", strategy, dataset, true, err)) {
+    if (is_missing("leat_strategy_distribute_dataset", strategy, dataset, true, err))
         return NULL;
-    }
     warn_of_shuffled_batches(dataset);
     leati_membership member = membership(strategy);
     options = options != NULL ? options : &defaults;
@@ -405,9 +386,8 @@ leat_distributed_dataset *
 leat_strategy_distribute_replica_batches(leat_strategy *strategy, leat_dataset *dataset,
                                          const leat_strategy_distribute_options *options,
                                          leat_error *err) {
-    if (is_missing("leat_strategy_distribute_replica_batches", strategy, dataset, true, err)) {
+    if (is_missing("leat_strategy_distribute_replica_batches", strategy, dataset, true, err))
         return NULL;
-    }
     leati_membership member = membership(strategy);
     member.per_replica_ok = false; /* one dataset is for one pipeline */
     options = options != NULL ? options : &defaults;
@@ -424,9 +404,8 @@ leat_distributed_dataset *leat_strategy_distribute_datasets_from_function(
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "leat_strategy_distribute_datasets_from_function: %s is NULL",
                    strategy == NULL ? "strategy" : "function");
-        if (release != NULL) {
+        if (release != NULL)
             release(context);
-        }
         return NULL;
     }
     leati_membership member = membership(strategy);

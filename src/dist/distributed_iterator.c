@@ -44,12 +44,10 @@ static leat_status open_feeds(leat_distributed_iterator *it, leat_error *err) {
     it->rows = d->options.count_rows
                    ? leati_alloc_zero((size_t)d->member.replicas, sizeof(*it->rows))
                    : NULL;
-    if (it->feeds == NULL || (d->options.count_rows && it->rows == NULL)) {
+    if (it->feeds == NULL || (d->options.count_rows && it->rows == NULL))
         return leati_no_memory(err);
-    }
-    if (it->rows != NULL && leati_leaves_init(&it->leaves, d->plan.spec, err) != LEAT_OK) {
+    if (it->rows != NULL && leati_leaves_init(&it->leaves, d->plan.spec, err) != LEAT_OK)
         return err->code;
-    }
     for (; it->num_feeds < d->num_feeds; it->num_feeds++) {
         leati_split_plan plan = d->plan; /* borrowed: the feed takes what it keeps */
         plan.place = leati_distributed_place(d, it->num_feeds);
@@ -58,9 +56,8 @@ static leat_status open_feeds(leat_distributed_iterator *it, leat_error *err) {
                                       .context = d,
                                       .iterator = d->options.iterator};
         it->feeds[it->num_feeds] = leati_feed_new(&options, err);
-        if (it->feeds[it->num_feeds] == NULL) {
+        if (it->feeds[it->num_feeds] == NULL)
             return err->code;
-        }
     }
     return LEAT_OK;
 }
@@ -84,21 +81,18 @@ leat_distributed_iterator *leat_distributed_iterator_new(leat_distributed_datase
     it->total = -1;
     if (open_feeds(it, &local) != LEAT_OK) {
         leat_distributed_iterator_free(it);
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         return NULL;
     }
     return it;
 }
 
 void leat_distributed_iterator_free(leat_distributed_iterator *iterator) {
-    if (iterator == NULL) {
+    if (iterator == NULL)
         return;
-    }
-    for (int f = 0; f < iterator->num_feeds; f++) {
+    for (int f = 0; f < iterator->num_feeds; f++)
         leati_feed_free(iterator->feeds[f]);
-    }
     leati_free(iterator->feeds);
     leati_free(iterator->rows);
     leati_leaves_fini(&iterator->leaves);
@@ -107,9 +101,8 @@ void leat_distributed_iterator_free(leat_distributed_iterator *iterator) {
 }
 
 void leat_distributed_iterator_cancel(leat_distributed_iterator *iterator) {
-    for (int f = 0; iterator != NULL && f < iterator->num_feeds; f++) {
+    for (int f = 0; iterator != NULL && f < iterator->num_feeds; f++)
         leati_feed_cancel(iterator->feeds[f]);
-    }
 }
 
 leat_iterator *leat_distributed_iterator_base(leat_distributed_iterator *iterator) {
@@ -124,9 +117,8 @@ char *leat_distributed_iterator_explain(const leat_distributed_iterator *iterato
                    "leat_distributed_iterator_explain: iterator is NULL");
         return NULL;
     }
-    if (iterator->num_feeds == 1) {
+    if (iterator->num_feeds == 1)
         return leati_feed_explain(iterator->feeds[0], err);
-    }
     leati_text text = {0};
     for (int f = 0; f < iterator->num_feeds; f++) {
         char *table = leati_feed_explain(iterator->feeds[f], err);
@@ -138,9 +130,8 @@ char *leat_distributed_iterator_explain(const leat_distributed_iterator *iterato
         leat_text_free(table);
     }
     char *all = leati_text_take(&text);
-    if (all == NULL) {
+    if (all == NULL)
         leati_no_memory(err);
-    }
     return all;
 }
 
@@ -159,26 +150,22 @@ static leat_status gather(leat_distributed_iterator *it, const leati_writer *min
     int64_t size = (int64_t)mine->size, most = 0;
     int64_t *sizes = leati_alloc_zero((size_t)n, sizeof(*sizes));
     *memory = NULL;
-    if (sizes == NULL) {
+    if (sizes == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = exchange(it, &size, 1, sizes, err);
-    for (int w = 0; w < n; w++) {
+    for (int w = 0; w < n; w++)
         most = sizes[w] > most ? sizes[w] : most;
-    }
     size_t words = (size_t)most / 8 + 1;
     int64_t *own = status == LEAT_OK ? leati_alloc_zero(words, 8) : NULL;
     *memory = own == NULL ? NULL : leati_alloc_zero(words * (size_t)n, 8);
-    if (status == LEAT_OK && *memory == NULL) {
+    if (status == LEAT_OK && *memory == NULL)
         status = leati_no_memory(err);
-    }
     if (status == LEAT_OK) {
         memcpy(own, mine->data, mine->size);
         status = exchange(it, own, (int)words, *memory, err);
     }
-    for (int w = 0; w < n && status == LEAT_OK; w++) {
+    for (int w = 0; w < n && status == LEAT_OK; w++)
         parts[w] = (leati_feed_part){.data = *memory + (size_t)w * words, .size = (size_t)sizes[w]};
-    }
     leati_free(own);
     leati_free(sizes);
     return status;
@@ -188,14 +175,12 @@ static leat_status gather(leat_distributed_iterator *it, const leati_writer *min
 static leat_status agree_steps(leat_distributed_iterator *it, int64_t known, leat_error *err) {
     int n = it->dataset->member.num_workers;
     int64_t *all = leati_alloc_zero((size_t)n, sizeof(*all));
-    if (all == NULL) {
+    if (all == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = exchange(it, &known, 1, all, err);
     it->total = 0;
-    for (int w = 0; w < n && it->total >= 0; w++) {
+    for (int w = 0; w < n && it->total >= 0; w++)
         it->total = all[w] < 0 ? -1 : all[w] > it->total ? all[w] : it->total;
-    }
     leati_free(all);
     return status;
 }
@@ -218,15 +203,13 @@ static int64_t rows_of(const leat_distributed_iterator *it, const leat_element *
 }
 
 static void count_rows(leat_distributed_iterator *it, const leat_per_replica *out) {
-    for (int r = 0; it->rows != NULL && r < out->num_replicas; r++) {
+    for (int r = 0; it->rows != NULL && r < out->num_replicas; r++)
         it->rows[r] = out->elements[r].spec == NULL ? 0 : rows_of(it, &out->elements[r]);
-    }
 }
 
 static void clear(leat_per_replica *out) {
-    for (int r = 0; r < out->num_replicas; r++) {
+    for (int r = 0; r < out->num_replicas; r++)
         leat_element_clear(&out->elements[r]);
-    }
 }
 
 leat_status leati_distributed_pull(leat_distributed_iterator *it, leat_per_replica *out,
@@ -244,18 +227,16 @@ leat_status leati_distributed_pull(leat_distributed_iterator *it, leat_per_repli
     }
     if (status != LEAT_OK) {
         leati_error_pass(err, &local);
-        for (int f = 0; f < it->num_feeds; f++) {
+        for (int f = 0; f < it->num_feeds; f++)
             leati_feed_next_step(it->feeds[f]);
-        }
         clear(out);
         return status;
     }
     count_rows(it, out);
     mine[HAVE] = it->have;
     mine[ROWS] = 0;
-    for (int r = 0; it->rows != NULL && r < replicas; r++) {
+    for (int r = 0; it->rows != NULL && r < replicas; r++)
         mine[ROWS] += it->rows[r];
-    }
     return LEAT_OK;
 }
 
@@ -264,11 +245,9 @@ static leat_status fill_up(const leat_distributed_iterator *it, leat_per_replica
     const leat_spec *spec = it->dataset->plan.spec;
     leati_block block = {0};
     leat_status status = leati_rows_empty_element(spec, &block, err);
-    for (int r = 0; r < out->num_replicas && status == LEAT_OK; r++) {
-        if (out->elements[r].spec == NULL) {
+    for (int r = 0; r < out->num_replicas && status == LEAT_OK; r++)
+        if (out->elements[r].spec == NULL)
             status = leati_block_element(&block, spec, 0, &out->elements[r], err);
-        }
-    }
     leati_block_fini(&block);
     return status;
 }
@@ -281,9 +260,8 @@ static leat_status end_of_sequence(leat_per_replica *out, leat_error *err) {
 leat_status leati_distributed_finish(leat_distributed_iterator *it,
                                      const int64_t sums[LEATI_STEP_NUMBERS], leat_per_replica *out,
                                      leat_error *err) {
-    if (sums[HAVE] == 0) {
+    if (sums[HAVE] == 0)
         return end_of_sequence(out, err);
-    }
     leat_status status = it->have < out->num_replicas ? fill_up(it, out, err) : LEAT_OK;
     if (status == LEAT_OK) {
         it->step++;
@@ -299,22 +277,19 @@ static leat_status sum_up(leat_distributed_iterator *it, const int64_t *mine, in
                           leat_error *err) {
     int n = it->dataset->member.num_workers;
     memcpy(sums, mine, LEATI_STEP_NUMBERS * sizeof(*sums));
-    if (!in_lockstep(it)) {
+    if (!in_lockstep(it))
         return LEAT_OK;
-    }
     if (it->total >= 0) {
         sums[HAVE] = it->step < it->total;
         return LEAT_OK;
     }
     int64_t *all = leati_alloc_zero((size_t)n * LEATI_STEP_NUMBERS, sizeof(*all));
-    if (all == NULL) {
+    if (all == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = exchange(it, mine, LEATI_STEP_NUMBERS, all, err);
     memset(sums, 0, LEATI_STEP_NUMBERS * sizeof(*sums));
-    for (int i = 0; i < n * LEATI_STEP_NUMBERS; i++) {
+    for (int i = 0; i < n * LEATI_STEP_NUMBERS; i++)
         sums[i % LEATI_STEP_NUMBERS] += all[i];
-    }
     leati_free(all);
     return status;
 }
@@ -323,9 +298,8 @@ static leat_status sum_up(leat_distributed_iterator *it, const int64_t *mine, in
 static leat_status give_up(leat_distributed_iterator *it, leat_status status, const leat_error *why,
                            leat_error *err) {
     const leati_membership *member = &it->dataset->member;
-    if (err != NULL) {
+    if (err != NULL)
         *err = *why;
-    }
     if (member->num_workers > 1) {
         leat_error text = *why;
         leati_prefix(&text, "worker %d of %d, input of step %lld", member->worker,
@@ -339,22 +313,19 @@ static leat_status give_up(leat_distributed_iterator *it, leat_status status, co
 static void slowest(void *iterator, char *text, size_t size) {
     const leat_distributed_iterator *it = iterator;
     text[0] = '\0';
-    for (int f = 0; f < it->num_feeds && text[0] == '\0'; f++) {
+    for (int f = 0; f < it->num_feeds && text[0] == '\0'; f++)
         leati_feed_slowest(it->feeds[f], text, size);
-    }
 }
 
 /* Takes the step's elements; meanwhile the others can be told what this worker waits for. */
 static leat_status read_step(leat_distributed_iterator *it, leat_per_replica *out, int64_t *mine,
                              leat_error *err) {
     const leati_lockstep *others = &it->dataset->member.others;
-    if (others->reading != NULL) {
+    if (others->reading != NULL)
         others->reading(others->context, slowest, it);
-    }
     leat_status status = leati_distributed_pull(it, out, mine, err);
-    if (others->reading != NULL) {
+    if (others->reading != NULL)
         others->reading(others->context, NULL, NULL);
-    }
     return status;
 }
 
@@ -368,20 +339,17 @@ static leat_status next(leat_distributed_iterator *it, bool fill, leat_per_repli
     }
     leat_status status = it->begun ? LEAT_OK : begin(it, &local);
     it->begun = it->begun || status == LEAT_OK;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = read_step(it, out, mine, &local);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = sum_up(it, mine, sums, &local);
-    }
     if (status != LEAT_OK) {
         clear(out);
         return give_up(it, status, &local, err);
     }
     bool partial = it->have < out->num_replicas && !in_lockstep(it);
-    if (partial && !fill) {
+    if (partial && !fill)
         return end_of_sequence(out, err);
-    }
     return leati_distributed_finish(it, sums, out, err);
 }
 
@@ -406,9 +374,8 @@ leat_status leat_distributed_iterator_rows(const leat_distributed_iterator *iter
                           iterator->rows == NULL ? "distribute the dataset with count_rows"
                                                  : "there was no step yet");
     }
-    for (int r = 0; rows != NULL && r < iterator->dataset->member.replicas; r++) {
+    for (int r = 0; rows != NULL && r < iterator->dataset->member.replicas; r++)
         rows[r] = iterator->rows[r];
-    }
     *total = iterator->total_rows;
     return LEAT_OK;
 }
@@ -428,9 +395,8 @@ leat_status leati_distributed_save_part(leat_distributed_iterator *it,
     for (int f = 0; f < it->num_feeds && status == LEAT_OK; f++) {
         leati_writer part = {0};
         status = leati_feed_save(it->feeds[f], options, &part, report, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             leati_put_bytes(out, part.data, part.size);
-        }
         leati_writer_fini(&part);
     }
     return status == LEAT_OK && out->failed ? leati_no_memory(err) : status;
@@ -442,9 +408,8 @@ leat_status leati_distributed_join(const leati_feed_part *workers, int count, ch
     leati_put_bytes(&out, magic, sizeof(magic));
     leati_put_uint(&out, STATE_VERSION);
     leati_put_uint(&out, (uint64_t)count);
-    for (int w = 0; w < count; w++) {
+    for (int w = 0; w < count; w++)
         leati_put_bytes(&out, workers[w].data, workers[w].size);
-    }
     leati_put_fixed64(&out, leati_hash(out.data, out.size, CHECKSUM_SEED));
     if (out.failed) {
         leati_writer_fini(&out);
@@ -468,21 +433,17 @@ leat_status leat_distributed_iterator_save(leat_distributed_iterator *iterator,
     }
     int n = iterator->dataset->member.num_workers;
     leati_feed_part *parts = leati_alloc_zero((size_t)n, sizeof(*parts));
-    if (parts == NULL) {
+    if (parts == NULL)
         return leati_no_memory(err);
-    }
     leat_error local = {0};
     leat_status status = leati_distributed_save_part(iterator, options, &mine, &costs, &local);
     parts[0] = (leati_feed_part){.data = mine.data, .size = mine.size};
-    if (status == LEAT_OK && n > 1) {
+    if (status == LEAT_OK && n > 1)
         status = gather(iterator, &mine, parts, &memory, &local);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_distributed_join(parts, n, data, size, &local);
-    }
-    if (status == LEAT_OK && report != NULL) {
+    if (status == LEAT_OK && report != NULL)
         *report = costs;
-    }
     leati_free(memory);
     leati_free(parts);
     leati_writer_fini(&mine);
@@ -501,9 +462,8 @@ static leat_status read_parts(const char *data, size_t size, leati_feed_part **p
     const void *found = NULL;
     size_t found_size = 0, capacity = 0;
     uint64_t version = 0, workers = 0, feeds = 0, checksum = 0;
-    if (size < sizeof(checksum)) {
+    if (size < sizeof(checksum))
         return damaged(err);
-    }
     size -= sizeof(checksum);
     leati_reader in = {.data = (const uint8_t *)data, .size = size};
     leati_reader tail = {.data = (const uint8_t *)data + size, .size = sizeof(checksum)};
@@ -511,30 +471,25 @@ static leat_status read_parts(const char *data, size_t size, leati_feed_part **p
         checksum != leati_hash(data, size, CHECKSUM_SEED) ||
         leati_get_bytes(&in, &found, &found_size, err) != LEAT_OK || found_size != sizeof(magic) ||
         memcmp(found, magic, found_size) != 0 || leati_get_uint(&in, &version, err) != LEAT_OK ||
-        leati_get_uint(&in, &workers, err) != LEAT_OK || workers > MOST_PARTS) {
+        leati_get_uint(&in, &workers, err) != LEAT_OK || workers > MOST_PARTS)
         return damaged(err);
-    }
     if (version != STATE_VERSION) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "a state of version %llu; this library reads version %d",
                           (unsigned long long)version, STATE_VERSION);
     }
     for (uint64_t w = 0; w < workers; w++) {
-        if (leati_get_bytes(&in, &found, &found_size, err) != LEAT_OK) {
+        if (leati_get_bytes(&in, &found, &found_size, err) != LEAT_OK)
             return damaged(err);
-        }
         leati_reader worker = {.data = found, .size = found_size};
-        if (leati_get_uint(&worker, &feeds, err) != LEAT_OK || feeds > MOST_PARTS) {
+        if (leati_get_uint(&worker, &feeds, err) != LEAT_OK || feeds > MOST_PARTS)
             return damaged(err);
-        }
         for (uint64_t f = 0; f < feeds; f++) {
-            if (!leati_grow((void **)parts, &capacity, (size_t)*count + 1, sizeof(**parts))) {
+            if (!leati_grow((void **)parts, &capacity, (size_t)*count + 1, sizeof(**parts)))
                 return leati_no_memory(err);
-            }
             leati_feed_part *part = &(*parts)[*count];
-            if (leati_get_bytes(&worker, &part->data, &part->size, err) != LEAT_OK) {
+            if (leati_get_bytes(&worker, &part->data, &part->size, err) != LEAT_OK)
                 return damaged(err);
-            }
             ++*count;
         }
     }

@@ -178,10 +178,9 @@ static void run(const char *what, int count, int steps, int *seen) {
 }
 
 static void check_once(const int *seen) {
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < ROWS; i++)
         if (seen[i] != 1)
             fail_msg("row %d was read %d times", i, seen[i]);
-    }
 }
 
 static void from_two_to_three(const char *what) {

@@ -35,17 +35,14 @@ static leat_status collect(const leat_dataset *dataset, struct numbers *to, int 
             : LEAT_OK;
     for (const leati_row *row = dataset->op->rows;
          status == LEAT_OK && row != NULL && row->type != LEATI_ROW_END; row++) {
-        if (!is_drawn(row)) {
+        if (!is_drawn(row))
             continue;
-        }
-        if (!leati_grow((void **)&to->values, &to->capacity, to->count + 1, sizeof(*to->values))) {
+        if (!leati_grow((void **)&to->values, &to->capacity, to->count + 1, sizeof(*to->values)))
             return leati_no_memory(err);
-        }
         to->values[to->count++] = get(row, dataset->args);
     }
-    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++)
         status = collect(dataset->inputs[i], to, depth + 1, err);
-    }
     return status;
 }
 
@@ -60,11 +57,10 @@ static bool put(const leat_dataset *dataset, struct numbers *from, char *args) {
         if (is_drawn(row)) {
             int64_t value = from->values[from->next++];
             changed = changed || value != get(row, dataset->args);
-            if (row->type == LEATI_ROW_BOOL) {
+            if (row->type == LEATI_ROW_BOOL)
                 args[row->offset] = (char)(value != 0);
-            } else {
+            else
                 memcpy(args + row->offset, &value, sizeof(value));
-            }
         }
     }
     return changed;
@@ -84,9 +80,8 @@ static leat_dataset *with_numbers(const leat_dataset *dataset, struct numbers *f
         bool changed = put(dataset, from, args);
         for (; done < dataset->num_inputs; done++) {
             inputs[done] = with_numbers(dataset->inputs[done], from, err);
-            if (inputs[done] == NULL) {
+            if (inputs[done] == NULL)
                 break;
-            }
             changed = changed || inputs[done] != dataset->inputs[done];
         }
         if (done == dataset->num_inputs && changed) {
@@ -95,9 +90,8 @@ static leat_dataset *with_numbers(const leat_dataset *dataset, struct numbers *f
         } else if (done == dataset->num_inputs) {
             made = leat_dataset_ref((leat_dataset *)dataset);
         }
-        for (int i = 0; i < done; i++) {
+        for (int i = 0; i < done; i++)
             leat_dataset_unref(inputs[i]);
-        }
     }
     leati_free(inputs);
     leati_free(args);
@@ -111,14 +105,12 @@ static leat_status exchange_numbers(struct numbers *own, const leati_membership 
     size_t n = (size_t)member->num_workers, most = own->count > 1 ? own->count : 1;
     int64_t count = (int64_t)own->count;
     int64_t *all = leati_alloc_zero(n * most, sizeof(*all));
-    if (all == NULL) {
+    if (all == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = others->exchange(others->context, &count, 1, all, err);
     *same = status == LEAT_OK && count > 0;
-    for (size_t w = 0; w < n && *same; w++) {
+    for (size_t w = 0; w < n && *same; w++)
         *same = all[w] == count;
-    }
     if (*same) {
         status = others->exchange(others->context, own->values, (int)count, all, err);
         memcpy(own->values, all, own->count * sizeof(*all));
@@ -134,16 +126,13 @@ leat_dataset *leati_draws_share(leat_dataset *dataset, const leati_membership *m
     leat_dataset *shared = NULL;
     bool same = false;
     leat_status status = collect(dataset, &numbers, 0, &local);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = exchange_numbers(&numbers, member, &same, &local);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         shared = same ? with_numbers(dataset, &numbers, &local) : leat_dataset_ref(dataset);
-    }
     leati_free(numbers.values);
     leat_dataset_unref(dataset);
-    if (shared == NULL && err != NULL) {
+    if (shared == NULL && err != NULL)
         *err = local;
-    }
     return shared;
 }

@@ -25,9 +25,8 @@ static leat_status fill_in(leati_feed *feed, leat_error *err) {
     feed->rows = -1;
     if (feed->rule == LEATI_REBATCH_SIZES) {
         feed->sizes = leati_alloc_zero(all, sizeof(*feed->sizes));
-        if (feed->sizes == NULL) {
+        if (feed->sizes == NULL)
             return leati_no_memory(err);
-        }
         leati_planner_batch_sizes(feed->global_batch, feed->place.num_workers, feed->place.replicas,
                                   feed->place.worker, feed->sizes);
     }
@@ -36,20 +35,18 @@ static leat_status fill_in(leati_feed *feed, leat_error *err) {
 
 static leati_feed *allocate(leat_error *err) {
     leati_feed *feed = leati_alloc_zero(1, sizeof(*feed));
-    if (feed == NULL) {
+    if (feed == NULL)
         leati_no_memory(err);
-    } else {
+    else
         pthread_mutex_init(&feed->lock, NULL);
-    }
     return feed;
 }
 
 leati_feed *leati_feed_at(const leati_feed *like, const leati_feed_place *place,
                           leati_rebatch_rule rule, leat_error *err) {
     leati_feed *feed = allocate(err);
-    if (feed == NULL) {
+    if (feed == NULL)
         return NULL;
-    }
     feed->place = *place;
     feed->rule = rule;
     feed->policy = like->policy;
@@ -69,9 +66,8 @@ leati_feed *leati_feed_at(const leati_feed *like, const leati_feed_place *place,
 leat_status leati_feed_open(leati_feed *feed, const leati_feed_place *place, leat_error *err) {
     leat_error local = {0};
     leat_dataset *share = feed->make(feed->context, place, &local);
-    if (share == NULL) {
+    if (share == NULL)
         return leati_error_pass(err, &local);
-    }
     feed->cardinality = share->cardinality;
     leati_leaves_fini(&feed->leaves);
     leat_spec_unref(feed->whole);
@@ -83,14 +79,12 @@ leat_status leati_feed_open(leati_feed *feed, const leati_feed_place *place, lea
         status = iterator == NULL ? local.code : LEAT_OK;
     }
     leat_dataset_unref(share);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return leati_error_pass(err, &local);
-    }
     /* Elsewhere a step takes whole elements. */
     if (feed->rule == LEATI_REBATCH_SIZES ||
-        (feed->rule == LEATI_REBATCH_PIECES && feed->policy != LEAT_SHARD_DATA)) {
+        (feed->rule == LEATI_REBATCH_PIECES && feed->policy != LEAT_SHARD_DATA))
         leati_iterator_keep_places(iterator);
-    }
     feed->source = (leati_source){.iterator = iterator, .place = *place};
     return LEAT_OK;
 }
@@ -110,21 +104,18 @@ leati_feed *leati_feed_new(const leati_feed_options *options, leat_error *err) {
         feed->context = options->context;
         feed->iterator = options->iterator;
         if (fill_in(feed, &local) == LEAT_OK &&
-            leati_feed_open(feed, &feed->place, &local) == LEAT_OK) {
+            leati_feed_open(feed, &feed->place, &local) == LEAT_OK)
             return feed;
-        }
         leati_feed_free(feed);
     }
-    if (err != NULL) {
+    if (err != NULL)
         *err = local;
-    }
     return NULL;
 }
 
 void leati_feed_free(leati_feed *feed) {
-    if (feed == NULL) {
+    if (feed == NULL)
         return;
-    }
     leati_feed_source_close(&feed->source);
     leati_rows_pieces_fini(&feed->pieces);
     leati_block_fini(&feed->block);
@@ -149,26 +140,23 @@ leat_status leati_feed_peek(leati_feed *feed, const leati_block **block, int64_t
                             leat_error *err) {
     int64_t available = 0;
     leat_error local = {0};
-    if (feed->source.iterator == NULL) {
+    if (feed->source.iterator == NULL)
         return leati_feed_merge_peek(feed->source.merge, block, row, err);
-    }
     leat_status status = leati_iterator_ready(feed->source.iterator, &available, &local);
     if (status == LEAT_OK) {
         *block = leati_iterator_block(feed->source.iterator, row);
         return LEAT_OK;
     }
-    if (status == LEAT_OUT_OF_RANGE && !leati_error_is_end(&local)) {
+    if (status == LEAT_OUT_OF_RANGE && !leati_error_is_end(&local))
         leati_apply_as_internal("an element", &local);
-    }
     return leati_error_pass(err, &local);
 }
 
 void leati_feed_consume(leati_feed *feed) {
-    if (feed->source.iterator != NULL) {
+    if (feed->source.iterator != NULL)
         leati_iterator_consume(feed->source.iterator, 1);
-    } else {
+    else
         leati_feed_merge_consume(feed->source.merge);
-    }
     feed->offset = 0;
     feed->rows = -1;
     feed->piece = leati_feed_first_piece(feed);
@@ -185,12 +173,10 @@ static leat_status next_whole(leati_feed *feed, leat_element *out, leat_error *e
     const leati_block *block = NULL;
     int64_t row = 0;
     leat_status status = leati_feed_peek(feed, &block, &row, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_element(block, feed->spec, row, out, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         leati_feed_consume(feed);
-    }
     return status;
 }
 
@@ -198,20 +184,17 @@ static leat_status next_piece(leati_feed *feed, leat_element *out, leat_error *e
     const leati_block *block = NULL;
     int64_t row = 0, all = leati_planner_all_replicas(&feed->place);
     leat_status status = leati_feed_peek(feed, &block, &row, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_rows_piece piece = {.number = feed->piece, .pieces = all};
     bool refused = false;
     status = leati_rows_cut_part(&feed->leaves, block, row, leati_rows_piece_range, &piece,
                                  &refused, &feed->block, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         leati_prefix(err, "a batch for %lld replicas", (long long)all);
-    }
     feed->piece = status == LEAT_OK || refused ? feed->piece + piece_step(feed) : all;
-    if (feed->piece >= all) {
+    if (feed->piece >= all)
         leati_feed_consume(feed);
-    }
     return status == LEAT_OK ? give(feed, out, err) : status;
 }
 
@@ -220,9 +203,8 @@ static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_er
     const leati_block *block = NULL;
     int64_t row = 0;
     leat_status status = leati_feed_peek(feed, &block, &row, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     if (feed->rows < 0) {
         status = leati_leaves_rows(&feed->leaves, block, row, &feed->rows, err);
         if (status != LEAT_OK) {
@@ -239,21 +221,18 @@ static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_er
     if (status == LEAT_OK) {
         *rows += n;
         feed->offset += n;
-        if (feed->offset >= feed->rows) {
+        if (feed->offset >= feed->rows)
             leati_feed_consume(feed);
-        }
     }
     return status;
 }
 
 static leat_status without_rows(leati_feed *feed, leat_element *out, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int l = 0; l < feed->leaves.count && status == LEAT_OK; l++) {
+    for (int l = 0; l < feed->leaves.count && status == LEAT_OK; l++)
         status = leati_leaves_check_empty("a batch", &feed->leaves.items[l], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_rows_empty_element(feed->spec, &feed->block, err);
-    }
     return status == LEAT_OK ? give(feed, out, err) : status;
 }
 
@@ -263,12 +242,10 @@ static leat_status next_size(leati_feed *feed, leat_element *out, leat_error *er
     int64_t size = feed->sizes[feed->index], rows = 0, present = feed->index;
     leat_status status = LEAT_OK;
     feed->index = (feed->index + 1) % leati_planner_all_replicas(&feed->place);
-    if (size == 0) {
+    if (size == 0)
         return feed->ended ? leati_fail_end(err) : without_rows(feed, out, err);
-    }
-    while (status == LEAT_OK && rows < size) {
+    while (status == LEAT_OK && rows < size)
         status = gather(feed, size, &rows, err);
-    }
     feed->ended = status == LEAT_OUT_OF_RANGE;
     if ((status != LEAT_OK && !feed->ended) || rows == 0) {
         leati_rows_pieces_clear(&feed->pieces);
@@ -289,19 +266,16 @@ leat_status leati_feed_next(leati_feed *feed, leat_element *out, leat_error *err
 
 void leati_feed_next_step(leati_feed *feed) {
     if (feed->rule == LEATI_REBATCH_PIECES && feed->policy == LEAT_SHARD_DATA &&
-        feed->piece != leati_feed_first_piece(feed)) {
+        feed->piece != leati_feed_first_piece(feed))
         leati_feed_consume(feed);
-    }
 }
 
 int64_t leati_feed_steps(const leati_feed *feed) {
     int64_t n = feed->cardinality, steps = 0;
-    if (feed->restored || n < 0 || feed->rule == LEATI_REBATCH_SIZES) {
+    if (feed->restored || n < 0 || feed->rule == LEATI_REBATCH_SIZES)
         return -1;
-    }
-    if (feed->rule == LEATI_REBATCH_NONE) {
+    if (feed->rule == LEATI_REBATCH_NONE)
         return n / feed->place.replicas + (n % feed->place.replicas > 0);
-    }
     /* An element's pieces serve one step of all replicas, or of this worker's ones in turn. */
     return feed->policy == LEAT_SHARD_DATA                              ? n
            : __builtin_mul_overflow(n, feed->place.num_workers, &steps) ? -1

@@ -45,9 +45,8 @@ static bool is_mine(const leati_remainder *remainder) {
     for (int i = 0; i < remainder->num_cuts; i++) {
         const leati_cut *cut = &remainder->cuts[i];
         int64_t unit = ordinal % cut->units;
-        if (unit < cut->begin || unit >= cut->end) {
+        if (unit < cut->begin || unit >= cut->end)
             return false;
-        }
         ordinal = ordinal / cut->units * (cut->end - cut->begin) + unit - cut->begin;
     }
     return true;
@@ -73,9 +72,8 @@ static leat_status is_empty(const leati_remainder *remainder, const leati_block 
 
 /* Nothing is gone of the next element. */
 static void forget_gone(leati_remainder *remainder) {
-    for (int i = 0; i < remainder->num_cuts; i++) {
+    for (int i = 0; i < remainder->num_cuts; i++)
         remainder->cuts[i].offset = remainder->cuts[i].piece = 0;
-    }
     remainder->ordinal++;
 }
 
@@ -117,9 +115,8 @@ static leat_status look(leati_merging_merge *merge, leati_remainder *r, leat_err
             return status;
         }
         status = take_part(merge, r, block, row, &empty, err);
-        if (status != LEAT_OK || empty) {
+        if (status != LEAT_OK || empty)
             next_element(r);
-        }
         if (status != LEAT_OK || !empty) {
             merge->ready = status == LEAT_OK;
             return status;
@@ -139,9 +136,8 @@ leat_status leati_feed_merge_peek(leati_merging_merge *merge, const leati_block 
             return status;
         }
     }
-    if (!merge->ready) {
+    if (!merge->ready)
         return leati_fail_end(err);
-    }
     *block = &merge->block;
     *row = 0;
     return LEAT_OK;
@@ -162,9 +158,8 @@ void leati_feed_remainder_fini(leati_remainder *remainder) {
 void leati_feed_source_close(leati_source *source) {
     leat_iterator_free(source->iterator);
     if (source->merge != NULL) {
-        for (int i = 0; i < source->merge->count; i++) {
+        for (int i = 0; i < source->merge->count; i++)
             leati_feed_remainder_fini(&source->merge->remainders[i]);
-        }
         leati_block_fini(&source->merge->block);
         leati_free(source->merge->remainders);
         leati_free(source->merge);
@@ -173,10 +168,8 @@ void leati_feed_source_close(leati_source *source) {
 }
 
 void leati_feed_source_cancel(leati_source *source) {
-    if (source->iterator != NULL) {
+    if (source->iterator != NULL)
         leat_iterator_cancel(source->iterator);
-    }
-    for (int i = 0; source->merge != NULL && i < source->merge->count; i++) {
+    for (int i = 0; source->merge != NULL && i < source->merge->count; i++)
         leati_feed_source_cancel(&source->merge->remainders[i].feed->source);
-    }
 }

@@ -39,9 +39,8 @@ struct record {
 /* ---- writing ---- */
 
 static void put_numbers(leati_writer *out, const int64_t *numbers, int count) {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         leati_put_int(out, numbers[i]);
-    }
 }
 
 static void put_name(leati_writer *out, const char *name) {
@@ -144,9 +143,8 @@ struct saved_feed {
 };
 
 static void saved_fini(struct saved_feed *saved) {
-    for (int64_t i = 0; saved->leaves != NULL && i < saved->count; i++) {
+    for (int64_t i = 0; saved->leaves != NULL && i < saved->count; i++)
         leati_free(saved->leaves[i].cuts);
-    }
     leati_free(saved->leaves);
     *saved = (struct saved_feed){0};
 }
@@ -158,9 +156,8 @@ static leat_status damaged(leat_error *err) {
 
 static leat_status get_numbers(leati_reader *in, int64_t *numbers, int count, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int i = 0; i < count && status == LEAT_OK; i++) {
+    for (int i = 0; i < count && status == LEAT_OK; i++)
         status = leati_get_int(in, &numbers[i], err);
-    }
     return status;
 }
 
@@ -170,9 +167,8 @@ static leat_status get_place(leati_reader *in, leati_feed_place *place, leat_err
     leat_status status = get_numbers(in, n, PLACE_NUMBERS, err);
     workers = n[0], worker = n[1], replicas = n[2];
     if (status != LEAT_OK || workers < 1 || workers > MOST_PARTS || worker < 0 ||
-        worker >= workers || replicas < 1 || replicas > MOST_PARTS / workers) {
+        worker >= workers || replicas < 1 || replicas > MOST_PARTS / workers)
         return damaged(err);
-    }
     *place = (leati_feed_place){
         .num_workers = (int)workers, .worker = (int)worker, .replicas = (int)replicas};
     return LEAT_OK;
@@ -186,9 +182,8 @@ static leat_status get_name(leati_reader *in, const char *(*name_of)(int), int c
     leat_status status = leati_get_bytes(in, &name, &size, err);
     for (*number = 0; status == LEAT_OK && *number < count; (*number)++) {
         const char *known = name_of(*number);
-        if (strlen(known) == size && memcmp(known, name, size) == 0) {
+        if (strlen(known) == size && memcmp(known, name, size) == 0)
             return LEAT_OK;
-        }
     }
     return damaged(err);
 }
@@ -210,23 +205,18 @@ static leat_status get_record(const leati_feed *like, leati_reader *in, struct r
                               uint64_t *kind, leat_error *err) {
     int rule = 0, policy = 0;
     leat_status status = get_place(in, &record->place, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = get_name(in, leati_planner_rule_name, LEATI_REBATCH_PIECES + 1, &rule, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = get_name(in, leati_planner_policy_name, LEAT_SHARD_OFF + 1, &policy, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = get_position(in, record, err);
-    }
-    if (status != LEAT_OK || leati_get_uint(in, kind, err) != LEAT_OK || *kind > MERGED) {
+    if (status != LEAT_OK || leati_get_uint(in, kind, err) != LEAT_OK || *kind > MERGED)
         return damaged(err);
-    }
     record->rule = (leati_rebatch_rule)rule;
     record->policy = (leat_auto_shard_policy)policy;
-    if (record->policy == like->policy && record->as_is == like->as_is) {
+    if (record->policy == like->policy && record->as_is == like->as_is)
         return LEAT_OK;
-    }
     return leati_fail(
         err, LEAT_FAILED_PRECONDITION,
         "the state was saved with the autoshard policy %s%s, this dataset has %s%s; "
@@ -238,23 +228,20 @@ static leat_status get_record(const leati_feed *like, leati_reader *in, struct r
 static leat_status get_cuts(struct saved_leaf *leaf, leati_reader *in, leat_error *err) {
     int64_t n[3];
     leat_status status = get_numbers(in, n, 3, err);
-    if (status != LEAT_OK || n[0] < 0 || n[1] < 0 || n[1] > 1 || n[2] < 0 || n[2] > MOST_CUTS) {
+    if (status != LEAT_OK || n[0] < 0 || n[1] < 0 || n[1] > 1 || n[2] < 0 || n[2] > MOST_CUTS)
         return damaged(err);
-    }
     leaf->ordinal = n[0];
     leaf->ended = n[1];
     leaf->cuts = leati_alloc_zero((size_t)n[2] + 1, sizeof(*leaf->cuts));
-    if (leaf->cuts == NULL) {
+    if (leaf->cuts == NULL)
         return leati_no_memory(err);
-    }
     leaf->num_cuts = n[2];
     for (int64_t c = 0; c < leaf->num_cuts; c++) {
         int64_t of[CUT_NUMBERS];
         status = get_numbers(in, of, CUT_NUMBERS, err);
         if (status != LEAT_OK || of[0] < 0 || of[1] < of[0] || of[2] < 1 || of[1] > of[2] ||
-            of[2] > MOST_PARTS || of[3] < 0 || of[4] < 0 || of[5] < 0 || of[5] > MOST_PARTS) {
+            of[2] > MOST_PARTS || of[3] < 0 || of[4] < 0 || of[5] < 0 || of[5] > MOST_PARTS)
             return damaged(err);
-        }
         leaf->cuts[c] = (leati_cut){of[0], of[1], of[2], of[3], of[4], of[5]};
     }
     return LEAT_OK;
@@ -271,24 +258,20 @@ static leat_status get_leaves(const leati_feed *like, struct saved_feed *saved, 
     int64_t n[2];
     leat_status status = get_numbers(in, n, 2, err);
     if (status != LEAT_OK || n[0] < 0 || n[0] > MOST_PARTS || n[1] < 0 ||
-        (n[1] > 0 && n[1] >= n[0]) || (size_t)n[0] > in->size) {
+        (n[1] > 0 && n[1] >= n[0]) || (size_t)n[0] > in->size)
         return damaged(err);
-    }
     saved->at = n[1];
     saved->leaves = leati_alloc_zero((size_t)n[0] + 1, sizeof(*saved->leaves));
-    if (saved->leaves == NULL) {
+    if (saved->leaves == NULL)
         return leati_no_memory(err);
-    }
     for (saved->count = 0; saved->count < n[0] && status == LEAT_OK;) {
         struct saved_leaf *leaf = &saved->leaves[saved->count++];
         uint64_t kind = 0;
         status = get_cuts(leaf, in, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = get_record(like, in, &leaf->record, &kind, err);
-        }
-        if (status == LEAT_OK && kind != PLAIN) {
+        if (status == LEAT_OK && kind != PLAIN)
             status = damaged(err);
-        }
         status = status == LEAT_OK ? get_source(leaf, in, err) : status;
     }
     return status;
@@ -300,13 +283,11 @@ static leat_status get_part(const leati_feed *like, const leati_feed_part *part,
     uint64_t kind = 0;
     leat_status status = get_record(like, &in, &saved->record, &kind, err);
     saved->merged = kind == MERGED;
-    if (status != LEAT_OK || saved->merged) {
+    if (status != LEAT_OK || saved->merged)
         return status == LEAT_OK ? get_leaves(like, saved, &in, err) : status;
-    }
     saved->leaves = leati_alloc_zero(1, sizeof(*saved->leaves));
-    if (saved->leaves == NULL) {
+    if (saved->leaves == NULL)
         return leati_no_memory(err);
-    }
     saved->count = 1;
     saved->leaves->record = saved->record;
     return get_source(saved->leaves, &in, err);
@@ -325,14 +306,12 @@ static void take_position(leati_feed *feed, const struct record *record) {
 static leati_feed *open_leaf(const leati_feed *like, const struct saved_leaf *leaf,
                              leat_error *err) {
     leati_feed *feed = leati_feed_at(like, &leaf->record.place, leaf->record.rule, err);
-    if (feed == NULL) {
+    if (feed == NULL)
         return NULL;
-    }
     take_position(feed, &leaf->record);
     if (leati_feed_open(feed, &leaf->share, err) == LEAT_OK &&
-        leat_iterator_restore(feed->source.iterator, leaf->state, leaf->size, err) == LEAT_OK) {
+        leat_iterator_restore(feed->source.iterator, leaf->state, leaf->size, err) == LEAT_OK)
         return feed;
-    }
     leati_feed_free(feed);
     return NULL;
 }
@@ -341,15 +320,12 @@ static leati_feed *open_leaf(const leati_feed *like, const struct saved_leaf *le
 static leat_status open_remainder(const leati_feed *like, const struct saved_leaf *leaf,
                                   const leati_cut *cut, leati_remainder *out, leat_error *err) {
     out->cuts = leati_alloc_zero((size_t)leaf->num_cuts + 1, sizeof(*out->cuts));
-    if (out->cuts == NULL) {
+    if (out->cuts == NULL)
         return leati_no_memory(err);
-    }
-    for (int64_t c = 0; c < leaf->num_cuts; c++) {
+    for (int64_t c = 0; c < leaf->num_cuts; c++)
         out->cuts[out->num_cuts++] = leaf->cuts[c];
-    }
-    if (cut != NULL) {
+    if (cut != NULL)
         out->cuts[out->num_cuts++] = *cut;
-    }
     out->ordinal = leaf->ordinal;
     out->ended = leaf->ended != 0;
     out->feed = open_leaf(like, leaf, err);
@@ -374,9 +350,8 @@ static void adopt(leati_feed *feed, leati_source *source) {
     pthread_mutex_lock(&feed->lock);
     leati_source old = feed->source;
     feed->source = *source;
-    if (feed->cancelled) {
+    if (feed->cancelled)
         leati_feed_source_cancel(&feed->source);
-    }
     pthread_mutex_unlock(&feed->lock);
     *source = (leati_source){0};
     leati_feed_source_close(&old);
@@ -389,9 +364,8 @@ static leat_status reopen(const leati_feed *like, const struct saved_feed *saved
                           leati_source *source, leat_error *err) {
     if (!saved->merged) {
         leati_feed *feed = open_leaf(like, saved->leaves, err);
-        if (feed == NULL) {
+        if (feed == NULL)
             return err->code;
-        }
         *source = feed->source;
         feed->source = (leati_source){0};
         leati_feed_free(feed);
@@ -399,9 +373,8 @@ static leat_status reopen(const leati_feed *like, const struct saved_feed *saved
     }
     leat_status status = LEAT_OK;
     source->merge = new_merge(saved->count, err);
-    if (source->merge == NULL) {
+    if (source->merge == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     source->merge->at = (int)saved->at;
     while (source->merge->count < saved->count && status == LEAT_OK) {
         int i = source->merge->count++;
@@ -443,14 +416,12 @@ static leat_status deal_out(leati_feed *feed, struct saved_feed *all, int num_pa
     leat_status status = LEAT_OK;
     for (int p = 0; p < num_parts; p++) {
         put_gone(&all[p]);
-        for (int64_t l = 0; l < all[p].count; l++) {
+        for (int64_t l = 0; l < all[p].count; l++)
             count += !all[p].leaves[l].ended;
-        }
     }
     leati_source source = {.merge = new_merge(count, err)};
-    if (source.merge == NULL) {
+    if (source.merge == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     for (int p = 0; p < num_parts; p++) {
         for (int64_t l = 0; l < all[p].count && status == LEAT_OK; l++) {
             leati_cut cut;
@@ -461,9 +432,8 @@ static leat_status deal_out(leati_feed *feed, struct saved_feed *all, int num_pa
             }
         }
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         adopt(feed, &source);
-    }
     leati_feed_source_close(&source);
     return status;
 }
@@ -474,9 +444,8 @@ static leat_status get_parts(const leati_feed *feed, const leati_feed_part *part
     leat_status status = LEAT_OK;
     for (int p = 0; p < count && status == LEAT_OK; p++) {
         status = get_part(feed, &parts[p], &all[p], err);
-        if (status == LEAT_OK && all[p].record.place.num_workers != count) {
+        if (status == LEAT_OK && all[p].record.place.num_workers != count)
             status = damaged(err);
-        }
     }
     return status;
 }
@@ -485,16 +454,13 @@ static leat_status get_parts(const leati_feed *feed, const leati_feed_part *part
 static leat_status deal_out_parts(leati_feed *feed, const leati_feed_part *parts, int count,
                                   leat_error *err) {
     struct saved_feed *all = leati_alloc_zero((size_t)count, sizeof(*all));
-    if (all == NULL) {
+    if (all == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = get_parts(feed, parts, count, all, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = deal_out(feed, all, count, err);
-    }
-    for (int p = 0; p < count; p++) {
+    for (int p = 0; p < count; p++)
         saved_fini(&all[p]);
-    }
     leati_free(all);
     return status;
 }
@@ -510,12 +476,10 @@ static leat_status continue_as(leati_feed *feed, const struct saved_feed *saved,
                           "the state was saved in the middle of a step; save between steps");
     }
     leat_status status = reopen(feed, saved, &source, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         adopt(feed, &source);
-    }
-    if (status == LEAT_OK && same) {
+    if (status == LEAT_OK && same)
         take_position(feed, record);
-    }
     leati_feed_source_close(&source);
     return status;
 }
@@ -532,9 +496,8 @@ leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, i
     bool same = saved->num_workers == place->num_workers && saved->worker == place->worker &&
                 saved->replicas == place->replicas && own.record.rule == feed->rule;
     bool common = feed->policy == LEAT_SHARD_DATA && !feed->as_is;
-    if (status == LEAT_OK && saved->num_workers != count) {
+    if (status == LEAT_OK && saved->num_workers != count)
         status = damaged(&local);
-    }
     if (status == LEAT_OK) {
         status = same || common ? continue_as(feed, &own, same, &local)
                                 : deal_out_parts(feed, parts, count, &local);
@@ -544,9 +507,8 @@ leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, i
 }
 
 char *leati_feed_explain(const leati_feed *feed, leat_error *err) {
-    if (feed->source.iterator != NULL) {
+    if (feed->source.iterator != NULL)
         return leat_iterator_explain(feed->source.iterator, err);
-    }
     const leati_merging_merge *merge = feed->source.merge;
     leati_text text = {0};
     for (int i = 0; i < merge->count; i++) {
@@ -561,8 +523,7 @@ char *leati_feed_explain(const leati_feed *feed, leat_error *err) {
         leat_text_free(table);
     }
     char *all = leati_text_take(&text);
-    if (all == NULL) {
+    if (all == NULL)
         leati_no_memory(err);
-    }
     return all;
 }

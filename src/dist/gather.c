@@ -24,11 +24,9 @@ static leat_status join(const leati_folded *f, leat_dtype dtype, const piece *pi
                         leat_tensor *out, leat_error *err) {
     leat_shape shape = f->rest;
     int64_t along = 0;
-    for (int i = 0; i < count; i++) {
-        if (__builtin_add_overflow(along, pieces[i].along, &along)) {
+    for (int i = 0; i < count; i++)
+        if (__builtin_add_overflow(along, pieces[i].along, &along))
             return leati_fail(err, LEAT_OUT_OF_RANGE, "a gathered value has too many rows");
-        }
-    }
     memmove(shape.dims + f->axis + 1, shape.dims + f->axis,
             (size_t)(shape.rank - f->axis) * sizeof(*shape.dims));
     shape.dims[f->axis] = along;
@@ -39,9 +37,8 @@ static leat_status join(const leati_folded *f, leat_dtype dtype, const piece *pi
     for (int64_t o = 0; to != NULL && o < f->outer; o++) {
         for (int i = 0; i < count; i++) {
             size_t bytes = (size_t)pieces[i].along * inner;
-            if (bytes > 0) {
+            if (bytes > 0)
                 memcpy(to, pieces[i].data + (size_t)o * bytes, bytes);
-            }
             to += bytes;
         }
     }
@@ -80,13 +77,11 @@ static leat_status join_local(const leat_per_replica *value, int component, int 
                            "axis %d all other dimensions must be equal",
                            r, leati_shape_text(&one, a), leati_shape_text(&other, b), axis);
         }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             pieces[r] = (piece){.data = tensor->data, .along = f.along};
-        }
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = join(shape, first->dtype, pieces, value->num_replicas, out, err);
-    }
     leati_free(pieces);
     return status;
 }
@@ -104,14 +99,12 @@ static leat_status join_workers(leati_workers *workers, const leati_folded *shap
     leat_status status = along == NULL || pieces == NULL
                              ? leati_no_memory(err)
                              : c->ops->all_gather(c, worker, &mine, 1, LEAT_INT64, along, err);
-    for (int w = 0; w < count && status == LEAT_OK; w++) {
+    for (int w = 0; w < count && status == LEAT_OK; w++)
         longest = along[w] > longest ? along[w] : longest;
-    }
     size_t bytes = (size_t)(shape->outer * shape->inner) * leat_dtype_size(tensor->dtype);
     if (status == LEAT_OK && (__builtin_mul_overflow(bytes, (size_t)longest, &bytes) ||
-                              bytes > SIZE_MAX / 2 / (size_t)count)) {
+                              bytes > SIZE_MAX / 2 / (size_t)count))
         status = leati_fail(err, LEAT_OUT_OF_RANGE, "a gathered value has too many rows");
-    }
     if (status == LEAT_OK) {
         sent = leati_alloc_zero(bytes, 1);
         all = leati_alloc(bytes, (size_t)count);
@@ -119,17 +112,14 @@ static leat_status join_workers(leati_workers *workers, const leati_folded *shap
     }
     if (status == LEAT_OK && bytes > 0) {
         size_t own = leat_tensor_bytes(tensor);
-        if (own > 0) {
+        if (own > 0)
             memcpy(sent, tensor->data, own);
-        }
         status = c->ops->all_gather(c, worker, sent, (int64_t)bytes, LEAT_UINT8, all, err);
     }
-    for (int w = 0; w < count && status == LEAT_OK; w++) {
+    for (int w = 0; w < count && status == LEAT_OK; w++)
         pieces[w] = (piece){.data = all + (size_t)w * bytes, .along = along[w]};
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = join(shape, tensor->dtype, pieces, count, &whole, err);
-    }
     if (status == LEAT_OK) {
         leat_tensor_unref(tensor);
         *tensor = whole;
@@ -152,20 +142,17 @@ static leat_status compare(leati_workers *workers, const leati_folded *shapes,
         leati_text_addf(&text, " %s %s along %d", leat_dtype_name(tensors[c].dtype),
                         leati_shape_text(&shapes[c].rest, shape), shapes[c].axis);
     }
-    if (text.failed && local == LEAT_OK) {
+    if (text.failed && local == LEAT_OK)
         local = leati_no_memory(err);
-    }
     leat_error other = {0};
     leat_status status =
         leati_workers_same(workers, text.failed ? "gather, without memory" : text.data, &other);
     status = leati_workers_end(workers, "gather", status, &other);
     leati_text_fini(&text);
-    if (local != LEAT_OK) {
+    if (local != LEAT_OK)
         return local;
-    }
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = other;
-    }
     return status;
 }
 
@@ -173,35 +160,29 @@ leat_status leat_strategy_gather(leat_strategy *strategy, const leat_per_replica
                                  leat_element *out, leat_error *err) {
     leat_status status =
         leati_values_check_per_replica("leat_strategy_gather", strategy, value, out, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     int count = value->elements[0].num_tensors;
     leat_tensor *tensors = leati_alloc_zero((size_t)count, sizeof(*tensors));
     leati_folded *shapes = leati_alloc_zero((size_t)count, sizeof(*shapes));
-    if (tensors == NULL || shapes == NULL) {
+    if (tensors == NULL || shapes == NULL)
         status = leati_no_memory(err);
-    }
-    for (int c = 0; c < count && status == LEAT_OK; c++) {
+    for (int c = 0; c < count && status == LEAT_OK; c++)
         status = join_local(value, c, axis, &shapes[c], &tensors[c], err);
-    }
     if (strategy->workers != NULL) {
         status = compare(strategy->workers, shapes, tensors, count, status, err);
         for (int c = 0; c < count && status == LEAT_OK; c++) {
             leat_error local = {0};
             status = join_workers(strategy->workers, &shapes[c], &tensors[c], &local);
             status = leati_workers_end(strategy->workers, "gather", status, &local);
-            if (status != LEAT_OK && err != NULL) {
+            if (status != LEAT_OK && err != NULL)
                 *err = local;
-            }
         }
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_values_give_like(value->elements[0].spec, tensors, count, out, err);
-    }
-    for (int c = 0; c < count && tensors != NULL; c++) {
+    for (int c = 0; c < count && tensors != NULL; c++)
         leat_tensor_unref(&tensors[c]);
-    }
     leati_free(tensors);
     leati_free(shapes);
     return status;

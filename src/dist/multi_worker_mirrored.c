@@ -43,9 +43,8 @@ static leat_strategy *join(const leat_cluster *cluster,
                            leati_device *const *devices, int count, leat_error *err) {
     leati_workers *workers = leati_workers_join(cluster, options, count, err);
     if (workers == NULL && err->code != LEAT_OK) {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++)
             devices[i]->ops->close(devices[i]);
-        }
         return NULL;
     }
     const leati_strategy_parts parts = {.kind = &leati_strategy_multi_worker_mirrored,
@@ -64,9 +63,8 @@ static leat_strategy *make_in(const leat_cluster *cluster,
     static const char *const first = "CPU:0";
     const char *const *names = options->devices != NULL ? options->devices : &first;
     int count = options->devices != NULL ? options->num_devices : 1;
-    if (check(options, count, err) != LEAT_OK) {
+    if (check(options, count, err) != LEAT_OK)
         return NULL;
-    }
     leati_device **devices = leati_strategy_open_devices(names, count, err);
     leat_strategy *strategy = devices == NULL ? NULL : join(cluster, options, devices, count, err);
     leati_free(devices);
@@ -83,9 +81,8 @@ leat_strategy_multi_worker_mirrored(const leat_strategy_multi_worker_mirrored_op
     const leat_cluster *cluster = options->cluster != NULL ? options->cluster : found;
     leat_strategy *strategy = cluster == NULL ? NULL : make_in(cluster, options, &local);
     leat_cluster_free(found);
-    if (strategy == NULL && err != NULL) {
+    if (strategy == NULL && err != NULL)
         *err = local;
-    }
     return strategy;
 }
 
@@ -108,13 +105,11 @@ leat_status leat_strategy_exchange(leat_strategy *strategy, const int64_t *mine,
                                    int64_t *out, leat_error *err) {
     leat_status status = check_call(strategy, "leat_strategy_exchange",
                                     (mine != NULL && out != NULL) || count == 0, err);
-    if (status != LEAT_OK || count <= 0) {
+    if (status != LEAT_OK || count <= 0)
         return status;
-    }
     if (strategy->workers == NULL) {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++)
             out[i] = mine[i];
-        }
         return LEAT_OK;
     }
     leati_collective *between = leati_workers_collective(strategy->workers);
@@ -126,9 +121,8 @@ leat_status leat_strategy_broadcast(leat_strategy *strategy, void *data, size_t 
                                     leat_error *err) {
     leat_status status =
         check_call(strategy, "leat_strategy_broadcast", data != NULL || count == 0, err);
-    if (status != LEAT_OK || strategy->workers == NULL || count == 0) {
+    if (status != LEAT_OK || strategy->workers == NULL || count == 0)
         return status;
-    }
     leati_collective *between = leati_workers_collective(strategy->workers);
     return between->ops->broadcast(between, leati_workers_number(strategy->workers), 0, data,
                                    (int64_t)count, LEAT_UINT8, err);
@@ -138,18 +132,16 @@ leat_status leat_strategy_agree(leat_strategy *strategy, const char *what, const
                                 leat_error *err) {
     leat_status status =
         check_call(strategy, "leat_strategy_agree", what != NULL && value != NULL, err);
-    if (status != LEAT_OK || strategy->workers == NULL) {
+    if (status != LEAT_OK || strategy->workers == NULL)
         return status;
-    }
     return leati_store_agree(leati_workers_store(strategy->workers), what, value,
                              strategy->timeout_ms, err);
 }
 
 leat_status leat_strategy_barrier(leat_strategy *strategy, leat_error *err) {
     leat_status status = check_call(strategy, "leat_strategy_barrier", true, err);
-    if (status != LEAT_OK || strategy->workers == NULL) {
+    if (status != LEAT_OK || strategy->workers == NULL)
         return status;
-    }
     leati_collective *between = leati_workers_collective(strategy->workers);
     return between->ops->barrier(between, leati_workers_number(strategy->workers), err);
 }
@@ -163,15 +155,13 @@ void leat_strategy_abort(leat_strategy *strategy, const char *text) {
 }
 
 void leati_strategy_reading(leat_strategy *strategy, leati_stage_writer stage, void *input) {
-    if (strategy->workers != NULL) {
+    if (strategy->workers != NULL)
         leati_workers_reading(strategy->workers, stage, input);
-    }
 }
 
 void leati_strategy_note(leat_strategy *strategy, leati_store_phase phase) {
-    if (strategy->workers != NULL) {
+    if (strategy->workers != NULL)
         leati_workers_note(strategy->workers, phase);
-    }
 }
 
 const leati_strategy_kind leati_strategy_multi_worker_mirrored = {

@@ -54,12 +54,11 @@ static void vectors(const leat_strategy *strategy, leat_dtype dtype, bool grow,
         int replica = leat_strategy_first_replica(strategy) + i, rows = grow ? replica : 2;
         leat_tensor tensor = {0};
         assert_int_equal(leat_tensor_new(dtype, LEAT_SHAPE(rows), &tensor, &err), LEAT_OK);
-        for (int row = 0; row < rows; row++) {
+        for (int row = 0; row < rows; row++)
             if (dtype == LEAT_FLOAT32)
                 ((float *)tensor.data)[row] = (float)(replica * 10 + row);
             else
                 ((int32_t *)tensor.data)[row] = replica * 10 + row;
-        }
         leat_spec *spec = leat_spec_tensor(dtype, LEAT_SHAPE(-1), &err);
         assert_int_equal(leat_element_set(&out->elements[i], spec, &tensor, &err), LEAT_OK);
         leat_spec_unref(spec);
@@ -141,12 +140,11 @@ static void check_many(leat_strategy *strategy) {
         for (int r = 0; r < local; r++) {
             leat_tensor tensor = {0};
             assert_int_equal(leat_tensor_new(dtypes[d], LEAT_SHAPE(MANY), &tensor, &err), LEAT_OK);
-            for (int i = 0; i < MANY; i++) {
+            for (int i = 0; i < MANY; i++)
                 if (d == 0)
                     ((float *)tensor.data)[i] = (float)i;
                 else
                     ((int32_t *)tensor.data)[i] = i;
-            }
             assert_int_equal(leat_element_set(&value.elements[r], spec, &tensor, &err), LEAT_OK);
             leat_tensor_unref(&tensor);
         }
@@ -412,7 +410,8 @@ static void refuse(const char *argument, const char *other, const char *expected
                              .other_argument = other};
     workers_run(&job, results);
     for (int i = 0; i < 3; i++)
-        if (i != job.absent && (results[i].status != 0 || !strstr(results[i].said, expected)))
+        if (i != job.absent &&
+            (results[i].status != 0 || strstr(results[i].said, expected) == NULL))
             fail_msg("%s: worker %d, status %d, said %s; expected %s", argument, i,
                      results[i].status, results[i].said, expected);
 }

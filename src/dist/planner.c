@@ -38,9 +38,8 @@ static int64_t batch_size_of_argument(const leat_dataset *dataset) {
 /* What all inputs have; -1: they differ. */
 static int64_t batch_size_of_inputs(const leat_dataset *dataset, int depth) {
     int64_t size = dataset->num_inputs == 0 ? -1 : batch_size_of_node(dataset->inputs[0], depth);
-    for (int i = 1; i < dataset->num_inputs; i++) {
+    for (int i = 1; i < dataset->num_inputs; i++)
         size = batch_size_of_node(dataset->inputs[i], depth) == size ? size : -1;
-    }
     return size;
 }
 
@@ -54,9 +53,8 @@ static int64_t batch_size_of_plan(const leat_dataset *dataset, int depth) {
 }
 
 static int64_t batch_size_of_node(const leat_dataset *dataset, int depth) {
-    if (depth > MOST_DEPTH) {
+    if (depth > MOST_DEPTH)
         return -1;
-    }
     switch (dataset->op->batches) {
     case LEATI_BATCHES_ROWS: return batch_size_of_argument(dataset);
     case LEATI_BATCHES_SAME: return batch_size_of_inputs(dataset, depth + 1);
@@ -102,9 +100,8 @@ void leati_planner_batch_sizes(int64_t global_batch, int num_workers, int replic
 static bool spec_is_static(const leat_spec *spec) {
     for (int c = 0; c < leat_spec_num_components(spec); c++) {
         leat_shape shape = leat_spec_component_shape(spec, c);
-        if (!leati_shape_is_static(&shape)) {
+        if (!leati_shape_is_static(&shape))
             return false;
-        }
     }
     return true;
 }
@@ -114,9 +111,8 @@ static bool spec_is_static(const leat_spec *spec) {
 leat_dataset *leati_planner_share(const leat_dataset *dataset, leat_auto_shard_policy policy,
                                   int num_workers, int worker, leat_error *err) {
     int marked = 0;
-    if (policy == LEAT_SHARD_FILE && num_workers > 1) {
+    if (policy == LEAT_SHARD_FILE && num_workers > 1)
         return leati_sharding_by_files(dataset, num_workers, worker, NULL, 0, err);
-    }
     return policy == LEAT_SHARD_HINT
                ? leati_sharding_by_hints(dataset, num_workers, worker, &marked, err)
                : leat_dataset_ref((leat_dataset *)dataset);
@@ -139,14 +135,12 @@ static leat_status choose(const leat_dataset *dataset, leat_auto_shard_policy as
     if (asked == LEAT_SHARD_AUTO || (asked == LEAT_SHARD_FILE && place->num_workers > 1)) {
         share = leati_sharding_by_files(dataset, place->num_workers, place->worker, reasons->part,
                                         sizeof(reasons->part), &local);
-        if (share == NULL && (local.code != LEAT_NOT_FOUND || asked == LEAT_SHARD_FILE)) {
+        if (share == NULL && (local.code != LEAT_NOT_FOUND || asked == LEAT_SHARD_FILE))
             return leati_error_pass(err, &local);
-        }
     } else if (asked == LEAT_SHARD_HINT) {
         share = leati_sharding_by_hints(dataset, place->num_workers, place->worker, &marked, err);
-        if (share == NULL) {
+        if (share == NULL)
             return err->code;
-        }
         snprintf(reasons->part, sizeof(reasons->part),
                  marked > 0 ? "its part at %d mark%s" : "everything: there is no SHARD_HINT",
                  marked, marked == 1 ? "" : "s");
@@ -183,9 +177,8 @@ static void describe_worker(const leati_split_plan *plan, const struct reasons *
                             size_t size) {
     const leati_feed_place *place = &plan->place;
     who[0] = '\0';
-    if (place->num_workers == 1) {
+    if (place->num_workers == 1)
         return;
-    }
     size_t used =
         (size_t)snprintf(who, size, "worker %d of %d, ", place->worker, place->num_workers);
     if (plan->policy == LEAT_SHARD_DATA) {
@@ -231,9 +224,8 @@ static int64_t no_rows_known(const leat_shape *shape, const void *context) {
 static leat_status loosen(leati_split_plan *plan, leat_error *err) {
     leat_error local = {0};
     leat_spec *loose = leati_spec_resize(plan->spec, no_rows_known, NULL, &local);
-    if (loose == NULL) {
+    if (loose == NULL)
         return local.code == LEAT_INVALID_ARGUMENT ? LEAT_OK : leati_error_pass(err, &local);
-    }
     leat_spec_unref(plan->spec);
     plan->spec = loose;
     return LEAT_OK;
@@ -265,9 +257,8 @@ static leat_status decide_rule(const leat_dataset *dataset, leati_split_plan *pl
                                leat_error *err) {
     plan->rule = LEATI_REBATCH_NONE;
     plan->global_batch = -1;
-    if (leati_planner_all_replicas(&plan->place) == 1) {
+    if (leati_planner_all_replicas(&plan->place) == 1)
         return LEAT_OK;
-    }
     leat_status status = leati_planner_batch_size(dataset, &plan->global_batch, err);
     if (status == LEAT_OK && plan->global_batch == 0) {
         status =
@@ -300,12 +291,10 @@ leat_status leati_planner_split(const leat_dataset *dataset, const leati_feed_pl
     int64_t *sizes = leati_alloc_zero(all, sizeof(*sizes));
     *plan = (leati_split_plan){.place = *place, .global_batch = -1};
     leat_status status = sizes == NULL ? leati_no_memory(&local) : LEAT_OK;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = choose(dataset, policy, plan, &reasons, &local);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = decide_rule(dataset, plan, &local);
-    }
     if (status == LEAT_OK) {
         if (plan->global_batch >= 0) {
             leati_planner_batch_sizes(plan->global_batch, place->num_workers, place->replicas,
@@ -315,9 +304,8 @@ leat_status leati_planner_split(const leat_dataset *dataset, const leati_feed_pl
     }
     describe(plan, &reasons, sizes);
     leati_free(sizes);
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = local;
-    }
     return status;
 }
 

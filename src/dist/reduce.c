@@ -70,11 +70,10 @@ static void accumulate(const leat_tensor *tensor, const leati_folded *f, double 
         for (int64_t a = 0; a < f->along; a++) {
             for (int64_t i = 0; i < f->inner; i++) {
                 int64_t from = (o * f->along + a) * f->inner + i, to = o * f->inner + i;
-                if (floats != NULL) {
+                if (floats != NULL)
                     floats[to] += load_float(tensor, from);
-                } else {
+                else
                     ints[to] += load_int(tensor, from);
-                }
             }
         }
     }
@@ -109,9 +108,8 @@ static leat_status look_at(reduction *r, int component, leat_error *err) {
                           leat_dtype_name(first->dtype));
     }
     leat_status status = leati_values_fold(first, r->axis, &p->shape, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     p->dtype = first->dtype;
     p->count = (size_t)(p->shape.outer * p->shape.inner);
     p->floating = is_floating(first->dtype);
@@ -128,9 +126,8 @@ static leat_status add_up(reduction *r, int component, leat_error *err) {
         const leat_tensor *tensor = &r->value->elements[i].tensors[component];
         leati_folded f = {0};
         leat_status status = leati_values_fold(tensor, r->axis, &f, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
         if (tensor->dtype != p->dtype || !leati_shape_equal(&f.rest, &p->shape.rest)) {
             char a[128], b[128];
             return leati_fail(
@@ -147,17 +144,14 @@ static leat_status add_up(reduction *r, int component, leat_error *err) {
 
 static leat_status add_local(reduction *r, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int c = 0; c < r->num_parts && status == LEAT_OK; c++) {
+    for (int c = 0; c < r->num_parts && status == LEAT_OK; c++)
         status = look_at(r, c, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     r->floats = leati_alloc_zero(r->num_floats, sizeof(*r->floats));
     r->ints = leati_alloc_zero(r->num_ints + (size_t)r->num_parts, sizeof(*r->ints));
-    if (r->floats == NULL || r->ints == NULL) {
+    if (r->floats == NULL || r->ints == NULL)
         return leati_no_memory(err);
-    }
     for (int c = 0; c < r->num_parts && status == LEAT_OK; c++) {
         status = add_up(r, c, err);
         r->ints[r->num_ints + (size_t)c] = (uint64_t)r->parts[c].along;
@@ -226,18 +220,15 @@ static leat_status exchange(reduction *r, leat_status local, const char *text, l
     int count = leati_workers_count(workers);
     uint64_t mine[FEW] = {leati_hash(text, strlen(text), 0)};
     uint64_t *all = leati_alloc((size_t)count, sizeof mine);
-    if (all == NULL) {
+    if (all == NULL)
         return leati_no_memory(err);
-    }
-    if (local == LEAT_OK && are_few(r)) {
+    if (local == LEAT_OK && are_few(r))
         pack_few(r, mine + 1);
-    }
     leat_status status =
         c->ops->all_gather(c, leati_workers_number(workers), mine, FEW, LEAT_UINT64, all, err);
     bool same = true;
-    for (int w = 1; w < count && status == LEAT_OK; w++) {
+    for (int w = 1; w < count && status == LEAT_OK; w++)
         same = same && all[(size_t)w * FEW] == all[0];
-    }
     if (status == LEAT_OK && !same) {
         /* All have seen it, so all come here, where it is put in words. */
         status = leati_workers_same(workers, text, err);
@@ -259,19 +250,16 @@ static leat_status add_workers(reduction *r, leat_status local, leat_error *err)
     leati_text text = {0};
     leat_error other = {0};
     describe(r, local, &text);
-    if (text.failed && local == LEAT_OK) {
+    if (text.failed && local == LEAT_OK)
         local = leati_no_memory(err);
-    }
     leat_status status =
         exchange(r, local, text.failed ? "reduce, without memory" : text.data, &other);
     status = leati_workers_end(r->strategy->workers, "reduce", status, &other);
     leati_text_fini(&text);
-    if (local != LEAT_OK) {
+    if (local != LEAT_OK)
         return local;
-    }
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = other;
-    }
     return status;
 }
 
@@ -311,9 +299,8 @@ leat_status leat_strategy_reduce(leat_strategy *strategy, leat_reduce_op op,
                                  const leat_per_replica *value, int axis, leat_element *out,
                                  leat_error *err) {
     leat_status status = check(strategy, op, value, out, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     reduction r = {.strategy = strategy,
                    .value = value,
                    .axis = axis,
@@ -322,18 +309,14 @@ leat_status leat_strategy_reduce(leat_strategy *strategy, leat_reduce_op op,
     leat_tensor *tensors = leati_alloc_zero(n, sizeof(*tensors));
     r.parts = leati_alloc_zero(n, sizeof(*r.parts));
     status = tensors == NULL || r.parts == NULL ? leati_no_memory(err) : add_local(&r, err);
-    if (strategy->workers != NULL) {
+    if (strategy->workers != NULL)
         status = add_workers(&r, status, err);
-    }
-    for (int c = 0; c < r.num_parts && status == LEAT_OK; c++) {
+    for (int c = 0; c < r.num_parts && status == LEAT_OK; c++)
         status = write_result(&r, c, op, &tensors[c], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_values_give_like(value->elements[0].spec, tensors, r.num_parts, out, err);
-    }
-    for (int c = 0; c < r.num_parts && tensors != NULL; c++) {
+    for (int c = 0; c < r.num_parts && tensors != NULL; c++)
         leat_tensor_unref(&tensors[c]);
-    }
     leati_free(tensors);
     leati_free(r.parts);
     leati_free(r.floats);

@@ -56,9 +56,8 @@ static leat_status value_of_chief(const leat_strategy *s, const leat_variable *v
     snprintf(text, sizeof text, "variable \"%s\", %s %s", variable->name,
              leat_dtype_name(variable->dtype), leati_shape_text(&found, shape));
     leat_status status = leati_workers_same(s->workers, text, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_copy_of(initial->dtype, found, initial->data, out, err);
-    }
     if (status == LEAT_OK && leat_tensor_bytes(out) > 0) {
         leati_collective *between = leati_workers_collective(s->workers);
         status = between->ops->broadcast(between, leati_workers_number(s->workers), 0, out->data,
@@ -96,18 +95,16 @@ static leat_status place_variable(void *context, leat_variable *variable,
                                                      .upload = place_upload,
                                                      .download = place_download};
         status = device->ops->alloc(device, bytes, &variable->copies[r], err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = device->ops->upload(device, initial->data, variable->copies[r], bytes, err);
-        }
     }
     leat_tensor_unref(&chief);
     return s->workers == NULL ? status : leati_workers_end(s->workers, variable->name, status, err);
 }
 
 leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err) {
-    if (strategy == NULL) {
+    if (strategy == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_strategy_enter: strategy is NULL");
-    }
     if (num_scopes > 0 && scopes[num_scopes - 1].strategy != strategy) {
         return leati_fail(
             err, LEAT_FAILED_PRECONDITION,
@@ -125,9 +122,8 @@ leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err) {
 }
 
 void leat_strategy_exit(leat_strategy *strategy) {
-    if (num_scopes == 0 || scopes[num_scopes - 1].strategy != strategy) {
+    if (num_scopes == 0 || scopes[num_scopes - 1].strategy != strategy)
         return;
-    }
     scope *top = &scopes[--num_scopes];
     leati_variable_set_creator(top->outer);
     leat_strategy_unref(top->strategy);

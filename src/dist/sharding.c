@@ -28,24 +28,19 @@ struct walk {
 
 /* Does a function make a dataset of a reader, itself or in a function that it hands on? */
 static bool makes_reader(const leat_object *object, int depth) {
-    if (!leati_graph_object_is_function(object) || depth > MOST_DEPTH) {
+    if (!leati_graph_object_is_function(object) || depth > MOST_DEPTH)
         return false;
-    }
     const leati_body *body = &((const leat_function *)(const void *)object)->body;
     for (size_t n = 0; n < body->num_nodes; n++) {
-        if (body->nodes[n].op != &leati_tensor_op_dataset) {
+        if (body->nodes[n].op != &leati_tensor_op_dataset)
             continue;
-        }
         const struct leati_dataset_args *args = body->nodes[n].args;
         const leati_dataset_op *op = leati_op_find(args->op);
-        if (op != NULL && op->shards == LEATI_SHARD_READER) {
+        if (op != NULL && op->shards == LEATI_SHARD_READER)
             return true;
-        }
-        for (int i = 0; i < args->functions.count && i < LEATI_MOST_FUNCTIONS; i++) {
-            if (makes_reader(args->function[i], depth + 1)) {
+        for (int i = 0; i < args->functions.count && i < LEATI_MOST_FUNCTIONS; i++)
+            if (makes_reader(args->function[i], depth + 1))
                 return true;
-            }
-        }
     }
     return false;
 }
@@ -54,9 +49,8 @@ static bool calls_reader(const leat_dataset *dataset) {
     for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
          row++) {
         const void *at = (const char *)dataset->args + row->offset;
-        if (row->type == LEATI_ROW_FUNCTION && makes_reader(*(leat_object *const *)at, 0)) {
+        if (row->type == LEATI_ROW_FUNCTION && makes_reader(*(leat_object *const *)at, 0))
             return true;
-        }
     }
     return false;
 }
@@ -84,9 +78,8 @@ static leat_dataset *over_inputs(struct walk *walk, const leat_dataset *node, re
     bool changed = false;
     while (done < node->num_inputs) {
         inputs[done] = below(walk, node->inputs[done], depth + 1);
-        if (inputs[done] == NULL) {
+        if (inputs[done] == NULL)
             break;
-        }
         changed = changed || inputs[done] != node->inputs[done];
         done++;
     }
@@ -94,18 +87,16 @@ static leat_dataset *over_inputs(struct walk *walk, const leat_dataset *node, re
         made = leati_sharding_remake(node, node->args, inputs, walk->err);
     } else {
         made = done == node->num_inputs ? leat_dataset_ref((leat_dataset *)node) : NULL;
-        for (int i = 0; i < done; i++) {
+        for (int i = 0; i < done; i++)
             leat_dataset_unref(inputs[i]);
-        }
     }
     leati_free(inputs);
     return made;
 }
 
 static bool too_deep(struct walk *walk, int depth) {
-    if (depth > MOST_DEPTH) {
+    if (depth > MOST_DEPTH)
         leati_fail(walk->err, LEAT_INVALID_ARGUMENT, "a plan deeper than %d operators", MOST_DEPTH);
-    }
     return depth > MOST_DEPTH;
 }
 
@@ -119,9 +110,8 @@ struct unshuffled {
 /* The names without their shuffles, which list_files makes below itself. */
 static leat_dataset *without_shuffles(struct walk *walk, const leat_dataset *node, int depth) {
     struct unshuffled *u = (struct unshuffled *)walk;
-    if (too_deep(walk, depth)) {
+    if (too_deep(walk, depth))
         return NULL;
-    }
     bool shuffles = node->op == &leati_op_shuffle;
     if (node->num_inputs == 1 && (shuffles || leati_dataset_changes_nothing(node))) {
         u->shuffle = shuffles ? node : u->shuffle;
@@ -138,9 +128,8 @@ static leat_dataset *shard_names(struct walk *walk, const leat_dataset *names) {
     share = share == NULL
                 ? NULL
                 : leati_dataset_shard_for_all(share, walk->num_workers, walk->worker, walk->err);
-    if (share != NULL && u.shuffle != NULL) {
+    if (share != NULL && u.shuffle != NULL)
         share = leati_sharding_remake(u.shuffle, u.shuffle->args, &share, walk->err);
-    }
     if (walk->text != NULL && walk->text[0] == '\0') {
         snprintf(walk->text, walk->size, "one file in %d, from number %d on", walk->num_workers,
                  walk->worker);
@@ -152,9 +141,8 @@ static void describe_names(struct walk *walk, const leati_strings *names) {
     size_t used = 0;
     int count =
         names->count > walk->worker ? (names->count - walk->worker - 1) / walk->num_workers + 1 : 0;
-    if (walk->text == NULL || walk->text[0] != '\0') {
+    if (walk->text == NULL || walk->text[0] != '\0')
         return;
-    }
     used = (size_t)snprintf(walk->text, walk->size, "%d of %d files", count, names->count);
     for (int i = 0; i < count && i <= MOST_NAMES && used < walk->size; i++) {
         const leat_string *name = &names->values[walk->worker + i * walk->num_workers];
@@ -192,13 +180,11 @@ static leat_dataset *too_few(struct walk *walk, const leat_dataset *reader, cons
     leat_tensor tensor = {0};
     leat_dataset *names = NULL;
     if (leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(all->count), all->values, &tensor, walk->err) ==
-        LEAT_OK) {
+        LEAT_OK)
         names = leati_recipe_names(&tensor, NULL, walk->err);
-    }
     leat_tensor_unref(&tensor);
-    if (names != NULL) {
+    if (names != NULL)
         names = leati_dataset_shard_for_all(names, walk->num_workers, walk->worker, walk->err);
-    }
     return names == NULL ? NULL : reader_of(walk, reader, row, &none, names);
 }
 
@@ -208,17 +194,15 @@ static leat_dataset *shard_list(struct walk *walk, const leat_dataset *reader,
     const leati_strings *all =
         (const leati_strings *)(const void *)((const char *)reader->args + row->offset);
     describe_names(walk, all);
-    if (all->count < walk->num_workers && walk->worker < all->count) {
+    if (all->count < walk->num_workers && walk->worker < all->count)
         return too_few(walk, reader, row, all);
-    }
     leati_strings mine = {.values = leati_alloc((size_t)all->count + 1, sizeof(*mine.values))};
     if (mine.values == NULL) {
         leati_no_memory(walk->err);
         return NULL;
     }
-    for (int i = walk->worker; i < all->count; i += walk->num_workers) {
+    for (int i = walk->worker; i < all->count; i += walk->num_workers)
         mine.values[mine.count++] = all->values[i];
-    }
     leat_dataset *made = reader_of(walk, reader, row, &mine, NULL);
     leati_free(mine.values);
     return made;
@@ -235,9 +219,8 @@ static leat_dataset *as_it_is(const leat_dataset *node, leat_dataset *found) {
 }
 
 static leat_dataset *over_names(struct walk *walk, const leat_dataset *node) {
-    if (walk->num_workers == 1) {
+    if (walk->num_workers == 1)
         return leat_dataset_ref((leat_dataset *)node);
-    }
     leat_dataset *names = shard_names(walk, node->inputs[0]);
     return names == NULL ? NULL : leati_sharding_remake(node, node->args, &names, walk->err);
 }
@@ -247,9 +230,8 @@ static leat_dataset *not_found(struct walk *walk, const leat_dataset *node) {
     snprintf(why, sizeof(why), "%s is %s", node->op->name,
              node->num_inputs == 0 ? "no reader of record files"
                                    : "not seen through to a reader of record files");
-    if (walk->text != NULL) {
+    if (walk->text != NULL)
         snprintf(walk->text, walk->size, "%s", why);
-    }
     leati_fail(walk->err, LEAT_NOT_FOUND,
                "the dataset cannot be sharded by file: %s; use the autoshard policy DATA or OFF",
                why);
@@ -276,9 +258,8 @@ static leat_dataset *reader(struct walk *walk, const leat_dataset *node) {
 }
 
 static leat_dataset *files_below(struct walk *walk, const leat_dataset *node, int depth) {
-    if (too_deep(walk, depth)) {
+    if (too_deep(walk, depth))
         return NULL;
-    }
     switch (node->op->shards) {
     case LEATI_SHARD_READER: return reader(walk, node);
     case LEATI_SHARD_AS_PLAN: return expanded(walk, node, depth);
@@ -298,20 +279,17 @@ leat_dataset *leati_sharding_by_files(const leat_dataset *dataset, int num_worke
     leat_error local = {0};
     struct walk walk = {
         .num_workers = num_workers, .worker = worker, .text = text, .size = size, .err = &local};
-    if (text != NULL && size > 0) {
+    if (text != NULL && size > 0)
         text[0] = '\0';
-    }
     leat_dataset *share = files_below(&walk, dataset, 0);
-    if (share == NULL && err != NULL) {
+    if (share == NULL && err != NULL)
         *err = local;
-    }
     return share;
 }
 
 static leat_dataset *hints_below(struct walk *walk, const leat_dataset *node, int depth) {
-    if (too_deep(walk, depth)) {
+    if (too_deep(walk, depth))
         return NULL;
-    }
     if (leati_dataset_shard_is_hint(node)) {
         leat_dataset *input = hints_below(walk, node->inputs[0], depth + 1);
         walk->marked++;

@@ -53,11 +53,9 @@ leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err) {
 }
 
 static void entry_free(step_entry *entry, const leat_strategy *strategy) {
-    for (int r = 0; entry->executables != NULL && r < strategy->num_local; r++) {
-        if (entry->executables[r] != NULL) {
+    for (int r = 0; entry->executables != NULL && r < strategy->num_local; r++)
+        if (entry->executables[r] != NULL)
             strategy->devices[r]->ops->release(entry->executables[r]);
-        }
-    }
     leati_free(entry->executables);
     leat_function_unref(entry->traced);
     leat_function_unref(entry->function);
@@ -66,9 +64,8 @@ static void entry_free(step_entry *entry, const leat_strategy *strategy) {
 }
 
 void leat_step_free(leat_step *step) {
-    if (step == NULL) {
+    if (step == NULL)
         return;
-    }
     while (step->entries != NULL) {
         step_entry *entry = step->entries;
         step->entries = entry->next;
@@ -82,16 +79,14 @@ void leat_step_free(leat_step *step) {
 /* ---- entries ---- */
 
 static bool entry_fits(const step_entry *entry, const leat_element *element) {
-    if (leat_spec_num_components(entry->input) != element->num_tensors) {
+    if (leat_spec_num_components(entry->input) != element->num_tensors)
         return false;
-    }
     for (int c = 0; c < element->num_tensors; c++) {
         leat_shape have = leat_tensor_shape(&element->tensors[c]);
         leat_shape want = leat_spec_component_shape(entry->input, c);
         if (leat_spec_component_dtype(entry->input, c) != element->tensors[c].dtype ||
-            !leati_shape_equal(&have, &want)) {
+            !leati_shape_equal(&have, &want))
             return false;
-        }
     }
     return true;
 }
@@ -131,14 +126,12 @@ static leat_status check_variables(const leat_function *function, const leat_str
         const leati_node *node = &function->body.nodes[n];
         for (const leati_row *row = node->op->rows; row != NULL && row->type != LEATI_ROW_END;
              row++) {
-            if (row->type != LEATI_ROW_OBJECT) {
+            if (row->type != LEATI_ROW_OBJECT)
                 continue;
-            }
             const leat_object *object =
                 *(leat_object *const *)((const char *)node->args + row->offset);
-            if (!leati_variable_is_object(object)) {
+            if (!leati_variable_is_object(object))
                 continue;
-            }
             const leat_variable *variable = (const leat_variable *)object;
             int copies = variable->num_copies + variable->num_elsewhere;
             if (variable->num_copies != strategy->num_local || copies != strategy->num_replicas) {
@@ -172,25 +165,22 @@ static leat_status prune(const leat_step *step, step_entry *entry, leat_function
         entry->function = leati_graph_function_prune(traced, err);
         status = entry->function == NULL ? err->code : LEAT_OK;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         entry->apart = is_apart(entry->function);
-    }
     return status;
 }
 
 static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
     leat_status status = leat_strategy_enter(step->strategy, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_error local = {0};
     leat_function *traced = LEAT_TRACE(step->tracer, step->context, entry->input, &local);
     leat_strategy_exit(step->strategy);
     status = traced == NULL ? local.code : prune(step, entry, traced, &local);
     leat_function_unref(traced);
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = local;
-    }
     return status;
 }
 
@@ -199,9 +189,8 @@ static leat_status fill_entry(leat_step *step, step_entry *entry, const leat_ele
                               leat_function *brought, leat_error *err) {
     entry->executables =
         leati_alloc_zero((size_t)step->strategy->num_local, sizeof(*entry->executables));
-    if (entry->executables == NULL) {
+    if (entry->executables == NULL)
         return leati_no_memory(err);
-    }
     if (brought != NULL) {
         entry->traced = leat_function_ref(brought);
         entry->input = leat_spec_ref(leat_function_input(brought));
@@ -226,13 +215,11 @@ static leat_status find_entry(leat_step *step, const leat_element *element, leat
     }
     leat_error local = {0};
     step_entry *entry = leati_alloc_zero(1, sizeof(*entry));
-    if (entry == NULL) {
+    if (entry == NULL)
         return leati_no_memory(err);
-    }
     if (fill_entry(step, entry, element, brought, &local) != LEAT_OK) {
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         entry_free(entry, step->strategy);
         return local.code;
     }
@@ -259,9 +246,8 @@ static leat_status to_device(leati_device *device, const leat_tensor *host, leat
     leat_buffer *buffer = NULL;
     size_t bytes = leat_tensor_bytes(host);
     leat_status status = device->ops->alloc(device, bytes, &buffer, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = device->ops->upload(device, host->data, buffer, bytes, err);
-    }
     if (status != LEAT_OK) {
         leat_buffer_unref(buffer);
         return status;
@@ -273,9 +259,8 @@ static leat_status to_device(leati_device *device, const leat_tensor *host, leat
 }
 
 static leat_status to_host(leati_device *device, leat_tensor *tensor, leat_error *err) {
-    if (tensor->owner == NULL || tensor->owner->device == NULL) {
+    if (tensor->owner == NULL || tensor->owner->device == NULL)
         return LEAT_OK;
-    }
     leat_tensor host = {0};
     leat_status status = leat_tensor_new(tensor->dtype, leat_tensor_shape(tensor), &host, err);
     if (status == LEAT_OK) {
@@ -297,13 +282,11 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
     const leat_element *element = &job->args->elements[replica];
     leat_status status = LEAT_OK;
     bool host = device->host_memory;
-    for (int c = 0; c < element->num_tensors && status == LEAT_OK; c++) {
-        if (host) {
+    for (int c = 0; c < element->num_tensors && status == LEAT_OK; c++)
+        if (host)
             inputs[c] = leat_tensor_ref(&element->tensors[c]);
-        } else {
+        else
             status = to_device(device, &element->tensors[c], &inputs[c], err);
-        }
-    }
     leati_call_context context = {.step = job->step,
                                   .replica = job->strategy->first_replica + replica,
                                   .first_replica = job->strategy->first_replica,
@@ -314,9 +297,8 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
         status = device->ops->compile(device, entry->function, &context,
                                       &entry->executables[replica], err);
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_run_args args = {.inputs = inputs,
                            .num_inputs = element->num_tensors,
                            .outputs = outputs,
@@ -324,9 +306,8 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
                            .context = &context,
                            .brief = job->brief};
     status = device->ops->run(entry->executables[replica], &args, err);
-    for (int i = 0; i < entry->function->num_outputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < entry->function->num_outputs && status == LEAT_OK; i++)
         status = to_host(device, &outputs[i], err);
-    }
     return status;
 }
 
@@ -342,29 +323,24 @@ static leat_status run_replica(void *context, int replica, leat_error *err) {
     int num_inputs = job->args->elements[replica].num_tensors,
         num_outputs = entry->function->num_outputs;
     leat_tensor few[FEW_TENSORS] = {{0}}, *tensors = few;
-    if (num_inputs + num_outputs > FEW_TENSORS) {
+    if (num_inputs + num_outputs > FEW_TENSORS)
         tensors = leati_alloc_zero((size_t)(num_inputs + num_outputs), sizeof(*tensors));
-    }
-    if (tensors == NULL) {
+    if (tensors == NULL)
         return leati_no_memory(err);
-    }
     leat_tensor *outputs = tensors + num_inputs;
     bool known = entry->executables[replica] != NULL;
     int64_t start = leati_now_ns();
     leat_status status = run_executable(job, replica, entry, tensors, outputs, err);
-    if (replica == 0 && known && !job->brief) {
+    if (replica == 0 && known && !job->brief)
         note_time(entry, leati_now_ns() - start);
-    }
     if (status == LEAT_OK && job->out != NULL) {
         status =
             leati_element_give(&job->out->elements[replica], entry->function->output, outputs, err);
     }
-    for (int i = 0; i < num_inputs + num_outputs; i++) {
+    for (int i = 0; i < num_inputs + num_outputs; i++)
         leat_tensor_unref(&tensors[i]);
-    }
-    if (tensors != few) {
+    if (tensors != few)
         leati_free(tensors);
-    }
     return status;
 }
 
@@ -385,9 +361,8 @@ static leat_status prepare(leat_strategy *strategy, leat_step *step, const leat_
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "the step was run under another strategy; make one step per strategy");
     }
-    if (step->strategy == NULL) {
+    if (step->strategy == NULL)
         step->strategy = leat_strategy_ref(strategy);
-    }
     return strategy->workers == NULL ? LEAT_OK : leati_workers_check(strategy->workers, err);
 }
 
@@ -406,12 +381,10 @@ static leat_status find_entries(leat_step *step, leat_function *const *functions
         status = find_entry(step, &args->elements[r], functions == NULL ? NULL : functions[r],
                             &step->chosen[r], &local);
     }
-    if (status != LEAT_OK && strategy->workers != NULL) {
+    if (status != LEAT_OK && strategy->workers != NULL)
         leati_workers_fail(strategy->workers, &local);
-    }
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = local;
-    }
     return status;
 }
 
@@ -432,9 +405,8 @@ static bool is_brief(const step_job *job) {
 static leat_status run_job(step_job *job, leat_error *err) {
     leat_strategy *strategy = job->strategy;
     job->brief = is_brief(job);
-    if (!job->brief) {
+    if (!job->brief)
         return leati_strategy_run_on_replicas(strategy, run_replica, job, err);
-    }
     int64_t start = leati_now_ns();
     leat_status status = leati_strategy_run_in_turn(strategy, run_replica, job, err);
     note_time(job->entries[0], (leati_now_ns() - start) / strategy->num_local);
@@ -445,15 +417,12 @@ static leat_status run_job(step_job *job, leat_error *err) {
 static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *const *functions,
                        const leat_per_replica *args, leat_per_replica *out, leat_error *err) {
     leat_status status = prepare(strategy, step, args, err);
-    if (status == LEAT_OK && out != NULL) {
+    if (status == LEAT_OK && out != NULL)
         status = leati_values_reset(out, strategy->num_local, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = find_entries(step, functions, args, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     if (strategy->seed_epoch != leati_random_seed_epoch()) {
         strategy->seed_epoch = leati_random_seed_epoch();
         strategy->steps = 0;
@@ -464,11 +433,9 @@ static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *
                     .out = out,
                     .step = strategy->steps++};
     status = run_job(&job, err);
-    if (status != LEAT_OK && out != NULL) {
-        for (int r = 0; r < out->num_replicas; r++) {
+    if (status != LEAT_OK && out != NULL)
+        for (int r = 0; r < out->num_replicas; r++)
             leat_element_clear(&out->elements[r]);
-        }
-    }
     return status;
 }
 
@@ -497,9 +464,8 @@ static char *explain_lines(const leat_step *step, leat_error *err) {
     leati_text text = {0};
     for (const step_entry *entry = step->entries; entry != NULL; entry = entry->next) {
         leati_device *device = step->strategy->devices[0];
-        if (entry->executables[0] == NULL || device->ops->explain == NULL) {
+        if (entry->executables[0] == NULL || device->ops->explain == NULL)
             continue;
-        }
         size_t size = device->ops->explain(entry->executables[0], NULL, 0) + 1;
         char *part = leati_alloc(size, 1);
         if (part == NULL) {
@@ -511,9 +477,8 @@ static char *explain_lines(const leat_step *step, leat_error *err) {
         leati_free(part);
     }
     char *lines = leati_text_take(&text);
-    if (lines == NULL) {
+    if (lines == NULL)
         leati_no_memory(err);
-    }
     return lines;
 }
 
@@ -536,9 +501,8 @@ leat_status leat_step_get_times(const leat_step *step, leat_step_times *out, lea
                           step == NULL ? "step" : "out");
     }
     char *lines = explain_lines(step, err);
-    if (lines == NULL) {
+    if (lines == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     *out = (leat_step_times){0};
     leati_step_add_times(lines, out);
     leati_free(lines);

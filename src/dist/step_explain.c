@@ -130,7 +130,7 @@ char *leati_step_table(const char *lines, leat_error *err) {
             print_memory(&text, line);
     leati_free(parts.list);
     char *result = leati_text_take(&text);
-    if (!result)
+    if (result == NULL)
         leati_no_memory(err);
     return result;
 }

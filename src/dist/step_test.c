@@ -43,12 +43,11 @@ static leat_status fill_in(leat_element *out, leat_dtype dtype, int count, int64
     leat_status status = LEAT_OK;
     for (int c = 0; c < count && status == LEAT_OK; c++) {
         status = leat_tensor_new(dtype, LEAT_SHAPE(rows), &tensors[c], err);
-        for (int64_t i = 0; i < rows && status == LEAT_OK; i++) {
+        for (int64_t i = 0; i < rows && status == LEAT_OK; i++)
             if (dtype == LEAT_FLOAT32)
                 ((float *)tensors[c].data)[i] = (float)(first + 10 * c + i);
             else
                 ((int32_t *)tensors[c].data)[i] = (int32_t)(first + 10 * c + i);
-        }
     }
     for (int c = 0; c < count && status == LEAT_OK; c++)
         parts[c] = leat_spec_tensor(dtype, LEAT_SHAPE(-1), err);

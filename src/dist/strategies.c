@@ -34,11 +34,9 @@ static const struct {
 };
 
 leat_strategy *leat_strategy_named(const char *name, leat_error *err) {
-    for (size_t i = 0; name != NULL && i < NUM_KINDS; i++) {
-        if (strcmp(kinds[i]->name, name) == 0) {
+    for (size_t i = 0; name != NULL && i < NUM_KINDS; i++)
+        if (strcmp(kinds[i]->name, name) == 0)
             return kinds[i]->make(err);
-        }
-    }
     for (size_t i = 0; name != NULL && i < sizeof(others) / sizeof(others[0]); i++) {
         if (strcmp(others[i].name, name) == 0) {
             leati_fail(err, LEAT_UNIMPLEMENTED, "strategy \"%s\": leat has no %s", name,

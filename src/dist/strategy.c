@@ -30,20 +30,17 @@ enum { SPINS = 20000, LONGER_INSIDE_MS = 5000 };
 static void await_change(leat_strategy *s, _Atomic uint64_t *number, uint64_t old,
                          leati_wait_reason reason) {
     for (int i = 0; i < s->spins; i++) {
-        if (atomic_load_explicit(number, memory_order_acquire) != old) {
+        if (atomic_load_explicit(number, memory_order_acquire) != old)
             return;
-        }
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
     }
     leat_error ignored = {0};
     leati_queue_gate_lock(s->gate);
-    while (atomic_load(number) == old && !atomic_load(&s->stop)) {
-        if (leati_queue_gate_wait(s->gate, reason, LEATI_NO_DEADLINE, NULL, &ignored) != LEAT_OK) {
+    while (atomic_load(number) == old && !atomic_load(&s->stop))
+        if (leati_queue_gate_wait(s->gate, reason, LEATI_NO_DEADLINE, NULL, &ignored) != LEAT_OK)
             break;
-        }
-    }
     leati_queue_gate_unlock(s->gate);
 }
 
@@ -57,17 +54,16 @@ static void wake_all(leat_strategy *s) {
 static void end_exchanges(const leat_strategy *s, const leati_replica *replica) {
     leati_collective *c = s->collective;
     c->ops->abort(c, &replica->error);
-    if (c->ops->wait != NULL) {
-        (void)!c->ops->wait(c, s->first_replica + replica->index, LEATI_EVERY_SUM, NULL);
-    }
+    if (c->ops->wait != NULL)
+        (void)(c->ops->wait(c, s->first_replica + replica->index, LEATI_EVERY_SUM, NULL) ==
+               LEAT_OK);
 }
 
 static void run_job(leat_strategy *s, leati_replica *replica) {
     replica->error = (leat_error){0};
     replica->status = s->function(s->context, replica->index, &replica->error);
-    if (replica->status == LEAT_OK || s->collective == NULL) {
+    if (replica->status == LEAT_OK || s->collective == NULL)
         return;
-    }
     if (s->workers != NULL && !leati_failure_is_refusal(&replica->error)) {
         leat_error named = replica->error;
         leati_prefix(&named, "replica %d of %d", s->first_replica + replica->index,
@@ -83,13 +79,11 @@ static void replica_main(void *context) {
     for (;;) {
         uint64_t finished = atomic_load(&replica->done);
         await_change(s, &s->job, finished, LEATI_WAIT_CONSUMER);
-        if (atomic_load(&s->stop)) {
+        if (atomic_load(&s->stop))
             return;
-        }
         uint64_t number = atomic_load(&s->job);
-        if (number == finished) {
+        if (number == finished)
             continue;
-        }
         run_job(s, replica);
         atomic_store(&replica->done, number);
         wake_all(s);
@@ -103,13 +97,11 @@ static leat_status first_failure(const leat_strategy *s, leat_error *err) {
     for (int r = 0; r < s->num_local; r++) {
         const leati_replica *replica = &s->replicas[r];
         if (replica->status != LEAT_OK &&
-            (first == NULL || (first->status == LEAT_ABORTED && replica->status != LEAT_ABORTED))) {
+            (first == NULL || (first->status == LEAT_ABORTED && replica->status != LEAT_ABORTED)))
             first = replica;
-        }
     }
-    if (first == NULL) {
+    if (first == NULL)
         return LEAT_OK;
-    }
     leat_status status = first->status;
     if (err != NULL) {
         *err = first->error;
@@ -126,9 +118,8 @@ static leati_collective *join_levels(leat_strategy *s, leat_error *err) {
         int64_t longer = s->workers == NULL ? s->timeout_ms : s->timeout_ms + LONGER_INSIDE_MS;
         inner = leati_threads_collective_new(s->num_local, longer, err);
     }
-    if (s->workers == NULL || (inner == NULL && s->num_local > 1)) {
+    if (s->workers == NULL || (inner == NULL && s->num_local > 1))
         return inner;
-    }
     return leati_coll_hierarchy_new(inner, leati_workers_give(s->workers),
                                     leati_workers_number(s->workers), err);
 }
@@ -136,30 +127,25 @@ static leati_collective *join_levels(leat_strategy *s, leat_error *err) {
 /* All replicas, whose sums may run beside what they compute. */
 static leati_collective *join_replicas(leat_strategy *s, leat_error *err) {
     leati_collective *all = join_levels(s, err);
-    if (all != NULL) {
+    if (all != NULL)
         all = leati_overlap_new(all, s->first_replica, s->num_local, err);
-    }
-    if (all != NULL && s->workers != NULL) {
+    if (all != NULL && s->workers != NULL)
         leati_workers_watch(s->workers, all);
-    }
     return all;
 }
 
 static leat_status renew_collective(leat_strategy *s, leat_error *err) {
-    if (s->num_replicas == 1 || (s->workers != NULL && s->collective != NULL)) {
+    if (s->num_replicas == 1 || (s->workers != NULL && s->collective != NULL))
         return LEAT_OK;
-    }
     leati_collective *collective = join_replicas(s, err);
-    if (collective == NULL) {
+    if (collective == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_queue_gate_lock(s->gate);
     leati_collective *old = s->collective;
     s->collective = collective;
     leati_queue_gate_unlock(s->gate);
-    if (old != NULL) {
+    if (old != NULL)
         old->ops->close(old);
-    }
     return LEAT_OK;
 }
 
@@ -167,17 +153,15 @@ static leat_status renew_collective(leat_strategy *s, leat_error *err) {
  * are both slow. Returns the tokens to give back. */
 static int reserve_cores(const leat_strategy *strategy, leati_pooling_pool *pool) {
     int threads = 0;
-    for (int r = 0; r < strategy->num_local; r++) {
+    for (int r = 0; r < strategy->num_local; r++)
         threads += strategy->devices[r]->num_threads;
-    }
     return leati_pool_tokens_reserve(pool, threads);
 }
 
 static leat_status begin_job(leat_strategy *s, leati_replica_function function, void *context,
                              leat_error *err) {
-    if (atomic_exchange(&s->cancelled, false) && renew_collective(s, err)) {
+    if (atomic_exchange(&s->cancelled, false) && renew_collective(s, err) != LEAT_OK)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_strategy_note(s, LEATI_PHASE_COMPUTE);
     s->function = function;
     s->context = context;
@@ -186,9 +170,8 @@ static leat_status begin_job(leat_strategy *s, leati_replica_function function, 
 
 /* Replica 0 has ended on the caller's thread. */
 static void leave_device(const leat_strategy *s) {
-    if (s->devices[0]->ops->leave != NULL) {
+    if (s->devices[0]->ops->leave != NULL)
         s->devices[0]->ops->leave(s->devices[0]);
-    }
 }
 
 /* What became of the job, when all replicas have ended. */
@@ -196,9 +179,8 @@ static leat_status end_job(leat_strategy *s, leat_error *err) {
     leat_status status = first_failure(s, err);
     if (status != LEAT_OK) {
         leat_error renewal = {0};
-        if (renew_collective(s, &renewal) != LEAT_OK && err != NULL) {
+        if (renew_collective(s, &renewal) != LEAT_OK && err != NULL)
             leati_prefix(err, "%s", renewal.text);
-        }
     }
     return status;
 }
@@ -206,34 +188,28 @@ static leat_status end_job(leat_strategy *s, leat_error *err) {
 leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replica_function function,
                                            void *context, leat_error *err) {
     leat_error ignored = {0};
-    if (begin_job(strategy, function, context, err) != LEAT_OK) {
+    if (begin_job(strategy, function, context, err) != LEAT_OK)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_pooling_pool *pool = leati_pool_shared(&ignored);
     int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
     uint64_t number = atomic_fetch_add(&strategy->job, 1) + 1;
-    if (strategy->num_local > 1) {
+    if (strategy->num_local > 1)
         wake_all(strategy);
-    }
     run_job(strategy, &strategy->replicas[0]);
     leave_device(strategy);
-    for (int r = 1; r < strategy->num_local; r++) {
+    for (int r = 1; r < strategy->num_local; r++)
         await_change(strategy, &strategy->replicas[r].done, number - 1, LEATI_WAIT_PEER);
-    }
-    if (pool != NULL) {
+    if (pool != NULL)
         leati_pool_tokens_give_back(pool, reserved);
-    }
     return end_job(strategy, err);
 }
 
 leat_status leati_strategy_run_in_turn(leat_strategy *strategy, leati_replica_function function,
                                        void *context, leat_error *err) {
-    if (begin_job(strategy, function, context, err) != LEAT_OK) {
+    if (begin_job(strategy, function, context, err) != LEAT_OK)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
-    for (int r = 0; r < strategy->num_local; r++) {
+    for (int r = 0; r < strategy->num_local; r++)
         run_job(strategy, &strategy->replicas[r]);
-    }
     leave_device(strategy);
     return end_job(strategy, err);
 }
@@ -241,18 +217,16 @@ leat_status leati_strategy_run_in_turn(leat_strategy *strategy, leati_replica_fu
 void leat_strategy_cancel(leat_strategy *strategy) {
     leat_error reason = {0};
     leati_fail(&reason, LEAT_CANCELLED, "the run was cancelled");
-    if (strategy == NULL || strategy->num_replicas == 1) {
+    if (strategy == NULL || strategy->num_replicas == 1)
         return;
-    }
     if (strategy->workers != NULL) {
         leati_workers_fail(strategy->workers, &reason);
         return;
     }
     atomic_store(&strategy->cancelled, true);
     leati_queue_gate_lock(strategy->gate);
-    if (strategy->collective != NULL) {
+    if (strategy->collective != NULL)
         strategy->collective->ops->abort(strategy->collective, &reason);
-    }
     leati_queue_gate_unlock(strategy->gate);
 }
 
@@ -261,22 +235,17 @@ void leat_strategy_cancel(leat_strategy *strategy) {
 static void strategy_free(leat_object *object) {
     leat_strategy *s = (leat_strategy *)object;
     atomic_store(&s->stop, true);
-    if (s->gate != NULL) {
+    if (s->gate != NULL)
         wake_all(s);
-    }
-    for (int r = 1; s->replicas != NULL && r < s->num_local; r++) {
+    for (int r = 1; s->replicas != NULL && r < s->num_local; r++)
         leati_driver_join(s->replicas[r].driver);
-    }
     leati_workers_leave(s->workers);
-    if (s->collective != NULL) {
+    if (s->collective != NULL)
         s->collective->ops->close(s->collective);
-    }
     leati_workers_free(s->workers);
-    for (int r = 0; s->devices != NULL && r < s->num_local; r++) {
-        if (s->devices[r] != NULL) {
+    for (int r = 0; s->devices != NULL && r < s->num_local; r++)
+        if (s->devices[r] != NULL)
             s->devices[r]->ops->close(s->devices[r]);
-        }
-    }
     leati_queue_gate_free(s->gate);
     leati_free(s->devices);
     leati_free(s->replicas);
@@ -303,13 +272,11 @@ static leat_status start(leat_strategy *s, leat_error *err) {
     snprintf(name, sizeof name, "strategy \"%s\"", s->kind->name);
     s->gate = leati_queue_gate_new(name, NULL, err);
     s->replicas = leati_alloc_zero((size_t)s->num_local, sizeof(*s->replicas));
-    if (s->gate == NULL || s->replicas == NULL) {
+    if (s->gate == NULL || s->replicas == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = describe(s, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = renew_collective(s, err);
-    }
     int threads = 0;
     for (int r = 0; r < s->num_local; r++) {
         s->replicas[r].strategy = s;
@@ -331,9 +298,8 @@ leat_strategy *leati_strategy_new(const leati_strategy_parts *parts, leat_error 
     if (s == NULL || own == NULL) {
         leati_free(s);
         leati_free(own);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++)
             parts->devices[i]->ops->close(parts->devices[i]);
-        }
         leati_workers_leave(parts->workers);
         leati_workers_free(parts->workers);
         leati_no_memory(err);

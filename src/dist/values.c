@@ -10,24 +10,20 @@ leat_status leati_values_reset(leat_per_replica *value, int num_replicas, leat_e
     if (value->num_replicas != num_replicas) {
         leat_per_replica_fini(value);
         value->elements = leati_alloc_zero((size_t)num_replicas, sizeof(*value->elements));
-        if (value->elements == NULL) {
+        if (value->elements == NULL)
             return leati_no_memory(err);
-        }
         value->num_replicas = num_replicas;
     }
-    for (int r = 0; r < num_replicas; r++) {
+    for (int r = 0; r < num_replicas; r++)
         leat_element_clear(&value->elements[r]);
-    }
     return LEAT_OK;
 }
 
 void leat_per_replica_fini(leat_per_replica *value) {
-    if (value == NULL) {
+    if (value == NULL)
         return;
-    }
-    for (int r = 0; r < value->num_replicas; r++) {
+    for (int r = 0; r < value->num_replicas; r++)
         leat_element_fini(&value->elements[r]);
-    }
     leati_free(value->elements);
     memset(value, 0, sizeof(*value));
 }
@@ -52,16 +48,14 @@ leat_status leati_values_fold(const leat_tensor *tensor, int axis, leati_folded 
     out->rest.rank = 0;
     for (int i = 0; i < tensor->rank; i++) {
         int64_t dim = tensor->dims[i];
-        if (i < at) {
+        if (i < at)
             out->outer *= dim;
-        } else if (i > at) {
+        else if (i > at)
             out->inner *= dim;
-        } else {
+        else
             out->along = dim;
-        }
-        if (i != at) {
+        if (i != at)
             out->rest.dims[out->rest.rank++] = dim;
-        }
     }
     return LEAT_OK;
 }
@@ -69,9 +63,8 @@ leat_status leati_values_fold(const leat_tensor *tensor, int axis, leati_folded 
 leat_status leati_values_check_per_replica(const char *function, const leat_strategy *strategy,
                                            const leat_per_replica *value, const leat_element *out,
                                            leat_error *err) {
-    if (strategy == NULL || value == NULL || out == NULL) {
+    if (strategy == NULL || value == NULL || out == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: an argument is NULL", function);
-    }
     if (value->num_replicas != strategy->num_local) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "a value of %d replicas; the strategy has %d",
                           value->num_replicas, strategy->num_local);
@@ -104,9 +97,8 @@ leat_status leati_values_give_like(const leat_spec *spec, const leat_tensor *ten
         like = leati_spec_like(spec, dtypes, shapes, &local);
     }
     leat_status status = like == NULL ? local.code : leat_element_set(out, like, tensors, err);
-    if (like == NULL && err != NULL) {
+    if (like == NULL && err != NULL)
         *err = local;
-    }
     leat_spec_unref(like);
     leati_free(dtypes);
     leati_free(shapes);
@@ -118,9 +110,8 @@ leat_status leati_values_give_like(const leat_spec *spec, const leat_tensor *ten
 /* Shape as TensorFlow prints a tuple: (), (2,), (2, 3). */
 static void add_shape(leati_text *text, const leat_tensor *tensor) {
     leati_text_addf(text, "(");
-    for (int i = 0; i < tensor->rank; i++) {
+    for (int i = 0; i < tensor->rank; i++)
         leati_text_addf(text, i == 0 ? "%lld" : ", %lld", (long long)tensor->dims[i]);
-    }
     leati_text_addf(text, tensor->rank == 1 ? ",)" : ")");
 }
 
@@ -133,11 +124,10 @@ static void add_separated(leati_text *text, const char *numbers) {
         char before = at > numbers ? at[-1] : '[';
         if (quote != 0) {
             leati_text_add(text, at, 1);
-            if (*at == '\\' && at[1]) {
+            if (*at == '\\' && at[1])
                 leati_text_add(text, ++at, 1);
-            } else if (*at == quote) {
+            else if (*at == quote)
                 quote = 0;
-            }
         } else if (*at == ' ' && before != ' ' && before != '[' && before != '\n') {
             leati_text_addf(text, ", ");
         } else if (*at == '\n') {
@@ -218,9 +208,8 @@ static void add_component(leati_text *text, const leat_per_replica *value, int c
     leati_text_addf(text, "PerReplica:{\n");
     for (int r = 0; r < value->num_replicas; r++) {
         const leat_element *element = &value->elements[r];
-        if (component >= element->num_tensors) {
+        if (component >= element->num_tensors)
             continue;
-        }
         const leat_tensor *tensor = &element->tensors[component];
         leati_text_addf(text, "  %d: <tf.Tensor: shape=", r);
         add_shape(text, tensor);
@@ -234,22 +223,19 @@ static void add_component(leati_text *text, const leat_per_replica *value, int c
 size_t leat_per_replica_print(const leat_per_replica *value, char *text, size_t size) {
     leati_text all = {0};
     int components = value->num_replicas > 0 ? value->elements[0].num_tensors : 0;
-    if (components != 1) {
+    if (components != 1)
         leati_text_addf(&all, "(");
-    }
     for (int c = 0; c < components; c++) {
         leati_text_addf(&all, c > 0 ? ", " : "%s", "");
         add_component(&all, value, c);
     }
-    if (components != 1) {
+    if (components != 1)
         leati_text_addf(&all, ")");
-    }
     size_t length = all.size;
     if (size > 0) {
         size_t n = length < size - 1 ? length : size - 1;
-        if (n > 0) {
+        if (n > 0)
             memcpy(text, all.data, n);
-        }
         text[n] = '\0';
     }
     leati_text_fini(&all);

@@ -92,12 +92,10 @@ static void add_living(leati_workers *w) {
 static void remove_living(const leati_workers *w) {
     pthread_mutex_lock(&living_lock);
     leati_workers **at = &living;
-    while (*at != NULL && *at != w) {
+    while (*at != NULL && *at != w)
         at = &(*at)->next;
-    }
-    if (*at != NULL) {
+    if (*at != NULL)
         *at = w->next;
-    }
     pthread_mutex_unlock(&living_lock);
 }
 
@@ -108,9 +106,8 @@ static void fail_here(leati_workers *w, const leat_error *why) {
     if (w->reason.code == LEAT_OK) {
         w->reason = *why;
         w->reason.code = LEAT_ABORTED;
-        if (w->watched != NULL) {
+        if (w->watched != NULL)
             w->watched->ops->abort(w->watched, &w->reason);
-        }
     }
     pthread_mutex_unlock(&w->lock);
 }
@@ -133,9 +130,8 @@ void leati_workers_fail(leati_workers *workers, const leat_error *why) {
     leat_error named = {0};
     leati_fail(&named, LEAT_ABORTED, "%s failed: %s", workers->names[workers->number], why->text);
     /* The others are told first: this worker's reason would hide that they know nothing. */
-    if (workers->store != NULL && leati_workers_check(workers, NULL) == LEAT_OK) {
+    if (workers->store != NULL && leati_workers_check(workers, NULL) == LEAT_OK)
         leati_store_abort(workers->store, why);
-    }
     fail_here(workers, &named);
 }
 
@@ -161,9 +157,8 @@ leati_collective *leati_workers_give(leati_workers *workers) {
 void leati_workers_watch(leati_workers *workers, leati_collective *collective) {
     pthread_mutex_lock(&workers->lock);
     workers->watched = collective;
-    if (workers->reason.code != LEAT_OK) {
+    if (workers->reason.code != LEAT_OK)
         collective->ops->abort(collective, &workers->reason);
-    }
     pthread_mutex_unlock(&workers->lock);
 }
 
@@ -201,25 +196,22 @@ void leati_workers_reading(leati_workers *workers, leati_stage_writer stage, voi
 static void describe_input(void *context, char *text, size_t size) {
     leati_workers *w = context;
     pthread_mutex_lock(&w->input_lock);
-    if (w->stage != NULL) {
+    if (w->stage != NULL)
         w->stage(w->input, text, size);
-    }
     pthread_mutex_unlock(&w->input_lock);
 }
 
 void leati_workers_note(leati_workers *workers, leati_store_phase phase) {
-    if (workers->store != NULL) {
+    if (workers->store != NULL)
         leati_store_note_phase(workers->store, phase);
-    }
 }
 
 leat_status leati_workers_same(leati_workers *workers, const char *text, leat_error *err) {
     char mine[LONGEST_SAYING] = "";
     snprintf(mine, sizeof mine, "%s", text);
     char *all = leati_alloc((size_t)workers->count, sizeof mine);
-    if (all == NULL) {
+    if (all == NULL)
         return leati_no_memory(err);
-    }
     leati_collective *c = workers->between;
     leat_status status =
         c->ops->all_gather(c, workers->number, mine, sizeof mine, LEAT_UINT8, all, err);
@@ -244,12 +236,10 @@ static void program_of_process(char *out, size_t size) {
     uint64_t hash = 0;
     FILE *file = fopen("/proc/self/exe", "rb");
     size_t got;
-    while (file != NULL && (got = fread(bytes, 1, sizeof bytes, file)) > 0) {
+    while (file != NULL && (got = fread(bytes, 1, sizeof bytes, file)) > 0)
         hash = leati_hash(bytes, got, hash);
-    }
-    if (file != NULL) {
+    if (file != NULL)
         fclose(file);
-    }
     snprintf(out, size, "file %016llx", (unsigned long long)hash);
 }
 
@@ -267,9 +257,8 @@ static leat_status compare(leati_workers *w,
             leati_store_agree(w->store, "communication and bytes_per_pack", text, timeout, err);
     }
     if (status == LEAT_OK) {
-        if (options->program == NULL) {
+        if (options->program == NULL)
             program_of_process(text, sizeof text);
-        }
         status = leati_store_agree(
             w->store, "program", options->program == NULL ? text : options->program, timeout, err);
     }
@@ -304,9 +293,8 @@ static leat_status connect_all(leati_workers *w, leat_communication communicatio
         break;
     default: w->between = leati_processes_new(w->store, w->number, w->count, w->timeout_ms, err);
     }
-    if (w->between == NULL) {
+    if (w->between == NULL)
         return LEAT_UNAVAILABLE;
-    }
     leati_workers_watch(w, w->between);
     snprintf(w->described, sizeof w->described, "%d workers over %s, this is %s", w->count,
              w->between->ops->name, w->names[w->number]);
@@ -317,9 +305,8 @@ static leat_status connect_all(leati_workers *w, leat_communication communicatio
 static void name_self(leati_workers *w, const char *address) {
     char host[64] = "";
     if (address == NULL || *address == '\0') {
-        if (gethostname(host, sizeof host - 1) != 0) {
+        if (gethostname(host, sizeof host - 1) != 0)
             host[0] = '\0';
-        }
         address = host;
     }
     snprintf(w->names[w->number], LONGEST_NAME, "worker %d (%s)", w->number, address);
@@ -329,9 +316,8 @@ static void name_self(leati_workers *w, const char *address) {
 static void name_others(leati_workers *w, const leat_cluster *cluster) {
     for (int i = 0; i < w->count; i++) {
         const char *address = leati_cluster_address(cluster, i);
-        if (i != w->number && address != NULL && *address != '\0') {
+        if (i != w->number && address != NULL && *address != '\0')
             snprintf(w->names[i], LONGEST_NAME, "worker %d (%s)", i, address);
-        }
     }
 }
 
@@ -342,22 +328,19 @@ static const char *name_of(void *context, int worker) {
 
 /* A worker may be here for the next job while rank 0 still serves the last one. */
 static leat_status open_store(leati_workers *w, leati_store_options *options, leat_error *err) {
-    if (options->timeout_ms == 0) {
+    if (options->timeout_ms == 0)
         options->timeout_ms = DEFAULT_TIMEOUT_MS;
-    }
     int64_t end_ns = leati_now_ns() + options->timeout_ms * 1000000;
     for (;;) {
         leat_error local = {0};
         w->reason = local; /* the end of a job before is none of this one */
         w->store = leati_store_open(options, &local);
         options->timeout_ms = (end_ns - leati_now_ns()) / 1000000;
-        if (w->store != NULL) {
+        if (w->store != NULL)
             return LEAT_OK;
-        }
         if (local.code != LEAT_UNAVAILABLE || w->number == 0 || options->timeout_ms <= 0) {
-            if (err != NULL) {
+            if (err != NULL)
                 *err = local;
-            }
             return local.code;
         }
         (void)nanosleep(&(struct timespec){.tv_nsec = RETRY_MS * 1000000L}, NULL);
@@ -388,12 +371,10 @@ static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
                                  .rank_name = name_of,
                                  .context = w};
     leat_status status = open_store(w, &store, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = compare(w, options, num_replicas, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = meet_all(w, err);
-    }
     return status == LEAT_OK ? connect_all(w, options->communication, err) : status;
 }
 
@@ -401,9 +382,8 @@ leati_workers *leati_workers_join(const leat_cluster *cluster,
                                   const leat_strategy_multi_worker_mirrored_options *options,
                                   int num_replicas, leat_error *err) {
     int number = 0, count = 1;
-    if (leati_cluster_place(cluster, &number, &count, err) != LEAT_OK || count == 1) {
+    if (leati_cluster_place(cluster, &number, &count, err) != LEAT_OK || count == 1)
         return NULL;
-    }
     leati_workers *w = leati_alloc_zero(1, sizeof *w);
     char(*names)[LONGEST_NAME] = leati_alloc_zero((size_t)count, sizeof *names);
     if (w == NULL || names == NULL) {
@@ -436,12 +416,10 @@ void leati_workers_leave(leati_workers *workers) {
 }
 
 void leati_workers_free(leati_workers *workers) {
-    if (workers == NULL) {
+    if (workers == NULL)
         return;
-    }
-    if (workers->between != NULL && !workers->given) {
+    if (workers->between != NULL && !workers->given)
         workers->between->ops->close(workers->between);
-    }
     pthread_mutex_destroy(&workers->lock);
     pthread_mutex_destroy(&workers->input_lock);
     leati_free(workers->names);

@@ -516,7 +516,8 @@ leat_status leati_chains_find(leati_simple *simple, leati_chains *out, leat_erro
     s.inputs = leati_alloc(inputs, sizeof *s.inputs);
     int32_t *scratch = s.inputs;
     leat_status status = LEAT_OK;
-    if (!out->items || !s.uses || !s.links || !s.members || !s.inputs)
+    if (out->items == NULL || s.uses == NULL || s.links == NULL || s.members == NULL ||
+        s.inputs == NULL)
         status = leati_no_memory(err);
     if (status == LEAT_OK) {
         count_uses(&s);

@@ -116,12 +116,11 @@ static leat_status turn(run *r, leat_error *err) {
             continue;
         }
         leati_operand inputs[LEATI_CHAIN_OPERANDS], output;
-        for (int32_t i = 0; i < step->num_inputs; i++) {
+        for (int32_t i = 0; i < step->num_inputs; i++)
             if (step->inputs[i] >= 0)
                 set_corners(&inputs[i], corners[step->inputs[i]]);
             else
                 inputs[i] = r->inputs[~step->inputs[i]];
-        }
         set_corners(&output, corners[k + 1]);
         leat_status status = run_step(r, step, inputs, &output, err);
         if (status != LEAT_OK)

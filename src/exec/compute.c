@@ -43,7 +43,7 @@ static leat_status allocate(struct compute *compute, int index, leati_operand *o
         buffer = leati_buffer_of_objects(operand->count, err);
     else
         buffer = leat_buffer_new(leati_kernel_operand_row_bytes(operand), err);
-    if (!buffer)
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     if (operand->dtype == LEAT_STRING)
         memset(buffer->data, 0, buffer->size);
@@ -60,7 +60,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
     struct compute *compute = (struct compute *)(void *)call->host;
     leat_status status =
         leati_kernel_host_check(&compute->types[index].type, index, rank, dims, err);
-    if (status || compute->given[index])
+    if (status != LEAT_OK || compute->given[index])
         return status;
     leati_kernel_operand_set_shape(&call->outputs[index], rank, dims);
     return allocate(compute, index, &call->outputs[index], err);
@@ -72,7 +72,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     leati_operand *operand = &call->outputs[index];
     leat_status status =
         leati_kernel_host_check(&compute->types[index].type, index, rank, dims, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_kernel_operand_set_shape(operand, rank, dims);
     leat_buffer_unref(compute->owners[index]);
@@ -88,9 +88,9 @@ static char *host_text(leati_kernel_call *call, int index, size_t size, leat_err
     struct compute *compute = (struct compute *)(void *)call->host;
     (void)index;
     leat_buffer *text = leat_buffer_new(size, err);
-    if (!text)
+    if (text == NULL)
         return NULL;
-    if (leati_buffer_hold(text, compute->text, err)) {
+    if (leati_buffer_hold(text, compute->text, err) != LEAT_OK) {
         leat_buffer_unref(text);
         return NULL;
     }
@@ -109,7 +109,7 @@ static leat_status hold_sources(struct compute *compute, int index, const leat_t
                                 int num_inputs, leat_error *err) {
     leat_buffer *buffer = compute->owners[index];
     leat_status status = leati_buffer_hold(buffer, compute->text, err);
-    for (int i = 0; !status && i < num_inputs; i++)
+    for (int i = 0; status == LEAT_OK && i < num_inputs; i++)
         if (inputs[i].dtype == LEAT_STRING)
             status = leati_buffer_hold(buffer, inputs[i].owner, err);
     return status;
@@ -122,7 +122,7 @@ static leat_status own_view(struct compute *compute, int index, leati_operand *o
     for (int32_t i = 0; i < operand->rank; i++)
         column.dims[i] = operand->dims[i];
     leat_status status = allocate(compute, index, operand, err);
-    if (!status)
+    if (status == LEAT_OK)
         leati_column_gather(&column, 0, 1, operand->data, operand->row_stride);
     return status;
 }
@@ -130,18 +130,18 @@ static leat_status own_view(struct compute *compute, int index, leati_operand *o
 static leat_status settle(struct compute *compute, const leati_kernel_call *call,
                           const leat_tensor *inputs, leat_tensor *outputs, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int i = 0; !status && i < call->num_outputs; i++) {
+    for (int i = 0; status == LEAT_OK && i < call->num_outputs; i++) {
         leati_operand *operand = &call->outputs[i];
         if (!compute->given[i])
             return leati_fail(err, LEAT_INTERNAL, "the kernel left output %d without a value", i);
-        if (!compute->owners[i])
+        if (compute->owners[i] == NULL)
             status = own_view(compute, i, operand, err);
         leat_buffer *owner = compute->owners[i];
-        bool ours = owner && owner->data == operand->data && leati_buffer_sole_owner(owner);
-        if (!status && operand->dtype == LEAT_STRING && ours)
+        bool ours = owner != NULL && owner->data == operand->data && leati_buffer_sole_owner(owner);
+        if (status == LEAT_OK && operand->dtype == LEAT_STRING && ours)
             status = hold_sources(compute, i, inputs, call->num_inputs, err);
     }
-    for (int i = 0; !status && i < call->num_outputs; i++) {
+    for (int i = 0; status == LEAT_OK && i < call->num_outputs; i++) {
         call->outputs[i].owner = compute->owners[i];
         outputs[i] = leati_compute_tensor_of_operand(&call->outputs[i]);
         compute->owners[i] = NULL;
@@ -155,14 +155,14 @@ static leat_status prepare(struct compute *compute, const leati_node *node,
     for (int i = 0; i < node->num_inputs; i++)
         operands[i] = leati_compute_operand_of_tensor(&inputs[i]);
     leat_status status = LEAT_OK;
-    for (int i = 0; !status && i < node->num_outputs; i++) {
+    for (int i = 0; status == LEAT_OK && i < node->num_outputs; i++) {
         const leati_type *type = &compute->types[i].type;
         leati_operand *operand = &operands[node->num_inputs + i];
         *operand = (leati_operand){.dtype = type->dtype};
         if (!leati_shape_is_static(&type->shape))
             continue;
         status = leati_kernel_host_check(type, i, type->shape.rank, type->shape.dims, err);
-        if (status)
+        if (status != LEAT_OK)
             break;
         leati_kernel_operand_set_shape(operand, type->shape.rank, type->shape.dims);
         status = allocate(compute, i, operand, err);
@@ -177,7 +177,7 @@ leat_status leati_compute(const leati_node *node, const leati_value *types,
                               .types = types};
     size_t count = (size_t)node->num_inputs + (size_t)node->num_outputs;
     leati_operand *operands = leati_alloc(count, sizeof *operands);
-    if (!operands)
+    if (operands == NULL)
         return leati_no_memory(err);
     leati_arena arena = {0};
     leati_kernel_call call = {.n = 1,
@@ -191,9 +191,9 @@ leat_status leati_compute(const leati_node *node, const leati_value *types,
                               .arena = &arena,
                               .host = &compute.host};
     leat_status status = prepare(&compute, node, inputs, operands, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = node->op->kernel(&call, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = settle(&compute, &call, inputs, outputs, err);
     for (int i = 0; i < node->num_outputs; i++)
         leat_buffer_unref(compute.owners[i]);

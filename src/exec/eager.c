@@ -40,10 +40,10 @@ static leat_status context_of(struct eager *eager, const leati_node *node, leati
     out->draws = leati_draws_of_eager();
     if (node->op->flags & LEATI_RANDOM)
         return LEAT_OK;
-    if (!eager->kept)
+    if (eager->kept == NULL)
         eager->kept = leati_draws_new(err);
     out->kept = eager->kept;
-    return eager->kept ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+    return eager->kept != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
 }
 
 /* Runs one node of a body on the tensors of its values. */
@@ -51,18 +51,18 @@ static leat_status compute_node(struct eager *eager, const leati_body *body, con
                                 leat_error *err) {
     leat_tensor *tensors = eager->tensors;
     leat_status status = refuse_replicas(node, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leat_tensor few[8], *inputs = few;
     if (node->num_inputs > 8)
         inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
-    if (!inputs)
+    if (inputs == NULL)
         return leati_no_memory(err);
     for (int32_t i = 0; i < node->num_inputs; i++)
         inputs[i] = tensors[node->inputs[i]];
     leati_call_context context;
     status = context_of(eager, node, &context, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_compute(node, &body->values[node->first_output], inputs, &context,
                                &tensors[node->first_output], err);
     if (inputs != few)
@@ -83,7 +83,7 @@ static leat_status eager_node(void *context, leat_graph *graph, int32_t index, l
     for (size_t i = known; i < eager->capacity; i++)
         eager->tensors[i] = (leat_tensor){0};
     leat_status status = compute_node(eager, body, node, err);
-    for (int32_t i = 0; !status && i < node->num_outputs; i++) {
+    for (int32_t i = 0; status == LEAT_OK && i < node->num_outputs; i++) {
         int32_t v = node->first_output + i;
         body->values[v].type.shape = leat_tensor_shape(&eager->tensors[v]);
     }
@@ -110,12 +110,12 @@ static void eager_free(void *context) {
 
 leat_graph *leat_graph_new_eager(leat_error *err) {
     struct eager *eager = leati_alloc_zero(1, sizeof *eager);
-    if (!eager) {
+    if (eager == NULL) {
         leati_no_memory(err);
         return NULL;
     }
     leat_graph *graph = leat_graph_new(NULL, err);
-    if (!graph) {
+    if (graph == NULL) {
         leati_free(eager);
         return NULL;
     }
@@ -128,7 +128,7 @@ leat_graph *leat_graph_new_eager(leat_error *err) {
 
 leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *err) {
     leat_graph *graph = value.graph;
-    if (!graph || !out)
+    if (graph == NULL || out == NULL)
         return leati_refuse(err, VALUE,
                             "the value or the place for its tensor is NULL; expected a value of an "
                             "eager graph");
@@ -137,9 +137,9 @@ leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *er
                           "the value belongs to a traced graph and has no number yet; use a graph "
                           "of leat_graph_new_eager, or call the finished function");
     if (value.id < 0) {
-        if (graph->error.code && err)
+        if (graph->error.code != LEAT_OK && err != NULL)
             *err = graph->error;
-        return graph->error.code
+        return graph->error.code != LEAT_OK
                    ? graph->error.code
                    : leati_fail(err, LEAT_INVALID_ARGUMENT, "the value is a failed one");
     }
@@ -150,7 +150,7 @@ leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *er
 
 static leat_status check_call(const leat_function *function, const leat_tensor *inputs,
                               int num_inputs, int num_outputs, leat_error *err) {
-    if (!function)
+    if (function == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the function is NULL");
     if (num_inputs != function->body.num_arguments || num_outputs != function->num_outputs)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -159,7 +159,7 @@ static leat_status check_call(const leat_function *function, const leat_tensor *
                           num_outputs);
     for (int i = 0; i < num_inputs; i++) {
         leat_status status = leati_spec_check_tensor(function->input, i, &inputs[i], err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     return LEAT_OK;
@@ -169,7 +169,7 @@ static leat_status check_call(const leat_function *function, const leat_tensor *
  * tensor without an owner that is a result itself, or strings. */
 static leat_status secure(const leat_tensor *tensor, bool strings_only, leat_tensor *out,
                           leat_error *err) {
-    if (!tensor->owner && (!strings_only || tensor->dtype == LEAT_STRING))
+    if (tensor->owner == NULL && (!strings_only || tensor->dtype == LEAT_STRING))
         return leati_tensor_clone(tensor, out, err);
     *out = leat_tensor_ref(tensor);
     return LEAT_OK;
@@ -178,15 +178,15 @@ static leat_status secure(const leat_tensor *tensor, bool strings_only, leat_ten
 /* Secures results in place; on failure none is left. */
 static leat_status secure_all(leat_tensor *outputs, int count, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int i = 0; !status && i < count; i++) {
+    for (int i = 0; status == LEAT_OK && i < count; i++) {
         leat_tensor owned;
         status = secure(&outputs[i], false, &owned, err);
-        if (status)
+        if (status != LEAT_OK)
             break;
         leat_tensor_unref(&outputs[i]);
         outputs[i] = owned;
     }
-    for (int i = 0; status && i < count; i++)
+    for (int i = 0; status != LEAT_OK && i < count; i++)
         leat_tensor_unref(&outputs[i]);
     return status;
 }
@@ -200,9 +200,10 @@ static leat_status context_of_call(const leat_function *function, leat_cancel *c
     if (!leati_graph_function_has(function, LEATI_RANDOM))
         return LEAT_OK;
     out->draws = leati_draws_of_function(function, err);
-    if (out->draws && leati_graph_function_has(function, LEATI_REPLAYS))
+    if (out->draws != NULL && leati_graph_function_has(function, LEATI_REPLAYS))
         out->kept = *kept = leati_draws_new(err);
-    bool failed = !out->draws || (leati_graph_function_has(function, LEATI_REPLAYS) && !*kept);
+    bool failed =
+        out->draws == NULL || (leati_graph_function_has(function, LEATI_REPLAYS) && *kept == NULL);
     return failed ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }
 
@@ -229,28 +230,28 @@ leat_status leat_function_call_cancellable(const leat_function *function, const 
                                            int num_inputs, leat_tensor *outputs, int num_outputs,
                                            leat_cancel *cancel, leat_error *err) {
     leat_status status = check_call(function, inputs, num_inputs, num_outputs, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leat_function *pruned = leati_graph_function_prune(function, err);
-    if (!pruned)
+    if (pruned == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_tensor *tensors = leati_alloc_zero((size_t)num_inputs, sizeof *tensors);
-    if (!tensors)
+    if (tensors == NULL)
         status = leati_no_memory(err);
-    for (int i = 0; !status && i < num_inputs; i++)
+    for (int i = 0; status == LEAT_OK && i < num_inputs; i++)
         status = secure(&inputs[i], true, &tensors[i], err);
-    for (size_t i = 0; !status && i < pruned->body.num_nodes; i++)
+    for (size_t i = 0; status == LEAT_OK && i < pruned->body.num_nodes; i++)
         status = refuse_replicas(&pruned->body.nodes[i], err);
     leati_call_context context;
     leati_draws *kept = NULL;
-    if (!status)
+    if (status == LEAT_OK)
         status = context_of_call(function, cancel, &context, &kept, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_interpret(pruned, tensors, &context, outputs, err);
     leati_draws_free(kept);
-    if (!status)
+    if (status == LEAT_OK)
         status = secure_all(outputs, num_outputs, err);
-    for (int i = 0; tensors && i < num_inputs; i++)
+    for (int i = 0; tensors != NULL && i < num_inputs; i++)
         leat_tensor_unref(&tensors[i]);
     leati_free(tensors);
     leat_function_unref(pruned);

@@ -24,7 +24,7 @@ static leat_value give(leat_graph *graph, leat_shape shape, const double *number
 static double number_at(leat_value value, int64_t index) {
     leat_tensor tensor;
     leat_error err = {0};
-    if (leat_value_tensor(value, &tensor, &err))
+    if (leat_value_tensor(value, &tensor, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     double number = leati_tensor_float_at(&tensor, index);
     leat_tensor_unref(&tensor);
@@ -202,7 +202,7 @@ static int trace_shout(void *context, leat_graph *graph, leat_value *outputs) {
 
 static leat_function *shout(leat_error *err) {
     leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
-    leat_function *function = spec ? LEAT_TRACE(trace_shout, NULL, spec, err) : NULL;
+    leat_function *function = spec != NULL ? LEAT_TRACE(trace_shout, NULL, spec, err) : NULL;
     leat_spec_unref(spec);
     return function;
 }
@@ -241,7 +241,7 @@ static leat_status call_once(void *context, leat_error *err) {
     leat_string text = {"hey", 3};
     leat_tensor input = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &text), outputs[2];
     leat_status status = leat_function_call(context, &input, 1, outputs, 2, err);
-    for (int i = 0; !status && i < 2; i++)
+    for (int i = 0; status == LEAT_OK && i < 2; i++)
         leat_tensor_unref(&outputs[i]);
     return status;
 }
@@ -249,14 +249,14 @@ static leat_status call_once(void *context, leat_error *err) {
 static leat_status compute_once(void *context, leat_error *err) {
     (void)context;
     leat_graph *graph = leat_graph_new_eager(err);
-    if (!graph)
+    if (graph == NULL)
         return torture_code(err);
     const double two = 2;
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT64, LEAT_SCALAR, &two);
     leat_value x = leat_graph_tensor(graph, &tensor), gradient;
     leat_value_gradients(leat_op_square(x), &x, 1, &gradient);
     leat_status status = leat_value_tensor(gradient, &tensor, err);
-    if (!status)
+    if (status == LEAT_OK)
         leat_tensor_unref(&tensor);
     leat_graph_free(graph);
     return status;
@@ -267,7 +267,7 @@ static leat_status compute_many(void *context, leat_error *err) {
     enum { MANY = 12 };
     (void)context;
     leat_graph *graph = leat_graph_new_eager(err);
-    if (!graph)
+    if (graph == NULL)
         return torture_code(err);
     leat_value values[MANY];
     leat_tensor tensor, sum;
@@ -278,7 +278,7 @@ static leat_status compute_many(void *context, leat_error *err) {
         values[i] = leat_graph_tensor(graph, &tensor);
     }
     leat_status status = leat_value_tensor(leat_op_add_n(values, MANY), &sum, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         assert_true(*(double *)sum.data == 506);
         leat_tensor_unref(&sum);
     }
@@ -299,7 +299,7 @@ static leat_status call_numbers(void *context, leat_error *err) {
     const double numbers[2] = {3, 4};
     leat_tensor input = leat_tensor_view(LEAT_FLOAT64, LEAT_SHAPE(2), numbers), outputs[3];
     leat_status status = leat_function_call(context, &input, 1, outputs, 3, err);
-    for (int i = 0; !status && i < 3; i++) {
+    for (int i = 0; status == LEAT_OK && i < 3; i++) {
         assert_true(outputs[i].data != numbers && outputs[i].owner != NULL);
         assert_true(((double *)outputs[i].data)[1] == (i == 1 ? 16 : 4));
         leat_tensor_unref(&outputs[i]);

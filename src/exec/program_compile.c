@@ -179,7 +179,7 @@ static void make_groups(struct compile *compile, leati_segment *segment) {
             !segment->by_row && is_chunkable(&program->simple, node_at(program, p), &values);
         leati_group *group =
             segment->num_groups > 0 ? &program->groups[program->num_groups - 1] : NULL;
-        if (!group || group->chunked != chunkable || group->values != values) {
+        if (group == NULL || group->chunked != chunkable || group->values != values) {
             group = &program->groups[program->num_groups++];
             *group = (leati_group){.first = p, .chunked = chunkable, .values = values};
             segment->num_groups++;
@@ -337,12 +337,12 @@ static leat_status plan_memory(struct compile *compile, leat_error *err) {
         size_t first = compile->num_intervals;
         list_slots(compile, &program->segments[s]);
         leat_status status = size_tile(compile, &program->segments[s], first, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     leat_status status =
         leati_slab_plan(compile->intervals, compile->num_intervals, &program->slab_bytes, err);
-    for (size_t i = 0; !status && i < compile->num_intervals; i++)
+    for (size_t i = 0; status == LEAT_OK && i < compile->num_intervals; i++)
         *compile->offsets[i] = compile->intervals[i].offset;
     return status;
 }
@@ -367,9 +367,10 @@ static leat_status allocate(struct compile *compile, leat_error *err) {
     compile->group_of = leati_alloc_zero(nodes, sizeof *compile->group_of);
     compile->intervals = leati_alloc(values + args, sizeof *compile->intervals);
     compile->offsets = leati_alloc(values + args, sizeof *compile->offsets);
-    if (!program->order || !program->values || !program->kept || !program->segments ||
-        !program->groups || !program->segment_args || !compile->position || !compile->last ||
-        !compile->group_of || !compile->intervals || !compile->offsets)
+    if (program->order == NULL || program->values == NULL || program->kept == NULL ||
+        program->segments == NULL || program->groups == NULL || program->segment_args == NULL ||
+        compile->position == NULL || compile->last == NULL || compile->group_of == NULL ||
+        compile->intervals == NULL || compile->offsets == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < nodes; i++)
         compile->position[i] = -1;
@@ -404,16 +405,16 @@ static leat_status refuse_steps(const leat_function *function, leat_error *err) 
 
 static leat_status compile_program(leati_program *program, leat_error *err) {
     leat_status status = refuse_steps(program->function, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_simplify(program->function, &program->simple, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_chains_find(&program->simple, &program->chains, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     struct compile compile = {.program = program};
     program->whole_rows = program->simple.flags & (LEATI_STATEFUL | LEATI_IMPURE);
     status = allocate(&compile, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         make_segments(&compile);
         place_values(program);
         number_kept(program);
@@ -442,23 +443,22 @@ static void tell_chain(const leati_chain *chain) {
 
 leati_program *leati_program_new(const leat_function *function, leat_error *err) {
     leati_program *program = leati_alloc_zero(1, sizeof *program);
-    if (!program) {
+    if (program == NULL) {
         leati_no_memory(err);
         return NULL;
     }
     program->function = leat_function_ref((leat_function *)function);
-    if (compile_program(program, err)) {
+    if (compile_program(program, err) != LEAT_OK) {
         leati_program_free(program);
         return NULL;
     }
-    for (int32_t i = 0; i < program->chains.count; i++) {
+    for (int32_t i = 0; i < program->chains.count; i++)
         tell_chain(&program->chains.items[i]);
-    }
     return program;
 }
 
 void leati_program_free(leati_program *program) {
-    if (!program)
+    if (program == NULL)
         return;
     leati_simplify_fini(&program->simple);
     leati_chains_fini(&program->chains);

@@ -25,7 +25,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
     leati_operand *operand = &call->outputs[index];
     int32_t v = run->node->first_output + index;
     leat_status status = check_shape(run, index, rank, dims, err);
-    if (status || run->program->simple.values[v].count >= 0)
+    if (status != LEAT_OK || run->program->simple.values[v].count >= 0)
         return status;
     leati_kernel_operand_set_shape(operand, rank, dims);
     operand->row_stride = (int64_t)leati_kernel_operand_row_bytes(operand);
@@ -33,7 +33,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
     if (value->place == LEATI_AT_KEPT)
         return leati_program_run_row_memory(run, value->index, run->row, operand, err);
     operand->data = leati_arena_alloc(&run->scratch->row_arena, (size_t)operand->row_stride);
-    if (!operand->data)
+    if (operand->data == NULL)
         return leati_no_memory(err);
     if (operand->dtype == LEAT_STRING)
         memset(operand->data, 0, (size_t)operand->row_stride);
@@ -63,13 +63,13 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     leati_run *run = (leati_run *)(void *)call->host;
     leati_operand *operand = &call->outputs[index];
     leat_status status = check_shape(run, index, rank, dims, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_kernel_operand_set_shape(operand, rank, dims);
     operand->data = data;
     operand->row_stride = row_stride;
     operand->owner = owner;
-    return owner ? hold_owner(run->scratch, owner, err) : LEAT_OK;
+    return owner != NULL ? hold_owner(run->scratch, owner, err) : LEAT_OK;
 }
 
 /* Opens a text buffer of at least `size` bytes. */
@@ -78,7 +78,7 @@ static leat_status open_text(leati_scratch *scratch, size_t size, leat_error *er
                     sizeof *scratch->texts))
         return leati_no_memory(err);
     leat_buffer *text = leati_pools_take(&scratch->pools, size, err);
-    if (!text)
+    if (text == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     scratch->texts[scratch->num_texts++] = text;
     scratch->text_used = 0;
@@ -94,7 +94,7 @@ static char *host_text(leati_kernel_call *call, int index, size_t size, leat_err
         room = scratch->texts[scratch->num_texts - 1]->size - scratch->text_used;
     if (room < size || scratch->num_texts == 0) {
         size_t wanted = size > LEATI_TEXT_BYTES ? size : LEATI_TEXT_BYTES;
-        if (open_text(scratch, wanted, err))
+        if (open_text(scratch, wanted, err) != LEAT_OK)
             return NULL;
     }
     char *text = scratch->texts[scratch->num_texts - 1]->data;

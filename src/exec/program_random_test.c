@@ -175,7 +175,7 @@ static leat_function *draw_function(uint32_t *dice, const leat_spec *spec, bool 
         outputs[i] = next(dice) % 8 ? b.values[b.count - 1 - (int)(next(dice) % 3)] : any(&b);
     leat_error err = {0};
     leat_function *function = leat_graph_finish(graph, outputs, num_outputs, NULL, &err);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -272,7 +272,7 @@ static void ask_oracle(struct oracle *oracle, const leati_block *block, int64_t 
                                              oracle->outputs[oracle->good], &oracle->error);
         for (int c = 0; c < COLUMNS; c++)
             leat_tensor_unref(&inputs[c]);
-        if (status)
+        if (status != LEAT_OK)
             return;
     }
 }
@@ -301,7 +301,7 @@ static bool same(const leat_tensor *a, const leat_tensor *b) {
 static void compare(const struct oracle *oracle, const leati_block *out, int64_t n, uint32_t seed) {
     assert_int_equal(out->n, n);
     leat_error err = {0};
-    if (leati_block_check(out, leat_function_output(oracle->function), &err))
+    if (leati_block_check(out, leat_function_output(oracle->function), &err) != LEAT_OK)
         fail_msg("seed %u: %s", seed, err.text);
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < oracle->function->num_outputs; k++) {
@@ -318,7 +318,7 @@ static void one_seed(uint32_t seed, bool open, bool large, int *failures) {
     leat_function *function = draw_function(&dice, spec, large);
     leat_error err = {0};
     leati_program *program = leati_program_new(function, &err);
-    if (!program)
+    if (program == NULL)
         fail_msg("seed %u: %s", seed, err.text);
     leati_scratch *scratch = leati_program_scratch_new(program, NULL);
     struct oracle oracle = {.function = leati_graph_function_prune(function, NULL)};
@@ -339,7 +339,7 @@ static void one_seed(uint32_t seed, bool open, bool large, int *failures) {
         status = leati_program_run(program, scratch, &in, begin, oracle.good, &context, &out,
                                    &failed, &err);
     }
-    if (status)
+    if (status != LEAT_OK)
         fail_msg("seed %u: %s", seed, err.text);
     compare(&oracle, &out, oracle.good, seed);
     free_oracle(&oracle);
@@ -354,7 +354,7 @@ static void one_seed(uint32_t seed, bool open, bool large, int *failures) {
 /* How many times the usual number of seeds: `make test-long` asks for more. */
 static uint32_t sweep(void) {
     const char *text = getenv("LEAT_SWEEP");
-    int factor = text ? atoi(text) : 1;
+    int factor = text != NULL ? atoi(text) : 1;
     return factor > 1 && factor <= 1000 ? (uint32_t)factor : 1;
 }
 
@@ -396,15 +396,15 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     leati_block out = {0};
     int64_t failed = -1;
     leati_program *program = leati_program_new(t->oracle.function, err);
-    leati_scratch *scratch = program ? leati_program_scratch_new(program, err) : NULL;
-    leat_status status = scratch ? LEAT_OK : torture_code(err);
+    leati_scratch *scratch = program != NULL ? leati_program_scratch_new(program, err) : NULL;
+    leat_status status = scratch != NULL ? LEAT_OK : torture_code(err);
     leati_call_context call = {.ordinal = 17, .num_replicas = 1};
-    for (int round = 0; round < 2 && !status; round++)
+    for (int round = 0; round < 2 && status == LEAT_OK; round++)
         status = leati_program_run(program, scratch, t->in, 0, t->oracle.good, &call, &out, &failed,
                                    err);
     long calls = torture_count(), wanted = atomic_load(&torture_fail_on);
     torture_fail_at(0); /* comparing takes memory, too */
-    if (!status)
+    if (status == LEAT_OK)
         compare(&t->oracle, &out, t->oracle.good, t->seed);
     leati_block_fini(&out);
     leati_program_scratch_free(scratch);

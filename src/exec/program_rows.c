@@ -22,11 +22,11 @@ static const leati_simple_value *simple_value(const leati_run *run, int32_t v) {
  * threads must not write them into one buffer. */
 static const leati_destination *find_destination(const leati_run *run, const leati_block *out,
                                                  const leati_kept *kept) {
-    if (!out->destinations || kept->output < 0)
+    if (out->destinations == NULL || kept->output < 0)
         return NULL;
     const leati_destination *destination = &out->destinations[kept->output];
     leat_dtype dtype = simple_value(run, kept->value)->type->dtype;
-    if (!destination->data || destination->dtype != dtype || dtype == LEAT_STRING ||
+    if (destination->data == NULL || destination->dtype != dtype || dtype == LEAT_STRING ||
         dtype == LEAT_OBJECT)
         return NULL;
     if (!kept->dynamic &&
@@ -42,7 +42,7 @@ static leat_status open_static(leati_run *run, const leati_kept *kept, leati_kep
     size_t bytes;
     int64_t objects;
     memory->stride = (int64_t)value->row_bytes;
-    if (memory->destination) {
+    if (memory->destination != NULL) {
         memory->data = memory->destination->data;
         memory->stride = memory->destination->stride;
         memory->owner = leat_buffer_ref(memory->destination->owner);
@@ -57,22 +57,22 @@ static leat_status open_static(leati_run *run, const leati_kept *kept, leati_kep
         memory->owner = leati_pools_take(&run->scratch->pools, bytes, err);
     else
         memory->data = leati_arena_alloc(&run->scratch->run_arena, bytes);
-    if (memory->owner)
+    if (memory->owner != NULL)
         memory->data = memory->owner->data;
-    return memory->data ? LEAT_OK : leati_no_memory(err);
+    return memory->data != NULL ? LEAT_OK : leati_no_memory(err);
 }
 
 static leat_status open_dynamic(leati_run *run, const leati_kept *kept, leati_kept_run *memory,
                                 int64_t n, leat_error *err) {
     if (kept->output >= 0) {
         memory->owner = leati_buffer_of_tensors(n, err);
-        memory->tensors = memory->owner ? memory->owner->data : NULL;
-        return memory->owner ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+        memory->tensors = memory->owner != NULL ? memory->owner->data : NULL;
+        return memory->owner != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
     }
     size_t bytes;
     if (leati_mul_size((size_t)n, sizeof *memory->tensors, &bytes))
         memory->tensors = leati_arena_alloc(&run->scratch->run_arena, bytes);
-    if (!memory->tensors)
+    if (memory->tensors == NULL)
         return leati_no_memory(err);
     memset(memory->tensors, 0, bytes);
     return LEAT_OK;
@@ -89,7 +89,7 @@ leat_status leati_program_run_open(leati_run *run, leati_block *out, int64_t n, 
         memory->destination = find_destination(run, out, kept);
         leat_status status = kept->dynamic ? open_dynamic(run, kept, memory, n, err)
                                            : open_static(run, kept, memory, n, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         leati_operand *operand = &scratch->cells[kept->value].operand;
         operand->data = memory->data;
@@ -108,14 +108,14 @@ leat_status leati_program_run_row_memory(leati_run *run, int32_t kept, int64_t r
     leat_tensor shaped = {.rank = operand->rank};
     memcpy(shaped.dims, operand->dims, sizeof shaped.dims);
     leat_shape shape = leat_tensor_shape(&shaped);
-    if (destination && leati_shape_equal(&shape, &destination->shape)) {
+    if (destination != NULL && leati_shape_equal(&shape, &destination->shape)) {
         operand->data = destination->data + row * destination->stride;
         owner = leat_buffer_ref(destination->owner);
         memory->fitted++;
     } else {
         owner = operand->dtype == LEAT_OBJECT ? leati_buffer_of_objects(operand->count, err)
                                               : leati_pools_take(&run->scratch->pools, bytes, err);
-        if (!owner)
+        if (owner == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
         operand->data = owner->data;
         if (operand->dtype == LEAT_STRING)
@@ -142,7 +142,7 @@ void leati_program_copy_rows(const leati_operand *from, int64_t n, char *to, int
 static leat_status hold_arguments(leati_run *run, uint64_t sources, int64_t row, int64_t n,
                                   leat_buffer *owner, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int32_t i = 0; !status && i < run->in->num_columns; i++)
+    for (int32_t i = 0; status == LEAT_OK && i < run->in->num_columns; i++)
         if (sources & LEATI_FROM_ARGUMENT(i))
             status = leati_column_hold(&run->in->columns[i], run->begin + row, n, owner, err);
     return status;
@@ -153,11 +153,11 @@ leat_status leati_program_run_hold(leati_run *run, uint64_t sources, int64_t row
     const leati_simple *simple = &run->program->simple;
     const leati_scratch *scratch = run->scratch;
     leat_status status = hold_arguments(run, sources, row, n, owner, err);
-    for (size_t i = first_text; !status && (sources & LEATI_FROM_TEXT) && i < scratch->num_texts;
-         i++)
+    for (size_t i = first_text;
+         status == LEAT_OK && (sources & LEATI_FROM_TEXT) && i < scratch->num_texts; i++)
         status = leati_buffer_hold(owner, scratch->texts[i], err);
-    for (int32_t i = 0; !status && (sources & LEATI_FROM_CONSTANT) && i < simple->num_constants;
-         i++)
+    for (int32_t i = 0;
+         status == LEAT_OK && (sources & LEATI_FROM_CONSTANT) && i < simple->num_constants; i++)
         if (simple->constants[i].dtype == LEAT_STRING)
             status = leati_buffer_hold(owner, simple->constants[i].owner, err);
     return status;
@@ -176,7 +176,7 @@ static leat_status pass_kept(leati_run *run, int32_t index, int64_t n, leati_col
     const leati_kept *kept = &run->program->kept[index];
     const leati_kept_run *memory = &run->scratch->kept[index];
     const leati_type *type = simple_value(run, kept->value)->type;
-    if (kept->dynamic && memory->destination && memory->fitted == n) {
+    if (kept->dynamic && memory->destination != NULL && memory->fitted == n) {
         leati_column_strided(column, type->dtype, &memory->destination->shape,
                              memory->destination->data, memory->destination->stride,
                              leat_buffer_ref(memory->destination->owner));
@@ -190,7 +190,7 @@ static leat_status pass_kept(leati_run *run, int32_t index, int64_t n, leati_col
     leat_status status = LEAT_OK;
     if (type->dtype == LEAT_STRING && !memory->viewed && leati_buffer_sole_owner(memory->owner))
         status = leati_program_run_hold(run, sources, 0, n, 0, memory->owner, err);
-    if (!status)
+    if (status == LEAT_OK)
         leati_column_strided(column, type->dtype, &type->shape, memory->data, memory->stride,
                              leat_buffer_ref(memory->owner));
     return status;
@@ -207,7 +207,7 @@ leat_status leati_program_run_finish(leati_run *run, leati_block *out, int64_t n
             leati_column_constant(column, &simple->constants[value->index]);
         } else {
             leat_status status = pass_kept(run, value->index, n, column, err);
-            if (status)
+            if (status != LEAT_OK)
                 return status;
         }
     }
@@ -220,7 +220,7 @@ void leati_program_run_close(leati_run *run) {
     leati_program_run_drop_held(run);
     for (int32_t k = 0; k < run->program->num_kept; k++) {
         leati_kept_run *memory = &scratch->kept[k];
-        for (int64_t i = 0; memory->tensors && !memory->owner && i < run->n; i++)
+        for (int64_t i = 0; memory->tensors != NULL && memory->owner == NULL && i < run->n; i++)
             leat_tensor_unref(&memory->tensors[i]);
         leat_buffer_unref(memory->owner);
     }

@@ -39,7 +39,7 @@ static void set_templates(leati_scratch *scratch) {
 
 leati_scratch *leati_program_scratch_new(const leati_program *program, leat_error *err) {
     leati_scratch *scratch = leati_alloc_zero(1, sizeof *scratch);
-    if (!scratch) {
+    if (scratch == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -48,7 +48,8 @@ leati_scratch *leati_program_scratch_new(const leati_program *program, leat_erro
     scratch->cells = leati_alloc_zero((size_t)program->simple.num_values, sizeof *scratch->cells);
     scratch->kept = leati_alloc_zero((size_t)program->num_kept, sizeof *scratch->kept);
     scratch->inputs = leati_alloc((size_t)program->max_inputs, sizeof *scratch->inputs);
-    if (!scratch->slab || !scratch->cells || !scratch->kept || !scratch->inputs) {
+    if (scratch->slab == NULL || scratch->cells == NULL || scratch->kept == NULL ||
+        scratch->inputs == NULL) {
         leati_no_memory(err);
         leati_program_scratch_free(scratch);
         return NULL;
@@ -58,7 +59,7 @@ leati_scratch *leati_program_scratch_new(const leati_program *program, leat_erro
 }
 
 void leati_program_scratch_free(leati_scratch *scratch) {
-    if (!scratch)
+    if (scratch == NULL)
         return;
     for (size_t i = 0; i < scratch->num_texts; i++)
         leat_buffer_unref(scratch->texts[i]);
@@ -185,7 +186,8 @@ static void settle_static(leati_run *run, int32_t v, int64_t row, int64_t n,
     if (found->data == home.data)
         return;
     bool all = run->tile == 0 && row == 0 && n == run->n;
-    if (all && found->owner && !memory->destination && run->program->kept[index].output >= 0) {
+    if (all && found->owner != NULL && memory->destination == NULL &&
+        run->program->kept[index].output >= 0) {
         leat_buffer_unref(memory->owner);
         memory->owner = leat_buffer_ref(found->owner);
         memory->data = found->data;
@@ -206,8 +208,8 @@ static leat_status settle_dynamic(leati_run *run, int32_t v, leati_operand *foun
     const leati_pvalue *value = &run->program->values[v];
     leati_kept_run *memory = &run->scratch->kept[value->index];
     leat_tensor *tensor = &memory->tensors[run->row];
-    bool owned = tensor->data && tensor->data == found->data;
-    if (!owned && found->owner && !memory->destination) {
+    bool owned = tensor->data != NULL && tensor->data == found->data;
+    if (!owned && found->owner != NULL && memory->destination == NULL) {
         *tensor = (leat_tensor){.dtype = found->dtype, .rank = found->rank, .data = found->data};
         tensor->owner = leat_buffer_ref(found->owner);
         memcpy(tensor->dims, found->dims, sizeof tensor->dims);
@@ -217,7 +219,7 @@ static leat_status settle_dynamic(leati_run *run, int32_t v, leati_operand *foun
         leati_operand copy = *found;
         copy.row_stride = (int64_t)leati_kernel_operand_row_bytes(found);
         leat_status status = leati_program_run_row_memory(run, value->index, run->row, &copy, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         leati_program_copy_rows(found, 1, copy.data, copy.row_stride);
     }
@@ -230,11 +232,11 @@ static leat_status settle_dynamic(leati_run *run, int32_t v, leati_operand *foun
 static leat_status settle(leati_run *run, int64_t row, int64_t n, bool whole, leat_error *err) {
     const leati_simple_node *node = run->node;
     leat_status status = LEAT_OK;
-    for (int32_t i = 0; !status && i < node->num_outputs; i++) {
+    for (int32_t i = 0; status == LEAT_OK && i < node->num_outputs; i++) {
         int32_t v = node->first_output + i;
         leati_operand *found = &run->scratch->outputs[i];
         bool dynamic = run->program->simple.values[v].count < 0;
-        if (dynamic && !found->data)
+        if (dynamic && found->data == NULL)
             status =
                 leati_fail(err, LEAT_INTERNAL, "the kernel left output %d without a value", (int)i);
         else if (run->program->values[v].place == LEATI_AT_LOCAL)
@@ -279,13 +281,13 @@ static leat_status run_node(leati_run *run, const leati_simple_node *node, int64
     for (int32_t i = 0; i < node->num_outputs; i++)
         place_output(run, node->first_output + i, row, &run->scratch->outputs[i]);
     leat_status status = call_kernel(run, node, row, n, err);
-    return status ? status : settle(run, row, n, whole, err);
+    return status != LEAT_OK ? status : settle(run, row, n, whole, err);
 }
 
 /* Row `row` of the block failed in `node` (NULL: before any): only the rows before it go on. */
 static void fail_row(leati_run *run, const leati_simple_node *node, int64_t row, leat_status status,
                      leat_error *err) {
-    if (node)
+    if (node != NULL)
         leati_simplify_blame(&run->program->simple, node, err);
     run->rows = row;
     run->blamed = node;
@@ -299,12 +301,12 @@ static int64_t run_guarded(leati_run *run, const leati_simple_node *node, int64_
     err.code = LEAT_OK;
     err.text[0] = '\0';
     leat_status status = run_node(run, node, 0, m, true, &err);
-    if (!status)
+    if (status == LEAT_OK)
         return m;
     for (int64_t row = 0; row < m; row++) {
         if (m > 1)
             status = run_node(run, node, row, 1, false, &err);
-        if (status) {
+        if (status != LEAT_OK) {
             fail_row(run, node, run->tile + row, status, &err);
             return row;
         }
@@ -336,7 +338,7 @@ static leat_status run_chunk(leati_run *run, const leati_simple_node *node, int6
     run->chunk = true;
     leat_status status = call_kernel(run, node, row, 1, err);
     run->chunk = false;
-    if (!status && out->data != home)
+    if (status == LEAT_OK && out->data != home)
         memcpy(home, out->data, (size_t)(count * size));
     return status;
 }
@@ -359,7 +361,7 @@ static int64_t run_chunks(leati_run *run, const leati_group *group, int64_t m) {
                 int64_t left = group->values - first;
                 int64_t count = left < LEATI_CHUNK_VALUES ? left : LEATI_CHUNK_VALUES;
                 leat_status status = run_chunk(run, node, row, first, count, &err);
-                if (status) {
+                if (status != LEAT_OK) {
                     fail_row(run, node, run->tile + row, status, &err);
                     return row;
                 }
@@ -427,7 +429,7 @@ static void run_by_row(leati_run *run, const leati_segment *segment) {
         for (int32_t p = segment->first; p < segment->first + segment->count; p++) {
             const leati_simple_node *node = &program->simple.nodes[program->order[p]];
             leat_status status = run_node(run, node, 0, 1, true, &err);
-            if (!status)
+            if (status == LEAT_OK)
                 continue;
             fail_row(run, node, run->tile, status, &err);
             break;
@@ -465,12 +467,11 @@ static void check_rows(leati_run *run) {
 static void run_segments(leati_run *run) {
     const leati_program *program = run->program;
     check_rows(run);
-    for (int32_t s = 0; s < program->num_segments && run->rows > 0; s++) {
+    for (int32_t s = 0; s < program->num_segments && run->rows > 0; s++)
         if (program->segments[s].by_row)
             run_by_row(run, &program->segments[s]);
         else
             run_by_column(run, &program->segments[s]);
-    }
 }
 
 /* Runs the failing row alone in trace order: where several nodes fail on it, the first of them in
@@ -483,20 +484,20 @@ static void find_first_error(leati_run *run) {
     leat_tensor *inputs = leati_alloc(count, sizeof *inputs);
     leat_tensor *outputs = leati_alloc((size_t)function->num_outputs, sizeof *outputs);
     leat_error err = {0};
-    if (inputs && outputs) {
+    if (inputs != NULL && outputs != NULL) {
         leati_call_context context = *run->given;
         context.ordinal += run->rows;
         for (size_t i = 0; i < count; i++)
             inputs[i] = leati_column_tensor(&run->in->columns[i], run->begin + run->rows);
         leat_status status = leati_interpret(function, inputs, &context, outputs, &err);
-        for (int32_t i = 0; !status && i < function->num_outputs; i++)
+        for (int32_t i = 0; status == LEAT_OK && i < function->num_outputs; i++)
             leat_tensor_unref(&outputs[i]);
         for (size_t i = 0; i < count; i++)
             leat_tensor_unref(&inputs[i]);
     }
     leati_free(inputs);
     leati_free(outputs);
-    if (err.code && err.code != LEAT_RESOURCE_EXHAUSTED) {
+    if (err.code != LEAT_OK && err.code != LEAT_RESOURCE_EXHAUSTED) {
         run->status = err.code;
         run->error = err;
     }
@@ -532,23 +533,23 @@ leat_status leati_program_run(const leati_program *program, leati_scratch *scrat
     run.status = LEAT_OK;
     run.blamed = false;
     leat_status status = leati_block_prepare(out, program->simple.num_outputs, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = leati_program_run_open(&run, out, n, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         run_segments(&run);
-        if (run.status)
+        if (run.status != LEAT_OK)
             find_first_error(&run);
         status = run.status;
-        if (!status)
+        if (status == LEAT_OK)
             status = leati_program_run_finish(&run, out, n, err);
-        else if (err)
+        else if (err != NULL)
             *err = run.error;
-        if (run.status)
+        if (run.status != LEAT_OK)
             *failed_row = run.rows;
     }
     leati_program_run_close(&run);
-    if (status)
+    if (status != LEAT_OK)
         leati_block_clear(out);
     return status;
 }

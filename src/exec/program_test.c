@@ -25,7 +25,7 @@ static leat_function *finish(leat_tracer tracer, leat_dtype dtype, leat_shape sh
     leat_spec *spec = leat_spec_tuple(children, count, &err);
     leat_function *function = LEAT_TRACE(tracer, NULL, spec, &err);
     leat_spec_unref(spec);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -42,7 +42,7 @@ struct machine {
 static void machine_init(struct machine *m, leat_function *function) {
     *m = (struct machine){0};
     m->program = leati_program_new(function, &m->err);
-    if (!m->program)
+    if (m->program == NULL)
         fail_msg("%s", m->err.text);
     m->scratch = leati_program_scratch_new(m->program, &m->err);
     assert_non_null(m->scratch);
@@ -64,7 +64,7 @@ static leat_status run(struct machine *m, int64_t begin, int64_t n, int64_t ordi
 }
 
 static void must_run(struct machine *m, int64_t n) {
-    if (run(m, 0, n, 0))
+    if (run(m, 0, n, 0) != LEAT_OK)
         fail_msg("row %d: %s", (int)m->failed, m->err.text);
 }
 
@@ -172,7 +172,7 @@ static void test_values_without_elements(void **state) {
     leat_error err = {0};
     leat_function *function = LEAT_TRACE(trace_of_nothing, NULL, spec, &err);
     leat_spec_unref(spec);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     struct machine m;
     machine_init(&m, function);
@@ -592,18 +592,18 @@ static void test_calls_inside(void **state) {
 static leat_status build_and_run(void *context, leat_error *err) {
     leat_function *function = context;
     leati_program *program = leati_program_new(function, err);
-    if (!program)
+    if (program == NULL)
         return torture_code(err);
     leati_scratch *scratch = leati_program_scratch_new(program, err);
-    leat_status status = scratch ? LEAT_OK : torture_code(err);
+    leat_status status = scratch != NULL ? LEAT_OK : torture_code(err);
     const leat_string texts[2] = {{"world", 5}, {"", 0}};
     leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SHAPE(2), texts);
     leati_block in = {0}, out = {0};
     leat_shape scalar = LEAT_SCALAR;
     int64_t failed;
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_block_prepare(&in, 1, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         leati_column_strided(&in.columns[0], LEAT_STRING, &scalar, tensor.data, 16, NULL);
         in.n = 2;
         status = leati_program_run(program, scratch, &in, 0, 2, &start, &out, &failed, err);
@@ -669,11 +669,11 @@ static void *run_often(void *context) {
     for (int64_t i = 0; i < 100; i++)
         values[i] = i;
     leat_shape scalar = LEAT_SCALAR;
-    right = right && !leati_block_prepare(&m.in, 1, NULL);
+    right = right && leati_block_prepare(&m.in, 1, NULL) == LEAT_OK;
     leati_column_strided(&m.in.columns[0], LEAT_INT64, &scalar, values, 8, NULL);
     m.in.n = 100;
     for (int k = 0; right && k < 200; k++) {
-        right = !run(&m, 0, 100, 0);
+        right = run(&m, 0, 100, 0) == LEAT_OK;
         for (int64_t i = 0; right && i < 100; i++)
             right = int_at(&m.out, 0, i) == 2 * i + 1;
     }

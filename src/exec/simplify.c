@@ -46,7 +46,7 @@ leat_status leati_simplify_blame(const leati_simple *simple, const leati_simple_
 
 /* Has the node an attribute that cannot be compared? */
 static bool has_object(const leati_tensor_op *op) {
-    for (const leati_row *row = op->rows; row && row->type != LEATI_ROW_END; row++)
+    for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++)
         if (row->type == LEATI_ROW_OBJECT)
             return true;
     return false;
@@ -86,12 +86,13 @@ static leat_status simplify_init(struct simplify *pass, leat_error *err) {
     pass->prints = leati_alloc(body->num_nodes, sizeof *pass->prints);
     pass->seen = leati_alloc(body->num_nodes, sizeof *pass->seen);
     pass->used = leati_alloc_zero(body->num_values, sizeof *pass->used);
-    if (!simple->nodes || !simple->values || !simple->constants || !simple->outputs ||
-        !simple->inputs || !pass->same || !pass->prints || !pass->seen || !pass->used)
+    if (simple->nodes == NULL || simple->values == NULL || simple->constants == NULL ||
+        simple->outputs == NULL || simple->inputs == NULL || pass->same == NULL ||
+        pass->prints == NULL || pass->seen == NULL || pass->used == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < body->num_values; i++) {
         leat_status status = describe_value(&body->values[i], &simple->values[i], err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         pass->same[i] = (int32_t)i;
     }
@@ -131,7 +132,7 @@ static bool foldable(const leati_simple *simple, const leati_simple_node *node) 
 static bool fold(leati_simple *simple, const leati_simple_node *node) {
     leat_tensor outputs[LEAT_MAX_OUTPUTS];
     leat_tensor *inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
-    if (!inputs)
+    if (inputs == NULL)
         return false;
     for (int32_t i = 0; i < node->num_inputs; i++)
         inputs[i] = simple->constants[simple->values[node->inputs[i]].constant];
@@ -139,20 +140,21 @@ static bool fold(leati_simple *simple, const leati_simple_node *node) {
     const leati_value *types = &simple->function->body.values[node->first_output];
     leat_status status = leati_compute(node->source, types, inputs, &context, outputs, NULL);
     leati_free(inputs);
-    for (int32_t i = 0; !status && i < node->num_outputs; i++) {
+    for (int32_t i = 0; status == LEAT_OK && i < node->num_outputs; i++) {
         simple->values[node->first_output + i].constant = simple->num_constants;
         simple->constants[simple->num_constants++] = outputs[i];
     }
-    return !status;
+    return status == LEAT_OK;
 }
 
 /* Lets an earlier equal node stand for this one; else later ones may be equal to it. */
 static bool merge(struct simplify *pass, const leati_simple_node *node) {
     const leati_node *source = node->source;
-    uint64_t print =
-        source->op->rows ? leati_graph_rows_fingerprint(source->op->rows, source->args, 1) : 0;
+    uint64_t print = source->op->rows != NULL
+                         ? leati_graph_rows_fingerprint(source->op->rows, source->args, 1)
+                         : 0;
     const leati_simple_node *equal = find_equal(pass, node, print);
-    if (!equal) {
+    if (equal == NULL) {
         pass->prints[pass->num_seen] = print;
         pass->seen[pass->num_seen++] = *node;
         return false;
@@ -200,22 +202,22 @@ static void drop_unused_constants(leati_simple *simple, bool *used) {
 
 leat_status leati_simplify(const leat_function *function, leati_simple *out, leat_error *err) {
     leati_simple simple = {.function = leati_graph_function_prune(function, err)};
-    if (!simple.function)
+    if (simple.function == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     struct simplify pass = {.simple = &simple};
     const leati_body *body = &simple.function->body;
     leat_status status = simplify_init(&pass, err);
-    for (size_t i = 0; !status && i < body->num_nodes; i++)
+    for (size_t i = 0; status == LEAT_OK && i < body->num_nodes; i++)
         visit(&pass, &body->nodes[i], (int32_t)i);
-    for (int32_t i = 0; !status && i < simple.num_outputs; i++)
+    for (int32_t i = 0; status == LEAT_OK && i < simple.num_outputs; i++)
         simple.outputs[i] = pass.same[simple.function->outputs[i]];
-    if (!status)
+    if (status == LEAT_OK)
         drop_unused_constants(&simple, pass.used);
     leati_free(pass.same);
     leati_free(pass.prints);
     leati_free(pass.seen);
     leati_free(pass.used);
-    if (status)
+    if (status != LEAT_OK)
         leati_simplify_fini(&simple);
     else
         *out = simple;

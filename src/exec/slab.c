@@ -62,7 +62,7 @@ leat_status leati_slab_plan(leati_interval *intervals, size_t count, size_t *tot
         intervals[i].size = intervals[i].size / ALIGNMENT * ALIGNMENT;
     }
     leati_interval **order = leati_alloc(2 * count, sizeof *order);
-    if (!order)
+    if (order == NULL)
         return leati_no_memory(err);
     leati_interval **placed = order + count;
     for (size_t i = 0; i < count; i++)
@@ -87,7 +87,7 @@ leat_status leati_slab_least(const leati_interval *intervals, size_t count, size
         steps = (size_t)intervals[i].end + 1 > steps ? (size_t)intervals[i].end + 1 : steps;
     size_t *begins = leati_alloc_zero(2 * steps, sizeof *begins);
     *least = 0;
-    if (!begins)
+    if (begins == NULL)
         return leati_no_memory(err);
     size_t *ends = begins + steps;
     for (size_t i = 0; i < count; i++) {

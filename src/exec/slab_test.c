@@ -89,7 +89,7 @@ static leat_status plan_once(void *context, leat_error *err) {
     leati_interval one[1] = {{.size = 64}};
     size_t total;
     leat_status status = leati_slab_plan(one, 1, &total, err);
-    return status ? status : leati_slab_least(one, 1, &total, err);
+    return status != LEAT_OK ? status : leati_slab_least(one, 1, &total, err);
 }
 
 static void test_no_memory(void **state) {

@@ -33,7 +33,7 @@ static atomic_uint temporary_number;
 /* PATH/.NAME.PID-NUMBER.tmp; a long name is cut, as folders limit names to 255 bytes. */
 static char *temporary_name(const char *target) {
     const char *slash = strrchr(target, '/');
-    const char *name = slash ? slash + 1 : target;
+    const char *name = slash != NULL ? slash + 1 : target;
     leati_text text = {0};
     leati_text_add(&text, target, (size_t)(name - target));
     leati_text_addf(&text, ".%.200s.%ld-%u.tmp", name, (long)getpid(),
@@ -44,12 +44,12 @@ static char *temporary_name(const char *target) {
 static leat_status open_temporary(leati_output *output, leat_error *err) {
     for (int attempt = 0;; attempt++) {
         output->temporary = temporary_name(output->target);
-        if (!output->temporary)
+        if (output->temporary == NULL)
             return leati_no_memory(err);
         leat_error opening = {0};
         leat_status status =
             output->fs->create(output->fs, output->temporary, true, &output->sink, &opening);
-        if (!status)
+        if (status == LEAT_OK)
             return LEAT_OK;
         leati_free(output->temporary);
         output->temporary = NULL;
@@ -64,10 +64,10 @@ static leat_status open_sink(leati_output *output, bool in_place, leat_error *er
     leati_stat st;
     leat_error ignored = {0};
     leat_status status = output->fs->stat(output->fs, output->target, &st, &ignored);
-    if (!status && st.kind == LEATI_PATH_FOLDER)
+    if (status == LEAT_OK && st.kind == LEATI_PATH_FOLDER)
         return leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, output->target, -1, false,
                                   "cannot write it: it is a folder; name a file in it");
-    if (in_place || (!status && st.kind == LEATI_PATH_OTHER))
+    if (in_place || (status == LEAT_OK && st.kind == LEATI_PATH_OTHER))
         return output->fs->create(output->fs, output->target, false, &output->sink, err);
     return open_temporary(output, err);
 }
@@ -83,16 +83,16 @@ leat_status leati_atomic_open(const char *path, bool in_place, leati_output **ou
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_output *output = leati_alloc_zero(1, sizeof *output);
-    if (!output)
+    if (output == NULL)
         return leati_no_memory(err);
     output->fs = fs;
     status = fs->resolve(fs, rest, &output->target, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = open_sink(output, in_place, err);
-    if (status)
+    if (status != LEAT_OK)
         free_output(output);
     else
         *out = output;
@@ -102,7 +102,7 @@ leat_status leati_atomic_open(const char *path, bool in_place, leati_output **ou
 /* Keeps the first failure, under the target's name, and reports it. */
 static leat_status keep_failure(leati_output *output, leat_status status, const leat_error *cause,
                                 leat_error *err) {
-    if (!output->failure.code)
+    if (output->failure.code == LEAT_OK)
         leati_fail_in_file(&output->failure, status, output->target, -1, false,
                            "writing failed: %s", cause->text);
     return leati_error_pass(err, &output->failure);
@@ -112,17 +112,17 @@ static leat_status flush(leati_output *output, leat_error *err) {
     leat_error cause = {0};
     leat_status status = output->fs->write(output->sink, output->buffer, output->used, &cause);
     output->used = 0;
-    return status ? keep_failure(output, status, &cause, err) : LEAT_OK;
+    return status != LEAT_OK ? keep_failure(output, status, &cause, err) : LEAT_OK;
 }
 
 leat_status leati_atomic_write(leati_output *output, const void *data, size_t size,
                                leat_error *err) {
-    if (output->failure.code)
+    if (output->failure.code != LEAT_OK)
         return leati_error_pass(err, &output->failure);
     leat_status status = LEAT_OK;
     if (size > BUFFER_SIZE - output->used && output->used > 0)
         status = flush(output, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (size < BUFFER_SIZE) {
         if (size > 0)
@@ -132,11 +132,11 @@ leat_status leati_atomic_write(leati_output *output, const void *data, size_t si
     }
     leat_error cause = {0};
     status = output->fs->write(output->sink, data, size, &cause);
-    return status ? keep_failure(output, status, &cause, err) : LEAT_OK;
+    return status != LEAT_OK ? keep_failure(output, status, &cause, err) : LEAT_OK;
 }
 
 leat_status leati_atomic_flush(leati_output *output, leat_error *err) {
-    if (output->failure.code)
+    if (output->failure.code != LEAT_OK)
         return leati_error_pass(err, &output->failure);
     return output->used > 0 ? flush(output, err) : LEAT_OK;
 }
@@ -144,19 +144,20 @@ leat_status leati_atomic_flush(leati_output *output, leat_error *err) {
 leat_status leati_atomic_commit(leati_output *output, leat_error *err) {
     const leati_fs *fs = output->fs;
     leat_error cause = {0};
-    leat_status status = output->failure.code ? keep_failure(output, 0, &cause, err) : LEAT_OK;
-    if (!status && output->used > 0)
+    leat_status status =
+        output->failure.code != LEAT_OK ? keep_failure(output, 0, &cause, err) : LEAT_OK;
+    if (status == LEAT_OK && output->used > 0)
         status = flush(output, err);
-    if (!status && (status = fs->sync(output->sink, &cause)) != LEAT_OK)
+    if (status == LEAT_OK && (status = fs->sync(output->sink, &cause)) != LEAT_OK)
         status = keep_failure(output, status, &cause, err);
     leat_status closing = fs->close_sink(output->sink, &cause);
     output->sink = NULL;
-    if (!status && closing)
+    if (status == LEAT_OK && closing != LEAT_OK)
         status = keep_failure(output, closing, &cause, err);
-    if (!status && output->temporary &&
+    if (status == LEAT_OK && output->temporary != NULL &&
         (status = fs->rename(fs, output->temporary, output->target, &cause)) != LEAT_OK)
         status = keep_failure(output, status, &cause, err);
-    if (status)
+    if (status != LEAT_OK)
         leati_atomic_discard(output);
     else
         free_output(output);
@@ -164,14 +165,14 @@ leat_status leati_atomic_commit(leati_output *output, leat_error *err) {
 }
 
 void leati_atomic_discard(leati_output *output) {
-    if (!output)
+    if (output == NULL)
         return;
     /* What fails here has no consequence for the caller, who has given the file up. */
     leat_error ignored = {0};
-    if (output->sink)
-        (void)!output->fs->close_sink(output->sink, &ignored);
-    if (output->temporary)
-        (void)!output->fs->remove(output->fs, output->temporary, &ignored);
+    if (output->sink != NULL)
+        (void)(output->fs->close_sink(output->sink, &ignored) == LEAT_OK);
+    if (output->temporary != NULL)
+        (void)(output->fs->remove(output->fs, output->temporary, &ignored) == LEAT_OK);
     free_output(output);
 }
 
@@ -179,10 +180,10 @@ leat_status leati_atomic_write_file(const char *path, const void *data, size_t s
                                     leat_error *err) {
     leati_output *output = NULL;
     leat_status status = leati_atomic_open(path, false, &output, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = leati_atomic_write(output, data, size, err);
-    if (status) {
+    if (status != LEAT_OK) {
         leati_atomic_discard(output);
         return status;
     }

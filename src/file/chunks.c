@@ -15,9 +15,8 @@ leat_status leati_chunks_open(leati_chunks *chunks, const char *path, leat_compr
     *chunks = (leati_chunks){.pools = pools, .chunk_size = chunk_size, .position = position};
     leat_error local = {0};
     leat_status status = leati_stream_open(&chunks->stream, path, compression, err);
-    if (status != LEAT_OK || position == 0) {
+    if (status != LEAT_OK || position == 0)
         return status;
-    }
     status = leati_stream_seek(&chunks->stream, position, &local);
     if (status == LEAT_OUT_OF_RANGE) {
         status = leati_fail_in_file(&local, LEAT_DATA_LOSS, path, -1, false,
@@ -27,9 +26,8 @@ leat_status leati_chunks_open(leati_chunks *chunks, const char *path, leat_compr
     }
     if (status != LEAT_OK) {
         leati_chunks_close(chunks);
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
     }
     return status;
 }
@@ -44,24 +42,20 @@ void leati_chunks_close(leati_chunks *chunks) {
 static leat_status make_room(leati_chunks *chunks, leat_error *err) {
     size_t window = chunks->end - chunks->begin;
     size_t have = chunks->chunk == NULL ? 0 : leat_buffer_size(chunks->chunk);
-    if (chunks->end < have) {
+    if (chunks->end < have)
         return LEAT_OK;
-    }
     if (have > 0 && !chunks->shared && window <= have / 2) {
         memmove(chunks->data, chunks->data + chunks->begin, window);
     } else {
         size_t size = chunks->chunk_size;
-        if (window > SIZE_MAX / 4) {
+        if (window > SIZE_MAX / 4)
             return leati_no_memory(err);
-        }
         size = window * 2 > size ? window * 2 : size;
         leat_buffer *larger = leati_pools_take(chunks->pools, size, err);
-        if (larger == NULL) {
+        if (larger == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
-        if (window > 0) {
+        if (window > 0)
             memcpy(leat_buffer_data(larger), chunks->data + chunks->begin, window);
-        }
         leat_buffer_unref(chunks->chunk);
         chunks->chunk = larger;
         chunks->data = leat_buffer_data(larger);
@@ -89,16 +83,14 @@ leat_status leati_chunks_more(leati_chunks *chunks, leat_error *err) {
 
 leat_status leati_chunks_need(leati_chunks *chunks, size_t size, leat_error *err) {
     leat_status status = LEAT_OK;
-    while (status == LEAT_OK && chunks->end - chunks->begin < size && !chunks->ended) {
+    while (status == LEAT_OK && chunks->end - chunks->begin < size && !chunks->ended)
         status = leati_chunks_more(chunks, err);
-    }
     return status;
 }
 
 leat_status leati_chunks_whole(const leati_chunks *chunks, leat_error *err) {
-    if (!chunks->stream.cut) {
+    if (!chunks->stream.cut)
         return LEAT_OK;
-    }
     return leati_fail_in_file(err, LEAT_DATA_LOSS, chunks->stream.file->path, chunks->position,
                               true,
                               "the file ends inside its compressed "

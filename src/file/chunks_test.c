@@ -61,7 +61,7 @@ static void random_steps(leat_compression compression, size_t chunk_size, int64_
         assert_true(chunks.data == (uint8_t *)leat_buffer_data(chunks.chunk));
         if (holds && random >> 31) {
             holder *h = &holders[step % HOLDERS];
-            if (h->chunk)
+            if (h->chunk != NULL)
                 check_holder(h);
             *h = (holder){leati_chunks_ref(&chunks), chunks.data + chunks.begin, window, position};
         }
@@ -69,10 +69,9 @@ static void random_steps(leat_compression compression, size_t chunk_size, int64_
         leati_chunks_take(&chunks, taken);
         position += (int64_t)taken;
     }
-    for (int i = 0; i < HOLDERS; i++) {
-        if (holders[i].chunk)
+    for (int i = 0; i < HOLDERS; i++)
+        if (holders[i].chunk != NULL)
             check_holder(&holders[i]);
-    }
     assert_int_equal(leati_chunks_need(&chunks, 1, &err), LEAT_OK);
     assert_true(chunks.ended);
     assert_int_equal(chunks.begin, chunks.end);
@@ -115,9 +114,8 @@ static void chunks_are_reused(void **state) {
         assert_int_equal(chunks.chunk == first, !shared);
         assert_int_equal(chunks.begin, 0);
         assert_memory_equal(chunks.data, plain + window - 3, chunks.end);
-        if (shared) {
+        if (shared)
             assert_memory_equal(leat_buffer_data(first), plain, window);
-        }
         if (shared == 1)
             leat_buffer_unref(first);
         leat_buffer_unref(owner);
@@ -127,7 +125,7 @@ static void chunks_are_reused(void **state) {
 }
 
 static void expect(leat_status status, const leat_error *err, leat_status code, const char *part) {
-    if (status != code || err->code != code || !strstr(err->text, part))
+    if (status != code || err->code != code || strstr(err->text, part) == NULL)
         fail_msg("%d, %d \"%s\"; expected %d \"%s\"", status, err->code, err->text, code, part);
 }
 
@@ -180,10 +178,10 @@ static leat_status read_with_failures(void *context, leat_error *err) {
     leati_pools pools = {0};
     leat_status status = leati_chunks_open(&chunks, scratch_path("file"), LEAT_COMPRESSION_ZLIB,
                                            900, 64, &pools, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = leati_chunks_need(&chunks, 300, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         assert_memory_equal(chunks.data + chunks.begin, plain + 900, 300);
         leati_chunks_take(&chunks, 200);
         status = leati_chunks_need(&chunks, 1000, err);

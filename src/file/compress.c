@@ -22,24 +22,22 @@ static const leati_compress_codec *const codecs[] = {
 enum { NUM_CODECS = sizeof codecs / sizeof *codecs };
 
 const leati_compress_codec *leati_compress_codec_of(leat_compression compression) {
-    for (int i = 0; i < NUM_CODECS; i++) {
+    for (int i = 0; i < NUM_CODECS; i++)
         if (codecs[i]->compression == compression)
             return codecs[i];
-    }
     return NULL;
 }
 
 leat_compression leati_compress_codec_guess(const uint8_t *first, size_t size) {
-    for (int i = 0; i < NUM_CODECS; i++) {
-        if (codecs[i]->looks && codecs[i]->looks(first, size))
+    for (int i = 0; i < NUM_CODECS; i++)
+        if (codecs[i]->looks != NULL && codecs[i]->looks(first, size))
             return codecs[i]->compression;
-    }
     return LEAT_COMPRESSION_NONE;
 }
 
 const char *leat_compression_name(leat_compression compression) {
     const leati_compress_codec *codec = leati_compress_codec_of(compression);
-    if (codec)
+    if (codec != NULL)
         return codec->name;
     return compression == LEAT_COMPRESSION_NONE ? "" : "unknown";
 }
@@ -62,14 +60,14 @@ static leat_status unknown_name(const char *text, leat_error *err) {
 }
 
 leat_status leat_compression_from_name(const char *text, leat_compression *out, leat_error *err) {
-    if (!text || !*text) {
+    if (text == NULL || !*text) {
         *out = LEAT_COMPRESSION_NONE;
         return LEAT_OK;
     }
     for (int i = 0; i < NUM_CODECS; i++) {
         if (strcmp(text, codecs[i]->name) != 0)
             continue;
-        if (codecs[i]->package)
+        if (codecs[i]->package != NULL)
             return left_out(codecs[i], err);
         *out = codecs[i]->compression;
         return LEAT_OK;
@@ -80,10 +78,10 @@ leat_status leat_compression_from_name(const char *text, leat_compression *out, 
 /* The codec, if it can be used. */
 static const leati_compress_codec *find_codec(leat_compression compression, leat_error *err) {
     const leati_compress_codec *codec = leati_compress_codec_of(compression);
-    if (!codec)
+    if (codec == NULL)
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "compression %d has no codec; expected a leat_compression", (int)compression);
-    else if (codec->package)
+    else if (codec->package != NULL)
         left_out(codec, err);
     else
         return codec;
@@ -94,15 +92,15 @@ static const leati_compress_codec *find_codec(leat_compression compression, leat
 
 leati_unpacker *leati_compress_unpacker_new(leat_compression compression, leat_error *err) {
     const leati_compress_codec *codec = find_codec(compression, err);
-    if (!codec)
+    if (codec == NULL)
         return NULL;
     leati_unpacker *unpacker = leati_alloc_zero(1, codec->unpacker_size);
-    if (!unpacker) {
+    if (unpacker == NULL) {
         leati_no_memory(err);
         return NULL;
     }
     unpacker->codec = codec;
-    if (codec->unpacker_open && codec->unpacker_open(unpacker, err)) {
+    if (codec->unpacker_open != NULL && codec->unpacker_open(unpacker, err) != LEAT_OK) {
         leati_compress_unpacker_free(unpacker);
         return NULL;
     }
@@ -111,7 +109,7 @@ leati_unpacker *leati_compress_unpacker_new(leat_compression compression, leat_e
 }
 
 void leati_compress_unpacker_free(leati_unpacker *unpacker) {
-    if (unpacker && unpacker->codec->unpacker_close)
+    if (unpacker != NULL && unpacker->codec->unpacker_close != NULL)
         unpacker->codec->unpacker_close(unpacker);
     leati_free(unpacker);
 }
@@ -138,7 +136,7 @@ leat_status leati_compress_no_header(const leati_unpacker *unpacker, leat_error 
 leati_packer *leati_compress_packer_new(leat_compression compression, int level,
                                         leati_pack_sink sink, void *context, leat_error *err) {
     const leati_compress_codec *codec = find_codec(compression, err);
-    if (!codec)
+    if (codec == NULL)
         return NULL;
     if (level < 0 || level > codec->max_level) {
         leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -147,12 +145,12 @@ leati_packer *leati_compress_packer_new(leat_compression compression, int level,
         return NULL;
     }
     leati_packer *packer = leati_alloc_zero(1, codec->packer_size);
-    if (!packer) {
+    if (packer == NULL) {
         leati_no_memory(err);
         return NULL;
     }
     *packer = (leati_packer){codec, sink, context};
-    if (codec->packer_open(packer, level ? level : codec->default_level, err)) {
+    if (codec->packer_open(packer, level ? level : codec->default_level, err) != LEAT_OK) {
         leati_compress_packer_free(packer);
         return NULL;
     }
@@ -169,7 +167,7 @@ leat_status leati_compress_packer_finish(leati_packer *packer, leat_error *err) 
 }
 
 void leati_compress_packer_free(leati_packer *packer) {
-    if (packer && packer->codec->packer_close)
+    if (packer != NULL && packer->codec->packer_close != NULL)
         packer->codec->packer_close(packer);
     leati_free(packer);
 }

@@ -42,7 +42,7 @@ static bool looks(const uint8_t *first, size_t size) {
 static leat_status unpacker_open(leati_unpacker *unpacker, leat_error *err) {
     lz4_unpacker *self = (lz4_unpacker *)unpacker;
     self->context = LZ4F_createDecompressionContext_advanced(memory, LZ4F_VERSION);
-    return self->context ? LEAT_OK : no_memory("reading", err);
+    return self->context != NULL ? LEAT_OK : no_memory("reading", err);
 }
 
 static void unpacker_close(leati_unpacker *unpacker) {
@@ -144,7 +144,7 @@ static leat_status packer_open(leati_packer *packer, int level, leat_error *err)
     self->capacity = LZ4F_HEADER_SIZE_MAX + LZ4F_compressBound(PIECE, &self->preferences);
     self->context = LZ4F_createCompressionContext_advanced(memory, LZ4F_VERSION);
     self->output = leati_alloc(self->capacity, 1);
-    if (!self->context || !self->output)
+    if (self->context == NULL || self->output == NULL)
         return no_memory("writing", err);
     self->header =
         LZ4F_compressBegin(self->context, self->output, self->capacity, &self->preferences);
@@ -166,7 +166,7 @@ static void packer_close(leati_packer *packer) {
 static leat_status pack(leati_packer *packer, const void *data, size_t size, leat_error *err) {
     lz4_packer *self = (lz4_packer *)packer;
     leat_status status = put_header(self, err);
-    for (size_t done = 0; done < size && !status;) {
+    for (size_t done = 0; done < size && status == LEAT_OK;) {
         size_t part = size - done < PIECE ? size - done : PIECE;
         status = put(self,
                      LZ4F_compressUpdate(self->context, self->output, self->capacity,
@@ -180,9 +180,10 @@ static leat_status pack(leati_packer *packer, const void *data, size_t size, lea
 static leat_status finish(leati_packer *packer, leat_error *err) {
     lz4_packer *self = (lz4_packer *)packer;
     leat_status status = put_header(self, err);
-    return status ? status
-                  : put(self, LZ4F_compressEnd(self->context, self->output, self->capacity, NULL),
-                        err);
+    return status != LEAT_OK
+               ? status
+               : put(self, LZ4F_compressEnd(self->context, self->output, self->capacity, NULL),
+                     err);
 }
 
 #endif

@@ -145,11 +145,11 @@ static leat_status take_body(snappy_unpacker *self, const uint8_t *body, uint8_t
     size_t plain = 0;
     leat_status status = plain_size_of(self, body, self->need, &plain, err);
     bool fits = plain <= *out_size;
-    if (!status && !fits)
+    if (status == LEAT_OK && !fits)
         status = grow(&self->plain, &self->plain_room, plain, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = decompress(self, body, self->need, fits ? *out : self->plain, plain, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (fits) {
         *out += plain;
@@ -176,7 +176,7 @@ static void drain(snappy_unpacker *self, uint8_t **out, size_t *out_size) {
 /* Takes bytes of the header or body being collected. False: the input is used up. */
 static bool collect(uint8_t *to, size_t *have, size_t need, const uint8_t **in, size_t *in_size) {
     size_t part = need - *have < *in_size ? need - *have : *in_size;
-    if (part > 0 && to)
+    if (part > 0 && to != NULL)
         memcpy(to + *have, *in, part);
     *have += part;
     *in += part;
@@ -200,13 +200,13 @@ static leat_status run_body(snappy_unpacker *self, const uint8_t **in, size_t *i
         size_t missing = self->need - self->body_have;
         size_t have = self->body_have + (missing < *in_size ? missing : *in_size);
         leat_status status = grow(&self->body, &self->body_room, have, err);
-        if (status || !collect(self->body, &self->body_have, self->need, in, in_size))
+        if (status != LEAT_OK || !collect(self->body, &self->body_have, self->need, in, in_size))
             return status;
         body = self->body;
     }
     leat_status status = take_body(self, body, out, out_size, err);
-    *whole = !status;
-    if (direct && !status) {
+    *whole = status == LEAT_OK;
+    if (direct && status == LEAT_OK) {
         *in += self->need;
         *in_size -= self->need;
     }
@@ -226,11 +226,11 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
             if (!collect(self->header, &self->header_have, HEADER, in, in_size))
                 return LEAT_OK;
             leat_status status = read_header(self, err);
-            if (status)
+            if (status != LEAT_OK)
                 return status;
         }
         leat_status status = run_body(self, in, in_size, out, out_size, &whole, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     return LEAT_OK;
@@ -249,7 +249,7 @@ static leat_status packer_open(leati_packer *packer, int level, leat_error *err)
     (void)level;
     size_t size = HEADER + snappy_max_compressed_length(WRITTEN_BLOCK);
     ((snappy_packer *)packer)->output = leati_alloc(size, 1);
-    return ((snappy_packer *)packer)->output ? LEAT_OK : leati_no_memory(err);
+    return ((snappy_packer *)packer)->output != NULL ? LEAT_OK : leati_no_memory(err);
 }
 
 static void packer_close(leati_packer *packer) {
@@ -278,7 +278,7 @@ static leat_status pack(leati_packer *packer, const void *data, size_t size, lea
     snappy_packer *self = (snappy_packer *)packer;
     const uint8_t *from = data;
     leat_status status = LEAT_OK;
-    while (size > 0 && !status) {
+    while (size > 0 && status == LEAT_OK) {
         size_t room = WRITTEN_BLOCK - self->have, part = size < room ? size : room;
         if (part == WRITTEN_BLOCK) {
             status = put_block(self, from, part, err);

@@ -44,8 +44,8 @@ static leat_compression next_codec(leat_compression c) {
     const leati_compress_codec *codec;
     do {
         codec = leati_compress_codec_of((leat_compression)++c);
-    } while (codec && codec->package);
-    return codec ? c : LEAT_COMPRESSION_NONE;
+    } while (codec != NULL && codec->package != NULL);
+    return codec != NULL ? c : LEAT_COMPRESSION_NONE;
 }
 
 #define FOR_CODECS(c)                                                                              \
@@ -68,7 +68,7 @@ static leat_status unpack(leati_unpacker *unpacker, const bytes *in, size_t in_s
                           size_t out_step, bytes *out, leat_error *err) {
     leat_status status = LEAT_OK;
     out->size = 0;
-    for (size_t at = 0; at <= in->size && !status;) {
+    for (size_t at = 0; at <= in->size && status == LEAT_OK;) {
         size_t give = in->size - at < in_step ? in->size - at : in_step;
         const uint8_t *from = in->data + at;
         size_t left = give, before = out->size;
@@ -174,13 +174,13 @@ static void damage_is_found(void **state) {
             broken.data[at] ^= (uint8_t)(1 << at % 8);
             leati_compress_unpacker_reset(unpacker);
             leat_status status = unpack(unpacker, &broken, 1 << 20, 1 << 20, &out, &err);
-            bool whole = !status && unpacker->between;
+            bool whole = status == LEAT_OK && unpacker->between;
             if (whole && c != LEAT_COMPRESSION_SNAPPY) {
                 assert_int_equal(out.size, PLAIN_SIZE);
                 assert_memory_equal(out.data, plain, PLAIN_SIZE);
                 assert_true(c > LEAT_COMPRESSION_GZIP ||
                             (c == LEAT_COMPRESSION_GZIP && at >= 3 && at < 10));
-            } else if (status) {
+            } else if (status != LEAT_OK) {
                 assert_int_equal(status, LEAT_DATA_LOSS);
                 assert_true(strlen(err.text) > 10);
             }
@@ -214,7 +214,7 @@ static void cuts_are_noticed(void **state) {
 static void expect_unpacked(leat_compression c, const uint8_t *data, size_t size,
                             const char *expected, size_t expected_size) {
     static bytes packed, out;
-    if (leati_compress_codec_of(c)->package)
+    if (leati_compress_codec_of(c)->package != NULL)
         skip();
     memcpy(packed.data, data, packed.size = size);
     assert_int_equal(leati_compress_codec_guess(data, size), c);
@@ -295,14 +295,14 @@ static void expect_damage(const uint8_t *data, size_t size, size_t at, uint8_t v
     packed.data[at] = value;
     leati_unpacker *unpacker = leati_compress_unpacker_new(LEAT_COMPRESSION_SNAPPY, &err);
     assert_int_equal(unpack(unpacker, &packed, 1 << 20, 1 << 20, &out, &err), LEAT_DATA_LOSS);
-    if (!strstr(err.text, part))
+    if (strstr(err.text, part) == NULL)
         fail_msg("\"%s\" lacks \"%s\"", err.text, part);
     leati_compress_unpacker_free(unpacker);
 }
 
 static void snappy_damage(void **state) {
     (void)state;
-    if (leati_compress_codec_of(LEAT_COMPRESSION_SNAPPY)->package)
+    if (leati_compress_codec_of(LEAT_COMPRESSION_SNAPPY)->package != NULL)
         skip();
     const uint8_t *blocks = tensorflow_blocks, *chunks = snappy_chunks;
     size_t size = sizeof tensorflow_blocks;
@@ -320,7 +320,7 @@ static void snappy_damage(void **state) {
 /* 100,000 times "a", put together by hand: a block may be that large, a chunk may not. */
 static void snappy_sizes(void **state) {
     (void)state;
-    if (leati_compress_codec_of(LEAT_COMPRESSION_SNAPPY)->package)
+    if (leati_compress_codec_of(LEAT_COMPRESSION_SNAPPY)->package != NULL)
         skip();
     enum { SIZE = 100000, MAGIC = 10, HEAD = MAGIC + 4 };
     static uint8_t packed[8192];
@@ -360,7 +360,7 @@ static void arguments(void **state) {
         assert_string_equal(leat_compression_name((leat_compression)i), names[i]);
         const leati_compress_codec *codec = leati_compress_codec_of((leat_compression)i);
         leat_status status = leat_compression_from_name(names[i], &compression, &err);
-        if (codec && codec->package) {
+        if (codec != NULL && codec->package != NULL) {
             assert_int_equal(status, LEAT_UNIMPLEMENTED);
             assert_non_null(strstr(err.text, codec->package));
             assert_null(leati_compress_unpacker_new((leat_compression)i, NULL));
@@ -384,16 +384,16 @@ static leat_status both(void *context, leat_error *err) {
     struct both *b = context;
     b->packed.size = 0;
     leati_packer *packer = leati_compress_packer_new(b->compression, 0, append, &b->packed, err);
-    if (!packer)
+    if (packer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_status status = leati_compress_packer_write(packer, plain, PLAIN_SIZE, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_compress_packer_finish(packer, err);
     leati_compress_packer_free(packer);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_unpacker *unpacker = leati_compress_unpacker_new(b->compression, err);
-    if (!unpacker)
+    if (unpacker == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     status = unpack(unpacker, &b->packed, 1000, 1000, &b->out, err);
     leati_compress_unpacker_free(unpacker);
@@ -442,10 +442,10 @@ static void failing_sinks(void **state) {
                 leat_status status = LEAT_OK;
                 size_t step = k == 0 ? SIZE : 10007;
                 sink.calls = 0;
-                for (size_t at = 0; at < SIZE && !status; at += step)
+                for (size_t at = 0; at < SIZE && status == LEAT_OK; at += step)
                     status = leati_compress_packer_write(packer, noise + at,
                                                          SIZE - at < step ? SIZE - at : step, &err);
-                if (!status)
+                if (status == LEAT_OK)
                     status = leati_compress_packer_finish(packer, &err);
                 leati_compress_packer_free(packer);
                 failed = sink.calls >= sink.at;

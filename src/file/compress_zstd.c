@@ -45,7 +45,7 @@ static bool looks(const uint8_t *first, size_t size) {
 static leat_status unpacker_open(leati_unpacker *unpacker, leat_error *err) {
     zstd_unpacker *self = (zstd_unpacker *)unpacker;
     self->context = ZSTD_createDCtx_advanced(memory);
-    return self->context ? LEAT_OK : leati_no_memory(err);
+    return self->context != NULL ? LEAT_OK : leati_no_memory(err);
 }
 
 static void unpacker_close(leati_unpacker *unpacker) {
@@ -118,7 +118,7 @@ typedef struct zstd_packer {
 static leat_status packer_open(leati_packer *packer, int level, leat_error *err) {
     zstd_packer *self = (zstd_packer *)packer;
     self->context = ZSTD_createCCtx_advanced(memory);
-    if (!self->context)
+    if (self->context == NULL)
         return leati_no_memory(err);
     size_t code = ZSTD_CCtx_setParameter(self->context, ZSTD_c_compressionLevel, level);
     if (!ZSTD_isError(code))
@@ -140,7 +140,7 @@ static leat_status feed(zstd_packer *self, ZSTD_inBuffer from, ZSTD_EndDirective
             return failed("writing", left, err);
         leat_status status =
             to.pos ? self->base.sink(self->base.context, self->output, to.pos, err) : LEAT_OK;
-        if (status || (end == ZSTD_e_end ? left == 0 : from.pos == from.size))
+        if (status != LEAT_OK || (end == ZSTD_e_end ? left == 0 : from.pos == from.size))
             return status;
     }
 }

@@ -36,7 +36,7 @@ static leat_status run(leati_deflate *self, int flush, leat_error *err) {
         size_t size = sizeof self->output - self->stream.avail_out;
         leat_status status =
             size ? self->base.sink(self->base.context, self->output, size, err) : LEAT_OK;
-        if (status || code == Z_STREAM_END)
+        if (status != LEAT_OK || code == Z_STREAM_END)
             return status;
         if (code != Z_OK && code != Z_BUF_ERROR)
             return leati_fail(err, LEAT_INTERNAL, "zlib failed with %d while compressing", code);
@@ -49,7 +49,7 @@ leat_status leati_deflate_write(leati_packer *packer, const void *data, size_t s
                                 leat_error *err) {
     leati_deflate *self = (leati_deflate *)packer;
     leat_status status = LEAT_OK;
-    for (size_t done = 0; done < size && !status;) {
+    for (size_t done = 0; done < size && status == LEAT_OK;) {
         uInt part = size - done < (1u << 30) ? (uInt)(size - done) : 1u << 30;
         self->stream.next_in = (Bytef *)(uintptr_t)data + done; /* zlib's field lacks const */
         self->stream.avail_in = part;

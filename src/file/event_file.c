@@ -85,7 +85,7 @@ static char *file_name(const char *folder, const char *suffix) {
 /* ---- events ---- */
 
 static void put_text(leati_writer *out, uint32_t number, const char *text) {
-    if (text && text[0])
+    if (text != NULL && text[0])
         leati_tensor_proto_put_field(out, number, text, strlen(text));
 }
 
@@ -115,7 +115,7 @@ static leat_status write_event(leat_event_writer *writer, leati_writer *event, l
     else
         status = leat_tfrecord_writer_write(writer->records, event->data, event->size, err);
     leati_writer_fini(event);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     int64_t now = leati_now_ns();
     if (writer->waiting++ == 0)
@@ -141,13 +141,13 @@ static leat_status write_version(leat_event_writer *writer, leat_error *err) {
 
 leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_options *options,
                                           leat_error *err) {
-    leat_event_options chosen = options ? *options : (leat_event_options){0};
-    if (!folder || !folder[0]) {
+    leat_event_options chosen = options != NULL ? *options : (leat_event_options){0};
+    if (folder == NULL || !folder[0]) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "an event file needs a folder; found none");
         return NULL;
     }
     leat_event_writer *writer = leati_alloc_zero(1, sizeof *writer);
-    if (!writer) {
+    if (writer == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -158,16 +158,16 @@ leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_o
                      : chosen.flush_millis < 0 ? 0
                                                : chosen.flush_millis;
     writer->flush_ns = millis < INT64_MAX / 1000000 ? millis * 1000000 : INT64_MAX;
-    writer->path = file_name(folder, chosen.suffix ? chosen.suffix : ".v2");
-    if (!writer->path) {
+    writer->path = file_name(folder, chosen.suffix != NULL ? chosen.suffix : ".v2");
+    if (writer->path == NULL) {
         leati_no_memory(err);
         leati_free(writer);
         return NULL;
     }
     leat_tfrecord_writer_options in_place = {.in_place = true};
-    if (leati_fs_mkdirs(folder, err) ||
-        !(writer->records = leat_tfrecord_writer_open(writer->path, &in_place, err)) ||
-        write_version(writer, err) || leat_event_writer_flush(writer, err)) {
+    if (leati_fs_mkdirs(folder, err) != LEAT_OK ||
+        (writer->records = leat_tfrecord_writer_open(writer->path, &in_place, err)) == NULL ||
+        write_version(writer, err) != LEAT_OK || leat_event_writer_flush(writer, err) != LEAT_OK) {
         leat_tfrecord_writer_discard(writer->records);
         leati_free(writer->path);
         leati_free(writer);
@@ -186,7 +186,7 @@ leat_status leat_event_writer_flush(leat_event_writer *writer, leat_error *err) 
 }
 
 leat_status leat_event_writer_close(leat_event_writer *writer, leat_error *err) {
-    if (!writer)
+    if (writer == NULL)
         return LEAT_OK;
     leat_status status = leat_tfrecord_writer_close(writer->records, err);
     leati_free(writer->path);
@@ -202,7 +202,7 @@ static void put_metadata(leati_writer *value, const leat_event_metadata *metadat
                                      metadata->metadata.size);
         return;
     }
-    if (!metadata->plugin && !metadata->display_name && !metadata->description)
+    if (metadata->plugin == NULL && metadata->display_name == NULL && metadata->description == NULL)
         return;
     leati_writer plugin = {0}, out = {0};
     put_text(&plugin, PLUGIN_NAME, metadata->plugin);
@@ -224,19 +224,19 @@ leat_status leat_event_tensor(leat_event_writer *writer, const char *tag, int64_
                               const leat_tensor *value, const leat_event_metadata *metadata,
                               leat_error *err) {
     static const leat_event_metadata none = {0};
-    if (!tag || !value || value->dtype == LEAT_INVALID)
+    if (tag == NULL || value == NULL || value->dtype == LEAT_INVALID)
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
-                                  "an event needs a %s; found none", tag ? "value" : "tag");
+                                  "an event needs a %s; found none", tag != NULL ? "value" : "tag");
     leati_writer tensor = {0}, entry = {0}, summary = {0}, event = {0};
     leat_shape shape = leat_tensor_shape(value);
     leat_status status =
         value->dtype == LEAT_STRING
             ? leati_tensor_proto_put_strings(&tensor, &shape, value->data, err)
             : leati_tensor_proto_put(&tensor, value->dtype, &shape, value->data, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         leati_tensor_proto_put_field(&entry, VALUE_TAG, tag, strlen(tag));
         leati_tensor_proto_put_field(&entry, VALUE_TENSOR, tensor.data, tensor.size);
-        put_metadata(&entry, metadata ? metadata : &none);
+        put_metadata(&entry, metadata != NULL ? metadata : &none);
         leati_tensor_proto_put_field(&summary, SUMMARY_VALUE, entry.data, entry.size);
         put_event(&event, step);
         leati_tensor_proto_put_field(&event, EVENT_SUMMARY, summary.data, summary.size);
@@ -259,7 +259,7 @@ leat_status leat_event_scalar(leat_event_writer *writer, const char *tag, int64_
 leat_status leat_event_text(leat_event_writer *writer, const char *tag, int64_t step,
                             const char *text, leat_error *err) {
     leat_event_metadata metadata = {.plugin = "text"};
-    leat_string value = {text ? text : "", text ? strlen(text) : 0};
+    leat_string value = {text != NULL ? text : "", text != NULL ? strlen(text) : 0};
     leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &value);
     return leat_event_tensor(writer, tag, step, &tensor, &metadata, err);
 }
@@ -267,13 +267,13 @@ leat_status leat_event_text(leat_event_writer *writer, const char *tag, int64_t 
 leat_status leat_event_images(leat_event_writer *writer, const char *tag, int64_t step,
                               const leat_string *pngs, int64_t count, int64_t width, int64_t height,
                               leat_error *err) {
-    if (count < 0 || (!pngs && count > 0) || count > INT32_MAX)
+    if (count < 0 || (pngs == NULL && count > 0) || count > INT32_MAX)
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
                                   "%lld pictures; expected 0 or more, and their bytes",
                                   (long long)count);
     char sides[2][24];
     leat_string *values = leati_alloc((size_t)count + 2, sizeof *values);
-    if (!values)
+    if (values == NULL)
         return leati_no_memory(err);
     for (int i = 0; i < 2; i++) {
         int size = snprintf(sides[i], sizeof sides[i], "%lld", (long long)(i ? height : width));
@@ -331,22 +331,23 @@ leat_status leat_event_histogram(leat_event_writer *writer, const char *tag, int
                                  const leat_tensor *values, int buckets,
                                  const leat_event_metadata *metadata, leat_error *err) {
     static const leat_event_metadata own = {.plugin = "histograms"};
-    if (!values || values->dtype == LEAT_STRING || leati_tensor_proto_of_dtype(values->dtype) == 0)
+    if (values == NULL || values->dtype == LEAT_STRING ||
+        leati_tensor_proto_of_dtype(values->dtype) == 0)
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
                                   "a histogram is of numbers; found dtype %s",
-                                  values ? leat_dtype_name(values->dtype) : "(no tensor)");
+                                  values != NULL ? leat_dtype_name(values->dtype) : "(no tensor)");
     if (buckets < 0 || buckets > MAX_BUCKETS)
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
                                   "a histogram of %d buckets; expected 0 (30) to %d", buckets,
                                   MAX_BUCKETS);
     buckets = buckets ? buckets : DEFAULT_BUCKETS;
     double *rows = leati_alloc((size_t)buckets * 3, sizeof *rows);
-    if (!rows)
+    if (rows == NULL)
         return leati_no_memory(err);
     fill_buckets(values, buckets, rows);
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT64, LEAT_SHAPE(buckets, 3), rows);
     leat_status status =
-        leat_event_tensor(writer, tag, step, &tensor, metadata ? metadata : &own, err);
+        leat_event_tensor(writer, tag, step, &tensor, metadata != NULL ? metadata : &own, err);
     leati_free(rows);
     return status;
 }

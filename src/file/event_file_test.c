@@ -283,15 +283,15 @@ static leat_status write_all(void *context, leat_error *err) {
     leat_string png = {"PNG", 3};
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), values);
     leat_event_writer *writer = leat_event_writer_open(scratch_path("t"), NULL, err);
-    if (!writer)
+    if (writer == NULL)
         return torture_code(err);
     leat_status status = leat_event_histogram(writer, "h", 1, &tensor, 0, NULL, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leat_event_images(writer, "i", 1, &png, 1, 2, 2, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leat_event_graph(writer, png, err);
-    leat_status closing = leat_event_writer_close(writer, status ? NULL : err);
-    return status ? status : closing;
+    leat_status closing = leat_event_writer_close(writer, status != LEAT_OK ? NULL : err);
+    return status != LEAT_OK ? status : closing;
 }
 
 static void failing_allocations(void **state) {

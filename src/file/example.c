@@ -20,7 +20,7 @@ static int compare_names(const void *a, const void *b) {
 }
 
 static leat_status check_request(const leati_feature_request *request, leat_error *err) {
-    if (!request->name)
+    if (request->name == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "parse_example: a feature's name is NULL; expected text");
     if (request->dtype != LEAT_STRING && request->dtype != LEAT_INT64 &&
@@ -52,13 +52,13 @@ static leat_status fill_plan(leati_example_plan *plan, const leati_feature_reque
                              int count, leat_error *err) {
     for (int i = 0; i < count; i++) {
         leat_status status = check_request(&requests[i], err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         size_t size = strlen(requests[i].name);
         plan->requests[i] = requests[i];
         if (!plan->lent)
             plan->requests[i].name = leati_strndup(requests[i].name, size);
-        if (!plan->requests[i].name)
+        if (plan->requests[i].name == NULL)
             return leati_no_memory(err);
         plan->count = i + 1;
         leati_plan_name name = {.text = plan->requests[i].name, .size = size, .index = i};
@@ -88,17 +88,17 @@ static leat_status make_plan(const leati_feature_request *requests, int count, l
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "parse_example: %d features; expected 0 to %d", count, INT16_MAX - 1);
     leati_example_plan *plan = take(arena, 1, sizeof *plan);
-    if (!plan)
+    if (plan == NULL)
         return leati_no_memory(err);
     size_t n = (size_t)count;
     plan->lent = arena != NULL;
     plan->requests = take(arena, n, sizeof *plan->requests);
     plan->by_index = take(arena, n, sizeof *plan->by_index);
     plan->sorted = take(arena, n, sizeof *plan->sorted);
-    leat_status status = plan->requests && plan->by_index && plan->sorted
+    leat_status status = plan->requests != NULL && plan->by_index != NULL && plan->sorted != NULL
                              ? fill_plan(plan, requests, count, err)
                              : leati_no_memory(err);
-    if (status)
+    if (status != LEAT_OK)
         leati_example_plan_free(plan);
     else
         *out = plan;
@@ -116,7 +116,7 @@ leat_status leati_example_plan_lend(const leati_feature_request *requests, int c
 }
 
 void leati_example_plan_free(leati_example_plan *plan) {
-    if (!plan || plan->lent)
+    if (plan == NULL || plan->lent)
         return;
     for (int i = 0; i < plan->count; i++)
         leati_free((char *)(uintptr_t)plan->requests[i].name); /* the plan's own copy */
@@ -135,9 +135,9 @@ int leati_example_plan_look_up(const leati_example_plan *plan, leati_wire text, 
     leati_plan_name key = {.text = (const char *)text.at, .size = (size_t)(text.end - text.at)};
     const leati_plan_name *found =
         bsearch(&key, plan->sorted, (size_t)plan->count, sizeof key, compare_names);
-    if (order && entry < LEATI_REMEMBERED_FEATURES)
-        order->request[entry] = found ? (int16_t)(found->index + 1) : 0;
-    return found ? found->index : -1;
+    if (order != NULL && entry < LEATI_REMEMBERED_FEATURES)
+        order->request[entry] = found != NULL ? (int16_t)(found->index + 1) : 0;
+    return found != NULL ? found->index : -1;
 }
 
 static leat_status malformed(leat_string record, const uint8_t *at, leat_error *err) {
@@ -190,7 +190,7 @@ static leat_status walk_record(walk *w, leat_error *err) {
         if (field.number != 1 || field.type != LEATI_WIRE_BYTES)
             continue;
         leat_status status = walk_features(w, field.bytes, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     return LEAT_OK;
@@ -198,7 +198,7 @@ static leat_status walk_record(walk *w, leat_error *err) {
 
 static leat_status missing(const leati_feature_request *request, leati_feature_span *span,
                            leat_error *err) {
-    if (request->length >= 0 && !request->defaults)
+    if (request->length >= 0 && request->defaults == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "feature \"%.100s\" (%s) is missing; expected %lld values: give it a "
                           "default or leave it out",
@@ -226,7 +226,7 @@ static leat_status check_count(const leati_feature_request *request, int64_t cou
 /* Turns the noted Feature message of one request into its checked list. */
 static leat_status check_span(const leati_feature_request *request, leat_string record,
                               leati_feature_span *span, leat_error *err) {
-    if (!span->list)
+    if (span->list == NULL)
         return missing(request, span, err);
     const uint8_t *start = (const uint8_t *)record.data, *message = (const uint8_t *)span->list;
     leati_wire feature = {message, message + span->size}, list;
@@ -260,7 +260,7 @@ leat_status leati_example_parse(const leati_example_plan *plan, leat_string reco
         spans[i].list = NULL;
     walk w = {plan, order, spans, record, 0};
     leat_status status = walk_record(&w, err);
-    for (int i = 0; i < plan->count && !status; i++)
+    for (int i = 0; i < plan->count && status == LEAT_OK; i++)
         status = check_span(&plan->requests[i], record, &spans[i], err);
     return status;
 }
@@ -268,7 +268,7 @@ leat_status leati_example_parse(const leati_example_plan *plan, leat_string reco
 void leati_example_read(const leati_example_plan *plan, int index, const leati_feature_span *span,
                         void *to) {
     const leati_feature_request *request = &plan->requests[index];
-    if (!span->list) {
+    if (span->list == NULL) {
         if (span->count > 0)
             memcpy(to, request->defaults, (size_t)span->count * leat_dtype_size(request->dtype));
         return;

@@ -27,7 +27,7 @@ struct leat_example {
 leat_example *leat_example_new(leat_error *err) {
     leat_example *example = leati_alloc_zero(1, sizeof *example);
     void *data = NULL;
-    if (!example || !leati_grow(&data, &example->capacity, 256, 1)) {
+    if (example == NULL || !leati_grow(&data, &example->capacity, 256, 1)) {
         leati_free(example);
         leati_no_memory(err);
         return NULL;
@@ -38,14 +38,14 @@ leat_example *leat_example_new(leat_error *err) {
 }
 
 void leat_example_free(leat_example *example) {
-    if (!example)
+    if (example == NULL)
         return;
     leati_free(example->data);
     leati_free(example);
 }
 
 void leat_example_clear(leat_example *example) {
-    if (example)
+    if (example != NULL)
         example->size = HEAD;
 }
 
@@ -65,13 +65,13 @@ static bool has_name(const leat_example *example, const char *name, size_t size)
 
 static leat_status check_add(const leat_example *example, const char *name, const void *values,
                              int64_t count, leat_error *err) {
-    if (!example || !name)
+    if (example == NULL || name == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_example_add: %s is NULL",
-                          example ? "the name" : "the example");
-    if (count < 0 || (!values && count > 0))
+                          example != NULL ? "the name" : "the example");
+    if (count < 0 || (values == NULL && count > 0))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "feature \"%.100s\": %lld values at %s; expected 0 or more", name,
-                          (long long)count, values ? "an address" : "NULL");
+                          (long long)count, values != NULL ? "an address" : "NULL");
     size_t size = strnlen(name, MAX_NAME + 1);
     if (size > MAX_NAME)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -132,11 +132,11 @@ static uint8_t *start_entry(leat_example *example, const char *name, int number,
 leat_status leat_example_add_bytes(leat_example *example, const char *name,
                                    const leat_string *values, int64_t count, leat_error *err) {
     leat_status status = check_add(example, name, values, count, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     size_t size = 0;
     for (int64_t i = 0; i < count; i++) {
-        if (!values[i].data && values[i].size > 0)
+        if (values[i].data == NULL && values[i].size > 0)
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "feature \"%.100s\": value %lld is NULL with a size of %zu", name,
                               (long long)i, values[i].size);
@@ -146,7 +146,7 @@ leat_status leat_example_add_bytes(leat_example *example, const char *name,
     }
     leat_error failure = {0};
     uint8_t *to = start_entry(example, name, LEATI_BYTES_LIST, size, &failure);
-    if (!to)
+    if (to == NULL)
         return leati_error_pass(err, &failure);
     for (int64_t i = 0; i < count; i++) {
         *to++ = TAG(1);
@@ -165,7 +165,7 @@ static leat_status start_packed(leat_example *example, const char *name, int num
     size_t list = packed ? 1 + leati_wire_varint_size(packed) + packed : 0;
     leat_error failure = {0};
     uint8_t *to = start_entry(example, name, number, list, &failure);
-    if (!to)
+    if (to == NULL)
         return leati_error_pass(err, &failure);
     if (packed) {
         *to++ = TAG(1);
@@ -178,7 +178,7 @@ static leat_status start_packed(leat_example *example, const char *name, int num
 leat_status leat_example_add_int64(leat_example *example, const char *name, const int64_t *values,
                                    int64_t count, leat_error *err) {
     leat_status status = check_add(example, name, values, count, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (count > (int64_t)MAX_MESSAGE)
         return too_large(name, err);
@@ -187,7 +187,7 @@ leat_status leat_example_add_int64(leat_example *example, const char *name, cons
         packed += leati_wire_varint_size((uint64_t)values[i]);
     uint8_t *to = NULL;
     status = start_packed(example, name, LEATI_INT64_LIST, packed, &to, err);
-    for (int64_t i = 0; i < count && !status; i++)
+    for (int64_t i = 0; i < count && status == LEAT_OK; i++)
         to = leati_wire_put_varint(to, (uint64_t)values[i]);
     return status;
 }
@@ -195,13 +195,13 @@ leat_status leat_example_add_int64(leat_example *example, const char *name, cons
 leat_status leat_example_add_float(leat_example *example, const char *name, const float *values,
                                    int64_t count, leat_error *err) {
     leat_status status = check_add(example, name, values, count, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (count > (int64_t)MAX_MESSAGE / 4)
         return too_large(name, err);
     uint8_t *to = NULL;
     status = start_packed(example, name, LEATI_FLOAT_LIST, 4 * (size_t)count, &to, err);
-    for (int64_t i = 0; i < count && !status; i++) {
+    for (int64_t i = 0; i < count && status == LEAT_OK; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
         leati_wire_store32(to + 4 * i, bits);
@@ -210,7 +210,7 @@ leat_status leat_example_add_float(leat_example *example, const char *name, cons
 }
 
 leat_status leat_example_serialize(leat_example *example, leat_string *out, leat_error *err) {
-    if (!example)
+    if (example == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_example_serialize: example is NULL");
     size_t features = example->size - HEAD;
     uint8_t *start = example->data + HEAD - 1 - leati_wire_varint_size(features);

@@ -207,7 +207,7 @@ static bool read_entry(walk *w, const uint8_t **at, int entry) {
             return false;
         found(w, index);
     }
-    if (values && entry < LEATI_REMEMBERED_FEATURES)
+    if (values != NULL && entry < LEATI_REMEMBERED_FEATURES)
         remember(w, entry, start, (size_t)(values - start), (size_t)(stop - start), index);
     *at = stop;
     return true;
@@ -223,7 +223,7 @@ static inline bool read_record(walk *w, const leat_string *record) {
     for (int entry = 0; at < w->end; entry++) {
         const struct leati_entry_shape *shape =
             entry < LEATI_REMEMBERED_FEATURES ? &w->order->shape[entry] : NULL;
-        if (!shape || !resembles(shape, at, w->end)) {
+        if (shape == NULL || !resembles(shape, at, w->end)) {
             if (!read_entry(w, &at, entry))
                 return false;
             continue;

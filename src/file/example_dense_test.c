@@ -48,17 +48,20 @@ static leat_string build(uint32_t most_text) {
     for (int i = 0; i < 2; i++)
         texts[i] = (leat_string){text + draw(10), draw(most_text)};
     leat_status status = leat_example_add_bytes(example, "data", texts, 1, &err);
-    status = status ? status : leat_example_add_int64(example, "id", numbers, 1, &err);
-    status =
-        status ? status : leat_example_add_bytes(example, requests[6].name, texts + 1, 1, &err);
-    status = status ? status : leat_example_add_int64(example, requests[5].name, numbers, 3, &err);
-    status = status ? status : leat_example_add_float(example, "other", floats, 2, &err);
-    status = status ? status : leat_example_add_bytes(example, "tags", texts, 2, &err);
-    status = status ? status : leat_example_add_int64(example, "none", NULL, 0, &err);
-    status = status ? status : leat_example_add_float(example, "x", floats, 4, &err);
-    status = status ? status : leat_example_add_int64(example, "z", numbers, 1, &err);
+    status = status != LEAT_OK ? status : leat_example_add_int64(example, "id", numbers, 1, &err);
+    status = status != LEAT_OK
+                 ? status
+                 : leat_example_add_bytes(example, requests[6].name, texts + 1, 1, &err);
+    status = status != LEAT_OK
+                 ? status
+                 : leat_example_add_int64(example, requests[5].name, numbers, 3, &err);
+    status = status != LEAT_OK ? status : leat_example_add_float(example, "other", floats, 2, &err);
+    status = status != LEAT_OK ? status : leat_example_add_bytes(example, "tags", texts, 2, &err);
+    status = status != LEAT_OK ? status : leat_example_add_int64(example, "none", NULL, 0, &err);
+    status = status != LEAT_OK ? status : leat_example_add_float(example, "x", floats, 4, &err);
+    status = status != LEAT_OK ? status : leat_example_add_int64(example, "z", numbers, 1, &err);
     leat_string record;
-    if (status || leat_example_serialize(example, &record, &err))
+    if (status != LEAT_OK || leat_example_serialize(example, &record, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     char *copy = malloc(record.size);
     assert_non_null(copy);
@@ -84,7 +87,7 @@ static bool compare(const leati_example_plan *plan, leat_string record,
         columns[i] = (leati_example_column){quick[i], 0};
     if (leati_example_parse_dense(plan, &record, 1, order, columns) == 0)
         return false;
-    if (leati_example_parse(plan, record, NULL, spans, &err))
+    if (leati_example_parse(plan, record, NULL, spans, &err) != LEAT_OK)
         fail_msg("the quick parser accepts what is no Example: %s", err.text);
     for (int i = 0; i < NUM_REQUESTS; i++) {
         assert_int_equal(spans[i].count, requests[i].length);
@@ -151,7 +154,7 @@ static bool compare_found(const leati_example_plan *plan, leat_string record,
     leat_error err = {0};
     if (leati_example_find(plan, &record, 1, order, found) == 0)
         return false;
-    if (leati_example_parse(plan, record, NULL, spans, &err))
+    if (leati_example_parse(plan, record, NULL, spans, &err) != LEAT_OK)
         fail_msg("the quick parser accepts what is no Example: %s", err.text);
     for (int i = 0; i < NUM_REQUESTS; i++) {
         assert_int_equal(found[i].count, spans[i].count);

@@ -68,7 +68,7 @@ leat_status leat_example_next(leat_string record, size_t *position, leat_feature
             features.at = start + *position;
         bool found = false;
         leat_status status = next_entry(record, &features, out, &found, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         *position = (size_t)(features.at - start);
         if (found) {

@@ -43,7 +43,7 @@ int leati_example_plan_look_up(const leati_example_plan *plan, leati_wire text, 
 static inline int leati_example_plan_find(const leati_example_plan *plan, leati_wire text,
                                           const uint8_t *limit, int entry,
                                           leati_example_order *order) {
-    int known = order && entry < LEATI_REMEMBERED_FEATURES ? order->request[entry] : 0;
+    int known = order != NULL && entry < LEATI_REMEMBERED_FEATURES ? order->request[entry] : 0;
     if (known > 0 && known <= plan->count &&
         leati_example_plan_is_name(&plan->by_index[known - 1], text, limit))
         return known - 1;

@@ -33,7 +33,7 @@ static leat_string text_of(const void *data, size_t size) {
 static leati_example_plan *plan_of(const leati_feature_request *requests, int count) {
     leati_example_plan *plan = NULL;
     leat_error err = {0};
-    if (leati_example_plan_new(requests, count, &plan, &err))
+    if (leati_example_plan_new(requests, count, &plan, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     return plan;
 }
@@ -48,7 +48,7 @@ static void expect_all_three(const leati_example_plan *plan, leat_string record,
                              leati_example_order *order) {
     leati_feature_span spans[3];
     leat_error err = {0};
-    if (leati_example_parse(plan, record, order, spans, &err))
+    if (leati_example_parse(plan, record, order, spans, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     float floats[2] = {0};
     leati_example_read(plan, 0, &spans[0], floats);
@@ -227,7 +227,7 @@ static void bad_requests(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leati_example_plan *plan = NULL;
         leat_error err = {0};
-        int count = cases[i].requests[1].name ? 2 : 1;
+        int count = cases[i].requests[1].name != NULL ? 2 : 1;
         assert_int_equal(leati_example_plan_new(cases[i].requests, count, &plan, &err),
                          LEAT_INVALID_ARGUMENT);
         assert_non_null(strstr(err.text, cases[i].part));
@@ -254,11 +254,11 @@ static void try_bytes(const leati_example_plan *plan, const uint8_t *data, size_
     leati_feature_span spans[3];
     leat_error err = {0};
     leat_status status = leati_example_parse(plan, text_of(exact, size), NULL, spans, &err);
-    if (status) {
+    if (status != LEAT_OK) {
         assert_int_equal(status, LEAT_INVALID_ARGUMENT);
         assert_true(strlen(err.text) > 10);
     }
-    for (int i = 0; i < 3 && !status; i++) {
+    for (int i = 0; i < 3 && status == LEAT_OK; i++) {
         assert_in_range(spans[i].count, 0, 64);
         uint64_t values[2 * 64 + 2];
         values[2 * spans[i].count] = 0x5ca1ab1e;
@@ -273,7 +273,7 @@ static void try_bytes(const leati_example_plan *plan, const uint8_t *data, size_
     bool end = false;
     for (int i = 0; !end; i++) {
         leat_feature feature;
-        if (leat_example_next(text_of(exact, size), &position, &feature, &end, &err))
+        if (leat_example_next(text_of(exact, size), &position, &feature, &end, &err) != LEAT_OK)
             break;
         assert_true(i < 64);
         leat_string values[64];
@@ -343,7 +343,7 @@ static void digits(void **state) {
     while (leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, NULL) == LEATI_RECORD) {
         leati_feature_span spans[3];
         leat_error err = {0};
-        if (leati_example_parse(plan, record, &order, spans, &err))
+        if (leati_example_parse(plan, record, &order, spans, &err) != LEAT_OK)
             fail_msg("%s", err.text);
         leat_string png, raw;
         int64_t label = -1;
@@ -478,17 +478,17 @@ static leat_status build_and_parse(void *context, leat_error *err) {
     static char data[2000];
     leat_string value = {data, sizeof data}, record;
     leat_example *example = leat_example_new(err);
-    if (!example)
+    if (example == NULL)
         return torture_code(err);
     leat_status status = leat_example_add_bytes(example, "b", &value, 1, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leat_example_serialize(example, &record, err);
     leati_example_plan *plan = NULL;
     leati_feature_request request = {.name = "b", .dtype = LEAT_STRING, .length = 1};
     leati_feature_span span;
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_example_plan_new(&request, 1, &plan, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_example_parse(plan, record, NULL, &span, err);
     leati_example_plan_free(plan);
     leat_example_free(example);

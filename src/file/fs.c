@@ -26,7 +26,8 @@ static size_t scheme_length(const char *path) {
     size_t n = strspn(path, letters);
     if (n == 0)
         return 0;
-    while (path[n] && (strchr(letters, path[n]) || strchr("0123456789+-.", path[n])))
+    while (path[n] &&
+           (strchr(letters, path[n]) != NULL || strchr("0123456789+-.", path[n]) != NULL))
         n++;
     return strncmp(path + n, "://", 3) == 0 ? n : 0;
 }
@@ -37,16 +38,16 @@ static leat_status unknown_scheme(const char *path, size_t n, leat_error *err) {
         leati_text_addf(&known, "%s%s://", i ? ", " : "", fs_table[i]->scheme);
     leat_status status = leati_fail_in_file(err, LEAT_UNIMPLEMENTED, path, -1, false,
                                             "no file system for %.*s://; there are %s", (int)n,
-                                            path, known.data ? known.data : "others");
+                                            path, known.data != NULL ? known.data : "others");
     leati_text_fini(&known);
     return status;
 }
 
 leat_status leati_fs_of(const char *path, const leati_fs **out, const char **rest,
                         leat_error *err) {
-    if (!path || !*path)
+    if (path == NULL || !*path)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the path is %s; expected the name of a file",
-                          path ? "empty" : "NULL");
+                          path != NULL ? "empty" : "NULL");
     if (strnlen(path, LEATI_MAX_PATH) == LEATI_MAX_PATH)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "%.80s...: a path of more than %d bytes; give a shorter one", path,
@@ -71,14 +72,14 @@ leat_status leati_file_open(const char *path, leati_file **out, leat_error *err)
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status ? status : fs->open(fs, rest, out, err);
+    return status != LEAT_OK ? status : fs->open(fs, rest, out, err);
 }
 
 leat_status leati_file_use(const char *path, leati_file_user use, void *context, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status ? status : fs->use(fs, rest, use, context, err);
+    return status != LEAT_OK ? status : fs->use(fs, rest, use, context, err);
 }
 
 leat_status leati_file_read_at(leati_file *file, int64_t offset, void *data, size_t size,
@@ -87,7 +88,7 @@ leat_status leati_file_read_at(leati_file *file, int64_t offset, void *data, siz
 }
 
 void leati_file_close(leati_file *file) {
-    if (file)
+    if (file != NULL)
         file->fs->close(file);
 }
 
@@ -95,7 +96,7 @@ leat_status leati_fs_stat(const char *path, leati_stat *out, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status ? status : fs->stat(fs, rest, out, err);
+    return status != LEAT_OK ? status : fs->stat(fs, rest, out, err);
 }
 
 leat_status leati_fs_list(const char *path, leati_list_function function, void *context,
@@ -103,29 +104,29 @@ leat_status leati_fs_list(const char *path, leati_list_function function, void *
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status ? status : fs->list(fs, rest, function, context, err);
+    return status != LEAT_OK ? status : fs->list(fs, rest, function, context, err);
 }
 
 leat_status leati_fs_mkdir(const char *path, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status ? status : fs->mkdir(fs, rest, err);
+    return status != LEAT_OK ? status : fs->mkdir(fs, rest, err);
 }
 
 leat_status leati_fs_mkdirs(const char *path, leat_error *err) {
     leat_error local = {0};
     leat_status status = leati_fs_mkdir(path, &local);
     const char *slash = strrchr(path, '/');
-    if (status == LEAT_NOT_FOUND && slash && slash > path && slash[-1] != '/') {
+    if (status == LEAT_NOT_FOUND && slash != NULL && slash > path && slash[-1] != '/') {
         char *above = leati_strndup(path, (size_t)(slash - path));
-        if (!above)
+        if (above == NULL)
             return leati_no_memory(err);
         status = leati_fs_mkdirs(above, err);
         leati_free(above);
-        return status ? status : leati_fs_mkdir(path, err);
+        return status != LEAT_OK ? status : leati_fs_mkdir(path, err);
     }
-    if (status && err)
+    if (status != LEAT_OK && err != NULL)
         *err = local;
     return status;
 }
@@ -134,14 +135,14 @@ leat_status leati_fs_remove(const char *path, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status ? status : fs->remove(fs, rest, err);
+    return status != LEAT_OK ? status : fs->remove(fs, rest, err);
 }
 
 leat_status leati_fs_append(const char *path, const void *data, size_t size, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status ? status : fs->append(fs, rest, data, size, err);
+    return status != LEAT_OK ? status : fs->append(fs, rest, data, size, err);
 }
 
 /* Reads to the end into *data, which is grown by doubling: what a file of unknown size needs. */
@@ -155,7 +156,7 @@ static leat_status read_growing(leati_file *file, uint8_t **data, size_t *size, 
         size_t got = 0;
         leat_status status =
             leati_file_read_at(file, (int64_t)*size, *data + *size, capacity - *size, &got, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         *size += got;
         if (*size < capacity)
@@ -173,26 +174,26 @@ static leat_status read_unknown(leati_file *file, leat_buffer **out, leat_error 
     uint8_t *data = NULL;
     size_t size = 0;
     leat_status status = read_growing(file, &data, &size, err);
-    if (status) {
+    if (status != LEAT_OK) {
         leati_free(data);
         return status;
     }
     *out = leat_buffer_adopt(data, size, free_data, NULL, err);
-    return *out ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+    return *out != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
 }
 
 static leat_status read_known(leati_file *file, leat_buffer **out, leat_error *err) {
     leat_buffer *buffer = leat_buffer_new((size_t)file->size, err);
-    if (!buffer)
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     size_t size = (size_t)file->size, got = 0;
     leat_status status = leati_file_read_at(file, 0, leat_buffer_data(buffer), size, &got, err);
-    if (!status && got != size)
+    if (status == LEAT_OK && got != size)
         status = leati_fail_in_file(err, LEAT_DATA_LOSS, file->path, -1, false,
                                     "%zu bytes could be read, expected %zu; it was cut while being "
                                     "read: read it again",
                                     got, size);
-    if (status)
+    if (status != LEAT_OK)
         leat_buffer_unref(buffer);
     else
         *out = buffer;
@@ -207,7 +208,7 @@ leat_status leati_file_read_whole(leati_file *file, leat_buffer **out, leat_erro
 leat_status leati_file_read_all(const char *path, leat_buffer **out, leat_error *err) {
     leati_file *file = NULL;
     leat_status status = leati_file_open(path, &file, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = leati_file_read_whole(file, out, err);
     leati_file_close(file);
@@ -220,7 +221,7 @@ leat_status leati_fs_paths_add(leati_paths *paths, const char *text, size_t size
         return leati_no_memory(err);
     paths->values = values;
     char *copy = leati_strndup(text, size);
-    if (!copy)
+    if (copy == NULL)
         return leati_no_memory(err);
     paths->values[paths->count++] = copy;
     return LEAT_OK;

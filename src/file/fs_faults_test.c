@@ -110,7 +110,7 @@ struct dirent *readdir(DIR *folder) {
 }
 
 static void expect(leat_status status, const leat_error *err, leat_status code, const char *part) {
-    if (status != code || err->code != code || !strstr(err->text, part))
+    if (status != code || err->code != code || strstr(err->text, part) == NULL)
         fail_msg("%d, %d \"%s\"; expected %d \"%s\"", status, err->code, err->text, code, part);
 }
 
@@ -281,7 +281,7 @@ static void each_call_fails(void **state) {
         torture_end();
         if (seen == 0 || left != 0)
             fail_msg("case %zu: %d calls, %d files open", i, seen, left);
-        if (cases[i].text)
+        if (cases[i].text != NULL)
             expect(status, &err, cases[i].code, cases[i].text);
         else if (status != LEAT_OK)
             fail_msg("case %zu: %s", i, err.text);

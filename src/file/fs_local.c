@@ -125,11 +125,11 @@ static leat_status local_open(const leati_fs *fs, const char *path, leati_file *
                               leat_error *err) {
     local_file opened;
     leat_status status = open_into(fs, path, &opened, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     local_file *file = leati_alloc(1, sizeof *file);
     char *name = leati_strdup(path);
-    if (!file || !name) {
+    if (file == NULL || name == NULL) {
         leati_free(file);
         leati_free(name);
         close(opened.fd);
@@ -145,7 +145,7 @@ static leat_status local_use(const leati_fs *fs, const char *path, leati_file_us
                              void *context, leat_error *err) {
     local_file file;
     leat_status status = open_into(fs, path, &file, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = use(context, &file.base, err);
     close(file.fd);
@@ -212,13 +212,13 @@ static leat_status local_list(const leati_fs *fs, const char *path, leati_list_f
                               void *context, leat_error *err) {
     (void)fs;
     DIR *folder = opendir(path);
-    if (!folder)
+    if (folder == NULL)
         return leati_fs_local_fail(err, errno, path, "list the folder");
     leat_status status = LEAT_OK;
-    while (!status) {
+    while (status == LEAT_OK) {
         errno = 0;
         struct dirent *entry = readdir(folder);
-        if (!entry) {
+        if (entry == NULL) {
             if (errno)
                 status = leati_fs_local_fail(err, errno, path, "list the folder");
             break;
@@ -234,11 +234,11 @@ static leat_status local_resolve(const leati_fs *fs, const char *path, char **ou
                                  leat_error *err) {
     (void)fs;
     char resolved[PATH_MAX];
-    const char *name = realpath(path, resolved) ? resolved : path;
+    const char *name = realpath(path, resolved) != NULL ? resolved : path;
     if (name == path && errno != ENOENT)
         return leati_fs_local_fail(err, errno, path, "find it");
     *out = leati_strdup(name);
-    return *out ? LEAT_OK : leati_no_memory(err);
+    return *out != NULL ? LEAT_OK : leati_no_memory(err);
 }
 
 static leat_status local_create(const leati_fs *fs, const char *path, bool exclusive,
@@ -246,7 +246,7 @@ static leat_status local_create(const leati_fs *fs, const char *path, bool exclu
     local_sink *sink = leati_alloc_zero(1, sizeof *sink);
     char *name = leati_strdup(path);
     leat_status status = LEAT_OK;
-    if (!sink || !name) {
+    if (sink == NULL || name == NULL) {
         status = leati_no_memory(err);
         goto free_all;
     }
@@ -302,7 +302,7 @@ static leat_status local_close_sink(leati_file_sink *base, leat_error *err) {
 static void sync_folder_of(const char *path) {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) + (slash == path) : 0;
+    size_t n = slash != NULL ? (size_t)(slash - path) + (slash == path) : 0;
     if (n >= sizeof folder)
         return;
     memcpy(folder, path, n);
@@ -334,7 +334,7 @@ static leat_status local_append(const leati_fs *fs, const char *path, const void
     leat_status status = LEAT_OK;
     if (n != (ssize_t)size)
         status = leati_fs_local_fail(err, number, path, "append to it");
-    if (close(fd) != 0 && !status && errno != EINTR)
+    if (close(fd) != 0 && status == LEAT_OK && errno != EINTR)
         status = leati_fs_local_fail(err, errno, path, "append to it");
     return status;
 }

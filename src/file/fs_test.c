@@ -14,7 +14,7 @@
 static void expect(leat_status status, const leat_error *err, leat_status code, const char *part) {
     assert_int_equal(status, code);
     assert_int_equal(err->code, code);
-    if (!strstr(err->text, part))
+    if (strstr(err->text, part) == NULL)
         fail_msg("\"%s\" lacks \"%s\"", err->text, part);
 }
 
@@ -224,11 +224,11 @@ static leat_status list_and_read(void *context, leat_error *err) {
     leat_status status = leati_fs_list(scratch_folder, add_name, &names, err);
     leati_fs_paths_fini(&names);
     leat_buffer *buffer = NULL;
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_file_read_all(scratch_path("a"), &buffer, err);
     leat_buffer_unref(buffer);
     buffer = NULL;
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_file_read_all("/dev/null", &buffer, err);
     leat_buffer_unref(buffer);
     return status;

@@ -15,7 +15,7 @@
 
 static bool is_wild(const char *text, size_t size) {
     for (size_t i = 0; i < size; i++)
-        if (strchr("*?[\\", text[i]) && text[i])
+        if (strchr("*?[\\", text[i]) != NULL && text[i])
             return true;
     return false;
 }
@@ -50,7 +50,7 @@ static leat_status join(level *lv, const char *name, leat_error *err) {
 static leat_status keep(level *lv, const char *name, leati_path_kind kind, bool exists,
                         leat_error *err) {
     leat_status status = join(lv, name, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (!exists || (!lv->last && kind == LEATI_PATH_UNKNOWN)) {
         leati_stat st;
@@ -58,7 +58,7 @@ static leat_status keep(level *lv, const char *name, leati_path_kind kind, bool 
         status = leati_fs_stat(lv->path.data, &st, &ignored);
         if (is_no_match(status))
             return LEAT_OK;
-        if (status)
+        if (status != LEAT_OK)
             return leati_error_pass(err, &ignored);
         kind = st.kind;
     }
@@ -81,7 +81,7 @@ static leat_status match_level(const leati_paths *from, const char *pattern, boo
     level lv = {.pattern = pattern, .last = last, .found = to};
     bool wild = is_wild(pattern, strlen(pattern));
     leat_status status = LEAT_OK;
-    for (size_t i = 0; i < from->count && !status; i++) {
+    for (size_t i = 0; i < from->count && status == LEAT_OK; i++) {
         lv.folder = from->values[i];
         if (!wild) {
             status = keep(&lv, pattern, LEATI_PATH_UNKNOWN, false, err);
@@ -91,7 +91,7 @@ static leat_status match_level(const leati_paths *from, const char *pattern, boo
         status = leati_fs_list(lv.folder, keep_match, &lv, &listing);
         if (is_no_match(status))
             status = LEAT_OK;
-        else if (status)
+        else if (status != LEAT_OK)
             leati_error_pass(err, &listing);
     }
     leati_text_fini(&lv.path);
@@ -105,7 +105,7 @@ static leat_status match_name(const char *name, leati_paths *out, leat_error *er
     leat_status status = leati_fs_stat(name, &st, &ignored);
     if (is_no_match(status))
         return LEAT_OK;
-    if (status)
+    if (status != LEAT_OK)
         return leati_error_pass(err, &ignored);
     return leati_fs_paths_add(out, name, strlen(name), err);
 }
@@ -131,16 +131,16 @@ static leat_status first_folder(const char *pattern, leati_paths *folders, const
 static leat_status match_levels(char *text, leati_paths *folders, leati_paths *out,
                                 leat_error *err) {
     leat_status status = LEAT_OK;
-    for (char *part = text; part && !status;) {
+    for (char *part = text; part != NULL && status == LEAT_OK;) {
         char *next = strchr(part, '/');
-        if (next) {
+        if (next != NULL) {
             *next++ = 0;
             next += strspn(next, "/");
             if (!*next)
                 next = NULL;
         }
         leati_paths found = {0};
-        status = match_level(folders, part, !next, next ? &found : out, err);
+        status = match_level(folders, part, next == NULL, next != NULL ? &found : out, err);
         leati_fs_paths_fini(folders);
         *folders = found;
         part = next;
@@ -149,7 +149,7 @@ static leat_status match_levels(char *text, leati_paths *folders, leati_paths *o
 }
 
 static leat_status match_pattern(const char *pattern, leati_paths *out, leat_error *err) {
-    if (!pattern)
+    if (pattern == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "a file pattern is NULL; expected text");
     if (!*pattern)
         return LEAT_OK;
@@ -158,9 +158,9 @@ static leat_status match_pattern(const char *pattern, leati_paths *out, leat_err
     leati_paths folders = {0};
     const char *rest = NULL;
     leat_status status = first_folder(pattern, &folders, &rest, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         char *text = leati_strdup(rest);
-        status = text ? match_levels(text, &folders, out, err) : leati_no_memory(err);
+        status = text != NULL ? match_levels(text, &folders, out, err) : leati_no_memory(err);
         leati_free(text);
     }
     leati_fs_paths_fini(&folders);
@@ -177,7 +177,7 @@ static leat_status no_match(const char *const *patterns, size_t count, leat_erro
     leat_status status =
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "no file matched %.400s; check the spelling and the folder you are in",
-                   text.data ? text.data : patterns[0]);
+                   text.data != NULL ? text.data : patterns[0]);
     leati_text_fini(&text);
     return status;
 }
@@ -186,11 +186,11 @@ leat_status leati_glob(const char *const *patterns, size_t count, bool required,
                        leat_error *err) {
     leati_paths found = {0};
     leat_status status = LEAT_OK;
-    for (size_t i = 0; i < count && !status; i++)
+    for (size_t i = 0; i < count && status == LEAT_OK; i++)
         status = match_pattern(patterns[i], &found, err);
-    if (!status && required && found.count == 0)
+    if (status == LEAT_OK && required && found.count == 0)
         status = no_match(patterns, count, err);
-    if (status) {
+    if (status != LEAT_OK) {
         leati_fs_paths_fini(&found);
         return status;
     }

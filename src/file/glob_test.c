@@ -19,7 +19,7 @@ static void expect_names(const char *pattern, const char *names) {
     leati_paths found = {0};
     leat_error err = {0};
     leat_status status = leati_glob(&pattern, 1, false, &found, &err);
-    if (status)
+    if (status != LEAT_OK)
         fail_msg("%s: %s", pattern, err.text);
     char text[4096] = "";
     for (size_t i = 0; i < found.count; i++) {
@@ -36,18 +36,17 @@ static void run_case(const json_t *test) {
     const json_t *pattern = json_object_get(args, "file_pattern");
     const char *patterns[8];
     size_t count = 0;
-    if (json_is_string(pattern)) {
+    if (json_is_string(pattern))
         patterns[count++] = json_string_value(pattern);
-    } else {
+    else
         for (; count < json_array_size(pattern); count++)
             patterns[count] = json_string_value(json_array_get(pattern, count));
-    }
     leati_paths found = {0};
     leat_error err = {0};
     leat_status status = leati_glob(patterns, count, true, &found, &err);
     const json_t *expected = json_object_get(test, "expect");
     const json_t *elements = json_object_get(expected, "elements");
-    if (!elements) {
+    if (elements == NULL) {
         assert_string_equal(leat_status_name(status),
                             arrays_text(json_object_get(expected, "error"), "code"));
         assert_non_null(strstr(err.text, "no file matched"));
@@ -208,7 +207,7 @@ static void every_allocation_fails_once(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, leave_tree)
 
 int main(void) {
-    if (!getcwd(start_folder, sizeof start_folder))
+    if (getcwd(start_folder, sizeof start_folder) == NULL)
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_cases),

@@ -62,7 +62,7 @@ static leat_status index_path(const char *path, char **out, leat_error *err) {
     leati_text text = {0};
     leati_text_addf(&text, "%s%s", path, LEATI_INDEX_ENDING);
     *out = leati_text_take(&text);
-    return *out ? LEAT_OK : leati_no_memory(err);
+    return *out != NULL ? LEAT_OK : leati_no_memory(err);
 }
 
 /* What is known of a data file without reading it. */
@@ -83,7 +83,7 @@ static leat_status sum_part(leati_file *file, int64_t offset, size_t size, uint3
 static leat_status read_ends(const char *path, struct ends *out, leat_error *err) {
     leati_file *file = NULL;
     leat_status status = leati_file_open(path, &file, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     out->size = file->size;
     if (file->size < 0 || !file->seekable) {
@@ -93,7 +93,7 @@ static leat_status read_ends(const char *path, struct ends *out, leat_error *err
     } else {
         size_t part = file->size < END_BYTES ? (size_t)file->size : END_BYTES;
         status = sum_part(file, 0, part, &out->first, err);
-        if (!status)
+        if (status == LEAT_OK)
             status = sum_part(file, file->size - (int64_t)part, part, &out->last, err);
     }
     leati_file_close(file);
@@ -128,7 +128,7 @@ static leat_status read_part(leati_index *index, int64_t offset, void *data, siz
                              leat_error *err) {
     size_t got = 0;
     leat_status status = leati_file_read_at(index->file, offset, data, size, &got, err);
-    if (!status && got < size)
+    if (status == LEAT_OK && got < size)
         status = damaged(index->path, "the index is shorter than it says", err);
     return status;
 }
@@ -149,9 +149,9 @@ static leat_status check_frame(leati_index *index, const char *kind, const struc
     if (size < HEAD + TAIL)
         return damaged(index->path, "too short for an index", err);
     leat_status status = read_part(index, 0, head, sizeof head, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = read_part(index, size - TAIL, tail, sizeof tail, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (memcmp(head, magic, MAGIC) != 0)
         return damaged(index->path, "no index: it does not begin with \"leat-index\"", err);
@@ -182,10 +182,10 @@ static leat_status check_frame(leati_index *index, const char *kind, const struc
 static leat_status open_sidecar(leati_index *index, const char *path, leat_error *err) {
     char *name = NULL;
     index->path = leati_strdup(path);
-    if (!index->path)
+    if (index->path == NULL)
         return leati_no_memory(err);
     leat_status status = index_path(path, &name, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_file_open(name, &index->file, err);
     leati_free(name);
     if (status == LEAT_NOT_FOUND)
@@ -198,16 +198,16 @@ leat_status leati_index_open(const char *path, const char *kind, leati_index **o
                              leat_error *err) {
     struct ends ends = {0};
     leat_status status = read_ends(path, &ends, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_index *index = leati_alloc_zero(1, sizeof *index);
-    if (!index)
+    if (index == NULL)
         return leati_no_memory(err);
     index->block = -1;
     status = open_sidecar(index, path, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = check_frame(index, kind, &ends, err);
-    if (status)
+    if (status != LEAT_OK)
         leati_index_close(index);
     else
         *out = index;
@@ -215,7 +215,7 @@ leat_status leati_index_open(const char *path, const char *kind, leati_index **o
 }
 
 void leati_index_close(leati_index *index) {
-    if (!index)
+    if (index == NULL)
         return;
     leati_file_close(index->file);
     leati_free(index->path);
@@ -232,7 +232,7 @@ static leat_status load_block(leati_index *index, int64_t block, leat_error *err
     index->block = -1;
     leat_status status = read_part(index, HEAD + block * (int64_t)block_bytes(BLOCK), index->data,
                                    block_bytes(n), err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (leati_wire_load32(index->data + (n + 1) * 8) != block_sum(index->data, n, (uint64_t)block))
         return damaged(index->path, "the checksum of a block does not fit", err);
@@ -247,7 +247,7 @@ leat_status leati_index_find(leati_index *index, int64_t number, int64_t *begin,
                           index->path, (long long)number, (long long)index->count);
     leat_status status =
         number / BLOCK == index->block ? LEAT_OK : load_block(index, number / BLOCK, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     const uint8_t *at = index->data + number % BLOCK * 8;
     uint64_t from = leati_wire_load64(at), to = leati_wire_load64(at + 8);
@@ -278,7 +278,7 @@ static leat_status add_record(struct builder *b, int64_t begin, leat_error *err)
     size_t at = (size_t)(b->count % BLOCK);
     if (at == 0 && b->count > 0) {
         leat_status status = write_block(b, BLOCK, begin, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     leati_wire_store64(b->data + at * 8, (uint64_t)begin);
@@ -298,7 +298,7 @@ static leat_status write_end(struct builder *b, const uint8_t *head, const char 
     leat_status status = LEAT_OK;
     if (b->count > 0)
         status = write_block(b, (size_t)((b->count - 1) % BLOCK) + 1, end, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     memcpy(tail, kind, strlen(kind));
     leati_wire_store64(tail + SIZE_AT, (uint64_t)ends->size);
@@ -315,7 +315,7 @@ static leat_status find_tfrecords(struct builder *b, const char *path, int64_t *
     leati_tfrecord_options options = {.strict_tail = true};
     leati_tfrecord *reader = NULL;
     leat_status status = leati_tfrecord_open(path, &options, &reader, err);
-    while (!status) {
+    while (status == LEAT_OK) {
         leat_error own = {0};
         int64_t passed = 0;
         *end = leati_tfrecord_position(reader);
@@ -351,7 +351,7 @@ static leat_status find_samples(struct builder *b, const char *path, int64_t *en
     leati_tar_outcome outcome = LEATI_TAR_MEMBER;
     leat_status status =
         leati_chunks_open(&chunks, path, LEAT_COMPRESSION_NONE, 0, LEATI_CHUNK_SIZE, &pools, err);
-    while (!status && outcome == LEATI_TAR_MEMBER) {
+    while (status == LEAT_OK && outcome == LEATI_TAR_MEMBER) {
         leat_error own = {0};
         outcome = leati_tar_next(&chunks, &member, &own);
         *end = chunks.position;
@@ -359,7 +359,7 @@ static leat_status find_samples(struct builder *b, const char *path, int64_t *en
             status = add_member(b, &member, &key, err);
             outcome = leati_tar_pass(&chunks, member.size, &own);
         }
-        if (!status && own.code)
+        if (status == LEAT_OK && own.code != LEAT_OK)
             status = leati_error_pass(err, &own);
     }
     leati_chunks_close(&chunks);
@@ -375,13 +375,13 @@ static leat_status build(struct builder *b, const char *path, const char *kind, 
     struct ends before = {0}, after = {0};
     int64_t end = 0;
     leat_status status = read_ends(path, &before, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = write_head(b, head, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = tar ? find_samples(b, path, &end, err) : find_tfrecords(b, path, &end, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = read_ends(path, &after, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (before.size != after.size || before.first != after.first || before.last != after.last)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
@@ -398,13 +398,13 @@ static leat_status find_kind(const char *path, const char **kind, leat_error *er
     size_t got = 0, size = strlen(path);
     leat_compression compression = LEAT_COMPRESSION_NONE;
     leat_status status = leati_file_open(path, &file, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_file_read_at(file, 0, first, sizeof first, &got, err);
     leati_file_close(file);
     bool magic_found = memcmp(first + TAR_MAGIC_AT, "ustar", 5) == 0;
-    if (!status && !magic_found)
+    if (status == LEAT_OK && !magic_found)
         status = leat_compression_guess(path, &compression, err);
-    if (!status && compression != LEAT_COMPRESSION_NONE)
+    if (status == LEAT_OK && compression != LEAT_COMPRESSION_NONE)
         status = leati_fail(err, LEAT_UNIMPLEMENTED,
                             "%.250s looks compressed (%s): records of a compressed file cannot be "
                             "found by number; write it without compression",
@@ -415,26 +415,26 @@ static leat_status find_kind(const char *path, const char **kind, leat_error *er
 }
 
 leat_status leat_index_write(const char *path, int64_t *records, leat_error *err) {
-    if (!path)
+    if (path == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_index_write: the path is NULL");
     char *name = NULL;
     struct builder b = {0};
     const char *kind = NULL;
     leat_status status = find_kind(path, &kind, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = index_path(path, &name, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_atomic_open(name, false, &b.output, err);
     leati_free(name);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = build(&b, path, kind, err);
-    if (status) {
+    if (status != LEAT_OK) {
         leati_atomic_discard(b.output);
         return status;
     }
     status = leati_atomic_commit(b.output, err);
-    if (!status && records)
+    if (status == LEAT_OK && records != NULL)
         *records = b.count;
     return status;
 }

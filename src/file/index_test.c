@@ -43,7 +43,7 @@ static void open_fails(const char *path, leat_status code, const char *text) {
     leat_error err = {0};
     assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, &err), code);
     assert_null(index);
-    if (!strstr(err.text, text) || !strstr(err.text, "run `leat index"))
+    if (strstr(err.text, text) == NULL || strstr(err.text, "run `leat index") == NULL)
         fail_msg("expected \"%s\" and a way out in: %s", text, err.text);
 }
 
@@ -146,7 +146,7 @@ static void damaged(void **state) {
         data[at] ^= 0x10;
         leat_status status =
             leati_index_open(scratch_path("a.tfrecord"), LEATI_INDEX_TFRECORD, &index, &err);
-        if (!status) /* then it is one of two blocks */
+        if (status == LEAT_OK) /* then it is one of two blocks */
             status =
                 leati_index_find(index, at < HEAD + BLOCK_BYTES ? 0 : BLOCK, &begin, &end, &err);
         leati_index_close(index);
@@ -281,9 +281,9 @@ static leat_status build_and_read(void *context, leat_error *err) {
     leati_index *index = NULL;
     int64_t begin = 0, end = 0;
     leat_status status = leat_index_write(context, NULL, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_index_open(context, LEATI_INDEX_TFRECORD, &index, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_index_find(index, 600, &begin, &end, err);
     leati_index_close(index);
     return status;

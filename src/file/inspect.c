@@ -33,8 +33,8 @@ static leat_status visit_all(leati_tfrecord *reader, leat_record_function functi
             return leati_fail(err, own.code, "after %lld good records: %s",
                               (long long)summary->records, own.text);
         leat_status status =
-            function ? function(context, summary->records, offset, record, err) : LEAT_OK;
-        if (status)
+            function != NULL ? function(context, summary->records, offset, record, err) : LEAT_OK;
+        if (status != LEAT_OK)
             return status;
         count_record(summary, record.size);
     }
@@ -46,18 +46,18 @@ leat_status leat_records_inspect(const char *path, leat_compression compression,
     leati_tfrecord_options options = {.compression = compression};
     leati_tfrecord *reader = NULL;
     leat_status status = leati_tfrecord_open(path, &options, &reader, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leat_record_summary summary = {.file_size = leati_tfrecord_file_size(reader)};
     status = visit_all(reader, function, context, &summary, err);
-    if (!status && leati_tfrecord_cut(reader))
+    if (status == LEAT_OK && leati_tfrecord_cut(reader))
         status = leati_fail(err, LEAT_DATA_LOSS,
                             "after %lld good records: %.250s: the file ends inside its compressed "
                             "stream; get the whole file",
                             (long long)summary.records, path);
     summary.trailing_bytes = leati_tfrecord_trailing(reader);
     leati_tfrecord_close(reader);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (summary.records > 0)
         summary.mean_size = (double)summary.data_bytes / (double)summary.records;
@@ -68,13 +68,13 @@ leat_status leat_records_inspect(const char *path, leat_compression compression,
 leat_status leat_compression_guess(const char *path, leat_compression *out, leat_error *err) {
     leati_file *file = NULL;
     leat_status status = leati_file_open(path, &file, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     uint8_t first[LEATI_RECORD_HEADER] = {0};
     size_t got = 0;
     status = leati_file_read_at(file, 0, first, sizeof first, &got, err);
     leati_file_close(file);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     /* A valid header is no accident: its checksum has 32 bits. */
     bool record = got == sizeof first &&

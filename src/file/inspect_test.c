@@ -62,7 +62,7 @@ static leat_status count_label(void *context, int64_t index, int64_t offset, lea
         leat_feature feature;
         bool end = false;
         leat_status status = leat_example_next(record, &position, &feature, &end, err);
-        if (status || end)
+        if (status != LEAT_OK || end)
             return status;
         int64_t label = -1;
         if (feature.name.size == 5 && memcmp(feature.name.data, "label", 5) == 0) {

@@ -30,9 +30,8 @@ static void fail(struct parser *p, const char *expected) {
 
 static void pass_blanks(struct parser *p) {
     while (p->at < p->end && (p->data[p->at] == ' ' || p->data[p->at] == '\n' ||
-                              p->data[p->at] == '\t' || p->data[p->at] == '\r')) {
+                              p->data[p->at] == '\t' || p->data[p->at] == '\r'))
         p->at++;
-    }
 }
 
 /* Is the next character `c`? Then it is passed. */
@@ -44,9 +43,8 @@ static bool accept(struct parser *p, char c) {
 }
 
 static void expect(struct parser *p, char c, const char *expected) {
-    if (!accept(p, c)) {
+    if (!accept(p, c))
         fail(p, expected);
-    }
 }
 
 static bool accept_word(struct parser *p, const char *word) {
@@ -69,9 +67,8 @@ static leat_string read_string(struct parser *p) {
     p->at++;
     text.data = (const char *)p->data + p->at;
     while (p->at < p->end && p->data[p->at] != (uint8_t)quote && p->data[p->at] != '\\' &&
-           p->data[p->at] != '\n') {
+           p->data[p->at] != '\n')
         p->at++;
-    }
     text.size = (size_t)((const char *)p->data + p->at - text.data);
     expect(p, quote, "the end of a string");
     return text;
@@ -89,11 +86,10 @@ static int64_t read_number(struct parser *p) {
             return 0;
         }
     }
-    if (!any) {
+    if (!any)
         fail(p, "a dimension");
-    } else if (p->at < p->end && p->data[p->at] == 'L') {
+    else if (p->at < p->end && p->data[p->at] == 'L')
         p->at++;
-    }
     return number;
 }
 
@@ -109,9 +105,8 @@ static void read_shape(struct parser *p, leat_shape *shape) {
         }
         shape->dims[shape->rank++] = size;
         more = accept(p, ',');
-        if (!more) {
+        if (!more)
             expect(p, ')', "the end of the shape");
-        }
     }
 }
 
@@ -126,11 +121,9 @@ static leat_dtype dtype_of(char kind, int size) {
                   {'i', 4, LEAT_INT32},   {'i', 8, LEAT_INT64},   {'u', 1, LEAT_UINT8},
                   {'u', 2, LEAT_UINT16},  {'u', 4, LEAT_UINT32},  {'u', 8, LEAT_UINT64},
                   {'f', 2, LEAT_FLOAT16}, {'f', 4, LEAT_FLOAT32}, {'f', 8, LEAT_FLOAT64}};
-    for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++) {
-        if (dtypes[i].kind == kind && dtypes[i].size == size) {
+    for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+        if (dtypes[i].kind == kind && dtypes[i].size == size)
             return dtypes[i].dtype;
-        }
-    }
     return LEAT_INVALID;
 }
 
@@ -171,44 +164,38 @@ static void read_dict(struct parser *p, leati_npy *out, leat_string *descr) {
         if (key.size == 5 && memcmp(key.data, "descr", 5) == 0) {
             seen |= DESCR;
             pass_blanks(p);
-            if (p->at < p->end && (p->data[p->at] == '[' || p->data[p->at] == '(')) {
+            if (p->at < p->end && (p->data[p->at] == '[' || p->data[p->at] == '('))
                 return; /* a structured dtype: refused whatever follows */
-            }
             *descr = read_string(p);
         } else if (key.size == 13 && memcmp(key.data, "fortran_order", 13) == 0) {
             seen |= ORDER;
             out->fortran = accept_word(p, "True");
-            if (!out->fortran && !accept_word(p, "False")) {
+            if (!out->fortran && !accept_word(p, "False"))
                 fail(p, "True or False");
-            }
         } else if (key.size == 5 && memcmp(key.data, "shape", 5) == 0) {
             seen |= SHAPE;
             read_shape(p, &out->shape);
         }
-        if (seen == before) {
+        if (seen == before)
             fail(p, "each of descr, fortran_order and shape once");
-        }
         if (!accept(p, ',')) {
             expect(p, '}', "a comma, or the end of the dict");
             break;
         }
     }
-    if (seen != (DESCR | ORDER | SHAPE)) {
+    if (seen != (DESCR | ORDER | SHAPE))
         fail(p, "descr, fortran_order and shape");
-    }
     pass_blanks(p);
-    if (p->at < p->end) {
+    if (p->at < p->end)
         fail(p, "blanks to the header's end");
-    }
 }
 
 /* Finds the text; OK with *need > size where the bytes do not reach. */
 static leat_status find_text(const uint8_t *data, size_t size, size_t *need, struct parser *p,
                              leat_error *err) {
     *need = 6;
-    if (size < *need) {
+    if (size < *need)
         return LEAT_OK;
-    }
     if (memcmp(data, "PK\3\4", 4) == 0) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "a .npz archive; expected a .npy file: unpack it, each array is one");
@@ -218,9 +205,8 @@ static leat_status find_text(const uint8_t *data, size_t size, size_t *need, str
                           "byte 0: no .npy file, which starts with the bytes 93 4E 55 4D 50 59");
     }
     *need = 8;
-    if (size < *need) {
+    if (size < *need)
         return LEAT_OK;
-    }
     if (data[6] < 1 || data[6] > 3) {
         return leati_fail(err, LEAT_DATA_LOSS, "byte 6: version %d of .npy; expected 1 to 3",
                           data[6]);
@@ -228,9 +214,8 @@ static leat_status find_text(const uint8_t *data, size_t size, size_t *need, str
     bool wide = data[6] > 1;
     p->at = wide ? 12 : 10;
     *need = p->at;
-    if (size < *need) {
+    if (size < *need)
         return LEAT_OK;
-    }
     size_t text = data[8] | (size_t)data[9] << 8;
     text |= wide ? (size_t)data[10] << 16 | (size_t)data[11] << 24 : 0;
     if (text > LEATI_NPY_MOST) {
@@ -249,13 +234,11 @@ leat_status leati_npy_read(const uint8_t *data, size_t size, size_t *need, leati
     leati_npy found = {0};
     leat_string descr = {0};
     leat_status status = find_text(data, size, need, &p, err);
-    if (status != LEAT_OK || size < *need) {
+    if (status != LEAT_OK || size < *need)
         return status;
-    }
     read_dict(&p, &found, &descr);
-    if (p.failed) {
+    if (p.failed)
         return damaged(&p, err);
-    }
     if (descr.data == NULL) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "an array of records (a structured dtype); expected booleans, integers "

@@ -76,10 +76,8 @@ static void expect_refused(const char *text, leat_status code, const char *what)
     size_t size = header_of(text, data), need = 1;
     leati_npy header = {0};
     leat_error err = {0};
-    if (leati_npy_read(data, size, &need, &header, &err) != code ||
-        strstr(err.text, what) == NULL) {
+    if (leati_npy_read(data, size, &need, &header, &err) != code || strstr(err.text, what) == NULL)
         fail_msg("%s: %s: %s; expected %s", text, leat_status_name(err.code), err.text, what);
-    }
 }
 
 static void test_refused(void **state) {

@@ -125,7 +125,7 @@ static void specs(void **state) {
         const message *m = &refused[i];
         leat_error err = {0};
         assert_null(leati_tensor_proto_spec(wire_of(m->data, m->size), &err));
-        if (err.code != m->code || !strstr(err.text, m->text))
+        if (err.code != m->code || strstr(err.text, m->text) == NULL)
             fail_msg("%zu: %d \"%s\"; expected %d \"%s\"", i, err.code, err.text, m->code, m->text);
     }
 }
@@ -349,7 +349,8 @@ static void damaged_tensors(void **state) {
         leat_status status = leati_tensor_proto_read(wire_of(m->data, m->size), &proto, &err);
         if (status == LEAT_OK)
             status = leati_tensor_proto_values(&proto, values, &err);
-        if (status != m->code || err.code != m->code || (m->text && !strstr(err.text, m->text)))
+        if (status != m->code || err.code != m->code ||
+            (m->text != NULL && strstr(err.text, m->text) == NULL))
             fail_msg("%zu: %d \"%s\"; expected %s", i, status, err.text, m->text);
         if (status == LEAT_OK) {
             assert_int_equal(values[0].size, 1);

@@ -38,7 +38,7 @@ static const char *name_of(leat_dtype dtype) {
 }
 
 static leat_dtype dtype_of(const char *name) {
-    for (int i = 0; name && i < NUM_DTYPES; i++)
+    for (int i = 0; name != NULL && i < NUM_DTYPES; i++)
         if (strcmp(dtypes[i].name, name) == 0)
             return dtypes[i].dtype;
     return LEAT_INVALID;

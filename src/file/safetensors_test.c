@@ -33,8 +33,8 @@ static void test_round_trip(void **state) {
     leati_safetensors *file = NULL;
     fill();
     const char *path = scratch_path("a.safetensors");
-    if (leati_safetensors_write(path, tensors, 3, notes, 2, &err) ||
-        leati_safetensors_read(path, &file, &err))
+    if (leati_safetensors_write(path, tensors, 3, notes, 2, &err) != LEAT_OK ||
+        leati_safetensors_read(path, &file, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     assert_int_equal(leati_safetensors_count(file), 3);
     assert_string_equal(leati_safetensors_note(file, "epoch"), "3");
@@ -68,7 +68,7 @@ static void test_bytes(void **state) {
     leati_safetensors *file = NULL;
     assert_int_equal(leati_atomic_write_file(path, expected, sizeof expected - 1, NULL), LEAT_OK);
     leat_error err = {0};
-    if (leati_safetensors_read(path, &file, &err))
+    if (leati_safetensors_read(path, &file, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     assert_memory_equal(leati_safetensors_find(file, "x")->data, values, 4);
     leati_safetensors_free(file);

@@ -90,7 +90,7 @@ static leat_status put_children(leati_writer *out, const leat_spec *spec, leat_e
     bool dict = leat_spec_get_kind(spec) == LEAT_SPEC_DICT;
     leati_writer message = {0};
     leat_status status = LEAT_OK;
-    for (int i = 0; i < leat_spec_num_children(spec) && !status; i++) {
+    for (int i = 0; i < leat_spec_num_children(spec) && status == LEAT_OK; i++) {
         leati_writer child = {0}, entry = {0};
         status = leati_tensor_proto_put_spec(&child, leat_spec_child(spec, i), err);
         if (dict) {
@@ -121,7 +121,7 @@ leat_status leati_tensor_proto_put_spec(leati_writer *out, const leat_spec *spec
                           text);
     }
     }
-    return !status && out->failed ? leati_no_memory(err) : status;
+    return status == LEAT_OK && out->failed ? leati_no_memory(err) : status;
 }
 
 /* ---- reading ---- */
@@ -217,12 +217,12 @@ static bool add_child(children *all, leati_wire value, const leati_wire *key, in
     }
     leat_spec *spec = read_value(value, depth, err);
     char *text = NULL;
-    if (spec && key) {
+    if (spec != NULL && key != NULL) {
         text = leati_strndup((const char *)key->at, (size_t)(key->end - key->at));
-        if (!text)
+        if (text == NULL)
             leati_no_memory(err);
     }
-    if (!spec || (key && !text)) {
+    if (spec == NULL || (key != NULL && text == NULL)) {
         leat_spec_unref(spec);
         return false;
     }

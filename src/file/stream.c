@@ -17,7 +17,7 @@
 static leat_buffer *path_buffer(const char *path, leat_error *err) {
     size_t size = strlen(path) + 1;
     leat_buffer *buffer = leat_buffer_new(size, err);
-    if (buffer)
+    if (buffer != NULL)
         memcpy(leat_buffer_data(buffer), path, size);
     return buffer;
 }
@@ -26,18 +26,18 @@ leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compr
                               leat_error *err) {
     *stream = (leati_stream){.compression = compression};
     leat_status status = leati_file_open(path, &stream->file, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     stream->path = path_buffer(path, err);
-    if (!stream->path) {
+    if (stream->path == NULL) {
         leati_stream_close(stream);
         return LEAT_RESOURCE_EXHAUSTED;
     }
     if (compression == LEAT_COMPRESSION_NONE)
         return LEAT_OK;
     stream->unpacker = leati_compress_unpacker_new(compression, err);
-    stream->input = stream->unpacker ? leati_alloc(INPUT_SIZE, 1) : NULL;
-    if (!stream->input) {
+    stream->input = stream->unpacker != NULL ? leati_alloc(INPUT_SIZE, 1) : NULL;
+    if (stream->input == NULL) {
         leati_stream_close(stream);
         return leati_no_memory(err);
     }
@@ -54,7 +54,7 @@ void leati_stream_close(leati_stream *stream) {
 }
 
 int64_t leati_stream_left(const leati_stream *stream) {
-    if (stream->unpacker || stream->file->size < 0)
+    if (stream->unpacker != NULL || stream->file->size < 0)
         return -1;
     return stream->file->size > stream->position ? stream->file->size - stream->position : 0;
 }
@@ -66,7 +66,7 @@ static leat_status fill_input(leati_stream *stream, bool *end, leat_error *err) 
     size_t got = 0;
     leat_status status =
         leati_file_read_at(stream->file, stream->file_at, stream->input, INPUT_SIZE, &got, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     stream->file_at += (int64_t)got;
     stream->input_begin = 0;
@@ -87,25 +87,26 @@ static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t s
     uint8_t *out = data;
     size_t room = size;
     bool end = false;
-    while (room == size && !end && !stream->failure.code) {
+    while (room == size && !end && stream->failure.code == LEAT_OK) {
         if (stream->input_begin == stream->input_end) {
             leat_status status = fill_input(stream, &end, err);
-            if (status)
+            if (status != LEAT_OK)
                 return status;
         }
         const uint8_t *in = stream->input + stream->input_begin;
         size_t in_size = stream->input_end - stream->input_begin;
         leat_error bad = {0};
-        if (leati_compress_unpacker_run(stream->unpacker, &in, &in_size, &out, &room, &bad))
+        if (leati_compress_unpacker_run(stream->unpacker, &in, &in_size, &out, &room, &bad) !=
+            LEAT_OK)
             keep_failure(stream, &bad, in_size);
         stream->input_begin = stream->input_end - in_size;
     }
     *got = size - room;
     if (room < size)
         return LEAT_OK;
-    stream->cut = !stream->failure.code && !stream->unpacker->between;
+    stream->cut = stream->failure.code == LEAT_OK && !stream->unpacker->between;
     leat_status status = stream->failure.code;
-    if (status && err)
+    if (status != LEAT_OK && err != NULL)
         *err = stream->failure;
     if (status == LEAT_RESOURCE_EXHAUSTED && stream->file->seekable) {
         stream->restart = true;
@@ -133,13 +134,13 @@ leat_status leati_stream_read(leati_stream *stream, void *data, size_t size, siz
         int64_t position = stream->position;
         rewind_compressed(stream);
         status = read_away(stream, position, err);
-        if (status) {
+        if (status != LEAT_OK) {
             stream->position = position;
             stream->restart = true;
             return status;
         }
     }
-    if (stream->unpacker)
+    if (stream->unpacker != NULL)
         status = read_compressed(stream, data, size, got, err);
     else
         status = leati_file_read_at(stream->file, stream->position, data, size, got, err);
@@ -158,15 +159,15 @@ static leat_status beyond_end(const leati_stream *stream, int64_t position, int6
 /* Goes forward by reading into memory that nobody looks at. */
 static leat_status read_away(leati_stream *stream, int64_t position, leat_error *err) {
     uint8_t *scrap = leati_alloc(INPUT_SIZE, 1);
-    if (!scrap)
+    if (scrap == NULL)
         return leati_no_memory(err);
     leat_status status = LEAT_OK;
-    while (!status && stream->position < position) {
+    while (status == LEAT_OK && stream->position < position) {
         int64_t left = position - stream->position;
         size_t got = 0;
         status = leati_stream_read(stream, scrap, left < INPUT_SIZE ? (size_t)left : INPUT_SIZE,
                                    &got, err);
-        if (!status && got == 0)
+        if (status == LEAT_OK && got == 0)
             status = beyond_end(stream, position, stream->position, err);
     }
     leati_free(scrap);
@@ -177,13 +178,13 @@ leat_status leati_stream_seek(leati_stream *stream, int64_t position, leat_error
     if (position < 0)
         return leati_fail_in_file(err, LEAT_OUT_OF_RANGE, stream->file->path, -1, false,
                                   "asked to go on at byte %lld", (long long)position);
-    if (!stream->unpacker && stream->file->seekable) {
+    if (stream->unpacker == NULL && stream->file->seekable) {
         if (stream->file->size >= 0 && position > stream->file->size)
             return beyond_end(stream, position, stream->file->size, err);
         stream->position = position;
         return LEAT_OK;
     }
-    if (stream->unpacker && position < stream->position)
+    if (stream->unpacker != NULL && position < stream->position)
         rewind_compressed(stream);
     if (position < stream->position)
         return leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, stream->file->path, -1, false,

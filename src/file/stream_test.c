@@ -47,7 +47,7 @@ static void pack(leat_compression c, struct bytes *out) {
 }
 
 static bool usable(leat_compression c) {
-    return leati_compress_codec_of(c) && !leati_compress_codec_of(c)->package;
+    return leati_compress_codec_of(c) != NULL && leati_compress_codec_of(c)->package == NULL;
 }
 
 #define FOR_CODECS(c)                                                                              \
@@ -59,7 +59,7 @@ static leat_status read_by(leati_stream *stream, size_t room, struct bytes *out,
     leat_status status = LEAT_OK;
     size_t got = 1;
     out->size = 0;
-    while (!status && got > 0) {
+    while (status == LEAT_OK && got > 0) {
         size_t left = sizeof out->data - out->size;
         status =
             leati_stream_read(stream, out->data + out->size, room < left ? room : left, &got, err);
@@ -125,7 +125,7 @@ static void damage(void **state) {
         const char *path = scratch_write("packed", packed.data, packed.size);
         assert_int_equal(leati_stream_open(&stream, path, c, &err), LEAT_OK);
         leat_status status = read_all(&stream, &out, &err);
-        if (c == LEAT_COMPRESSION_SNAPPY && !status) /* it has no checksum */
+        if (c == LEAT_COMPRESSION_SNAPPY && status == LEAT_OK) /* it has no checksum */
             assert_int_equal(out.size, PLAIN_SIZE);
         else
             assert_int_equal(status, LEAT_DATA_LOSS);
@@ -175,12 +175,12 @@ static leat_status read_again(void *context, leat_error *err) {
     leati_stream stream = {0};
     size_t got = 1;
     leat_status failed = leati_stream_open(&stream, from->path, from->compression, err);
-    if (failed)
+    if (failed != LEAT_OK)
         return failed;
     out.size = 0;
     for (int tries = 0; got > 0 && tries < 100; tries++) {
         leat_error again = {0};
-        if (leati_stream_read(&stream, out.data + out.size, 1100, &got, &again)) {
+        if (leati_stream_read(&stream, out.data + out.size, 1100, &got, &again) != LEAT_OK) {
             assert_int_equal(again.code, LEAT_RESOURCE_EXHAUSTED);
             *err = again;
             failed = again.code;

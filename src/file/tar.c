@@ -84,10 +84,9 @@ static bool sum_fits(const uint8_t *header) {
 }
 
 static bool is_zero(const uint8_t *header) {
-    for (int i = 0; i < LEATI_TAR_BLOCK; i++) {
+    for (int i = 0; i < LEATI_TAR_BLOCK; i++)
         if (header[i] != 0)
             return false;
-    }
     return true;
 }
 

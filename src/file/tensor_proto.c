@@ -48,10 +48,9 @@ uint64_t leati_tensor_proto_of_dtype(leat_dtype dtype) {
 }
 
 leat_dtype leati_tensor_proto_dtype(uint64_t number) {
-    for (int i = LEAT_INVALID + 1; number != 0 && i < LEAT_NUM_DTYPES; i++) {
+    for (int i = LEAT_INVALID + 1; number != 0 && i < LEAT_NUM_DTYPES; i++)
         if (protos[i].number == number)
             return (leat_dtype)i;
-    }
     return LEAT_INVALID;
 }
 

@@ -41,14 +41,14 @@ struct leati_tfrecord {
 leat_status leati_tfrecord_open(const char *path, const leati_tfrecord_options *options,
                                 leati_tfrecord **out, leat_error *err) {
     leati_tfrecord *reader = leati_alloc_zero(1, sizeof *reader);
-    if (!reader)
+    if (reader == NULL)
         return leati_no_memory(err);
-    if (options)
+    if (options != NULL)
         reader->options = *options;
     if (reader->options.chunk_size == 0)
         reader->options.chunk_size = LEATI_CHUNK_SIZE;
     leat_status status = leati_stream_open(&reader->stream, path, reader->options.compression, err);
-    if (status)
+    if (status != LEAT_OK)
         leati_free(reader);
     else
         *out = reader;
@@ -56,7 +56,7 @@ leat_status leati_tfrecord_open(const char *path, const leati_tfrecord_options *
 }
 
 void leati_tfrecord_close(leati_tfrecord *reader) {
-    if (!reader)
+    if (reader == NULL)
         return;
     leat_buffer_unref(reader->chunk);
     leati_stream_close(&reader->stream);
@@ -104,7 +104,7 @@ static size_t chunk_bytes(const leati_tfrecord *reader, size_t need) {
     if (left >= 0 && (uint64_t)left < size - (size > have ? have : size))
         size = (size_t)left + have;
     /* A small compressed file needs no whole chunk; sixteenfold is as dense as records get. */
-    int64_t packed = reader->stream.unpacker ? reader->stream.file->size : -1;
+    int64_t packed = reader->stream.unpacker != NULL ? reader->stream.file->size : -1;
     if (packed >= 0 && packed < (int64_t)(size / 16))
         size = 4096 + 16 * (size_t)packed < size ? 4096 + 16 * (size_t)packed : size;
     return size > need ? size : need;
@@ -114,8 +114,9 @@ static size_t chunk_bytes(const leati_tfrecord *reader, size_t need) {
 static leat_status next_chunk(leati_tfrecord *reader, size_t need, leat_error *err) {
     size_t size = chunk_bytes(reader, need);
     leati_pools *pools = reader->options.pools;
-    leat_buffer *chunk = pools ? leati_pools_take(pools, size, err) : leat_buffer_new(size, err);
-    if (!chunk)
+    leat_buffer *chunk =
+        pools != NULL ? leati_pools_take(pools, size, err) : leat_buffer_new(size, err);
+    if (chunk == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     size_t have = reader->end - reader->begin;
     uint8_t *data = leat_buffer_data(chunk);
@@ -138,23 +139,23 @@ static leat_status ensure(leati_tfrecord *reader, size_t need, leat_error *err) 
             reader->at_end = true;
             break;
         }
-        if (!reader->chunk || reader->capacity - reader->begin < need) {
+        if (reader->chunk == NULL || reader->capacity - reader->begin < need) {
             /* Where the size is unknown, `need` may be a lie: go there by doubling. */
             size_t have = reader->end - reader->begin, step = need;
             if (leati_stream_left(&reader->stream) < 0 && step > reader->options.chunk_size &&
                 step / 2 > have)
                 step =
                     2 * have > reader->options.chunk_size ? 2 * have : reader->options.chunk_size;
-            if (reader->capacity - reader->begin < step || !reader->chunk) {
+            if (reader->capacity - reader->begin < step || reader->chunk == NULL) {
                 leat_status status = next_chunk(reader, step, err);
-                if (status)
+                if (status != LEAT_OK)
                     return status;
             }
         }
         size_t got = 0;
         leat_status status = leati_stream_read(&reader->stream, reader->data + reader->end,
                                                reader->capacity - reader->end, &got, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         reader->end += got;
         reader->at_end = got == 0 && reader->capacity > reader->end;
@@ -167,7 +168,7 @@ static const char *hint_at(const leati_tfrecord *reader, int64_t offset) {
     if (offset > 0)
         return "; the file is damaged: write it again or leave it out";
     const uint8_t *first = reader->data + reader->begin;
-    if (!reader->stream.unpacker && reader->end - reader->begin >= 2 && first[0] == 0x1f &&
+    if (reader->stream.unpacker == NULL && reader->end - reader->begin >= 2 && first[0] == 0x1f &&
         first[1] == 0x8b)
         return "; it looks like gzip: give compression_type \"GZIP\"";
     return "; is it a TFRecord file, and is compression_type right?";
@@ -243,7 +244,7 @@ static inline leati_record_outcome fits_file(const leati_tfrecord *reader, uint6
 static leati_record_outcome read_header(leati_tfrecord *reader, size_t *size, leat_error *err) {
     size_t have = reader->end - reader->begin;
     if (have < LEATI_RECORD_HEADER) {
-        if (ensure(reader, LEATI_RECORD_HEADER, err))
+        if (ensure(reader, LEATI_RECORD_HEADER, err) != LEAT_OK)
             return LEATI_RECORD_ERROR;
         have = reader->end - reader->begin;
         if (have < LEATI_RECORD_HEADER)
@@ -269,7 +270,7 @@ static leati_record_outcome read_record(leati_tfrecord *reader, leat_string *out
         return outcome;
     size_t whole = LEATI_RECORD_HEADER + size + LEATI_RECORD_FOOTER;
     if (reader->end - reader->begin < whole) {
-        if (ensure(reader, whole, err))
+        if (ensure(reader, whole, err) != LEAT_OK)
             return LEATI_RECORD_ERROR;
         if (reader->end - reader->begin < whole) {
             truncated(reader, size, err);
@@ -300,8 +301,8 @@ leati_record_outcome leati_tfrecord_read(leati_tfrecord *reader, int64_t want, s
         outcome = read_record(reader, &records[count], report);
         if (outcome != LEATI_RECORD)
             break;
-        if (owner && held != reader->chunk) {
-            if (leati_buffer_hold(owner, reader->chunk, report)) {
+        if (owner != NULL && held != reader->chunk) {
+            if (leati_buffer_hold(owner, reader->chunk, report) != LEAT_OK) {
                 outcome = LEATI_RECORD_ERROR;
                 break;
             }
@@ -322,7 +323,7 @@ static leat_status pass_over(leati_tfrecord *reader, size_t size, leat_error *er
     if (reader->end - reader->begin < whole && known && reader->stream.file->seekable)
         return leati_tfrecord_seek(reader, leati_tfrecord_position(reader) + (int64_t)whole, err);
     leat_status status = ensure(reader, whole, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     if (reader->end - reader->begin < whole)
         return truncated(reader, size, err);
@@ -338,7 +339,7 @@ leati_record_outcome leati_tfrecord_skip(leati_tfrecord *reader, int64_t want, i
         leati_record_outcome outcome = read_header(reader, &size, err);
         if (outcome != LEATI_RECORD)
             return outcome;
-        if (pass_over(reader, size, err))
+        if (pass_over(reader, size, err) != LEAT_OK)
             return LEATI_RECORD_ERROR;
         ++*n;
     }

@@ -23,13 +23,13 @@
 static leati_tfrecord *open_reader(const char *path, leati_tfrecord_options options) {
     leati_tfrecord *reader = NULL;
     leat_error err = {0};
-    if (leati_tfrecord_open(path, &options, &reader, &err))
+    if (leati_tfrecord_open(path, &options, &reader, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     return reader;
 }
 
 static void expect_text(const leat_error *err, const char *part) {
-    if (!strstr(err->text, part))
+    if (strstr(err->text, part) == NULL)
         fail_msg("\"%s\" lacks \"%s\"", err->text, part);
 }
 
@@ -91,17 +91,18 @@ static bool run_case(const json_t *test) {
     const json_t *args = json_object_get(pipeline, "args");
     const json_t *elements = json_object_get(json_object_get(test, "expect"), "elements");
     json_t *names = json_object_get(args, "filenames");
-    if (strcmp(arrays_text(pipeline, "op"), "tf_record_dataset") != 0 || !elements ||
-        json_object_get(args, "num_parallel_reads") || json_is_object(names) ||
+    if (strcmp(arrays_text(pipeline, "op"), "tf_record_dataset") != 0 || elements == NULL ||
+        json_object_get(args, "num_parallel_reads") != NULL || json_is_object(names) ||
         json_object_get(test, "iterate") == json_null())
         return false;
     leat_compression compression = LEAT_COMPRESSION_NONE;
-    if (leat_compression_from_name(arrays_text(args, "compression_type"), &compression, NULL))
+    if (leat_compression_from_name(arrays_text(args, "compression_type"), &compression, NULL) !=
+        LEAT_OK)
         return false;
     names = json_is_string(names) ? json_pack("[O]", names) : json_incref(names);
     for (size_t i = 0; i < json_array_size(names); i++) {
-        if (strstr(json_string_value(json_array_get(names, i)), "none") ||
-            strstr(json_string_value(json_array_get(names, i)), "missing")) {
+        if (strstr(json_string_value(json_array_get(names, i)), "none") != NULL ||
+            strstr(json_string_value(json_array_get(names, i)), "missing") != NULL) {
             json_decref(names);
             return false; /* fails at opening: shown elsewhere */
         }
@@ -501,11 +502,11 @@ static leat_status read_some(void *context, leat_error *err) {
     leati_tfrecord_options options = {.chunk_size = 40, .compression = from->compression};
     leati_tfrecord *reader = NULL;
     leat_status status = leati_tfrecord_open(from->path, &options, &reader, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leat_buffer *owner = leat_buffer_new(10 * sizeof(leat_string), err);
     int64_t n = 0, total = 0;
-    leati_record_outcome outcome = owner ? LEATI_RECORD : LEATI_RECORD_ERROR;
+    leati_record_outcome outcome = owner != NULL ? LEATI_RECORD : LEATI_RECORD_ERROR;
     while (outcome == LEATI_RECORD) {
         outcome = leati_tfrecord_read(reader, 10, 0, leat_buffer_data(owner), owner, &n, err);
         total += n;
@@ -513,7 +514,7 @@ static leat_status read_some(void *context, leat_error *err) {
     /* Without memory it may be the next call that says so, but no record is lost. */
     if (outcome == LEATI_RECORD_END) {
         assert_int_equal(total, 4);
-        if (leati_tfrecord_seek(reader, 37, err) ||
+        if (leati_tfrecord_seek(reader, 37, err) != LEAT_OK ||
             leati_tfrecord_skip(reader, 2, &n, err) == LEATI_RECORD_ERROR)
             outcome = LEATI_RECORD_ERROR;
     }

@@ -23,9 +23,10 @@ static leat_status write_through(void *context, const void *data, size_t size, l
 leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
                                                 const leat_tfrecord_writer_options *options,
                                                 leat_error *err) {
-    leat_tfrecord_writer_options chosen = options ? *options : (leat_tfrecord_writer_options){0};
+    leat_tfrecord_writer_options chosen =
+        options != NULL ? *options : (leat_tfrecord_writer_options){0};
     leat_tfrecord_writer *writer = leati_alloc_zero(1, sizeof *writer);
-    if (!writer) {
+    if (writer == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -35,7 +36,7 @@ leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
             leati_compress_packer_new(chosen.compression, chosen.level, write_through, writer, err);
         good = writer->packer != NULL;
     }
-    if (!good || leati_atomic_open(path, chosen.in_place, &writer->output, err)) {
+    if (!good || leati_atomic_open(path, chosen.in_place, &writer->output, err) != LEAT_OK) {
         leat_tfrecord_writer_discard(writer);
         return NULL;
     }
@@ -44,25 +45,25 @@ leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
 
 static leat_status put(leat_tfrecord_writer *writer, const void *data, size_t size,
                        leat_error *err) {
-    return writer->packer ? leati_compress_packer_write(writer->packer, data, size, err)
-                          : leati_atomic_write(writer->output, data, size, err);
+    return writer->packer != NULL ? leati_compress_packer_write(writer->packer, data, size, err)
+                                  : leati_atomic_write(writer->output, data, size, err);
 }
 
 leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void *data, size_t size,
                                        leat_error *err) {
-    if (!writer || (!data && size > 0))
+    if (writer == NULL || (data == NULL && size > 0))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "leat_tfrecord_writer_write: %s is NULL; expected %s",
-                          writer ? "data" : "writer",
-                          writer ? "bytes" : "what leat_tfrecord_writer_open returned");
+                          writer != NULL ? "data" : "writer",
+                          writer != NULL ? "bytes" : "what leat_tfrecord_writer_open returned");
     uint8_t header[LEATI_RECORD_HEADER], footer[LEATI_RECORD_FOOTER];
     leati_wire_store64(header, size);
     leati_wire_store32(header + 8, leati_crc_mask(leati_crc_crc32c(header, 8)));
     leati_wire_store32(footer, leati_crc_mask(leati_crc_crc32c(data, size)));
     leat_status status = put(writer, header, sizeof header, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = put(writer, data, size, err);
-    return status ? status : put(writer, footer, sizeof footer, err);
+    return status != LEAT_OK ? status : put(writer, footer, sizeof footer, err);
 }
 
 leat_status leati_tfrecord_writer_flush(leat_tfrecord_writer *writer, leat_error *err) {
@@ -70,11 +71,11 @@ leat_status leati_tfrecord_writer_flush(leat_tfrecord_writer *writer, leat_error
 }
 
 leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error *err) {
-    if (!writer)
+    if (writer == NULL)
         return LEAT_OK;
     leat_status status =
-        writer->packer ? leati_compress_packer_finish(writer->packer, err) : LEAT_OK;
-    if (status) {
+        writer->packer != NULL ? leati_compress_packer_finish(writer->packer, err) : LEAT_OK;
+    if (status != LEAT_OK) {
         leat_tfrecord_writer_discard(writer);
         return status;
     }
@@ -85,7 +86,7 @@ leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error 
 }
 
 void leat_tfrecord_writer_discard(leat_tfrecord_writer *writer) {
-    if (!writer)
+    if (writer == NULL)
         return;
     leati_atomic_discard(writer->output);
     leati_compress_packer_free(writer->packer);

@@ -21,12 +21,12 @@ static leat_status write_records(const char *path, const leat_tfrecord_writer_op
     const leat_string records[] = {
         {"first", 5}, {NULL, 0}, {"third\0record", 12}, {long_text, sizeof long_text}};
     leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, options, err);
-    if (!writer)
+    if (writer == NULL)
         return torture_code(err);
     for (int i = 0; i < 4; i++) {
         leat_status status =
             leat_tfrecord_writer_write(writer, records[i].data, records[i].size, err);
-        if (status) {
+        if (status != LEAT_OK) {
             leat_tfrecord_writer_discard(writer);
             return status;
         }

@@ -14,18 +14,18 @@ leat_status leati_body_add_argument(leati_body *body, const leati_type *type, le
         return leati_no_memory(err);
     leati_value *value = &body->values[body->num_values++];
     *value = (leati_value){.type = *type, .node = -1, .output = body->num_arguments++};
-    value->type.element = type->element ? leat_spec_ref(type->element) : NULL;
+    value->type.element = type->element != NULL ? leat_spec_ref(type->element) : NULL;
     return LEAT_OK;
 }
 
 leat_status leati_body_add_arguments(leati_body *body, const leat_spec *input, leat_error *err) {
-    int count = input ? leat_spec_num_components(input) : 0;
+    int count = input != NULL ? leat_spec_num_components(input) : 0;
     for (int i = 0; i < count; i++) {
         leati_type type = {.dtype = leat_spec_component_dtype(input, i),
                            .shape = leat_spec_component_shape(input, i),
                            .element = leati_spec_component_element(input, i)};
         leat_status status = leati_body_add_argument(body, &type, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     return LEAT_OK;
@@ -57,7 +57,7 @@ static leat_status infer(const leati_body *body, const leati_tensor_op *op, cons
                          const int32_t *inputs, int num_inputs, leati_type *outputs,
                          leati_infer_call *call, leat_error *err) {
     leati_type *types = leati_alloc((size_t)num_inputs, sizeof *types);
-    if (!types)
+    if (types == NULL)
         return leati_no_memory(err);
     for (int i = 0; i < num_inputs; i++)
         types[i] = body->values[inputs[i]].type;
@@ -78,19 +78,19 @@ static leat_status infer(const leati_body *body, const leati_tensor_op *op, cons
 static leat_status copy_args(const leati_tensor_op *op, const void *args, void **out,
                              leat_error *err) {
     *out = leati_alloc_zero(1, op->args_size ? op->args_size : 1);
-    if (!*out)
+    if (*out == NULL)
         return leati_no_memory(err);
-    if (!op->rows)
+    if (op->rows == NULL)
         return LEAT_OK;
-    leat_status status = args ? leati_rows_copy(op->rows, args, *out, err)
-                              : leati_rows_defaults(op->rows, *out, err);
-    if (status) {
+    leat_status status = args != NULL ? leati_rows_copy(op->rows, args, *out, err)
+                                      : leati_rows_defaults(op->rows, *out, err);
+    if (status != LEAT_OK) {
         leati_free(*out);
         *out = NULL;
         return status;
     }
     status = leati_rows_check(op->rows, *out, op->name, err);
-    if (status) {
+    if (status != LEAT_OK) {
         leati_rows_fini(op->rows, *out);
         leati_free(*out);
         *out = NULL;
@@ -99,7 +99,7 @@ static leat_status copy_args(const leati_tensor_op *op, const void *args, void *
 }
 
 static void free_args(const leati_tensor_op *op, void *args) {
-    if (args && op->rows)
+    if (args != NULL && op->rows != NULL)
         leati_rows_fini(op->rows, args);
     leati_free(args);
 }
@@ -120,7 +120,7 @@ static leat_status append(leati_body *body, leati_node *node, const leati_type *
     for (int i = 0; i < num_outputs; i++) {
         leati_value *value = &body->values[body->num_values++];
         *value = (leati_value){.type = outputs[i], .node = (int32_t)body->num_nodes, .output = i};
-        if (outputs[i].element)
+        if (outputs[i].element != NULL)
             value->type.element = leat_spec_ref(outputs[i].element);
     }
     body->nodes[body->num_nodes++] = *node;
@@ -134,23 +134,23 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
     leati_infer_call call = {0};
     leati_node node = {.op = op, .num_inputs = num_inputs, .number = number};
     leat_status status = check_inputs(body, op, inputs, num_inputs, err);
-    if (status)
+    if (status != LEAT_OK)
         goto named;
     status = copy_args(op, args, &node.args, err);
-    if (status)
+    if (status != LEAT_OK)
         goto named;
     status = infer(body, op, node.args, inputs, num_inputs, outputs, &call, err);
-    if (status)
+    if (status != LEAT_OK)
         goto named;
     node.inputs = leati_alloc((size_t)num_inputs, sizeof *node.inputs);
-    if (!node.inputs) {
+    if (node.inputs == NULL) {
         status = leati_no_memory(err);
         goto named;
     }
     if (num_inputs)
         memcpy(node.inputs, inputs, (size_t)num_inputs * sizeof *node.inputs);
     status = append(body, &node, outputs, call.num_outputs, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         leati_op_infer_fini(&call);
         return LEAT_OK;
     }
@@ -186,13 +186,13 @@ void leati_body_fini(leati_body *body) {
 
 uint32_t leati_body_node_flags(const leati_node *node) {
     const leati_tensor_op *op = node->op;
-    uint32_t flags = op->node_flags ? op->node_flags(node->args) : op->flags;
-    for (const leati_row *row = op->rows; row && row->type != LEATI_ROW_END; row++) {
+    uint32_t flags = op->node_flags != NULL ? op->node_flags(node->args) : op->flags;
+    for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
         if (row->type != LEATI_ROW_FUNCTION)
             continue;
         const leat_function *function =
             *(leat_function *const *)(const void *)((const char *)node->args + row->offset);
-        if (function)
+        if (function != NULL)
             flags |= function->flags;
     }
     return flags;

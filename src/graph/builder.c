@@ -11,12 +11,12 @@
 
 leat_graph *leat_graph_new(const leat_spec *input, leat_error *err) {
     leat_graph *graph = leati_alloc_zero(1, sizeof *graph);
-    if (!graph) {
+    if (graph == NULL) {
         leati_no_memory(err);
         return NULL;
     }
-    graph->input = input ? leat_spec_ref(input) : NULL;
-    if (leati_body_add_arguments(&graph->body, input, err)) {
+    graph->input = input != NULL ? leat_spec_ref(input) : NULL;
+    if (leati_body_add_arguments(&graph->body, input, err) != LEAT_OK) {
         leat_graph_free(graph);
         return NULL;
     }
@@ -24,9 +24,9 @@ leat_graph *leat_graph_new(const leat_spec *input, leat_error *err) {
 }
 
 void leat_graph_free(leat_graph *graph) {
-    if (!graph)
+    if (graph == NULL)
         return;
-    if (graph->hook_free)
+    if (graph->hook_free != NULL)
         graph->hook_free(graph->hook_context);
     leati_body_fini(&graph->body);
     leat_spec_unref(graph->input);
@@ -39,36 +39,38 @@ static leat_value failed(leat_graph *graph) {
 }
 
 leat_value leati_graph_error(leat_graph *graph, const leat_error *err) {
-    if (graph && !graph->error.code && err->code)
+    if (graph != NULL && graph->error.code == LEAT_OK && err->code != LEAT_OK)
         graph->error = *err;
     return failed(graph);
 }
 
 leat_value leat_graph_fail(leat_graph *graph, leat_status code, const char *text) {
     leat_error err = {0};
-    leati_fail(&err, code ? code : LEAT_UNKNOWN, "%s", text ? text : "the tracer failed");
+    leati_fail(&err, code != LEAT_OK ? code : LEAT_UNKNOWN, "%s",
+               text != NULL ? text : "the tracer failed");
     return leati_graph_error(graph, &err);
 }
 
 leat_status leat_graph_take_error(leat_graph *graph, leat_error *err) {
     leat_error first = graph->error;
     graph->error = (leat_error){0};
-    if (first.code && err)
+    if (first.code != LEAT_OK && err != NULL)
         *err = first;
     return first.code;
 }
 
 const leat_spec *leat_value_element(leat_value value) {
-    bool known = value.graph && value.id >= 0 && (size_t)value.id < value.graph->body.num_values;
+    bool known =
+        value.graph != NULL && value.id >= 0 && (size_t)value.id < value.graph->body.num_values;
     return known ? value.graph->body.values[value.id].type.element : NULL;
 }
 
 int leat_graph_num_arguments(const leat_graph *graph) {
-    return graph ? graph->body.num_arguments : 0;
+    return graph != NULL ? graph->body.num_arguments : 0;
 }
 
 leat_value leat_graph_argument(leat_graph *graph, int index) {
-    if (!graph)
+    if (graph == NULL)
         return failed(graph);
     if (index < 0 || index >= graph->body.num_arguments) {
         leat_error err = {0};
@@ -81,27 +83,28 @@ leat_value leat_graph_argument(leat_graph *graph, int index) {
 
 /* The value behind a handle, or NULL for a failed one. */
 static const leati_value *find_value(leat_value value) {
-    if (!value.graph || value.id < 0 || (size_t)value.id >= value.graph->body.num_values)
+    if (value.graph == NULL || value.id < 0 || (size_t)value.id >= value.graph->body.num_values)
         return NULL;
     return &value.graph->body.values[value.id];
 }
 
 leat_dtype leat_value_dtype(leat_value value) {
     const leati_value *found = find_value(value);
-    return found ? found->type.dtype : LEAT_INVALID;
+    return found != NULL ? found->type.dtype : LEAT_INVALID;
 }
 
 leat_shape leat_value_shape(leat_value value) {
     const leati_value *found = find_value(value);
-    return found ? found->type.shape : (leat_shape){.rank = LEAT_UNKNOWN_RANK};
+    return found != NULL ? found->type.shape : (leat_shape){.rank = LEAT_UNKNOWN_RANK};
 }
 
 int32_t leati_graph_add(leat_graph *graph, const leati_tensor_op *op, const void *args,
                         const int32_t *inputs, int num_inputs) {
-    if (!graph || graph->error.code)
+    if (graph == NULL || graph->error.code != LEAT_OK)
         return -1;
     leat_error err = {0};
-    if (leati_body_add_node(&graph->body, op, args, inputs, num_inputs, graph->next_number, &err)) {
+    if (leati_body_add_node(&graph->body, op, args, inputs, num_inputs, graph->next_number, &err) !=
+        LEAT_OK) {
         leati_graph_error(graph, &err);
         return -1;
     }
@@ -109,7 +112,7 @@ int32_t leati_graph_add(leat_graph *graph, const leati_tensor_op *op, const void
     int32_t node = (int32_t)graph->body.num_nodes - 1;
     graph->body.nodes[node].reverse = graph->reverses;
     leati_graph_note_writes(graph, node);
-    if (graph->hook && graph->hook(graph->hook_context, graph, node, &err)) {
+    if (graph->hook != NULL && graph->hook(graph->hook_context, graph, node, &err) != LEAT_OK) {
         leati_prefix(&err, "op %s (node %d)", op->name, (int)node);
         leati_graph_error(graph, &err);
         return -1;
@@ -125,7 +128,7 @@ static bool collect_ids(leat_graph *graph, const leati_tensor_op *op, const leat
         if (inputs[i].id < 0 || inputs[i].graph != graph) {
             leati_fail(&err, LEAT_INVALID_ARGUMENT, "op %s (node %zu): input %d is %s", op->name,
                        graph->body.num_nodes, i,
-                       inputs[i].graph && inputs[i].graph != graph
+                       inputs[i].graph != NULL && inputs[i].graph != graph
                            ? "a value of another graph; pass it as an argument"
                            : "not a value; check the call that should have made it");
             leati_graph_error(graph, &err);
@@ -138,7 +141,7 @@ static bool collect_ids(leat_graph *graph, const leati_tensor_op *op, const leat
 
 /* The graph of the first input that has one. */
 static leat_graph *graph_of(leat_graph *graph, const leat_value *inputs, int num_inputs) {
-    for (int i = 0; i < num_inputs && !graph; i++)
+    for (int i = 0; i < num_inputs && graph == NULL; i++)
         graph = inputs[i].graph;
     return graph;
 }
@@ -146,12 +149,12 @@ static leat_graph *graph_of(leat_graph *graph, const leat_value *inputs, int num
 int32_t leati_graph_add_values(leat_graph *graph, const leati_tensor_op *op, const void *args,
                                const leat_value *inputs, int num_inputs) {
     graph = graph_of(graph, inputs, num_inputs);
-    if (!graph || graph->error.code)
+    if (graph == NULL || graph->error.code != LEAT_OK)
         return -1;
     int32_t few[16] = {0}, *ids = few;
     if (num_inputs > 16)
         ids = leati_alloc((size_t)num_inputs, sizeof *ids);
-    if (!ids) {
+    if (ids == NULL) {
         leat_error err = {0};
         leati_no_memory(&err);
         leati_graph_error(graph, &err);
@@ -173,15 +176,15 @@ leat_value leati_graph_node(leat_graph *graph, const leati_tensor_op *op, const 
 }
 
 leat_value leat_graph_tensor(leat_graph *graph, const leat_tensor *tensor) {
-    if (!graph || graph->error.code)
+    if (graph == NULL || graph->error.code != LEAT_OK)
         return failed(graph);
     leat_error err = {0};
     leat_value value = failed(graph);
-    if (!tensor || tensor->dtype == LEAT_INVALID) {
+    if (tensor == NULL || tensor->dtype == LEAT_INVALID) {
         leati_tensor_missing(&err, "the constant");
         return leati_graph_error(graph, &err);
     }
-    if (leati_graph_constant(graph, tensor, &value, &err))
+    if (leati_graph_constant(graph, tensor, &value, &err) != LEAT_OK)
         return leati_graph_error(graph, &err);
     return value;
 }

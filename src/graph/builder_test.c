@@ -23,7 +23,7 @@ static void finish_fails(leat_graph *graph, leat_value value, leat_status code, 
     leat_error err = {0};
     assert_null(leat_graph_finish(graph, &value, 1, NULL, &err));
     assert_int_equal(err.code, code);
-    if (!strstr(err.text, text))
+    if (strstr(err.text, text) == NULL)
         fail_msg("found \"%s\", expected \"%s\" in it", err.text, text);
 }
 
@@ -273,9 +273,9 @@ static void test_reads_are_shared_until_an_assignment(void **state) {
 static leat_status call_read_and_finish(void *context, leat_error *err) {
     leat_value out[LEAT_MAX_OUTPUTS];
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2), err);
-    leat_graph *graph = spec ? leat_graph_new(spec, err) : NULL;
+    leat_graph *graph = spec != NULL ? leat_graph_new(spec, err) : NULL;
     leat_spec_unref(spec);
-    if (!graph)
+    if (graph == NULL)
         return torture_code(err);
     const float numbers[2] = {1, 2};
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), numbers);
@@ -286,7 +286,7 @@ static leat_status call_read_and_finish(void *context, leat_error *err) {
     out[1] = leat_graph_read(graph, context);
     leat_function *function = leat_graph_finish(graph, out, 2, NULL, err);
     leat_function_unref(function);
-    return function ? LEAT_OK : torture_code(err);
+    return function != NULL ? LEAT_OK : torture_code(err);
 }
 
 static void test_each_allocation_failing(void **state) {

@@ -53,11 +53,11 @@ static int64_t given_by(const json_t *attribute, const char *what) {
 /* The tensor of a value that is known while the graph is built. Owned; false: unknown. */
 static bool known_value(const leat_graph *graph, int32_t id, leat_tensor *out) {
     leat_error ignored = {0};
-    if (graph->hook_value)
+    if (graph->hook_value != NULL)
         return graph->hook_value(graph->hook_context, id, out, &ignored) == LEAT_OK;
     int32_t node = graph->body.values[id].node;
     const leat_tensor *constant = node < 0 ? NULL : leati_node_constant(&graph->body.nodes[node]);
-    if (constant)
+    if (constant != NULL)
         *out = leat_tensor_ref(constant);
     return constant != NULL;
 }
@@ -75,9 +75,9 @@ static json_t *placeholder(const leati_row *row) {
 }
 
 static leat_status bind_attribute(call *c, const char *name, int64_t number, leat_error *err) {
-    const leati_row *row = c->op->rows ? leati_rows_find(c->op->rows, name) : NULL;
+    const leati_row *row = c->op->rows != NULL ? leati_rows_find(c->op->rows, name) : NULL;
     leat_tensor tensor;
-    if (!row)
+    if (row == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "there is no argument %s", name);
     if (number < 0 || number >= c->num_inputs || c->inputs[number].graph != c->graph ||
         c->inputs[number].id < 0)
@@ -88,8 +88,8 @@ static leat_status bind_attribute(call *c, const char *name, int64_t number, lea
     if (known_value(c->graph, c->inputs[number].id, &tensor)) {
         value = leati_json_of_tensor(&tensor, err);
         leat_tensor_unref(&tensor);
-        if (!value)
-            return err && err->code ? err->code : LEAT_RESOURCE_EXHAUSTED;
+        if (value == NULL)
+            return err != NULL && err->code != LEAT_OK ? err->code : LEAT_RESOURCE_EXHAUSTED;
     } else if (!(row->flags & LEATI_TENSOR)) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "argument %s must be known while the function is traced; found a value "
@@ -118,7 +118,7 @@ static leat_status split_inputs(call *c, leat_error *err) {
                                 "%d inputs, some of which give arguments; expected at most %d",
                                 c->num_inputs, LEAT_MAX_OUTPUTS);
         leat_status status = bind_attribute(c, name, number, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         taken[number] = any = true;
     }
@@ -178,7 +178,7 @@ static void fit_inputs(call *c) {
         widen_halves(c);
     if (c->op->quotient)
         widen_quotient(c);
-    if (!types || !strchr(types, '<'))
+    if (types == NULL || strchr(types, '<') == NULL)
         return;
     for (int i = 0; i < c->num_inputs && leati_input_type_next(&types, &type); i++) {
         leat_dtype dtype = leat_value_dtype(c->inputs[i]);
@@ -197,16 +197,16 @@ static leat_status put_functions(const call *c, const json_t *attributes, void *
     json_t *attribute = NULL;
     json_object_foreach((json_t *)(uintptr_t)attributes, name, attribute) {
         int64_t number = given_by(attribute, "function");
-        const leati_row *row = c->op->rows ? leati_rows_find(c->op->rows, name) : NULL;
+        const leati_row *row = c->op->rows != NULL ? leati_rows_find(c->op->rows, name) : NULL;
         if (number < 0)
             continue;
-        if (!row || row->type != LEATI_ROW_FUNCTION || number >= c->num_functions ||
-            !c->functions[number])
+        if (row == NULL || row->type != LEATI_ROW_FUNCTION || number >= c->num_functions ||
+            c->functions[number] == NULL)
             return leati_refuse(err, VALUE,
                                 "argument %s is function %lld; expected an argument that is a "
                                 "function, and one of %d functions that are not NULL",
                                 name, (long long)number, c->num_functions);
-        if (args) {
+        if (args != NULL) {
             leat_object **at = (leat_object **)(void *)((char *)args + row->offset);
             leati_object_unref(*at);
             *at = leati_object_ref(c->functions[number]);
@@ -229,7 +229,7 @@ static int fill_outputs(const call *c, int32_t first) {
             c->half != LEAT_INVALID && leati_graph_dtype_is_floating(leat_value_dtype(output));
         c->outputs[i] = rounds ? leat_op_cast(output, c->half) : output;
     }
-    return graph->error.code ? -1 : count;
+    return graph->error.code != LEAT_OK ? -1 : count;
 }
 
 static int add_node(call *c, const void *args) {
@@ -238,7 +238,7 @@ static int add_node(call *c, const void *args) {
                         ? leati_graph_add_values(graph, c->op, args, c->inputs, c->num_inputs)
                         : leati_graph_add_computed(graph, c->op, args, c->inputs, c->num_inputs,
                                                    c->at->bound, c->at->values, c->num_bound);
-    return first < 0 && graph->error.code ? -1 : fill_outputs(c, first);
+    return first < 0 && graph->error.code != LEAT_OK ? -1 : fill_outputs(c, first);
 }
 
 /* Reads the attributes and adds the node; `given` are the attributes as the caller wrote them. */
@@ -248,19 +248,19 @@ static int make_call(call *c, const json_t *given) {
     void *args = NULL;
     int count = -1;
     leat_status status = put_functions(c, given, NULL, &err);
-    if (!status)
+    if (status == LEAT_OK)
         status = split_inputs(c, &err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_node_args_read(graph, c->op, c->attributes, 0, &args, &err);
-    if (!status) {
-        status = args ? put_functions(c, given, args, &err) : LEAT_OK;
-        if (!status) {
+    if (status == LEAT_OK) {
+        status = args != NULL ? put_functions(c, given, args, &err) : LEAT_OK;
+        if (status == LEAT_OK) {
             fit_inputs(c);
             count = add_node(c, args);
         }
         leati_node_args_free(c->op, args);
     }
-    if (status) {
+    if (status != LEAT_OK) {
         leati_prefix(&err, "op %s (node %zu)", c->op->name, graph->body.num_nodes);
         leati_graph_error(graph, &err);
     }
@@ -271,7 +271,7 @@ static int make_call(call *c, const json_t *given) {
 static const leati_tensor_op *operation_over(const char *name, const leat_value *inputs,
                                              int num_inputs) {
     const leati_tensor_op *op = leati_graph_op_find(name);
-    if (!op || !op->of_strings)
+    if (op == NULL || op->of_strings == NULL)
         return op;
     for (int i = 0; i < num_inputs; i++)
         if (leat_value_dtype(inputs[i]) != LEAT_STRING)
@@ -283,7 +283,7 @@ int leat_graph_call_functions(leat_graph *graph, const char *operation, const ch
                               leat_function *const *functions, int num_functions,
                               const leat_value *inputs, int num_inputs, leat_value *outputs,
                               int capacity) {
-    if (!graph || graph->error.code)
+    if (graph == NULL || graph->error.code != LEAT_OK)
         return -1;
     leat_error err = {0};
     call_values values;
@@ -298,17 +298,17 @@ int leat_graph_call_functions(leat_graph *graph, const char *operation, const ch
     json_t *given = NULL;
     int count = -1;
     c.op = operation_over(operation, inputs, num_inputs);
-    if (!c.op) {
+    if (c.op == NULL) {
         leati_fail(&err, LEAT_NOT_FOUND,
                    "no tensor operation is called \"%s\"; `leat ops` lists them",
-                   operation ? operation : "(null)");
-    } else if (attributes) {
+                   operation != NULL ? operation : "(null)");
+    } else if (attributes != NULL) {
         given = leati_json_parse(attributes, strlen(attributes), &err);
-        c.attributes = given ? leati_json_copy(given, &err) : NULL;
-        if (err.code)
+        c.attributes = given != NULL ? leati_json_copy(given, &err) : NULL;
+        if (err.code != LEAT_OK)
             leati_prefix(&err, "op %s (node %zu)", c.op->name, graph->body.num_nodes);
     }
-    if (err.code)
+    if (err.code != LEAT_OK)
         leati_graph_error(graph, &err);
     else
         count = make_call(&c, given);

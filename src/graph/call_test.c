@@ -109,7 +109,7 @@ static void test_seeds(void **state) {
 
 static int plus(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = context ? leat_op_multiply(x, x) : leat_op_add(x, x);
+    outputs[0] = context != NULL ? leat_op_multiply(x, x) : leat_op_add(x, x);
     return 1;
 }
 
@@ -173,7 +173,7 @@ static leat_tensor computed(const char *op, const leat_tensor *inputs, int count
         in[i] = leat_graph_argument(graph, i);
     int made = leat_graph_call(graph, op, NULL, in, count, out, LEAT_MAX_OUTPUTS);
     leat_function *function = leat_graph_finish(graph, out, made < 0 ? 0 : made, NULL, &err);
-    if (!function)
+    if (function == NULL)
         return results[0];
     assert_int_equal(leati_interpret(function, inputs, NULL, results, &err), LEAT_OK);
     for (int i = 0; i < made; i++)

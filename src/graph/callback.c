@@ -9,7 +9,7 @@
 
 static void callback_free(leat_object *object) {
     leati_callback *callback = (leati_callback *)(void *)object;
-    if (callback->release)
+    if (callback->release != NULL)
         callback->release(callback->context);
     leati_turn_fini(&callback->turn);
     leati_free(callback->name);
@@ -19,14 +19,14 @@ static void callback_free(leat_object *object) {
 static const leati_object_type callback_type = {.name = "callback", .free = callback_free};
 
 bool leati_callback_is_object(const leat_object *object) {
-    return object && object->type == &callback_type;
+    return object != NULL && object->type == &callback_type;
 }
 
 /* Owned; NULL without memory, and then the context is not released. */
 static leati_callback *callback_new(leat_callback function, void *context, const char *name,
                                     uint32_t flags, leat_error *err) {
     leati_callback *callback = leati_alloc_zero(1, sizeof *callback);
-    if (!callback) {
+    if (callback == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -36,7 +36,7 @@ static leati_callback *callback_new(leat_callback function, void *context, const
     callback->context = context;
     callback->flags = flags;
     callback->name = leati_strdup(name);
-    if (name && !callback->name) {
+    if (name != NULL && callback->name == NULL) {
         leati_no_memory(err);
         leati_object_unref(callback);
         return NULL;
@@ -55,7 +55,7 @@ leat_status leati_callback_run(leati_callback *callback, const leat_element *in,
     leat_status status = callback->function(callback->context, in, out, &failure);
     if (!pure)
         leati_turn_leave(&callback->turn);
-    if (!status)
+    if (status == LEAT_OK)
         return LEAT_OK;
     return leati_fail_callback(err, status, &failure, "callback", callback->name);
 }
@@ -67,38 +67,38 @@ static leati_names registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 leat_status leat_callback_register(const char *name, leat_callback callback, void *context,
                                    uint32_t flags, leat_error *err) {
     leati_callback *object = NULL;
-    if (!name || !*name)
+    if (name == NULL || !*name)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "a registered callback needs a name");
-    if (callback && !(object = callback_new(callback, context, name, flags, err)))
+    if (callback != NULL && (object = callback_new(callback, context, name, flags, err)) == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    return leati_names_set(&registry, name, object ? &object->object : NULL, err);
+    return leati_names_set(&registry, name, object != NULL ? &object->object : NULL, err);
 }
 
 leat_status leati_callback_check_registered(const leat_object *object, leat_error *err) {
     const leati_callback *callback = (const leati_callback *)(const void *)object;
     leati_callback *found = leati_names_find(&registry, callback->name);
     leati_object_unref(found);
-    if (found)
+    if (found != NULL)
         return LEAT_OK;
     return leati_fail(err, LEAT_UNIMPLEMENTED,
                       "callback \"%s\" is not registered, so it cannot be written; name it with "
                       "leat_callback_register",
-                      callback->name ? callback->name : "(unnamed)");
+                      callback->name != NULL ? callback->name : "(unnamed)");
 }
 
 static leat_status fail_unregistered(const char *name, leat_error *err) {
     return leati_fail(err, LEAT_NOT_FOUND,
                       "callback \"%s\" is not registered; call leat_callback_register before "
                       "reading",
-                      name ? name : "(unnamed)");
+                      name != NULL ? name : "(unnamed)");
 }
 
 leat_status leati_callback_resolve(const leati_tensor_op *op, void *args, leat_error *err) {
     struct leati_call_args *call = args;
-    if (op != &leati_tensor_op_call || call->callback)
+    if (op != &leati_tensor_op_call || call->callback != NULL)
         return LEAT_OK;
     leati_callback *found = leati_names_find(&registry, call->name);
-    if (!found)
+    if (found == NULL)
         return fail_unregistered(call->name, err);
     call->callback = &found->object;
     call->pure = (found->flags & LEAT_PURE) != 0;
@@ -111,7 +111,7 @@ static leat_function *build(leati_callback *callback, const leat_spec *input,
                             const leat_spec *output, leat_error *err) {
     leat_value values[LEAT_MAX_OUTPUTS];
     leat_graph *graph = leat_graph_new(input, err);
-    if (!graph)
+    if (graph == NULL)
         return NULL;
     struct leati_call_args args = {.name = callback->name,
                                    .callback = &callback->object,
@@ -120,7 +120,7 @@ static leat_function *build(leati_callback *callback, const leat_spec *input,
                                    .pure = (callback->flags & LEAT_PURE) != 0};
     int num_inputs = graph->body.num_arguments, num_outputs = leat_spec_num_components(output);
     int32_t *ids = leati_alloc((size_t)num_inputs, sizeof *ids);
-    if (!ids) {
+    if (ids == NULL) {
         leati_no_memory(err);
         leat_graph_free(graph);
         return NULL;
@@ -140,18 +140,18 @@ leat_function *leat_function_from_callback(leat_callback callback, void *context
                                            leat_error *err) {
     leat_function *function = NULL;
     leati_callback *object = NULL;
-    if (callback && input && output)
+    if (callback != NULL && input != NULL && output != NULL)
         object = callback_new(callback, context, name, flags, err);
-    else if (err && !err->code)
+    else if (err != NULL && err->code == LEAT_OK)
         leati_fail(err, LEAT_INVALID_ARGUMENT, "%s of the callback function is NULL",
-                   !callback ? "the callback"
-                   : input   ? "the output spec"
-                             : "the input spec");
-    if (object) {
+                   callback == NULL ? "the callback"
+                   : input != NULL  ? "the output spec"
+                                    : "the input spec");
+    if (object != NULL) {
         object->release = release;
         function = build(object, input, output, err);
         leati_object_unref(object);
-    } else if (release) {
+    } else if (release != NULL) {
         release(context);
     }
     leat_spec_unref(input);
@@ -163,7 +163,7 @@ leat_function *leati_callback_function_named(const char *name, const leat_spec *
                                              const leat_spec *output, leat_error *err) {
     leati_callback *found = leati_names_find(&registry, name);
     leat_function *function = NULL;
-    if (found)
+    if (found != NULL)
         function = build(found, input, output, err);
     else
         fail_unregistered(name, err);

@@ -16,7 +16,7 @@ static leat_spec *int_spec(void) {
 
 static leat_status doubles(void *context, const leat_element *in, leat_element *out,
                            leat_error *err) {
-    if (context)
+    if (context != NULL)
         ++*(int *)context;
     leat_tensor result = leat_scalar_int64(2 * *(const int64_t *)in->tensors[0].data);
     leat_status status = leat_element_set(out, in->spec, &result, err);
@@ -28,7 +28,7 @@ static leat_status refuses(void *context, const leat_element *in, leat_element *
                            leat_error *err) {
     (void)in;
     (void)out;
-    if (context && err)
+    if (context != NULL && err != NULL)
         snprintf(err->text, sizeof err->text, "%s", (const char *)context);
     return LEAT_DATA_LOSS;
 }
@@ -63,7 +63,7 @@ static leat_function *function_of(leat_callback callback, void *context, const c
     leat_error err = {0};
     leat_function *function =
         LEAT_CALLBACK(callback, context, NULL, name, flags, int_spec(), int_spec(), &err);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -72,7 +72,7 @@ static leat_status run(const leat_function *function, int64_t x, int64_t *result
     leat_tensor in = leat_scalar_int64(x), out;
     leat_status status = leati_interpret(function, &in, NULL, &out, err);
     leat_tensor_unref(&in);
-    if (!status) {
+    if (status == LEAT_OK) {
         *result = *(int64_t *)out.data;
         leat_tensor_unref(&out);
     }
@@ -234,7 +234,7 @@ static leat_status calls_itself(void *context, const leat_element *in, leat_elem
     int64_t x = *(const int64_t *)in->tensors[0].data, inner = 0;
     if (x > 0) {
         leat_status status = run(test->function, x - 1, &inner, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     leat_tensor sum = leat_scalar_int64(x + inner);
@@ -258,17 +258,17 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_function *function =
         LEAT_CALLBACK(forgets, NULL, NULL, "f", 0, leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
                       leat_spec_tuple(NULL, 0, err), err);
-    if (!function)
+    if (function == NULL)
         return torture_code(err);
     const int64_t x = 1;
     leat_tensor in = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &x);
     leat_status status = leati_interpret(function, &in, NULL, NULL, err);
     leat_function_unref(function);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = leat_callback_register("f", forgets, NULL, 0, err);
     leat_status forgotten = leat_callback_register("f", NULL, NULL, 0, err);
-    return status ? status : forgotten;
+    return status != LEAT_OK ? status : forgotten;
 }
 
 static void test_each_allocation_failing(void **state) {

@@ -25,7 +25,7 @@ struct leati_draws {
 
 leati_draws *leati_draws_new(leat_error *err) {
     leati_draws *draws = leati_alloc_zero(1, sizeof *draws);
-    if (!draws) {
+    if (draws == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -34,7 +34,7 @@ leati_draws *leati_draws_new(leat_error *err) {
 }
 
 void leati_draws_free(leati_draws *draws) {
-    if (!draws)
+    if (draws == NULL)
         return;
     pthread_mutex_destroy(&draws->lock);
     leati_free(draws->places);
@@ -50,10 +50,10 @@ leati_draws *leati_draws_of_function(const leat_function *function, leat_error *
     /* The table is no part of what the function is. */
     _Atomic(leati_draws *) *place = (_Atomic(leati_draws *) *)(uintptr_t)&function->draws;
     leati_draws *found = atomic_load(place);
-    if (found)
+    if (found != NULL)
         return found;
     leati_draws *made = leati_draws_new(err);
-    if (!made || atomic_compare_exchange_strong(place, &found, made))
+    if (made == NULL || atomic_compare_exchange_strong(place, &found, made))
         return made;
     leati_draws_free(made);
     return found;
@@ -74,7 +74,7 @@ static leat_status make_room(leati_draws *draws, leat_error *err) {
         return LEAT_OK;
     leati_draws wide = {.room = draws->room ? 2 * draws->room : 16};
     wide.places = leati_alloc_zero(wide.room, sizeof *wide.places);
-    if (!wide.places)
+    if (wide.places == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < draws->room; i++)
         if (draws->places[i].key)
@@ -103,12 +103,12 @@ static leat_status exchange(leati_draws *draws, uint64_t key, const uint64_t *po
     pthread_mutex_lock(&draws->lock);
     forget_other_epochs(draws);
     leat_status status = make_room(draws, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         struct place *place = find(draws, key);
         draws->used += place->key == 0;
         place->key = key;
         *out = place->position;
-        place->position = position ? *position : place->position + blocks;
+        place->position = position != NULL ? *position : place->position + blocks;
     }
     pthread_mutex_unlock(&draws->lock);
     return status;
@@ -134,12 +134,12 @@ leat_status leati_draws_begin(const leati_call_context *context, int64_t number,
     *out = 0;
     if (draws == leati_draws_of_eager())
         return seeds ? exchange(draws, seeds, NULL, blocks, out, err) : LEAT_OK;
-    if (context->replays && context->kept)
+    if (context->replays && context->kept != NULL)
         return exchange(context->kept, key_of_run(context, number), NULL, 0, out, err);
     leat_status status =
         exchange(draws, key_of(context->path, (uint64_t)number), NULL, blocks, out, err);
     uint64_t before = 0;
-    if (!status && context->kept && context->trail)
+    if (status == LEAT_OK && context->kept != NULL && context->trail)
         status = exchange(context->kept, key_of_run(context, number), out, 0, &before, err);
     return status;
 }
@@ -161,5 +161,5 @@ leat_status leati_draws_enter(const leat_function *function, leati_call_context 
         return LEAT_OK;
     context->draws = leati_draws_of_function(function, err);
     context->path = 0;
-    return context->draws ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+    return context->draws != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
 }

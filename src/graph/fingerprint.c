@@ -9,7 +9,7 @@
 #include <string.h>
 
 static uint64_t hash_text(const char *text, uint64_t seed) {
-    return text ? leati_hash(text, strlen(text), seed) : leati_hash("", 1, seed);
+    return text != NULL ? leati_hash(text, strlen(text), seed) : leati_hash("", 1, seed);
 }
 
 static uint64_t hash_int(int64_t value, uint64_t seed) {
@@ -25,7 +25,7 @@ static uint64_t hash_shape(const leat_shape *shape, uint64_t seed) {
 
 /* Specs are as deep as their constructors allow. */
 static uint64_t hash_spec(const leat_spec *spec, uint64_t seed) {
-    if (!spec)
+    if (spec == NULL)
         return hash_int(-1, seed);
     leat_spec_kind kind = leat_spec_get_kind(spec);
     seed = hash_int((int64_t)kind, seed);
@@ -74,7 +74,7 @@ static uint64_t hash_object(const leat_object *object, uint64_t seed) {
         return hash_int((int64_t)((const leat_function *)(const void *)object)->fingerprint, seed);
     if (leati_variable_is_object(object))
         return hash_text(((const leat_variable *)(const void *)object)->name, seed);
-    if (object && object->type->fingerprint)
+    if (object != NULL && object->type->fingerprint != NULL)
         return hash_int((int64_t)object->type->fingerprint(object), seed);
     return hash_int(object != NULL, seed);
 }
@@ -95,8 +95,8 @@ static uint64_t hash_row(const leati_row *row, const void *at, uint64_t seed) {
     }
     case LEATI_ROW_INTS: {
         const leati_ints *ints = at;
-        seed =
-            hash_int(ints->count > 0 || !ints->values ? ints->count : -1, seed); /* []: no null */
+        seed = hash_int(ints->count > 0 || ints->values == NULL ? ints->count : -1,
+                        seed); /* []: no null */
         return ints->count ? leati_hash(ints->values, (size_t)ints->count * sizeof(int64_t), seed)
                            : seed;
     }
@@ -120,7 +120,7 @@ static uint64_t hash_row(const leati_row *row, const void *at, uint64_t seed) {
 }
 
 uint64_t leati_graph_rows_fingerprint(const leati_row *rows, const void *args, uint64_t seed) {
-    for (const leati_row *row = rows; row && row->type != LEATI_ROW_END; row++)
+    for (const leati_row *row = rows; row != NULL && row->type != LEATI_ROW_END; row++)
         seed = hash_row(row, (const char *)args + row->offset, hash_text(row->name, seed));
     return seed;
 }

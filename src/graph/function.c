@@ -24,7 +24,7 @@ static const leati_object_type function_type = {.name = "function", .free = func
 
 leat_function *leati_function_new(leat_error *err) {
     leat_function *function = leati_alloc_zero(1, sizeof *function);
-    if (!function) {
+    if (function == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -41,15 +41,15 @@ void leat_function_unref(leat_function *function) {
 }
 
 const leat_spec *leat_function_input(const leat_function *function) {
-    return function ? function->input : NULL;
+    return function != NULL ? function->input : NULL;
 }
 
 const leat_spec *leat_function_output(const leat_function *function) {
-    return function ? function->output : NULL;
+    return function != NULL ? function->output : NULL;
 }
 
 bool leati_graph_object_is_function(const leat_object *object) {
-    return object && object->type == &function_type;
+    return object != NULL && object->type == &function_type;
 }
 
 bool leati_graph_function_has(const leat_function *function, uint32_t flags) {
@@ -96,7 +96,7 @@ void leati_function_seal(leat_function *function) {
 leat_status leati_function_set_outputs(leat_function *function, const int32_t *outputs,
                                        int num_outputs, leat_error *err) {
     function->outputs = leati_alloc((size_t)num_outputs, sizeof *outputs);
-    if (!function->outputs)
+    if (function->outputs == NULL)
         return leati_no_memory(err);
     if (num_outputs)
         memcpy(function->outputs, outputs, (size_t)num_outputs * sizeof *outputs);
@@ -106,20 +106,20 @@ leat_status leati_function_set_outputs(leat_function *function, const int32_t *o
 
 /* The spec of one value: a tensor, or a dataset where its elements are known. Owned. */
 static leat_spec *spec_of_type(const leati_type *type, leat_error *err) {
-    if (type->dtype == LEAT_OBJECT && type->element)
+    if (type->dtype == LEAT_OBJECT && type->element != NULL)
         return leat_spec_dataset(leat_spec_ref(type->element), err);
     return leat_spec_tensor(type->dtype, type->shape, err);
 }
 
 leat_spec *leati_function_spec_of_types(const leati_type *types, int count, leat_error *err) {
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof(leat_spec *));
-    if (!children) {
+    if (children == NULL) {
         leati_no_memory(err);
         return NULL;
     }
     /* A NULL child makes leat_spec_tuple release the others and keep the error. */
     for (int i = 0; i < count; i++)
-        children[i] = i && !children[i - 1] ? NULL : spec_of_type(&types[i], err);
+        children[i] = i && children[i - 1] == NULL ? NULL : spec_of_type(&types[i], err);
     leat_spec *spec = leat_spec_tuple(children, count, err);
     leati_free(children);
     return spec;
@@ -152,7 +152,7 @@ static leat_spec *structured_spec(const leati_type *types, int count, const leat
     leat_dtype *dtypes = leati_alloc((size_t)count, sizeof *dtypes);
     leat_shape *shapes = leati_alloc((size_t)count, sizeof *shapes);
     leat_spec *spec = NULL;
-    if (!dtypes || !shapes) {
+    if (dtypes == NULL || shapes == NULL) {
         leati_no_memory(err);
     } else {
         for (int i = 0; i < count; i++) {
@@ -160,7 +160,7 @@ static leat_spec *structured_spec(const leati_type *types, int count, const leat
             shapes[i] = types[i].shape;
         }
         spec = leati_spec_like(structure, dtypes, shapes, err);
-        if (spec && check_leaves(spec, types, count, err)) {
+        if (spec != NULL && check_leaves(spec, types, count, err) != LEAT_OK) {
             leat_spec_unref(spec);
             spec = NULL;
         }
@@ -174,40 +174,40 @@ leat_status leati_function_set_spec(leat_function *function, const leat_spec *st
                                     leat_error *err) {
     int count = function->num_outputs;
     leati_type *types = leati_alloc((size_t)count, sizeof *types);
-    if (!types)
+    if (types == NULL)
         return leati_no_memory(err);
     for (int i = 0; i < count; i++)
         types[i] = function->body.values[function->outputs[i]].type;
     leat_error failure = {0};
-    if (structure)
+    if (structure != NULL)
         function->output = structured_spec(types, count, structure, &failure);
     else if (count == 1)
         function->output = spec_of_type(&types[0], &failure);
     else
         function->output = leati_function_spec_of_types(types, count, &failure);
     leati_free(types);
-    if (function->output)
+    if (function->output != NULL)
         return LEAT_OK;
-    if (err)
+    if (err != NULL)
         *err = failure;
-    return failure.code ? failure.code : LEAT_INTERNAL;
+    return failure.code != LEAT_OK ? failure.code : LEAT_INTERNAL;
 }
 
 /* An argument-less function still has an input spec: the empty tuple. */
 static leat_status set_input(leat_function *function, leat_spec *input, leat_error *err) {
     leat_error failure = {0};
-    function->input = input ? leat_spec_ref(input) : leat_spec_tuple(NULL, 0, &failure);
-    if (function->input)
+    function->input = input != NULL ? leat_spec_ref(input) : leat_spec_tuple(NULL, 0, &failure);
+    if (function->input != NULL)
         return LEAT_OK;
-    if (err)
+    if (err != NULL)
         *err = failure;
     return failure.code;
 }
 
 static leat_status check_outputs(const leat_graph *graph, const leat_value *outputs,
                                  int num_outputs, leat_error *err) {
-    if (graph->error.code) {
-        if (err)
+    if (graph->error.code != LEAT_OK) {
+        if (err != NULL)
             *err = graph->error;
         return graph->error.code;
     }
@@ -221,12 +221,12 @@ static leat_status check_outputs(const leat_graph *graph, const leat_value *outp
 
 static leat_function *finish(leat_graph *graph, const leat_value *outputs, int num_outputs,
                              const leat_spec *structure, leat_error *err) {
-    if (check_outputs(graph, outputs, num_outputs, err))
+    if (check_outputs(graph, outputs, num_outputs, err) != LEAT_OK)
         return NULL;
     leat_function *function = leati_function_new(err);
     int32_t *ids = leati_alloc((size_t)num_outputs, sizeof *ids);
-    if (!function || !ids) {
-        if (function)
+    if (function == NULL || ids == NULL) {
+        if (function != NULL)
             leati_no_memory(err);
         goto fail;
     }
@@ -234,9 +234,9 @@ static leat_function *finish(leat_graph *graph, const leat_value *outputs, int n
         ids[i] = outputs[i].id;
     function->body = graph->body;
     graph->body = (leati_body){0};
-    if (set_input(function, graph->input, err) ||
-        leati_function_set_outputs(function, ids, num_outputs, err) ||
-        leati_function_set_spec(function, structure, err))
+    if (set_input(function, graph->input, err) != LEAT_OK ||
+        leati_function_set_outputs(function, ids, num_outputs, err) != LEAT_OK ||
+        leati_function_set_spec(function, structure, err) != LEAT_OK)
         goto fail;
     leati_function_seal(function);
     leati_free(ids);
@@ -249,8 +249,8 @@ fail:
 
 leat_function *leat_graph_finish(leat_graph *graph, const leat_value *outputs, int num_outputs,
                                  const leat_spec *structure, leat_error *err) {
-    if (!graph) {
-        if (err && !err->code)
+    if (graph == NULL) {
+        if (err != NULL && err->code == LEAT_OK)
             leati_fail(err, LEAT_INVALID_ARGUMENT, "graph is NULL");
         return NULL;
     }
@@ -264,15 +264,15 @@ leat_function *leat_function_trace_structured(leat_tracer tracer, void *context,
                                               leat_error *err) {
     leat_function *function = NULL;
     leat_value outputs[LEAT_MAX_OUTPUTS];
-    if (!input || !tracer) {
-        if (err && !err->code)
+    if (input == NULL || tracer == NULL) {
+        if (err != NULL && err->code == LEAT_OK)
             leati_fail(err, LEAT_INVALID_ARGUMENT, "%s of the function to trace is NULL",
-                       tracer ? "the input spec" : "the tracer");
+                       tracer != NULL ? "the input spec" : "the tracer");
         leat_spec_unref(structure);
         return NULL;
     }
     leat_graph *graph = leat_graph_new(input, err);
-    if (graph) {
+    if (graph != NULL) {
         int count = tracer(context, graph, outputs);
         if (count < 0 || count > LEAT_MAX_OUTPUTS)
             leat_graph_fail(graph, LEAT_UNKNOWN, "the tracer failed without a text");
@@ -288,9 +288,10 @@ leat_function *leat_function_trace(leat_tracer tracer, void *context, const leat
 }
 
 leat_function *leat_function_at(leat_function *function, const char *file, int line) {
-    const char *name = file ? strrchr(file, '/') : NULL;
-    if (function && file)
-        snprintf(function->place, sizeof function->place, "%.48s:%d", name ? name + 1 : file, line);
+    const char *name = file != NULL ? strrchr(file, '/') : NULL;
+    if (function != NULL && file != NULL)
+        snprintf(function->place, sizeof function->place, "%.48s:%d",
+                 name != NULL ? name + 1 : file, line);
     return function;
 }
 

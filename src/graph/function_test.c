@@ -170,7 +170,7 @@ static void test_names_and_lines_of_the_table(void **state) {
         size_t length = strlen(ops[i]->name);
         assert_memory_equal(line, ops[i]->name, length);
         assert_int_equal(line[length], ' ');
-        const char *paths = ops[i]->names ? ops[i]->names : "";
+        const char *paths = ops[i]->names != NULL ? ops[i]->names : "";
         assert_memory_equal(line + length + 1, paths, strlen(paths));
         line += length + 1 + strlen(paths);
         assert_int_equal(*line++, i + 1 < count ? '\n' : '\0');

@@ -33,7 +33,7 @@ static leat_status pass_init(struct pass *pass, leat_graph *graph, leat_error *e
         .graph = graph, .num_nodes = graph->body.num_nodes, .num_values = graph->body.num_values};
     pass->reaches = leati_alloc_zero(pass->num_values, sizeof(bool));
     pass->gradients = leati_alloc(pass->num_values, sizeof *pass->gradients);
-    if (!pass->reaches || !pass->gradients)
+    if (pass->reaches == NULL || pass->gradients == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < pass->num_values; i++)
         pass->gradients[i] = -1;
@@ -67,7 +67,7 @@ static void mark_reached(struct pass *pass, const leat_value *sources, int num_s
 static leat_status accumulate(struct pass *pass, int32_t value, leat_value gradient,
                               leat_error *err) {
     leat_graph *graph = pass->graph;
-    if (graph->error.code || gradient.id < 0)
+    if (graph->error.code != LEAT_OK || gradient.id < 0)
         return LEAT_OK;
     leat_dtype expected = graph->body.values[value].type.dtype;
     if (leat_value_dtype(gradient) != expected)
@@ -105,7 +105,7 @@ static leat_status call_gradient(struct pass *pass, const leati_node *node, leat
                                 .args = node->args,
                                 .input_gradients = input_gradients};
     leat_status status = node->op->gradient(&call, err);
-    for (int32_t i = 0; !status && i < node->num_inputs; i++)
+    for (int32_t i = 0; status == LEAT_OK && i < node->num_inputs; i++)
         if (pass->reaches[node->inputs[i]] && is_floating(graph, node->inputs[i]))
             status = accumulate(pass, node->inputs[i], input_gradients[i], err);
     return status;
@@ -128,17 +128,17 @@ static leat_status pass_node(struct pass *pass, int32_t index, leat_error *err) 
     if (!is_on_path(pass, &node))
         return LEAT_OK;
     leat_status status;
-    if (!node.op->gradient) {
+    if (node.op->gradient == NULL) {
         status = leati_fail(err, LEAT_UNIMPLEMENTED,
                             "it has no gradient, but lies between target and source; take the "
                             "gradient of a value before it");
     } else {
         size_t count = 2 * ((size_t)node.num_inputs + (size_t)node.num_outputs);
         leat_value *values = leati_alloc(count, sizeof *values);
-        status = values ? call_gradient(pass, &node, values, err) : leati_no_memory(err);
+        status = values != NULL ? call_gradient(pass, &node, values, err) : leati_no_memory(err);
         leati_free(values);
     }
-    if (status)
+    if (status != LEAT_OK)
         leati_prefix(err, "gradient of op %s (node %d)", node.op->name, (int)index);
     return status;
 }
@@ -165,13 +165,13 @@ static leat_status run_pass(leat_graph *graph, const leat_value *targets, const 
     leat_status status = pass_init(&pass, graph, err);
     bool within = graph->reverses;
     graph->reverses = true;
-    if (!status)
+    if (status == LEAT_OK)
         mark_reached(&pass, sources, num_sources);
-    for (int i = 0; !status && i < num_targets; i++)
+    for (int i = 0; status == LEAT_OK && i < num_targets; i++)
         status = accumulate(&pass, targets[i].id, seeds[i], err);
-    for (size_t i = pass.num_nodes; !status && !graph->error.code && i-- > 0;)
+    for (size_t i = pass.num_nodes; status == LEAT_OK && graph->error.code == LEAT_OK && i-- > 0;)
         status = pass_node(&pass, (int32_t)i, err);
-    for (int i = 0; !status && i < num_sources; i++) {
+    for (int i = 0; status == LEAT_OK && i < num_sources; i++) {
         out[i] = (leat_value){.graph = graph, .id = pass.gradients[sources[i].id]};
         if (out[i].id < 0)
             out[i] = leat_op_zeros_like(sources[i]);
@@ -190,7 +190,7 @@ void leat_value_gradients(leat_value target, const leat_value *sources, int num_
                           leat_value *out) {
     leat_graph *graph = target.graph;
     leat_error err = {0};
-    if (!graph || graph->error.code) {
+    if (graph == NULL || graph->error.code != LEAT_OK) {
         fail_all(graph, out, num_sources);
         return;
     }
@@ -205,7 +205,7 @@ void leat_value_gradients(leat_value target, const leat_value *sources, int num_
         }
     }
     leati_graph_error(graph, &err);
-    if (graph->error.code)
+    if (graph->error.code != LEAT_OK)
         fail_all(graph, out, num_sources);
 }
 
@@ -236,12 +236,13 @@ static bool node_reads(const leati_node *node, const leat_variable *variable) {
 static bool read_in_attribute(const leati_body *body, const leat_variable *variable) {
     for (size_t i = 0; i < body->num_nodes; i++) {
         const leati_node *node = &body->nodes[i];
-        for (const leati_row *row = node->op->rows; row && row->type != LEATI_ROW_END; row++) {
+        for (const leati_row *row = node->op->rows; row != NULL && row->type != LEATI_ROW_END;
+             row++) {
             if (row->type != LEATI_ROW_FUNCTION)
                 continue;
             const leat_function *function =
                 *(leat_function *const *)(const void *)((const char *)node->args + row->offset);
-            if (!function)
+            if (function == NULL)
                 continue;
             for (size_t k = 0; k < function->body.num_nodes; k++)
                 if (node_reads(&function->body.nodes[k], variable))
@@ -272,7 +273,7 @@ static leat_status variable_gradients(leat_value target, leat_variable *const *v
     leat_graph *graph = target.graph;
     int total = 0;
     for (int i = 0; i < num_variables; i++) {
-        if (!variables[i])
+        if (variables[i] == NULL)
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable %d is NULL", i);
         if (read_in_attribute(&graph->body, variables[i]))
             return leati_fail(err, LEAT_UNIMPLEMENTED,
@@ -296,7 +297,7 @@ void leat_variable_gradients(leat_value target, leat_variable *const *variables,
                              leat_value *out) {
     leat_graph *graph = target.graph;
     fail_all(graph, out, num_variables);
-    if (!graph || graph->error.code)
+    if (graph == NULL || graph->error.code != LEAT_OK)
         return;
     leat_error err = {0};
     /* The same variable may be named twice, so each may need all reads of the graph. */
@@ -304,7 +305,7 @@ void leat_variable_gradients(leat_value target, leat_variable *const *variables,
     leat_value *reads = leati_alloc(room, sizeof *reads);
     leat_value *gradients = leati_alloc(room, sizeof *gradients);
     int *counts = leati_alloc((size_t)num_variables, sizeof *counts);
-    if (!reads || !gradients || !counts)
+    if (reads == NULL || gradients == NULL || counts == NULL)
         leati_no_memory(&err);
     else
         variable_gradients(target, variables, num_variables, reads, gradients, counts, out, &err);
@@ -312,7 +313,7 @@ void leat_variable_gradients(leat_value target, leat_variable *const *variables,
     leati_free(gradients);
     leati_free(counts);
     leati_graph_error(graph, &err);
-    if (graph->error.code)
+    if (graph->error.code != LEAT_OK)
         fail_all(graph, out, num_variables);
 }
 
@@ -323,7 +324,7 @@ static leat_spec *gradient_input(const leat_function *function, leat_error *err)
     const leati_body *body = &function->body;
     size_t room = (size_t)body->num_arguments + (size_t)function->num_outputs;
     leati_type *types = leati_alloc(room, sizeof *types);
-    if (!types) {
+    if (types == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -361,7 +362,8 @@ static int build_gradient(leat_graph *graph, const leat_function *function, leat
             seeds[num_targets] = leat_graph_argument(graph, num_arguments + num_targets);
             num_targets++;
         }
-    if (run_pass(graph, targets, seeds, num_targets, sources, num_sources, gradients, &err))
+    if (run_pass(graph, targets, seeds, num_targets, sources, num_sources, gradients, &err) !=
+        LEAT_OK)
         leati_graph_error(graph, &err);
     *results = gradients;
     return num_sources;
@@ -379,18 +381,18 @@ leat_function *leati_graph_function_gradient(const leat_function *function, leat
     leat_graph *graph = NULL;
     leat_value *values = NULL, *results = NULL;
     leat_spec *input = gradient_input(function, err);
-    if (!input)
+    if (input == NULL)
         return NULL;
     values = leati_alloc(room, sizeof *values);
-    if (!values)
+    if (values == NULL)
         leati_no_memory(err);
     else
         graph = leat_graph_new(input, err);
-    if (graph) {
+    if (graph != NULL) {
         int count = build_gradient(graph, function, values, &results);
         whole = leat_graph_finish(graph, results, count, NULL, err);
     }
-    if (whole)
+    if (whole != NULL)
         pruned = leati_graph_function_prune(whole, err);
     leat_function_unref(whole);
     leati_free(values);

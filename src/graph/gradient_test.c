@@ -47,7 +47,7 @@ static void value_at(leat_graph *graph, leat_value value, double x, double expec
     leat_error err = {0};
     leat_tensor in = leat_scalar_float64(x), out;
     leat_function *function = leat_graph_finish(graph, &value, 1, NULL, &err);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     assert_int_equal(leati_interpret(function, &in, NULL, &out, &err), LEAT_OK);
     assert_true(*(double *)out.data == expected);
@@ -67,7 +67,7 @@ static void finish_fails(leat_graph *graph, leat_value value, leat_status code, 
     leat_error err = {0};
     assert_null(leat_graph_finish(graph, &value, 1, NULL, &err));
     assert_int_equal(err.code, code);
-    if (!strstr(err.text, text))
+    if (strstr(err.text, text) == NULL)
         fail_msg("found \"%s\", expected \"%s\" in it", err.text, text);
 }
 
@@ -171,7 +171,7 @@ static void test_variables(void **state) {
     leat_value target = leat_op_add(leat_op_multiply(first, x), leat_op_square(second));
     leat_variable_gradients(target, variables, 2, out);
     leat_function *function = leat_graph_finish(graph, out, 2, NULL, &err);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     leat_tensor in = leat_scalar_float64(5), results[2];
     assert_int_equal(leati_interpret(function, &in, NULL, results, &err), LEAT_OK);
@@ -221,11 +221,11 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_spec *children[2] = {leat_spec_tensor(LEAT_FLOAT64, shapes[0], err),
                               leat_spec_tensor(LEAT_FLOAT64, shapes[1], err)};
     leat_spec *spec = leat_spec_tuple(children, 2, err);
-    leat_function *function = spec ? LEAT_TRACE(tangle, NULL, spec, err) : NULL;
-    leat_function *reverse = function ? leati_graph_function_gradient(function, err) : NULL;
+    leat_function *function = spec != NULL ? LEAT_TRACE(tangle, NULL, spec, err) : NULL;
+    leat_function *reverse = function != NULL ? leati_graph_function_gradient(function, err) : NULL;
     leat_spec_unref(spec);
     leat_function_unref(function);
-    if (!reverse)
+    if (reverse == NULL)
         return torture_code(err);
     const double numbers[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     leat_tensor in[4], out[2];
@@ -233,7 +233,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
         in[i] = leat_tensor_view(LEAT_FLOAT64, LEAT_SHAPE(2), numbers + 2 * i);
     leat_status status = leati_interpret(reverse, in, NULL, out, err);
     leat_function_unref(reverse);
-    for (int i = 0; !status && i < 2; i++)
+    for (int i = 0; status == LEAT_OK && i < 2; i++)
         leat_tensor_unref(&out[i]);
     return status;
 }

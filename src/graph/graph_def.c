@@ -108,7 +108,7 @@ static void end_node(struct writing *writing, leati_writer *node) {
 /* The node of a variable, which is written when it is first met, as an input of `user`. */
 static void put_variable(struct writing *writing, leati_writer *user,
                          const leat_variable *variable) {
-    const char *name = variable->name && variable->name[0] ? variable->name : "variable";
+    const char *name = variable->name != NULL && variable->name[0] ? variable->name : "variable";
     size_t number = 0;
     while (number < writing->num_variables && writing->variables[number] != variable)
         number++;
@@ -142,17 +142,17 @@ static void put_function(struct writing *writing, const leat_function *function,
 static void put_objects(struct writing *writing, leati_writer *node, const leati_body *body,
                         const char *prefix, int32_t number) {
     const leati_node *from = &body->nodes[number];
-    for (const leati_row *row = from->op->rows; row && row->type != LEATI_ROW_END; row++) {
+    for (const leati_row *row = from->op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
         const char *place = (const char *)from->args + row->offset;
         if (row->type == LEATI_ROW_OBJECT) {
             const leat_object *object = *(leat_object *const *)(const void *)place;
-            if (object && leati_variable_is_object(object))
+            if (object != NULL && leati_variable_is_object(object))
                 put_variable(writing, node, (const leat_variable *)(const void *)object);
         } else if (row->type == LEATI_ROW_FUNCTION) {
             const leat_function *inner = *(leat_function *const *)(const void *)place;
             leati_text below = {0};
             leati_text_addf(&below, "%s%s_%d/%s/", prefix, from->op->name, (int)number, row->name);
-            if (inner && !below.failed)
+            if (inner != NULL && !below.failed)
                 put_function(writing, inner, below.data);
             writing->out.failed = writing->out.failed || below.failed;
             leati_text_fini(&below);

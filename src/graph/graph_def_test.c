@@ -87,7 +87,7 @@ static leat_function *trace_program(struct variables *variables) {
     leat_function *function = LEAT_TRACE(program, variables, spec, &err);
     leat_spec_unref(spec);
     leat_tensor_unref(&one);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -114,7 +114,7 @@ static void nodes_by_name(void **state) {
 
 static leat_status write_once(void *context, leat_error *err) {
     leat_buffer *buffer = leat_function_to_graph_def(context, err);
-    if (!buffer)
+    if (buffer == NULL)
         return torture_code(err);
     leat_buffer_unref(buffer);
     return LEAT_OK;

@@ -27,7 +27,7 @@ void leati_op_infer_fini(leati_infer_call *call) {
 }
 
 const leat_spec *leati_op_infer_keep(leati_infer_call *call, leat_spec *spec, leat_error *err) {
-    if (!spec)
+    if (spec == NULL)
         return NULL;
     if (!leati_grow((void **)&call->made, &call->made_capacity, call->num_made + 1,
                     sizeof(leat_spec *))) {
@@ -43,10 +43,10 @@ leat_status leati_op_infer_join(leati_infer_call *call, const leati_type *a, con
                                 leati_type *out, leat_error *err) {
     leat_error failure = {0};
     leati_type joined = {.dtype = a->dtype, .shape = leati_shape_join(&a->shape, &b->shape)};
-    if (a->element && b->element)
+    if (a->element != NULL && b->element != NULL)
         joined.element =
             leati_op_infer_keep(call, leati_spec_join(a->element, b->element, &failure), &failure);
-    if (failure.code)
+    if (failure.code != LEAT_OK)
         return leati_error_pass(err, &failure);
     *out = joined;
     return LEAT_OK;
@@ -105,7 +105,7 @@ static leat_status broadcast_all(const leati_infer_call *call, leat_shape *shape
         leat_shape joined;
         leat_status status =
             leati_op_infer_broadcast_shape(shape, &call->inputs[i].shape, &joined, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         *shape = joined;
     }
@@ -115,7 +115,7 @@ static leat_status broadcast_all(const leati_infer_call *call, leat_shape *shape
 leat_status leati_op_infer_broadcast(leati_infer_call *call, leat_error *err) {
     leat_shape shape;
     leat_status status = broadcast_all(call, &shape, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
@@ -123,7 +123,7 @@ leat_status leati_op_infer_broadcast(leati_infer_call *call, leat_error *err) {
 leat_status leati_op_infer_compare(leati_infer_call *call, leat_error *err) {
     leat_shape shape;
     leat_status status = broadcast_all(call, &shape, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     return leati_op_infer_output(call, LEAT_BOOL, &shape, NULL, err);
 }

@@ -18,7 +18,7 @@ static leat_dtype dtype_named(const char *name, size_t size) {
 }
 
 bool leati_input_type_next(const char **types, leati_input_type *out) {
-    const char *at = *types ? *types + strspn(*types, " ") : "";
+    const char *at = *types != NULL ? *types + strspn(*types, " ") : "";
     const char *end = at + strcspn(at, " ");
     *out = (leati_input_type){0};
     if (at == end)
@@ -49,15 +49,16 @@ static bool is_number(leat_dtype dtype) {
 /* Is `dtype` one of those that are cast? */
 static bool is_more(const leati_input_type *type, leat_dtype dtype) {
     static const char numbers[] = "number";
-    const char *at = type->more, *end = at ? at + type->more_size : NULL;
-    if (at && type->more_size == sizeof numbers - 1 && memcmp(at, numbers, type->more_size) == 0)
+    const char *at = type->more, *end = at != NULL ? at + type->more_size : NULL;
+    if (at != NULL && type->more_size == sizeof numbers - 1 &&
+        memcmp(at, numbers, type->more_size) == 0)
         return is_number(dtype);
-    while (at && at < end) {
+    while (at != NULL && at < end) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
-        const char *stop = comma ? comma : end;
+        const char *stop = comma != NULL ? comma : end;
         if (dtype_named(at, (size_t)(stop - at)) == dtype)
             return true;
-        at = comma ? comma + 1 : end;
+        at = comma != NULL ? comma + 1 : end;
     }
     return false;
 }

@@ -39,7 +39,7 @@ static leat_status alloc_rows(leati_operand *operand, int64_t n, leat_error *err
     operand->owner = operand->dtype == LEAT_OBJECT
                          ? leati_buffer_of_objects(n * operand->count, err)
                          : leat_buffer_new(size, err);
-    if (!operand->owner)
+    if (operand->owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     operand->data = operand->owner->data;
     operand->row_stride = (int64_t)row;
@@ -53,7 +53,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
     leati_operand *output = &call->outputs[index];
     leat_status status =
         leati_kernel_host_check(output_type(run_of(call), index), index, rank, dims, err);
-    if (status || output->data)
+    if (status != LEAT_OK || output->data != NULL)
         return status;
     leati_kernel_operand_set_shape(output, rank, dims);
     return alloc_rows(output, call->n, err);
@@ -66,7 +66,7 @@ static leat_buffer *find_owner(const leati_kernel_call *call, const void *data) 
         const char *begin = input->data, *at = data;
         size_t row = leati_kernel_operand_row_bytes(input);
         const char *end = begin + (call->n - 1) * input->row_stride + row;
-        if (input->owner && at >= begin && (at < end || at == begin))
+        if (input->owner != NULL && at >= begin && (at < end || at == begin))
             return input->owner;
     }
     return NULL;
@@ -77,9 +77,9 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     leati_operand *output = &call->outputs[index];
     leat_status status =
         leati_kernel_host_check(output_type(run_of(call), index), index, rank, dims, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
-    leat_buffer *kept = leat_buffer_ref(owner ? owner : find_owner(call, data));
+    leat_buffer *kept = leat_buffer_ref(owner != NULL ? owner : find_owner(call, data));
     leat_buffer_unref(output->owner);
     leati_kernel_operand_set_shape(output, rank, dims);
     output->data = data;
@@ -90,10 +90,10 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
 
 static char *host_text(leati_kernel_call *call, int index, size_t size, leat_error *err) {
     leat_buffer *text = leat_buffer_new(size, err);
-    if (!text)
+    if (text == NULL)
         return NULL;
     char *data = text->data;
-    if (leati_buffer_hold(call->outputs[index].owner, text, err))
+    if (leati_buffer_hold(call->outputs[index].owner, text, err) != LEAT_OK)
         data = NULL;
     leat_buffer_unref(text);
     return data;
@@ -101,7 +101,7 @@ static char *host_text(leati_kernel_call *call, int index, size_t size, leat_err
 
 static leat_status host_hold(leati_kernel_call *call, int index, int input, leat_error *err) {
     leat_buffer *other = call->inputs[input].owner;
-    return other ? leati_buffer_hold(call->outputs[index].owner, other, err) : LEAT_OK;
+    return other != NULL ? leati_buffer_hold(call->outputs[index].owner, other, err) : LEAT_OK;
 }
 
 static leat_status run_init(struct run *run, const leat_function *function, int64_t n,
@@ -117,13 +117,13 @@ static leat_status run_init(struct run *run, const leat_function *function, int6
         .values = leati_alloc_zero(body->num_values, sizeof(leati_operand)),
         .inputs = leati_alloc_zero((size_t)most, sizeof(leati_operand)),
     };
-    if (!run->values || !run->inputs)
+    if (run->values == NULL || run->inputs == NULL)
         return leati_no_memory(err);
     return LEAT_OK;
 }
 
 static void run_fini(struct run *run) {
-    for (size_t i = 0; run->values && i < run->function->body.num_values; i++)
+    for (size_t i = 0; run->values != NULL && i < run->function->body.num_values; i++)
         leat_buffer_unref(run->values[i].owner);
     leati_free(run->values);
     leati_free(run->inputs);
@@ -140,11 +140,11 @@ static leat_status prepare_outputs(struct run *run, const leati_node *node, leat
             continue;
         leat_status status =
             leati_kernel_host_check(type, i, type->shape.rank, type->shape.dims, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         leati_kernel_operand_set_shape(output, type->shape.rank, type->shape.dims);
         status = alloc_rows(output, run->n, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     return LEAT_OK;
@@ -154,7 +154,7 @@ static leat_status run_node(struct run *run, const leati_node *node,
                             const leati_call_context *context, int64_t *failed_row,
                             leat_error *err) {
     leat_status status = prepare_outputs(run, node, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     for (int32_t i = 0; i < node->num_inputs; i++)
         run->inputs[i] = run->values[node->inputs[i]];
@@ -172,22 +172,22 @@ static leat_status run_node(struct run *run, const leati_node *node,
     status = node->op->kernel(&call, err);
     leati_arena_reset(&run->arena);
     *failed_row = call.failed_row;
-    for (int32_t i = 0; !status && i < node->num_outputs; i++)
-        if (!call.outputs[i].data)
+    for (int32_t i = 0; status == LEAT_OK && i < node->num_outputs; i++)
+        if (call.outputs[i].data == NULL)
             status = leati_fail(err, LEAT_INTERNAL, "the kernel left output %d without memory", i);
     return status;
 }
 
 static leat_status run_nodes(struct run *run, const leati_call_context *context,
                              int64_t *failed_row, leat_error *err) {
-    leati_call_context here = context ? *context : (leati_call_context){.num_replicas = 1};
+    leati_call_context here = context != NULL ? *context : (leati_call_context){.num_replicas = 1};
     leat_status entered = leati_draws_enter(run->function, &here, err);
-    if (entered)
+    if (entered != LEAT_OK)
         return entered;
     for (size_t i = 0; i < run->function->body.num_nodes; i++) {
         const leati_node *node = &run->function->body.nodes[i];
         leat_status status = run_node(run, node, &here, failed_row, err);
-        if (status) {
+        if (status != LEAT_OK) {
             leati_prefix(err, "op %s (node %zu)", node->op->name, i);
             return status;
         }
@@ -224,13 +224,13 @@ leat_status leati_interpret(const leat_function *function, const leat_tensor *in
     struct run run;
     int64_t failed_row = 0;
     leat_status status = run_init(&run, function, 1, err);
-    for (int32_t i = 0; !status && i < function->body.num_arguments; i++) {
+    for (int32_t i = 0; status == LEAT_OK && i < function->body.num_arguments; i++) {
         leati_operand operand = operand_of_tensor(&inputs[i]);
         status = bind(&run, i, &operand, err);
     }
-    if (!status)
+    if (status == LEAT_OK)
         status = run_nodes(&run, context, &failed_row, err);
-    for (int32_t i = 0; !status && i < function->num_outputs; i++) {
+    for (int32_t i = 0; status == LEAT_OK && i < function->num_outputs; i++) {
         leat_tensor tensor = leati_kernel_operand_tensor(&run.values[function->outputs[i]], 0);
         outputs[i] = leat_tensor_ref(&tensor);
     }
@@ -248,15 +248,15 @@ leat_status leati_interpret_rows(const leat_function *function, int64_t n,
             return leati_fail(err, LEAT_FAILED_PRECONDITION,
                               "value %zu has no static shape; run its rows one at a time", i);
     leat_status status = run_init(&run, function, n, err);
-    for (int32_t i = 0; !status && i < function->body.num_arguments; i++)
+    for (int32_t i = 0; status == LEAT_OK && i < function->body.num_arguments; i++)
         status = bind(&run, i, &inputs[i], err);
-    if (!status)
+    if (status == LEAT_OK)
         status = run_nodes(&run, context, &failed, err);
-    for (int32_t i = 0; !status && i < function->num_outputs; i++) {
+    for (int32_t i = 0; status == LEAT_OK && i < function->num_outputs; i++) {
         outputs[i] = run.values[function->outputs[i]];
         outputs[i].owner = leat_buffer_ref(outputs[i].owner);
     }
-    if (failed_row)
+    if (failed_row != NULL)
         *failed_row = failed;
     run_fini(&run);
     return status;

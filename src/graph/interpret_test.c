@@ -12,7 +12,7 @@
 static leat_function *finish(leat_graph *graph, const leat_value *outputs, int count) {
     leat_error err = {0};
     leat_function *function = leat_graph_finish(graph, outputs, count, NULL, &err);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }

@@ -30,7 +30,7 @@ const leati_json_functions leati_function_json = {.write = write_function, .read
 static leati_json_functions functions_at(const leati_tensor_op *op, int *depth) {
     leati_json_functions functions = {
         .context = depth, .write = write_function, .read = read_function};
-    if (op->objects) {
+    if (op->objects != NULL) {
         functions.write_object = op->objects->write_object;
         functions.read_object = op->objects->read_object;
     }
@@ -47,12 +47,12 @@ static leat_status check_depth(int depth, leat_error *err) {
 
 static json_t *write_ids(const int32_t *ids, int32_t count, leat_error *err) {
     json_t *array = json_array();
-    for (int32_t i = 0; array && i < count; i++)
+    for (int32_t i = 0; array != NULL && i < count; i++)
         if (json_array_append_new(array, json_integer(ids[i]))) {
             json_decref(array);
             array = NULL;
         }
-    if (!array)
+    if (array == NULL)
         leati_no_memory(err);
     return array;
 }
@@ -60,7 +60,7 @@ static json_t *write_ids(const int32_t *ids, int32_t count, leat_error *err) {
 /* Objects live in this process; a callback travels by its name alone, the others not at all. */
 static leat_status check_object(const leati_node *node, const leati_row *row,
                                 const leat_object *object, leat_error *err) {
-    if (!object)
+    if (object == NULL)
         return LEAT_OK;
     if (leati_variable_is_object(object))
         return leati_fail(err, LEAT_UNIMPLEMENTED,
@@ -77,51 +77,52 @@ static leat_status check_object(const leati_node *node, const leati_row *row,
 
 /* The attributes without the objects that stay in this process, which have been checked. */
 static json_t *write_attributes(const leati_node *node, int depth, leat_error *err) {
-    const leati_row *rows = node->op->rows ? node->op->rows : no_rows;
+    const leati_row *rows = node->op->rows != NULL ? node->op->rows : no_rows;
     leati_json_functions functions = functions_at(node->op, &depth);
     char *args = leati_alloc_zero(1, node->op->args_size ? node->op->args_size : 1);
-    if (!args) {
+    if (args == NULL) {
         leati_no_memory(err);
         return NULL;
     }
     memcpy(args, node->args, node->op->args_size);
     leat_status status = LEAT_OK;
-    for (const leati_row *row = rows; !status && row->type != LEATI_ROW_END; row++)
-        if (row->type == LEATI_ROW_OBJECT && !node->op->objects) {
+    for (const leati_row *row = rows; status == LEAT_OK && row->type != LEATI_ROW_END; row++)
+        if (row->type == LEATI_ROW_OBJECT && node->op->objects == NULL) {
             leat_object **object = (leat_object **)(void *)(args + row->offset);
             status = check_object(node, row, *object, err);
             *object = NULL;
         }
-    json_t *json = status ? NULL : leati_json_of_rows(rows, args, false, &functions, err);
+    json_t *json =
+        status != LEAT_OK ? NULL : leati_json_of_rows(rows, args, false, &functions, err);
     leati_free(args);
     return json;
 }
 
 static json_t *write_node(const leati_node *node, int depth, leat_error *err) {
     json_t *attributes = write_attributes(node, depth, err);
-    json_t *inputs = attributes ? write_ids(node->inputs, node->num_inputs, err) : NULL;
-    if (!inputs) {
+    json_t *inputs = attributes != NULL ? write_ids(node->inputs, node->num_inputs, err) : NULL;
+    if (inputs == NULL) {
         json_decref(attributes);
         return NULL;
     }
     json_t *json =
         json_pack("{s:s, s:i, s:o, s:o, s:I}", "op", node->op->name, "version", node->op->version,
                   "attrs", attributes, "inputs", inputs, "number", (json_int_t)node->number);
-    if (!json)
+    if (json == NULL)
         leati_no_memory(err);
     return json;
 }
 
 static json_t *write_nodes(const leat_function *function, int depth, leat_error *err) {
     json_t *array = json_array();
-    if (!array)
+    if (array == NULL)
         leati_no_memory(err);
-    for (size_t i = 0; array && i < function->body.num_nodes; i++) {
+    for (size_t i = 0; array != NULL && i < function->body.num_nodes; i++) {
         const leati_node *node = &function->body.nodes[i];
         json_t *json = write_node(node, depth, err);
-        if (json && !json_array_append_new(array, json))
+        if (json != NULL && !json_array_append_new(array, json))
             continue;
-        if (json)
+        if (json != NULL)
             leati_no_memory(err);
         leati_prefix(err, "op %s (node %zu)", node->op->name, i);
         json_decref(array);
@@ -131,20 +132,21 @@ static json_t *write_nodes(const leat_function *function, int depth, leat_error 
 }
 
 static json_t *write_function(void *context, const leat_object *object, leat_error *err) {
-    int depth = context ? *(int *)context + 1 : 0;
+    int depth = context != NULL ? *(int *)context + 1 : 0;
     const leat_function *function = (const leat_function *)(const void *)object;
     if (!leati_graph_object_is_function(object)) {
         leati_refuse(err, VALUE, "expected a function, found %s",
                      object ? object->type->name : "NULL");
         return NULL;
     }
-    if (check_depth(depth, err))
+    if (check_depth(depth, err) != LEAT_OK)
         return NULL;
     json_t *input = leati_json_of_spec(function->input, err);
-    json_t *output = input ? leati_json_of_spec(function->output, err) : NULL;
-    json_t *nodes = output ? write_nodes(function, depth, err) : NULL;
-    json_t *outputs = nodes ? write_ids(function->outputs, function->num_outputs, err) : NULL;
-    if (!outputs) {
+    json_t *output = input != NULL ? leati_json_of_spec(function->output, err) : NULL;
+    json_t *nodes = output != NULL ? write_nodes(function, depth, err) : NULL;
+    json_t *outputs =
+        nodes != NULL ? write_ids(function->outputs, function->num_outputs, err) : NULL;
+    if (outputs == NULL) {
         json_decref(input);
         json_decref(output);
         json_decref(nodes);
@@ -152,14 +154,14 @@ static json_t *write_function(void *context, const leat_object *object, leat_err
     }
     json_t *json = json_pack("{s:o, s:o, s:o, s:o}", "input", input, "output", output, "nodes",
                              nodes, "outputs", outputs);
-    if (!json)
+    if (json == NULL)
         leati_no_memory(err);
     return json;
 }
 
 char *leat_function_to_json(const leat_function *function, leat_error *err) {
     json_t *json = write_function(NULL, (const leat_object *)function, err);
-    char *text = json ? leati_json_print(json, 0, false, err) : NULL;
+    char *text = json != NULL ? leati_json_print(json, 0, false, err) : NULL;
     json_decref(json);
     return text;
 }
@@ -168,24 +170,25 @@ char *leat_function_to_json(const leat_function *function, leat_error *err) {
 
 leat_status leati_node_args_read(leat_graph *graph, const leati_tensor_op *op, const json_t *json,
                                  int depth, void **out, leat_error *err) {
-    const leati_row *rows = op->rows ? op->rows : no_rows;
+    const leati_row *rows = op->rows != NULL ? op->rows : no_rows;
     leati_json_functions functions = functions_at(op, &depth);
-    json_t *empty = json ? NULL : json_object();
+    json_t *empty = json != NULL ? NULL : json_object();
     void *args = leati_alloc_zero(1, op->args_size ? op->args_size : 1);
     leat_status status = LEAT_OK;
-    if (!args || (!json && !empty))
+    if (args == NULL || (json == NULL && empty == NULL))
         status = leati_no_memory(err);
-    if (!status)
-        status = leati_json_to_rows(json ? json : empty, rows, args, op->name, &functions, err);
-    if (!status) {
+    if (status == LEAT_OK)
+        status =
+            leati_json_to_rows(json != NULL ? json : empty, rows, args, op->name, &functions, err);
+    if (status == LEAT_OK) {
         status = leati_callback_resolve(op, args, err);
-        if (!status && op->complete)
+        if (status == LEAT_OK && op->complete != NULL)
             status = op->complete(graph, args, err);
-        if (status)
+        if (status != LEAT_OK)
             leati_rows_fini(rows, args);
     }
     json_decref(empty);
-    if (status) {
+    if (status != LEAT_OK) {
         leati_free(args);
         args = NULL;
     }
@@ -194,7 +197,7 @@ leat_status leati_node_args_read(leat_graph *graph, const leati_tensor_op *op, c
 }
 
 void leati_node_args_free(const leati_tensor_op *op, void *args) {
-    if (args && op->rows)
+    if (args != NULL && op->rows != NULL)
         leati_rows_fini(op->rows, args);
     leati_free(args);
 }
@@ -207,7 +210,7 @@ static leat_status read_ids(const json_t *json, size_t limit, const char *what, 
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"%s\" is not a list of value numbers",
                           what);
     int32_t *ids = leati_alloc(size, sizeof *ids);
-    if (!ids)
+    if (ids == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < size; i++) {
         const json_t *item = json_array_get(json, i);
@@ -229,15 +232,15 @@ static leat_status read_ids(const json_t *json, size_t limit, const char *what, 
 static leat_status read_op(const json_t *json, const leati_tensor_op **out, leat_error *err) {
     const char *name = json_string_value(json_object_get(json, "op"));
     const json_t *version = json_object_get(json, "version");
-    if (!name)
+    if (name == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"op\" is missing or not a text");
     const leati_tensor_op *op = leati_graph_op_find(name);
-    if (!op)
+    if (op == NULL)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "no tensor operation is called \"%s\"; `leat ops` lists them", name);
-    if (version && (!json_is_integer(version) || json_integer_value(version) < 1))
+    if (version != NULL && (!json_is_integer(version) || json_integer_value(version) < 1))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"version\" is not a positive number");
-    if (version && json_integer_value(version) > op->version)
+    if (version != NULL && json_integer_value(version) > op->version)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "op %s has version %lld there and %d here; read it with a newer leat",
                           name, (long long)json_integer_value(version), op->version);
@@ -256,21 +259,21 @@ static leat_status read_node(const json_t *json, int depth, leati_body *body, le
     int32_t *inputs = NULL;
     int num_inputs = 0;
     leat_status status = read_op(json, &op, err);
-    if (!status && number &&
+    if (status == LEAT_OK && number != NULL &&
         (!json_is_integer(number) || json_integer_value(number) < 0 ||
          json_integer_value(number) > MAX_NUMBER))
         status = leati_fail(err, LEAT_INVALID_ARGUMENT, "\"number\" is not a number from 0 to %lld",
                             (long long)MAX_NUMBER);
-    if (!status)
+    if (status == LEAT_OK)
         status = read_ids(json_object_get(json, "inputs"), body->num_values, "inputs", &inputs,
                           &num_inputs, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_node_args_read(NULL, op, attributes, depth, &args, err);
-    if (!status)
-        status = leati_body_add_node(body, op, args, inputs, num_inputs,
-                                     number ? json_integer_value(number) : (int64_t)body->num_nodes,
-                                     err);
-    if (args)
+    if (status == LEAT_OK)
+        status = leati_body_add_node(
+            body, op, args, inputs, num_inputs,
+            number != NULL ? json_integer_value(number) : (int64_t)body->num_nodes, err);
+    if (args != NULL)
         leati_node_args_free(op, args);
     leati_free(inputs);
     return status;
@@ -284,17 +287,17 @@ static leat_status read_body(const json_t *json, int depth, leat_function *funct
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"nodes\" is not a list of at most %d nodes",
                           LEATI_MAX_NODES);
     leat_status status = leati_body_add_arguments(&function->body, function->input, err);
-    for (size_t i = 0; !status && i < count; i++) {
+    for (size_t i = 0; status == LEAT_OK && i < count; i++) {
         status = read_node(json_array_get(nodes, i), depth, &function->body, err);
-        if (status)
+        if (status != LEAT_OK)
             leati_prefix(err, "node %zu", i);
     }
     int32_t *outputs = NULL;
     int num_outputs = 0;
-    if (!status)
+    if (status == LEAT_OK)
         status = read_ids(json_object_get(json, "outputs"), function->body.num_values, "outputs",
                           &outputs, &num_outputs, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_function_set_outputs(function, outputs, num_outputs, err);
     leati_free(outputs);
     return status;
@@ -304,8 +307,9 @@ static leat_status read_body(const json_t *json, int depth, leat_function *funct
 static leat_function *read_callback(const json_t *json, leat_error *err) {
     leat_function *function = NULL;
     leat_spec *input = leati_json_to_spec(json_object_get(json, "input"), err);
-    leat_spec *output = input ? leati_json_to_spec(json_object_get(json, "output"), err) : NULL;
-    if (output)
+    leat_spec *output =
+        input != NULL ? leati_json_to_spec(json_object_get(json, "output"), err) : NULL;
+    if (output != NULL)
         function = leati_callback_function_named(
             json_string_value(json_object_get(json, "callback")), input, output, err);
     leat_spec_unref(input);
@@ -321,20 +325,21 @@ static leat_status read_graph(const json_t *json, int depth, leat_function *func
     leat_spec *structure = NULL;
     function->input = leati_json_to_spec(json_object_get(json, "input"), &failure);
     leat_status status =
-        function->input ? read_body(json, depth, function, &failure) : failure.code;
-    if (!status && output && !(structure = leati_json_to_spec(output, &failure)))
+        function->input != NULL ? read_body(json, depth, function, &failure) : failure.code;
+    if (status == LEAT_OK && output != NULL &&
+        (structure = leati_json_to_spec(output, &failure)) == NULL)
         status = failure.code;
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_function_set_spec(function, structure, &failure);
     leat_spec_unref(structure);
-    if (status && err)
+    if (status != LEAT_OK && err != NULL)
         *err = failure;
     return status;
 }
 
 static leat_object *read_function(void *context, const leati_row *row, const json_t *json,
                                   leat_error *err) {
-    int depth = context ? *(int *)context + 1 : 0;
+    int depth = context != NULL ? *(int *)context + 1 : 0;
     leat_function *function = NULL;
     (void)row;
     if (!json_is_object(json)) {
@@ -342,11 +347,11 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
                    "a function is an object with \"input\", \"nodes\" and \"outputs\"");
         return NULL;
     }
-    if (json_object_get(json, "callback"))
+    if (json_object_get(json, "callback") != NULL)
         return (leat_object *)read_callback(json, err);
-    if (check_depth(depth, err) || !(function = leati_function_new(err)))
+    if (check_depth(depth, err) != LEAT_OK || (function = leati_function_new(err)) == NULL)
         return NULL;
-    if (read_graph(json, depth, function, err)) {
+    if (read_graph(json, depth, function, err) != LEAT_OK) {
         leat_function_unref(function);
         return NULL;
     }
@@ -363,12 +368,12 @@ leat_function *leati_json_read_function(const json_t *json, leat_error *err) {
 }
 
 leat_function *leat_function_from_json(const char *text, leat_error *err) {
-    if (!text) {
+    if (text == NULL) {
         leati_fail(err, LEAT_INVALID_ARGUMENT, "the text of the function is NULL");
         return NULL;
     }
     json_t *json = leati_json_parse(text, strlen(text), err);
-    if (!json)
+    if (json == NULL)
         return NULL;
     leat_object *object = read_function(NULL, NULL, json, err);
     json_decref(json);

@@ -35,7 +35,7 @@ static leat_function *trace_mixed(void) {
     leat_spec *structure = leat_spec_dict((const char *const[]){"c", "a", "b"}, parts, 3, &err);
     leat_function *function = LEAT_TRACE_STRUCTURED(mixed, NULL, input, structure, &err);
     leat_spec_unref(input);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -45,10 +45,10 @@ static void test_round_trip(void **state) {
     leat_error err = {0};
     leat_function *function = trace_mixed();
     char *text = leat_function_to_json(function, &err);
-    if (!text)
+    if (text == NULL)
         fail_msg("%s", err.text);
     leat_function *copy = leat_function_from_json(text, &err);
-    if (!copy)
+    if (copy == NULL)
         fail_msg("%s", err.text);
     assert_true(copy->fingerprint == function->fingerprint);
     assert_true(leat_spec_equal(copy->input, function->input));
@@ -104,7 +104,7 @@ static void read_fails(const char *text, leat_status code, const char *part) {
     leat_error err = {0};
     leat_function *function = leat_function_from_json(text, &err);
     assert_null(function);
-    if (err.code != code || !strstr(err.text, part))
+    if (err.code != code || strstr(err.text, part) == NULL)
         fail_msg("found %s \"%s\", expected \"%s\" in it", leat_status_name(err.code), err.text,
                  part);
 }
@@ -173,7 +173,7 @@ static void test_nesting_is_bounded(void **state) {
     leat_error err = {0};
     char *text = nested_text(LEATI_MAX_NESTING - 1);
     leat_function *function = leat_function_from_json(text, &err);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     char *written = leat_function_to_json(function, &err);
     assert_non_null(written);
@@ -204,10 +204,10 @@ static void test_variables_do_not_travel(void **state) {
 
 static leat_status write_and_read(void *context, leat_error *err) {
     char *text = leat_function_to_json(context, err);
-    leat_function *copy = text ? leat_function_from_json(text, err) : NULL;
+    leat_function *copy = text != NULL ? leat_function_from_json(text, err) : NULL;
     leat_text_free(text);
     leat_function_unref(copy);
-    return copy ? LEAT_OK : torture_code(err);
+    return copy != NULL ? LEAT_OK : torture_code(err);
 }
 
 static void test_each_allocation_failing(void **state) {

@@ -76,22 +76,22 @@ static leat_status store_strings(leati_kernel_call *call, int index, const leat_
     int64_t count = leat_tensor_count(tensor);
     for (int64_t i = 0; i < count; i++) {
         char *text = from[i].size ? leati_op_kernel_text(call, index, from[i].size, err) : NULL;
-        if (from[i].size && !text)
+        if (from[i].size && text == NULL)
             return leati_no_memory(err);
         if (from[i].size)
             memcpy(text, from[i].data, from[i].size);
-        to[i] = (leat_string){.data = text ? text : "", .size = from[i].size};
+        to[i] = (leat_string){.data = text != NULL ? text : "", .size = from[i].size};
     }
     return LEAT_OK;
 }
 
 leat_status leati_kernel_store(leati_kernel_call *call, int index, int64_t row,
                                const leat_tensor *tensor, leat_error *err) {
-    if (call->n == 1 && tensor->owner)
+    if (call->n == 1 && tensor->owner != NULL)
         return leati_op_kernel_view(call, index, tensor->rank, tensor->dims, tensor->data, 0,
                                     tensor->owner, err);
     leat_status status = leati_op_kernel_output(call, index, tensor->rank, tensor->dims, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_operand *output = &call->outputs[index];
     char *to = output->data + row * output->row_stride;

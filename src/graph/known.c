@@ -70,9 +70,9 @@ static bool find(const leati_body *body, int32_t value, int depth, int *nodes, l
     if (made_by >= 0 && depth < MOST_DEPTH && ++*nodes < MOST_NODES) {
         const leati_node *node = &body->nodes[made_by];
         const leat_tensor *constant = leati_node_constant(node);
-        if (constant)
+        if (constant != NULL)
             return of_constant(constant, out);
-        if (node->op->known && node->first_output == value &&
+        if (node->op->known != NULL && node->first_output == value &&
             of_node(body, node, depth, nodes, out))
             return true;
     }

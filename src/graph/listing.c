@@ -51,7 +51,8 @@ static json_t *describe_inputs(const leati_tensor_op *op) {
     while (good && leati_word_next(&text, &w)) {
         bool many = w.name[0] == '*';
         json_t *input = json_object();
-        good = input && leati_json_put(input, "name", json_stringn(w.name + many, w.size - many));
+        good = input != NULL &&
+               leati_json_put(input, "name", json_stringn(w.name + many, w.size - many));
         if (good && leati_input_type_next(&types, &type))
             good = put_type(input, &type);
         if (good)
@@ -67,7 +68,7 @@ static json_t *describe_inputs(const leati_tensor_op *op) {
 
 /* What a binding makes of the outputs: "tensor", "tuple", "list" or the name of a tuple. */
 static json_t *describe_result(const leati_tensor_op *op) {
-    const char *outputs = op->outputs ? op->outputs : "";
+    const char *outputs = op->outputs != NULL ? op->outputs : "";
     size_t name = strcspn(outputs, " (");
     if (outputs[name] == '(')
         return json_stringn(outputs, name);
@@ -79,9 +80,9 @@ static json_t *describe_result(const leati_tensor_op *op) {
 /* The names of the outputs that a binding shows. */
 static json_t *describe_outputs(const leati_tensor_op *op) {
     json_t *list = json_array();
-    const char *outputs = op->outputs ? op->outputs : "", *open = strchr(outputs, '(');
+    const char *outputs = op->outputs != NULL ? op->outputs : "", *open = strchr(outputs, '(');
     bool good = list != NULL;
-    for (const char *at = open ? open + 1 : outputs; good;) {
+    for (const char *at = open != NULL ? open + 1 : outputs; good;) {
         at += strspn(at, " *");
         size_t size = strcspn(at, " )");
         if (size == 0 || *at == '[')
@@ -107,7 +108,7 @@ static bool is_input(const leati_tensor_op *op, const leati_word *name) {
 }
 
 static bool is_argument(const leati_tensor_op *op, const leati_word *name) {
-    for (const leati_row *row = op->rows; row && row->type != LEATI_ROW_END; row++)
+    for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++)
         if (!(row->flags & LEATI_CONSTRUCT) && leati_word_is(name, row->name))
             return true;
     return false;
@@ -123,12 +124,12 @@ static const char *kind_of(const leati_tensor_op *op, const leati_word *w) {
 
 static json_t *describe_parameter(const leati_tensor_op *op, const leati_word *w) {
     json_t *object = json_object();
-    bool good = object && leati_json_put(object, "name", json_stringn(w->name, w->size)) &&
+    bool good = object != NULL && leati_json_put(object, "name", json_stringn(w->name, w->size)) &&
                 leati_json_put(object, "kind", json_string(kind_of(op, w)));
-    if (good && w->value) {
+    if (good && w->value != NULL) {
         leat_error ignored = {0};
         json_t *value = leati_json_parse(w->value, w->value_size, &ignored);
-        if (!value && ignored.code != LEAT_RESOURCE_EXHAUSTED)
+        if (value == NULL && ignored.code != LEAT_RESOURCE_EXHAUSTED)
             value = json_null();
         good = leati_json_put(object, "default", value);
     }
@@ -159,9 +160,10 @@ static json_t *describe_signature(const leati_tensor_op *op) {
     json_t *list = json_array();
     bool named = false;
     bool good =
-        list && add_parameters(list, op, op->signature ? op->signature : op->inputs, &named);
-    for (const leati_row *row = op->signature ? NULL : op->rows;
-         good && row && row->type != LEATI_ROW_END; row++)
+        list != NULL &&
+        add_parameters(list, op, op->signature != NULL ? op->signature : op->inputs, &named);
+    for (const leati_row *row = op->signature != NULL ? NULL : op->rows;
+         good && row != NULL && row->type != LEATI_ROW_END; row++)
         if (!(row->flags & LEATI_CONSTRUCT))
             good = add_parameters(list, op, row->name, &named);
     if (good && !named)
@@ -207,7 +209,7 @@ static json_t *describe(const leati_tensor_op *op) {
     static const char *const halves[] = {"", "own", "float", "none"};
     static const char *const checks[] = {"", "kernel", "python"};
     json_t *object = json_object();
-    if (object && leati_json_put(object, "name", json_string(op->name)) &&
+    if (object != NULL && leati_json_put(object, "name", json_string(op->name)) &&
         leati_json_put(object, "family", json_string(leati_graph_op_family(op))) &&
         leati_json_put(object, "names", describe_paths(op->names)) &&
         leati_json_put(object, "doc", json_string(op->doc)) &&
@@ -218,7 +220,7 @@ static json_t *describe(const leati_tensor_op *op) {
         leati_json_put(object, "outputs", describe_outputs(op)) &&
         leati_json_put(object, "result", describe_result(op)) &&
         leati_json_put(object, "of_shape",
-                       op->of_shape ? json_string(op->of_shape) : json_null()) &&
+                       op->of_shape != NULL ? json_string(op->of_shape) : json_null()) &&
         leati_json_put(object, "halves", json_string(halves[op->halves])) &&
         leati_json_put(object, "checks", json_string(checks[op->checks])) &&
         leati_json_put(object, "arguments", leati_json_describe_rows(op->rows)) &&
@@ -244,7 +246,7 @@ json_t *leati_listing_describe_ops(void) {
 /* The text of `json` (given; NULL: no memory). */
 static char *printed(json_t *json, leat_error *err) {
     char *text = NULL;
-    if (json)
+    if (json != NULL)
         text = leati_json_print(json, 0, false, err);
     else
         leati_no_memory(err);
@@ -257,11 +259,11 @@ char *leat_operations_json(leat_error *err) {
 }
 
 char *leat_operation_json(const char *name, leat_error *err) {
-    const leati_tensor_op *op = name ? leati_graph_op_find(name) : NULL;
-    if (op)
+    const leati_tensor_op *op = name != NULL ? leati_graph_op_find(name) : NULL;
+    if (op != NULL)
         return printed(describe(op), err);
     (void)leati_fail(err, LEAT_NOT_FOUND, "no operation '%s'; leat_operation_names lists all",
-                     name ? name : "");
+                     name != NULL ? name : "");
     return NULL;
 }
 
@@ -271,9 +273,9 @@ char *leat_operation_names(leat_error *err) {
     leati_text text = {0};
     for (size_t i = 0; i < count; i++)
         leati_text_addf(&text, "%s%s %s", i ? "\n" : "", ops[i]->name,
-                        ops[i]->names ? ops[i]->names : "");
+                        ops[i]->names != NULL ? ops[i]->names : "");
     char *out = leati_text_take(&text);
-    if (!out)
+    if (out == NULL)
         leati_no_memory(err);
     return out;
 }

@@ -12,7 +12,7 @@ static leat_status copy_node(const leati_node *node, leati_body *body, int32_t *
     int32_t few[16] = {0}, *inputs = few;
     if (node->num_inputs > 16)
         inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
-    if (!inputs)
+    if (inputs == NULL)
         return leati_no_memory(err);
     for (int32_t i = 0; i < node->num_inputs; i++)
         inputs[i] = map[node->inputs[i]];
@@ -20,7 +20,7 @@ static leat_status copy_node(const leati_node *node, leati_body *body, int32_t *
                                              node->number, err);
     if (inputs != few)
         leati_free(inputs);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_node *copy = &body->nodes[body->num_nodes - 1];
     copy->reverse = node->reverse;
@@ -59,7 +59,7 @@ static leat_status rewrite_init(struct rewrite *rewrite, const leati_body *body,
     rewrite->map = leati_alloc(body->num_values, sizeof *rewrite->map);
     rewrite->node_needed = leati_alloc_zero(body->num_nodes, sizeof(bool));
     rewrite->value_needed = leati_alloc_zero(body->num_values, sizeof(bool));
-    if (!rewrite->map || !rewrite->node_needed || !rewrite->value_needed)
+    if (rewrite->map == NULL || rewrite->node_needed == NULL || rewrite->value_needed == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < body->num_values; i++)
         rewrite->map[i] = i < (size_t)body->num_arguments ? (int32_t)i : -1;
@@ -76,7 +76,7 @@ static void rewrite_fini(struct rewrite *rewrite) {
 static leat_status map_outputs(const leat_function *from, const int32_t *map, leat_function *to,
                                leat_error *err) {
     leat_status status = leati_function_set_outputs(to, from->outputs, from->num_outputs, err);
-    for (int32_t i = 0; !status && i < to->num_outputs; i++)
+    for (int32_t i = 0; status == LEAT_OK && i < to->num_outputs; i++)
         to->outputs[i] = map[to->outputs[i]];
     return status;
 }
@@ -86,28 +86,28 @@ static leat_status copy_function(const leat_function *from, bool all, leat_funct
                                  leat_error *err) {
     struct rewrite rewrite = {0};
     leat_status status = rewrite_init(&rewrite, &from->body, err);
-    if (!status && !all)
+    if (status == LEAT_OK && !all)
         mark_needed(from, rewrite.node_needed, rewrite.value_needed);
-    for (size_t i = 0; !status && i < from->body.num_nodes; i++)
+    for (size_t i = 0; status == LEAT_OK && i < from->body.num_nodes; i++)
         if (all || rewrite.node_needed[i])
             status = copy_node(&from->body.nodes[i], &to->body, rewrite.map, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = map_outputs(from, rewrite.map, to, err);
     rewrite_fini(&rewrite);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_function_set_spec(to, from->output, err);
-    if (!status)
+    if (status == LEAT_OK)
         leati_function_seal(to);
     return status;
 }
 
 leat_function *leati_graph_function_prune(const leat_function *function, leat_error *err) {
     leat_function *copy = leati_function_new(err);
-    if (!copy)
+    if (copy == NULL)
         return NULL;
     copy->input = leat_spec_ref(function->input);
-    if (leati_body_add_arguments(&copy->body, function->input, err) ||
-        copy_function(function, false, copy, err)) {
+    if (leati_body_add_arguments(&copy->body, function->input, err) != LEAT_OK ||
+        copy_function(function, false, copy, err) != LEAT_OK) {
         leat_function_unref(copy);
         return NULL;
     }
@@ -138,7 +138,7 @@ static leat_status specialise_argument(const leat_function *function, int32_t in
             leat_dtype_name(declared->dtype), leati_shape_text(&declared->shape, expected));
     leati_type merged = *type;
     merged.shape = intersect(&declared->shape, &type->shape);
-    if (!merged.element)
+    if (merged.element == NULL)
         merged.element = declared->element;
     return leati_body_add_argument(&copy->body, &merged, err);
 }
@@ -150,7 +150,7 @@ static leat_status specialise_input(const leat_function *function, leat_function
     leat_dtype *dtypes = leati_alloc((size_t)count, sizeof *dtypes);
     leat_shape *shapes = leati_alloc((size_t)count, sizeof *shapes);
     leat_error failure = {0};
-    if (!dtypes || !shapes) {
+    if (dtypes == NULL || shapes == NULL) {
         leati_no_memory(&failure);
     } else {
         for (int32_t i = 0; i < count; i++) {
@@ -161,7 +161,7 @@ static leat_status specialise_input(const leat_function *function, leat_function
     }
     leati_free(dtypes);
     leati_free(shapes);
-    if (err && failure.code)
+    if (err != NULL && failure.code != LEAT_OK)
         *err = failure;
     return failure.code;
 }
@@ -169,14 +169,14 @@ static leat_status specialise_input(const leat_function *function, leat_function
 leat_function *leati_graph_function_specialise(const leat_function *function,
                                                const leati_type *arguments, leat_error *err) {
     leat_function *copy = leati_function_new(err);
-    leat_status status = copy ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
-    for (int32_t i = 0; !status && i < function->body.num_arguments; i++)
+    leat_status status = copy != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+    for (int32_t i = 0; status == LEAT_OK && i < function->body.num_arguments; i++)
         status = specialise_argument(function, i, &arguments[i], copy, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = specialise_input(function, copy, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = copy_function(function, true, copy, err);
-    if (!status)
+    if (status == LEAT_OK)
         return copy;
     leat_function_unref(copy);
     return NULL;
@@ -193,7 +193,7 @@ static leat_spec *leading_input(const leat_function *function, int count, leat_e
         dropped += leat_spec_num_components(leat_spec_child(input, --num_kept));
     if (dropped == count && num_children) {
         leat_spec **kept = leati_alloc((size_t)num_kept, sizeof(leat_spec *));
-        if (!kept) {
+        if (kept == NULL) {
             leati_no_memory(err);
             return NULL;
         }
@@ -205,7 +205,7 @@ static leat_spec *leading_input(const leat_function *function, int count, leat_e
     }
     int left = function->body.num_arguments - count;
     leati_type *types = leati_alloc((size_t)left, sizeof *types);
-    if (!types) {
+    if (types == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -223,7 +223,7 @@ static leat_status bind_argument(const leat_function *from, int32_t index,
     const leati_type *declared = &from->body.values[index].type;
     leat_status status =
         leati_body_add_node(body, binding->op, binding->args, NULL, 0, number, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     *value = (int32_t)body->num_values - 1;
     const leati_type *type = &body->values[*value].type;
@@ -246,17 +246,17 @@ static leat_status bind_function(const leat_function *from, const leati_binding 
         if (from->body.nodes[i].number >= number)
             number = from->body.nodes[i].number + 1;
     leat_status status = rewrite_init(&rewrite, &from->body, err);
-    for (int32_t i = 0; !status && i < left; i++)
+    for (int32_t i = 0; status == LEAT_OK && i < left; i++)
         status = leati_body_add_argument(&to->body, &from->body.values[i].type, err);
-    for (int32_t i = 0; !status && i < count; i++)
+    for (int32_t i = 0; status == LEAT_OK && i < count; i++)
         status = bind_argument(from, left + i, &bindings[i], number + i, &to->body,
                                &rewrite.map[left + i], err);
-    for (size_t i = 0; !status && i < from->body.num_nodes; i++)
+    for (size_t i = 0; status == LEAT_OK && i < from->body.num_nodes; i++)
         status = copy_node(&from->body.nodes[i], &to->body, rewrite.map, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = map_outputs(from, rewrite.map, to, err);
     rewrite_fini(&rewrite);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_function_set_spec(to, from->output, err);
     return status;
 }
@@ -271,10 +271,10 @@ leat_function *leati_graph_function_bind(const leat_function *function,
         return NULL;
     }
     leat_function *copy = leati_function_new(err);
-    if (!copy)
+    if (copy == NULL)
         return NULL;
     copy->input = leading_input(function, count, err);
-    if (!copy->input || bind_function(function, bindings, count, copy, err)) {
+    if (copy->input == NULL || bind_function(function, bindings, count, copy, err) != LEAT_OK) {
         leat_function_unref(copy);
         return NULL;
     }
@@ -285,32 +285,32 @@ leat_function *leati_graph_function_bind(const leat_function *function,
 
 bool leati_graph_inline(leat_graph *graph, const leat_function *function,
                         const leat_value *arguments, leat_value *outputs) {
-    if (!graph || graph->error.code)
+    if (graph == NULL || graph->error.code != LEAT_OK)
         return false;
     struct rewrite rewrite = {0};
     leat_error err = {0};
     leat_status status = rewrite_init(&rewrite, &function->body, &err);
-    for (int32_t i = 0; !status && i < function->body.num_arguments; i++) {
+    for (int32_t i = 0; status == LEAT_OK && i < function->body.num_arguments; i++) {
         if (arguments[i].graph != graph || arguments[i].id < 0)
             status = leati_fail(&err, LEAT_INVALID_ARGUMENT,
                                 "argument %d of a function is not a value of this graph", (int)i);
         rewrite.map[i] = arguments[i].id;
     }
-    for (size_t i = 0; !status && i < function->body.num_nodes; i++) {
+    for (size_t i = 0; status == LEAT_OK && i < function->body.num_nodes; i++) {
         status = copy_node(&function->body.nodes[i], &graph->body, rewrite.map, &err);
-        if (!status)
+        if (status == LEAT_OK)
             leati_graph_note_writes(graph, (int32_t)graph->body.num_nodes - 1);
-        if (!status && graph->hook)
+        if (status == LEAT_OK && graph->hook != NULL)
             status =
                 graph->hook(graph->hook_context, graph, (int32_t)graph->body.num_nodes - 1, &err);
     }
-    for (int32_t i = 0; !status && i < function->num_outputs; i++)
+    for (int32_t i = 0; status == LEAT_OK && i < function->num_outputs; i++)
         outputs[i] = (leat_value){.graph = graph, .id = rewrite.map[function->outputs[i]]};
-    for (size_t i = 0; !status && i < function->body.num_nodes; i++)
+    for (size_t i = 0; status == LEAT_OK && i < function->body.num_nodes; i++)
         if (graph->next_number <= function->body.nodes[i].number)
             graph->next_number = function->body.nodes[i].number + 1;
     rewrite_fini(&rewrite);
-    if (status)
+    if (status != LEAT_OK)
         leati_graph_error(graph, &err);
-    return !status;
+    return status == LEAT_OK;
 }

@@ -65,7 +65,7 @@ const leati_tensor_op *const *leati_graph_ops(size_t *count) {
 const leati_tensor_op *leati_graph_op_find(const char *name) {
     size_t count;
     const leati_tensor_op *const *table = leati_graph_ops(&count);
-    for (size_t i = 0; name && i < count; i++)
+    for (size_t i = 0; name != NULL && i < count; i++)
         if (table[i]->name[0] == name[0] && strcmp(table[i]->name, name) == 0)
             return table[i];
     return NULL;

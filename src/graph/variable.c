@@ -23,7 +23,7 @@ const leati_variable_creator *leati_variable_set_creator(const leati_variable_cr
 
 static void variable_free(leat_object *object) {
     leat_variable *variable = (leat_variable *)(void *)object;
-    for (int i = 0; variable->copies && i < variable->num_copies; i++)
+    for (int i = 0; variable->copies != NULL && i < variable->num_copies; i++)
         leat_buffer_unref(variable->copies[i]);
     leati_free(variable->copies);
     leati_free(variable->places);
@@ -35,7 +35,7 @@ static void variable_free(leat_object *object) {
 static const leati_object_type variable_type = {.name = "variable", .free = variable_free};
 
 bool leati_variable_is_object(const leat_object *object) {
-    return object && object->type == &variable_type;
+    return object != NULL && object->type == &variable_type;
 }
 
 /* Without a strategy: one copy in host memory. */
@@ -44,11 +44,11 @@ static leat_status place_on_host(leat_variable *variable, const leat_tensor *ini
     size_t size = leat_tensor_bytes(initial);
     variable->copies = leati_alloc_zero(1, sizeof(leat_buffer *));
     variable->places = leati_alloc_zero(1, sizeof *variable->places);
-    if (!variable->copies || !variable->places)
+    if (variable->copies == NULL || variable->places == NULL)
         return leati_no_memory(err);
     variable->num_copies = 1;
     variable->copies[0] = leat_buffer_new(size, err);
-    if (!variable->copies[0])
+    if (variable->copies[0] == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     if (size)
         memcpy(variable->copies[0]->data, initial->data, size);
@@ -56,7 +56,7 @@ static leat_status place_on_host(leat_variable *variable, const leat_tensor *ini
 }
 
 static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
-    if (!initial || initial->dtype == LEAT_INVALID)
+    if (initial == NULL || initial->dtype == LEAT_INVALID)
         return leati_tensor_missing(err, "the initial value");
     if (initial->dtype == LEAT_STRING || initial->dtype == LEAT_OBJECT)
         return leati_refuse(err, DTYPE, "a variable holds numbers or bools, not dtype %s",
@@ -67,12 +67,12 @@ static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
 leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable_options *options,
                                  leat_error *err) {
     static const leat_variable_options none;
-    if (check_initial(initial, err))
+    if (check_initial(initial, err) != LEAT_OK)
         return NULL;
-    if (!options)
+    if (options == NULL)
         options = &none;
     leat_variable *variable = leati_alloc_zero(1, sizeof *variable);
-    if (!variable) {
+    if (variable == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -82,12 +82,12 @@ leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable
     variable->trainable = !options->not_trainable && !options->sync_on_read;
     variable->sync_on_read = options->sync_on_read;
     variable->aggregation = options->aggregation;
-    variable->name = leati_strdup(options->name ? options->name : "Variable");
-    leat_status status = variable->name ? LEAT_OK : leati_no_memory(err);
-    if (!status)
-        status = creator ? creator->place(creator->context, variable, initial, err)
-                         : place_on_host(variable, initial, err);
-    if (!status)
+    variable->name = leati_strdup(options->name != NULL ? options->name : "Variable");
+    leat_status status = variable->name != NULL ? LEAT_OK : leati_no_memory(err);
+    if (status == LEAT_OK)
+        status = creator != NULL ? creator->place(creator->context, variable, initial, err)
+                                 : place_on_host(variable, initial, err);
+    if (status == LEAT_OK)
         return variable;
     leat_variable_unref(variable);
     return NULL;
@@ -117,14 +117,14 @@ leat_status leati_variable_download(const leat_variable *variable, int copy, lea
                                     leat_error *err) {
     const leati_variable_place *place = &variable->places[copy];
     leat_status status = leat_tensor_new(variable->dtype, variable->shape, out, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     size_t size = leat_tensor_bytes(out);
-    if (place->device)
+    if (place->device != NULL)
         status = place->download(place->device, variable->copies[copy], out->data, size, err);
     else if (size)
         memcpy(out->data, variable->copies[copy]->data, size);
-    if (status)
+    if (status != LEAT_OK)
         leat_tensor_unref(out);
     return status;
 }
@@ -133,7 +133,7 @@ static leat_status upload(const leat_variable *variable, int copy, const leat_te
                           leat_error *err) {
     const leati_variable_place *place = &variable->places[copy];
     size_t size = leat_tensor_bytes(value);
-    if (place->device)
+    if (place->device != NULL)
         return place->upload(place->device, value->data, variable->copies[copy], size, err);
     if (size)
         memcpy(variable->copies[copy]->data, value->data, size);
@@ -174,7 +174,7 @@ static leat_status find_arithmetic(const leat_variable *variable, struct arithme
         [LEAT_INT64] = {add_int64, divide_int64},
     };
     *out = table[variable->dtype];
-    if (out->add)
+    if (out->add != NULL)
         return LEAT_OK;
     return leati_fail(
         err, LEAT_UNIMPLEMENTED,
@@ -194,9 +194,9 @@ static leat_status combine_elsewhere(const leat_variable *variable, leati_variab
 static leat_status read_first(const leat_variable *variable, leat_tensor *out, leat_error *err) {
     leat_tensor value = {0};
     leat_status status = leati_variable_download(variable, 0, &value, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = combine_elsewhere(variable, LEATI_VARIABLE_FIRST, &value, err);
-    if (status)
+    if (status != LEAT_OK)
         leat_tensor_unref(&value);
     else
         *out = value;
@@ -209,17 +209,17 @@ static leat_status read_combined(const leat_variable *variable, leat_tensor *out
     leat_tensor total = {0}, copy = {0};
     leat_status status = find_arithmetic(variable, &arithmetic, err);
     int num_all = variable->num_copies + variable->num_elsewhere;
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_variable_download(variable, 0, &total, err);
-    for (int i = 1; !status && i < variable->num_copies; i++) {
+    for (int i = 1; status == LEAT_OK && i < variable->num_copies; i++) {
         status = leati_variable_download(variable, i, &copy, err);
-        if (!status)
+        if (status == LEAT_OK)
             arithmetic.add(total.data, copy.data, leat_tensor_count(&total));
         leat_tensor_unref(&copy);
     }
-    if (!status)
+    if (status == LEAT_OK)
         status = combine_elsewhere(variable, LEATI_VARIABLE_SUM, &total, err);
-    if (status) {
+    if (status != LEAT_OK) {
         leat_tensor_unref(&total);
         return status;
     }
@@ -230,12 +230,12 @@ static leat_status read_combined(const leat_variable *variable, leat_tensor *out
 }
 
 int leat_variable_num_copies(const leat_variable *variable) {
-    return variable ? variable->num_copies : 0;
+    return variable != NULL ? variable->num_copies : 0;
 }
 
 leat_status leat_variable_read_copy(leat_variable *variable, int copy, leat_tensor *out,
                                     leat_error *err) {
-    if (!variable || !out)
+    if (variable == NULL || out == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the result is NULL");
     if (copy < 0 || copy >= variable->num_copies)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable %s has %d copies; there is no %d",
@@ -244,7 +244,7 @@ leat_status leat_variable_read_copy(leat_variable *variable, int copy, leat_tens
 }
 
 leat_status leat_variable_read(leat_variable *variable, leat_tensor *out, leat_error *err) {
-    if (!variable || !out)
+    if (variable == NULL || out == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the result is NULL");
     int num_all = variable->num_copies + variable->num_elsewhere;
     if (!variable->sync_on_read || num_all < 2)
@@ -262,7 +262,7 @@ leat_status leat_variable_read(leat_variable *variable, leat_tensor *out, leat_e
 static leat_status check_value(const leat_variable *variable, const leat_tensor *value,
                                leat_error *err) {
     char found[128], expected[128];
-    if (!variable || !value)
+    if (variable == NULL || value == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or its value is NULL");
     leat_shape shape = leat_tensor_shape(value);
     if (value->dtype == variable->dtype && leati_shape_equal(&shape, &variable->shape))
@@ -277,21 +277,21 @@ leat_status leat_variable_assign(leat_variable *variable, const leat_tensor *val
                                  leat_error *err) {
     leat_tensor part = {0};
     leat_status status = check_value(variable, value, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     /* The copies of a sum add up to the value. */
     int num_all = variable->num_copies + variable->num_elsewhere;
     if (variable->sync_on_read && num_all > 1 && variable->aggregation == LEAT_AGGREGATION_SUM) {
         struct arithmetic arithmetic;
         status = find_arithmetic(variable, &arithmetic, err);
-        if (!status)
+        if (status == LEAT_OK)
             status = leat_tensor_copy_of(value->dtype, variable->shape, value->data, &part, err);
-        if (!status)
+        if (status == LEAT_OK)
             arithmetic.divide(part.data, num_all, leat_tensor_count(&part));
     } else {
         part = leat_tensor_ref(value);
     }
-    for (int i = 0; !status && i < variable->num_copies; i++)
+    for (int i = 0; status == LEAT_OK && i < variable->num_copies; i++)
         status = upload(variable, i, &part, err);
     leat_tensor_unref(&part);
     return status;

@@ -25,7 +25,8 @@ leat_status leati_variable_of(const void *args, leat_variable **out, leat_error 
     leat_object *object = ((const struct leati_variable_args *)args)->variable;
     if (!leati_variable_is_object(object))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the attribute \"variable\" is %s",
-                          object ? object->type->name : "missing; call leat_graph_read with one");
+                          object != NULL ? object->type->name
+                                         : "missing; call leat_graph_read with one");
     *out = (leat_variable *)(void *)object;
     return LEAT_OK;
 }
@@ -33,13 +34,13 @@ leat_status leati_variable_of(const void *args, leat_variable **out, leat_error 
 leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, leat_error *err) {
     leat_variable *variable = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
-    int mine = call->context ? call->context->replica - call->context->first_replica : 0;
+    int mine = call->context != NULL ? call->context->replica - call->context->first_replica : 0;
     if (mine < 0 || mine >= variable->num_copies)
         mine = 0;
     leat_buffer *copy = variable->copies[mine];
-    if (copy->device)
+    if (copy->device != NULL)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "variable %s lies on a device; use it inside a step of its strategy",
                           variable->name);
@@ -50,7 +51,7 @@ leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, 
 leat_status leati_variable_infer_assign(leati_infer_call *call, leat_error *err) {
     leat_variable *variable = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     const leati_type *value = &call->inputs[0];
     char found[128], expected[128];
@@ -91,7 +92,7 @@ static struct leati_read *find_read(leat_graph *graph, const leat_variable *vari
 
 static void forget_read(leat_graph *graph, const leat_object *variable) {
     struct leati_read *read = find_read(graph, (const leat_variable *)(const void *)variable);
-    if (read)
+    if (read != NULL)
         *read = graph->reads[--graph->num_reads];
 }
 
@@ -100,7 +101,7 @@ void leati_graph_note_writes(leat_graph *graph, int32_t node) {
     if (!graph->num_reads || added->op == &leati_tensor_op_read_variable)
         return;
     bool inner = false;
-    for (const leati_row *row = added->op->rows; row && row->type != LEATI_ROW_END; row++) {
+    for (const leati_row *row = added->op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
         const void *at = (const char *)added->args + row->offset;
         inner = inner || row->type == LEATI_ROW_FUNCTION;
         if (row->type == LEATI_ROW_OBJECT)
@@ -116,14 +117,14 @@ static leat_value fail_null(leat_graph *graph) {
 }
 
 leat_value leat_graph_read(leat_graph *graph, leat_variable *variable) {
-    if (!variable || !graph || graph->error.code)
-        return variable ? (leat_value){.graph = graph, .id = -1} : fail_null(graph);
-    struct leati_read *read = graph->hook ? NULL : find_read(graph, variable);
-    if (read)
+    if (variable == NULL || graph == NULL || graph->error.code != LEAT_OK)
+        return variable != NULL ? (leat_value){.graph = graph, .id = -1} : fail_null(graph);
+    struct leati_read *read = graph->hook != NULL ? NULL : find_read(graph, variable);
+    if (read != NULL)
         return (leat_value){.graph = graph, .id = read->value};
     struct leati_variable_args args = {.variable = &variable->object};
     leat_value value = leati_graph_node(graph, &leati_tensor_op_read_variable, &args, NULL, 0);
-    if (value.id < 0 || graph->hook)
+    if (value.id < 0 || graph->hook != NULL)
         return value;
     if (!leati_grow((void **)&graph->reads, &graph->read_capacity, graph->num_reads + 1,
                     sizeof *graph->reads)) {
@@ -137,8 +138,8 @@ leat_value leat_graph_read(leat_graph *graph, leat_variable *variable) {
 
 /* The value that a replica writes: combined over replicas where the variable asks for it. */
 static leat_value combine(const leat_variable *variable, leat_value value) {
-    if (!variable || variable->num_copies + variable->num_elsewhere < 2 || variable->sync_on_read ||
-        variable->aggregation == LEAT_AGGREGATION_NONE)
+    if (variable == NULL || variable->num_copies + variable->num_elsewhere < 2 ||
+        variable->sync_on_read || variable->aggregation == LEAT_AGGREGATION_NONE)
         return value;
     leat_value combined = {.graph = value.graph, .id = -1};
     if (variable->aggregation == LEAT_AGGREGATION_ONLY_FIRST_REPLICA)
@@ -150,11 +151,11 @@ static leat_value combine(const leat_variable *variable, leat_value value) {
 
 static void assign(leat_graph *graph, const leati_tensor_op *op, leat_variable *variable,
                    leat_value value) {
-    if (!variable) {
+    if (variable == NULL) {
         fail_null(graph);
         return;
     }
-    if (!graph || graph->error.code)
+    if (graph == NULL || graph->error.code != LEAT_OK)
         return;
     struct leati_variable_args args = {.variable = &variable->object};
     leati_graph_node(graph, op, &args, &value, 1);

@@ -39,11 +39,11 @@ static leat_status place_two(void *context, leat_variable *variable, const leat_
     variable->num_copies = 2;
     variable->copies = leati_alloc_zero(2, sizeof(leat_buffer *));
     variable->places = leati_alloc_zero(2, sizeof *variable->places);
-    if (!variable->copies || !variable->places)
+    if (variable->copies == NULL || variable->places == NULL)
         return leati_no_memory(err);
     for (int i = 0; i < 2; i++) {
         variable->copies[i] = leat_buffer_new(size, err);
-        if (!variable->copies[i])
+        if (variable->copies[i] == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
         memcpy(variable->copies[i]->data, initial->data, size);
     }
@@ -60,7 +60,7 @@ static leat_variable *two_copies(const leat_variable_options *options, double in
     leat_variable *variable = leat_variable_new(&tensor, options, &err);
     assert_ptr_equal(leati_variable_set_creator(before), &creator);
     leat_tensor_unref(&tensor);
-    if (!variable)
+    if (variable == NULL)
         fail_msg("%s", err.text);
     return variable;
 }
@@ -234,7 +234,7 @@ static void test_assignments_of_replicas_combine(void **state) {
         if (cases[i].alone)
             leat_graph_assign_copy(graph, variable, x);
         leat_function *function = leat_graph_finish(graph, NULL, 0, NULL, &err);
-        if (!function)
+        if (function == NULL)
             fail_msg("%s", err.text);
         leati_call_context context = {.replica = 1, .num_replicas = 2, .collective = &collective};
         leat_tensor in = leat_scalar_float64(10);
@@ -257,10 +257,10 @@ static leat_status create_and_read(void *context, leat_error *err) {
         &initial,
         &(leat_variable_options){.sync_on_read = true, .aggregation = LEAT_AGGREGATION_SUM}, err);
     leati_variable_set_creator(NULL);
-    if (!variable)
+    if (variable == NULL)
         return torture_code(err);
     leat_status status = leat_variable_read(variable, &out, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         status = leat_variable_assign(variable, &out, err);
         leat_tensor_unref(&out);
     }

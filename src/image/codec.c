@@ -77,10 +77,9 @@ leati_image_decoder *leati_image_decoder_new(leat_error *err) {
 void leati_image_decoder_free(leati_image_decoder *decoder) {
     if (decoder == NULL)
         return;
-    for (size_t i = 0; i < CODECS; i++) {
+    for (size_t i = 0; i < CODECS; i++)
         if (decoder->states[i] != NULL)
             codecs[i]->state_free(decoder->states[i]);
-    }
     leati_free(decoder);
 }
 

@@ -68,10 +68,9 @@ static void compare(const char *name, const arrays_array *expected, const leati_
         fail_msg("%s: shape %d x %d x %d", name, info->height, info->width, info->channels);
     assert_int_equal(info->bits / 8, expected->item_size);
     const uint8_t *want = expected->data;
-    for (size_t i = 0; i < expected->count * expected->item_size; i++) {
+    for (size_t i = 0; i < expected->count * expected->item_size; i++)
         if (pixels[i] != want[i])
             fail_msg("%s: byte %zu is %d, expected %d", name, i, pixels[i], want[i]);
-    }
 }
 
 static void run_decode_case(leati_image_decoder *decoder, const json_t *test, const uint8_t *data,
@@ -574,10 +573,9 @@ static void test_tables_are_forgotten(void **state) {
     size_t size;
     uint8_t *data = arrays_read_file(FOLDER, "files/a_420.jpg", &size);
     assert_int_equal(decode_prefix(decoder, data, size, &leati_decode_defaults), LEAT_OK);
-    for (size_t i = 0; i + 1 < size; i++) { /* The table becomes a comment. */
+    for (size_t i = 0; i + 1 < size; i++) /* The table becomes a comment. */
         if (data[i] == 0xFF && data[i + 1] == 0xDB)
             data[i + 1] = 0xFE;
-    }
     assert_int_equal(decode_prefix(decoder, data, size, &leati_decode_defaults),
                      LEAT_INVALID_ARGUMENT);
     free(data);

@@ -58,10 +58,9 @@ static void test_recorded(void **state) {
 static void check(bool up_down, bool in_place, size_t height, size_t width, size_t pixel) {
     enum { STRIDE = 700 };
     static uint8_t in[4][STRIDE], out[4][STRIDE];
-    for (size_t y = 0; y < 4; y++) {
+    for (size_t y = 0; y < 4; y++)
         for (size_t b = 0; b < STRIDE; b++)
             out[y][b] = in[y][b] = (uint8_t)(y * 67 + b * 13 + b / 7);
-    }
     flip_function *flip = up_down ? leati_flip_up_down : leati_flip_left_right;
     flip(in_place ? out : in, STRIDE, out, STRIDE, height, width, pixel);
     for (size_t y = 0; y < 4; y++) {
@@ -81,10 +80,9 @@ static void test_all_sizes(void **state) {
     static const size_t pixels[] = {1, 2, 3, 4, 6, 8, 12, 16, 300};
     for (size_t i = 0; i < sizeof pixels / sizeof pixels[0]; i++) {
         for (size_t width = 0; width <= 5 && width * pixels[i] <= 700; width++) {
-            for (size_t height = 0; height <= 4; height++) {
+            for (size_t height = 0; height <= 4; height++)
                 for (int way = 0; way < 4; way++)
                     check((way & 1) != 0, (way & 2) != 0, height, width, pixels[i]);
-            }
         }
     }
 }

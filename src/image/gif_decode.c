@@ -389,12 +389,11 @@ static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_er
         status = open_file(decoder, &in, &screen, err);
     for (int32_t k = 0; k < info->frames && status == LEAT_OK; k++) {
         uint8_t *to = (uint8_t *)pixels + (size_t)k * canvas;
-        for (int32_t y = 0; y < info->height; y++) {
+        for (int32_t y = 0; y < info->height; y++)
             if (k == 0)
                 memset(to + (size_t)y * stride, 0, row);
             else
                 memcpy(to + (size_t)y * stride, to + (size_t)y * stride - canvas, row);
-        }
         status = read_frame(decoder, &in, &screen, to, stride, err);
     }
     return status;

@@ -125,14 +125,14 @@ static uint8_t *decode(leati_image_decoder *decoder, const bytes *png, int chann
     leati_decode_options options = leati_decode_defaults;
     options.channels = channels;
     options.bits = bits;
-    if (leati_image_begin(decoder, png->at, png->size, &options, info, &err))
+    if (leati_image_begin(decoder, png->at, png->size, &options, info, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     /* Rows lie four bytes further apart than they need to; what is between them stays. */
     size_t row = (size_t)info->width * (size_t)info->channels * (size_t)(info->bits / 8);
     uint8_t *wide = malloc((row + 4) * (size_t)info->height);
     assert_non_null(wide);
     memset(wide, 0x5c, (row + 4) * (size_t)info->height);
-    if (leati_image_read(decoder, wide, row + 4, &err))
+    if (leati_image_read(decoder, wide, row + 4, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     for (size_t y = 0; y < (size_t)info->height; y++) {
         assert_memory_equal(wide + y * (row + 4) + row, "\x5c\x5c\x5c\x5c", 4);

@@ -32,10 +32,9 @@ static int next_chunk(leati_png_source *source) {
             return SPNG_IO_EOF;
         const uint8_t *chunk = source->data + source->at, *type = chunk + 4;
         size_t length = read_u32(chunk);
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             if (!is_letter(type[i]))
                 return SPNG_ECHUNK_TYPE;
-        }
         bool critical = (type[0] & 0x20) == 0;
         if (critical || memcmp(type, "tRNS", 4) == 0) {
             source->left = length + FRAME;

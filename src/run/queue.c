@@ -105,12 +105,11 @@ static bool wait_for_wake(leati_gate *gate, uint64_t seen, int64_t deadline_ns) 
     };
     int result = 0;
     gate->waiters++;
-    while (gate->wakes == seen && result != ETIMEDOUT) {
+    while (gate->wakes == seen && result != ETIMEDOUT)
         if (deadline_ns == LEATI_NO_DEADLINE)
             pthread_cond_wait(&gate->woken, &gate->lock);
         else
             result = pthread_cond_timedwait(&gate->woken, &gate->lock, &deadline);
-    }
     gate->waiters--;
     return gate->wakes != seen;
 }

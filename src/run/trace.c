@@ -54,10 +54,9 @@ static _Thread_local struct {
 static void leave(void *value) {
     int32_t thread = gettid();
     pthread_mutex_lock(&list_lock);
-    for (struct ring *ring = rings; ring != NULL; ring = ring->next) {
+    for (struct ring *ring = rings; ring != NULL; ring = ring->next)
         if (ring == value && ring->owner == thread)
             ring->owner = 0;
-    }
     pthread_mutex_unlock(&list_lock);
 }
 

@@ -14,9 +14,8 @@ void leati_turn_fini(leati_factor_transpose *turn) {
 
 void leati_turn_enter(leati_factor_transpose *turn) {
     pthread_mutex_lock(&turn->lock);
-    while (turn->busy > 0 && !pthread_equal(turn->caller, pthread_self())) {
+    while (turn->busy > 0 && !pthread_equal(turn->caller, pthread_self()))
         pthread_cond_wait(&turn->idle, &turn->lock);
-    }
     turn->busy++;
     turn->caller = pthread_self();
     pthread_mutex_unlock(&turn->lock);
@@ -24,8 +23,7 @@ void leati_turn_enter(leati_factor_transpose *turn) {
 
 void leati_turn_leave(leati_factor_transpose *turn) {
     pthread_mutex_lock(&turn->lock);
-    if (--turn->busy == 0) {
+    if (--turn->busy == 0)
         pthread_cond_signal(&turn->idle);
-    }
     pthread_mutex_unlock(&turn->lock);
 }

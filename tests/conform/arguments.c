@@ -175,10 +175,9 @@ static void test_arguments(void **state) {
     for (size_t i = 0; i < count; i++) {
         json_t *json = good_case(&run, ops[i]->name, folder);
         assert_non_null(json);
-        for (const leati_row *row = ops[i]->rows; row->type != LEATI_ROW_END; row++) {
+        for (const leati_row *row = ops[i]->rows; row->type != LEATI_ROW_END; row++)
             if ((row->flags & LEATI_CONSTRUCT) == 0 && row->type != LEATI_ROW_OBJECT)
                 check_row(&counts, json, ops[i]->name, row);
-        }
         json_decref(json);
     }
     golden_folder_remove(folder);

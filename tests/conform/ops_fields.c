@@ -36,10 +36,10 @@ static bool is_dtype(const char *name, size_t size) {
 
 /* Are all names of further dtypes those of dtypes? */
 static bool names_dtypes(const leati_input_type *type) {
-    const char *at = type->more, *end = at ? at + type->more_size : NULL;
-    if (at && strncmp(at, "number", type->more_size) == 0)
+    const char *at = type->more, *end = at != NULL ? at + type->more_size : NULL;
+    if (at != NULL && strncmp(at, "number", type->more_size) == 0)
         return true;
-    while (at && at < end) {
+    while (at != NULL && at < end) {
         size_t size = strcspn(at, ", ");
         if (!is_dtype(at, size))
             return false;
@@ -49,7 +49,7 @@ static bool names_dtypes(const leati_input_type *type) {
 }
 
 static void check_words(const leati_tensor_op *op) {
-    const char *types = op->types, *inputs = op->inputs ? op->inputs : "";
+    const char *types = op->types, *inputs = op->inputs != NULL ? op->inputs : "";
     int count = 0;
     bool list = false;
     leati_input_type type;
@@ -77,12 +77,13 @@ static void test_said(void **state) {
     const leati_tensor_op *const *ops = leati_graph_ops(&count);
     for (size_t i = 0; i < count; i++) {
         const leati_tensor_op *op = ops[i];
-        if (!op->types || !op->outputs || op->halves == LEATI_HALVES_UNSAID ||
-            (op->names && op->checks == LEATI_CHECKS_UNSAID))
+        if (op->types == NULL || op->outputs == NULL || op->halves == LEATI_HALVES_UNSAID ||
+            (op->names != NULL && op->checks == LEATI_CHECKS_UNSAID))
             fail_msg("%s does not say `types`, `outputs`, `halves` or `checks`", op->name);
-        if (op->of_strings && !leati_graph_op_find(op->of_strings))
+        if (op->of_strings != NULL && leati_graph_op_find(op->of_strings) == NULL)
             fail_msg("%s is no operation, but %s of strings", op->of_strings, op->name);
-        if (op->of_shape && strcmp(op->of_shape, "dimensions") && strcmp(op->of_shape, "size"))
+        if (op->of_shape != NULL && strcmp(op->of_shape, "dimensions") &&
+            strcmp(op->of_shape, "size"))
             fail_msg("%s: nothing is %s of a shape", op->name, op->of_shape);
         check_words(op);
     }
@@ -100,7 +101,7 @@ static void each_case(const leati_tensor_op *op, const json_t *all, void *contex
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < json_array_size(lists[k]); i++) {
             const json_t *line = json_array_get(lists[k], i);
-            if (!json_object_get(line, "error"))
+            if (json_object_get(line, "error") == NULL)
                 look(op, line, context);
         }
     json_decref(file);
@@ -196,7 +197,7 @@ static bool traces(const leati_tensor_op *op, const json_t *line, const json_t *
     assert_non_null(*graph);
     for (int i = 0; i < count; i++)
         inputs[i] = leat_graph_argument(*graph, i);
-    char *text = attributes ? json_dumps(attributes, 0) : NULL;
+    char *text = attributes != NULL ? json_dumps(attributes, 0) : NULL;
     int made = leat_graph_call(*graph, op->name, text, inputs, count, outputs, LEAT_MAX_OUTPUTS);
     free(text);
     return made >= 0;
@@ -232,13 +233,13 @@ static void try_halves(const leati_tensor_op *op, const json_t *line, void *cont
         try_inputs(op, line, alike, so_far);
         try_inputs(op, line, 1U << i, so_far);
     }
-    for (const leati_row *row = op->rows; row && row->type != LEATI_ROW_END; row++) {
+    for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
         if (row->type != LEATI_ROW_DTYPE)
             continue;
         leat_value outputs[LEAT_MAX_OUTPUTS];
         leat_graph *graph = NULL;
         json_t *attributes = json_deep_copy(json_object_get(line, "attributes"));
-        attributes = attributes ? attributes : json_object();
+        attributes = attributes != NULL ? attributes : json_object();
         json_object_set_new(attributes, row->name, json_string(leat_dtype_name(so_far->half)));
         so_far->taken += traces(op, line, attributes, 0, LEAT_INVALID, outputs, &graph);
         leat_graph_free(graph);

@@ -101,7 +101,8 @@ static void check_round_trip(const op_case *c) {
     if (copy == NULL)
         fail_msg("%s %s, from JSON: %s", c->op, c->name, err.text);
     assert_true(copy->fingerprint == function->fingerprint);
-    if (leat_function_call(copy, c->inputs, c->num_inputs, outputs, c->num_outputs, &err))
+    if (leat_function_call(copy, c->inputs, c->num_inputs, outputs, c->num_outputs, &err) !=
+        LEAT_OK)
         fail_msg("%s %s, by leat_function_call: %s", c->op, c->name, err.text);
     expect_outputs(c, "after JSON, by leat_function_call", outputs, c->num_outputs);
     leat_text_free(text);
@@ -417,7 +418,8 @@ static void check_no_gradient(const op_case *c) {
     leat_function *function = case_build(&wide, SHAPES_STATIC, c->gradient_outputs, &err);
     assert_non_null(function);
     leat_function *reverse = leati_graph_function_gradient(function, &err);
-    if (reverse != NULL || err.code != LEAT_UNIMPLEMENTED || !strstr(err.text, c->no_gradient))
+    if (reverse != NULL || err.code != LEAT_UNIMPLEMENTED ||
+        strstr(err.text, c->no_gradient) == NULL)
         fail_msg("%s %s: the gradient is %s: %s; expected \"%s\"", c->op, c->name,
                  leat_status_name(err.code), err.text, c->no_gradient);
     leat_function_unref(function);
@@ -602,9 +604,9 @@ static void check_fingerprints(const op_case *cases, size_t count) {
     assert_non_null(prints);
     for (size_t i = 0; i < count; i++) {
         leat_error err = {0};
-        leat_function *function = cases[i].code ? NULL : case_build(&cases[i], 0, 0, &err);
-        texts[i] = function ? leat_function_to_json(function, &err) : NULL;
-        prints[i] = function ? function->fingerprint : 0;
+        leat_function *function = cases[i].code != NULL ? NULL : case_build(&cases[i], 0, 0, &err);
+        texts[i] = function != NULL ? leat_function_to_json(function, &err) : NULL;
+        prints[i] = function != NULL ? function->fingerprint : 0;
         leat_function_unref(function);
         for (size_t k = 0; k < i && texts[i] != NULL; k++)
             if (texts[k] != NULL && (strcmp(texts[i], texts[k]) == 0) != (prints[i] == prints[k]))

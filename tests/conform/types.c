@@ -115,12 +115,12 @@ static bool check_case(const json_t *all, const json_t *line, const json_t *reco
     const char *op = golden_text(line, "op");
     const json_t *outputs = json_array_get(recorded, 1);
     leat_function *function = trace_over(line, json_array_get(recorded, 0), &err);
-    json_t *found = function ? types_of(function) : json_null();
+    json_t *found = function != NULL ? types_of(function) : json_null();
     leat_function_unref(function);
     bool right = json_equal(found, outputs);
     const char *how = json_is_null(outputs) ? "takes" : json_is_null(found) ? "refuses" : "shape";
     json_t *deviation = right ? NULL : deviation_of(all, op, how);
-    if (deviation) {
+    if (deviation != NULL) {
         json_object_set_new(deviation, "found", json_true());
     } else if (!right) {
         char *texts[2] = {json_dumps(recorded, JSON_ENCODE_ANY),
@@ -131,7 +131,7 @@ static bool check_case(const json_t *all, const json_t *line, const json_t *reco
         free(texts[1]);
     }
     json_decref(found);
-    return right || deviation;
+    return right || deviation != NULL;
 }
 
 static void test_types(void **state) {
@@ -146,7 +146,7 @@ static void test_types(void **state) {
     }
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *line = json_array_get(all, i);
-        if (!json_object_get(line, "deviation") || json_object_get(line, "found"))
+        if (json_object_get(line, "deviation") == NULL || json_object_get(line, "found") != NULL)
             continue;
         print_message("no deviation any more: %s %s\n", golden_text(line, "op"),
                       golden_text(line, "deviation"));
@@ -171,7 +171,7 @@ static void test_objects(void **state) {
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *line = json_array_get(all, i);
         const char *op = golden_text(line, "op");
-        if (!json_object_get(line, "cases") || strcmp(op, last) == 0)
+        if (json_object_get(line, "cases") == NULL || strcmp(op, last) == 0)
             continue;
         last = op;
         const json_t *good = json_array_get(json_array_get(json_object_get(line, "cases"), 0), 0);
@@ -182,9 +182,10 @@ static void test_objects(void **state) {
             leat_function *function = trace_over(line, inputs, &err);
             char name[128];
             snprintf(name, sizeof name, " %s ", op);
-            if (strstr(blind, name)
-                    ? !function
-                    : function || err.code != LEAT_INVALID_ARGUMENT || !strstr(err.text, op)) {
+            if (strstr(blind, name) != NULL
+                    ? function == NULL
+                    : function != NULL || err.code != LEAT_INVALID_ARGUMENT ||
+                          strstr(err.text, op) == NULL) {
                 print_message("%s input %zu: %s\n", op, k, err.text);
                 wrong++;
             }
@@ -212,7 +213,8 @@ static void test_counts(void **state) {
         const char *op = golden_text(line, "op");
         char name[128];
         snprintf(name, sizeof name, " %s ", op);
-        if (!json_object_get(line, "cases") || strcmp(op, last) == 0 || strstr(several, name))
+        if (json_object_get(line, "cases") == NULL || strcmp(op, last) == 0 ||
+            strstr(several, name) != NULL)
             continue;
         last = op;
         const json_t *good = json_array_get(json_array_get(json_object_get(line, "cases"), 0), 0);
@@ -225,7 +227,8 @@ static void test_counts(void **state) {
                 json_array_remove(inputs, count - 1);
             leat_error err = {0};
             leat_function *function = trace_over(line, inputs, &err);
-            if (function || err.code != LEAT_INVALID_ARGUMENT || !strstr(err.text, "inputs")) {
+            if (function != NULL || err.code != LEAT_INVALID_ARGUMENT ||
+                strstr(err.text, "inputs") == NULL) {
                 print_message("%s takes %zu inputs: %s\n", op, json_array_size(inputs), err.text);
                 wrong++;
             }
@@ -276,10 +279,10 @@ static bool check_run(const json_t *line, const json_t *inputs, const leat_tenso
     leat_tensor outputs[MOST_VALUES];
     leat_function *known = trace_over(line, inputs, &refused);
     leat_function *function = trace_with(line, inputs, false, &err);
-    bool ran = function && leati_interpret(function, zeros, NULL, outputs, &err) == LEAT_OK;
-    bool right = ran ? known && are_promised(known, outputs)
-                     : strstr(err.text, golden_text(line, "op")) && err.code != LEAT_INTERNAL &&
-                           (known || err.code == refused.code);
+    bool ran = function != NULL && leati_interpret(function, zeros, NULL, outputs, &err) == LEAT_OK;
+    bool right = ran ? known != NULL && are_promised(known, outputs)
+                     : strstr(err.text, golden_text(line, "op")) != NULL &&
+                           err.code != LEAT_INTERNAL && (known != NULL || err.code == refused.code);
     for (int i = 0; ran && i < function->num_outputs; i++)
         leat_tensor_unref(&outputs[i]);
     if (!right) {

@@ -88,13 +88,12 @@ static void index_records(const uint8_t *data, size_t size) {
     if (leati_tfrecord_open(NAME, NULL, &reader, &reading) != LEAT_OK ||
         leati_index_open(NAME, LEATI_INDEX_TFRECORD, &index, &reading) != LEAT_OK)
         fuzz_broken("%s", reading.text);
-    for (int64_t i = 0; i < records; i++) {
+    for (int64_t i = 0; i < records; i++)
         if (leati_index_find(index, i, &begin, &end, &reading) != LEAT_OK ||
             begin != leati_tfrecord_position(reader) ||
             leati_tfrecord_skip(reader, 1, &passed, &reading) != LEATI_RECORD ||
             end != leati_tfrecord_position(reader))
             fuzz_broken("record %lld of %lld lies elsewhere", (long long)i, (long long)records);
-    }
     if (leati_tfrecord_skip(reader, 1, &passed, &reading) != LEATI_RECORD_END)
         fuzz_broken("the index lacks records");
     leati_index_close(index);

@@ -12,7 +12,8 @@ enum { MOST_MS = 700 };
 static size_t count_of(const uint8_t *data, size_t size, const char *word) {
     size_t count = 0;
     const uint8_t *end = data + size;
-    for (const uint8_t *at = data; (at = memmem(at, (size_t)(end - at), word, strlen(word))); at++)
+    for (const uint8_t *at = data;
+         (at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL; at++)
         count++;
     return count;
 }

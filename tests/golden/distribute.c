@@ -56,10 +56,9 @@ leat_auto_shard_policy golden_policy(golden_case *c, const char *name) {
                     {"DATA", LEAT_SHARD_DATA},
                     {"HINT", LEAT_SHARD_HINT},
                     {"OFF", LEAT_SHARD_OFF}};
-    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
         if (strcmp(policies[i].name, name) == 0)
             return policies[i].policy;
-    }
     if (c != NULL)
         golden_fail(c, "policy %s is of an unknown kind", name);
     return LEAT_SHARD_AUTO;

@@ -154,10 +154,9 @@ static json_t *names_of(golden_case *c, const json_t *op, const char *folder) {
 static json_t *read_by(const char *op, const json_t *from, json_t *names) {
     json_t *args = json_pack("{s:{s:s}}", "map_func", "function", "records");
     const char *const numbers[] = {"cycle_length", "num_parallel_calls"};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++)
         if (json_object_get(from, numbers[i]) != NULL)
             json_object_set(args, numbers[i], json_object_get(from, numbers[i]));
-    }
     return mapped(node(op, args, names), "to_int64", 0, false);
 }
 
@@ -218,10 +217,9 @@ static bool is_plain(const char *name) {
     static const char *const names[] = {"batch",     "repeat",       "take",    "skip",
                                         "shuffle",   "cache",        "unbatch", "prefetch",
                                         "enumerate", "ragged_batch", "shard",   "unique"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
             return true;
-    }
     return false;
 }
 

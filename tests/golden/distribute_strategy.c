@@ -193,10 +193,9 @@ static bool step_question(golden_case *c, const json_t *json, const char *what) 
 
 static leat_aggregation aggregation_of(const char *name) {
     static const char *const names[] = {"NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA"};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         if (strcmp(names[i], name) == 0)
             return (leat_aggregation)i;
-    }
     return LEAT_AGGREGATION_NONE;
 }
 
@@ -301,10 +300,9 @@ static const char *missing_name(const char *what) {
         {"compute_average_loss", "compute_average_loss by itself"},
         {"scale_regularization_loss", "scale_regularization_loss"},
     };
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (strstr(what, pairs[i][0]) != NULL)
             return pairs[i][1];
-    }
     return NULL;
 }
 

@@ -138,13 +138,12 @@ static void check_worker(golden_case *c, const struct worker *w) {
     }
     if (json_is_object(batch)) {
         leat_error as_found = {0};
-        for (int code = 0; code < 17; code++) {
+        for (int code = 0; code < 17; code++)
             if (strcmp(leat_status_name((leat_status)code),
                        json_is_string(w->per_replica_batch)
                            ? json_string_value(w->per_replica_batch)
                            : "OK") == 0)
                 as_found.code = (leat_status)code;
-        }
         golden_check_class(c, batch, &as_found);
     } else if (batch != NULL) {
         golden_check_json(c, "per_replica_batch", batch, json_incref(w->per_replica_batch));
@@ -197,12 +196,11 @@ void golden_processes_case(golden_case *c, const json_t *json, const char *folde
     }
     for (int w = 0; w < count && !c->failed; w++)
         pthread_create(&threads[w], NULL, worker_main, &workers[w]);
-    for (int w = 0; w < count; w++) {
+    for (int w = 0; w < count; w++)
         if (!c->failed)
             pthread_join(threads[w], NULL);
         else
             leat_dataset_unref(workers[w].dataset);
-    }
     for (int w = 0; w < count; w++) {
         if (!c->failed)
             check_worker(c, &workers[w]);

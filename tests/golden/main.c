@@ -63,20 +63,18 @@ static bool read_modes(const char *list, uint32_t *out) {
 }
 
 static bool known_part(const char *name) {
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(parts[i].name, name) == 0)
             return true;
-    }
     return false;
 }
 
 static int run_parts(golden_run *run, const char *only) {
     run->reasons = json_object();
     run->exclusions = json_object();
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (only == NULL || strcmp(only, parts[i].name) == 0)
             parts[i].run(run);
-    }
     if (run->passed + run->deviated + run->failed == 0)
         golden_broken(run, "no case ran");
     golden_summary(run);

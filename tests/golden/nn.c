@@ -167,10 +167,9 @@ static void check_gradients(golden_case *c, const json_t *json, leat_layer *laye
     if (layer->num_weights > 0)
         leat_variable_gradients(loss, layer->weights, layer->num_weights, gradients);
     json_object_foreach(json_object_get(json, "weight_grads"), name, value) {
-        for (int i = 0; i < layer->num_weights; i++) {
+        for (int i = 0; i < layer->num_weights; i++)
             if (layer->weights[i] == leati_layer_weight(layer, name))
                 golden_value_close(c, name, value, gradients[i], tolerance);
-        }
     }
 }
 

@@ -139,7 +139,7 @@ static bool make(golden_case *c, const json_t *json, int replicas, struct traine
     leat_error err = {0};
     t->global_batch = golden_int(json, "global_batch", 64);
     if (leat_device_num_logical("CPU") < 2)
-        (void)!leat_device_set_logical_cpus(2, &err);
+        (void)(leat_device_set_logical_cpus(2, &err) == LEAT_OK);
     t->strategy = leat_strategy_mirrored(
         &(leat_strategy_mirrored_options){.devices = names, .num_devices = replicas}, &err);
     if (t->strategy != NULL && leat_strategy_enter(t->strategy, &err) == LEAT_OK) {

@@ -87,10 +87,9 @@ ARRAYS_UNUSED static size_t arrays_item_size(const char *dtype) {
     } sizes[] = {{"uint8", 1}, {"int8", 1},   {"bool", 1},   {"uint16", 2},
                  {"int16", 2}, {"int32", 4},  {"uint32", 4}, {"float32", 4},
                  {"int64", 8}, {"uint64", 8}, {"float64", 8}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (strcmp(dtype, sizes[i].name) == 0)
             return sizes[i].size;
-    }
     fail_msg("unknown dtype %s", dtype);
     return 1;
 }

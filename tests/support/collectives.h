@@ -70,10 +70,9 @@ static inline void collective_gather_and_broadcast(leati_collective *c, int rank
     for (int64_t i = 0; i < count; i++)
         mine[i] = (int32_t)(rank * 1000003 + i);
     assert_int_equal(c->ops->all_gather(c, rank, mine, count, LEAT_INT32, all, &err), LEAT_OK);
-    for (int r = 0; r < c->num_ranks; r++) {
+    for (int r = 0; r < c->num_ranks; r++)
         for (int64_t i = 0; i < count; i++)
             assert_int_equal(all[r * count + i], r * 1000003 + i);
-    }
     for (int root = 0; root < c->num_ranks; root++) {
         for (int64_t i = 0; i < count; i++)
             mine[i] = (int32_t)(rank * 1000003 + i);

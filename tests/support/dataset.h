@@ -85,14 +85,12 @@ static leati_tail dataset_faults_pull(leati_node_state *node, void *state, int64
         return tail;
     }
     leati_tail tail = leati_input_peek(&s->input, 1, NULL, &available, err);
-    if (available == 0 && tail == LEATI_END) {
+    if (available == 0 && tail == LEATI_END)
         return tail;
-    }
     leati_input_consume(&s->input, 1);
     s->position++;
-    if (available > 0) {
+    if (available > 0)
         leati_fail(err, LEAT_INVALID_ARGUMENT, "a fault");
-    }
     return LEATI_ERROR;
 }
 
@@ -148,9 +146,8 @@ DATASET_UNUSED static void dataset_append(char **text, const char *more) {
     char *grown = realloc(*text, old + strlen(more) + 2);
     assert_non_null(grown);
     *text = grown;
-    if (old > 0) {
+    if (old > 0)
         grown[old++] = ' ';
-    }
     strcpy(grown + old, more);
 }
 
@@ -194,9 +191,8 @@ DATASET_UNUSED static size_t dataset_print_json(const json_t *json, char *to, si
 DATASET_UNUSED static void dataset_append_element(char **text, const leat_element *element) {
     leat_error err = {0};
     json_t *json = leati_json_of_element(element, &err);
-    if (json == NULL) {
+    if (json == NULL)
         fail_msg("%s", err.text);
-    }
     static char line[65536];
     line[0] = 0;
     dataset_print_json(json, line, sizeof(line));
@@ -222,9 +218,8 @@ DATASET_UNUSED static int64_t dataset_take(leat_iterator *iterator, int64_t most
             char code[64];
             snprintf(code, sizeof(code), "!%s", leat_status_name(status));
             dataset_append(text, code);
-            if (err.code != status || err.text[0] == 0) {
+            if (err.code != status || err.text[0] == 0)
                 fail_msg("an error of code %d with status %d: \"%s\"", err.code, status, err.text);
-            }
         }
     }
     leat_element_fini(&element);
@@ -234,9 +229,8 @@ DATASET_UNUSED static int64_t dataset_take(leat_iterator *iterator, int64_t most
 DATASET_UNUSED static leat_dataset *dataset_made(dataset_maker make, void *context) {
     leat_error err = {0};
     leat_dataset *dataset = make(context, &err);
-    if (dataset == NULL) {
+    if (dataset == NULL)
         fail_msg("the dataset was not made: %s", err.text);
-    }
     return dataset;
 }
 
@@ -244,9 +238,8 @@ DATASET_UNUSED static leat_iterator *dataset_iterate(leat_dataset *dataset,
                                                      const leat_iterator_options *options) {
     leat_error err = {0};
     leat_iterator *iterator = leat_iterator_new(dataset, options, &err);
-    if (iterator == NULL) {
+    if (iterator == NULL)
         fail_msg("no iterator: %s", err.text);
-    }
     return iterator;
 }
 
@@ -269,9 +262,8 @@ DATASET_UNUSED static void dataset_same(dataset_maker make, void *context,
                                         int64_t most, const char *what) {
     leat_dataset *dataset = dataset_made(make, context);
     char *text = dataset_text(dataset, options, most);
-    if (strcmp(text, expected) != 0) {
+    if (strcmp(text, expected) != 0)
         fail_msg("%s: got\n  %s\nexpected\n  %s", what, text, expected);
-    }
     free(text);
     leat_dataset_unref(dataset);
 }
@@ -313,18 +305,16 @@ DATASET_UNUSED static leat_iterator *dataset_hop(dataset_maker make, void *conte
     char *data = NULL;
     size_t size = 0;
     leat_error err = {0};
-    if (leat_iterator_save_with(iterator, &how, &data, &size, NULL, &err) != LEAT_OK) {
+    if (leat_iterator_save_with(iterator, &how, &data, &size, NULL, &err) != LEAT_OK)
         fail_msg("not saved after %lld outcomes: %s", (long long)taken, err.text);
-    }
     leat_iterator_free(iterator);
     if (fresh) {
         leat_dataset_unref(*dataset);
         *dataset = dataset_made(make, context);
     }
     iterator = dataset_iterate(*dataset, options);
-    if (leat_iterator_restore(iterator, data, size, &err) != LEAT_OK) {
+    if (leat_iterator_restore(iterator, data, size, &err) != LEAT_OK)
         fail_msg("not restored after %lld outcomes: %s", (long long)taken, err.text);
-    }
     leati_free(data);
     return iterator;
 }
@@ -400,9 +390,8 @@ DATASET_UNUSED static leat_status dataset_torture_iterator(leat_dataset *dataset
 DATASET_UNUSED static leat_status dataset_torture_body(void *context, leat_error *err) {
     struct dataset_torture *t = context;
     leat_dataset *dataset = t->make(t->context, err);
-    if (dataset == NULL) {
+    if (dataset == NULL)
         return err->code;
-    }
     char *text = NULL;
     dataset_append(&text, "");
     leat_status status = dataset_torture_iterator(dataset, t->most, &text, err);
@@ -411,9 +400,8 @@ DATASET_UNUSED static leat_status dataset_torture_body(void *context, leat_error
         t->text = text;
         return status;
     }
-    if (status == LEAT_OK && strcmp(text, t->text) != 0) {
+    if (status == LEAT_OK && strcmp(text, t->text) != 0)
         fail_msg("an allocation failed unnoticed: got\n  %s\nexpected\n  %s", text, t->text);
-    }
     free(text);
     return status;
 }
@@ -426,19 +414,16 @@ DATASET_UNUSED static void dataset_stumble(dataset_maker make, void *context, in
         leat_iterator *iterator = dataset_iterate(dataset, NULL);
         leat_element element = {0};
         torture_fail_at(n);
-        for (int64_t i = 0; i < 2 * (most < 0 ? 5000 : most); i++) {
-            if (leat_iterator_next(iterator, &element, NULL) == LEAT_OUT_OF_RANGE) {
+        for (int64_t i = 0; i < 2 * (most < 0 ? 5000 : most); i++)
+            if (leat_iterator_next(iterator, &element, NULL) == LEAT_OUT_OF_RANGE)
                 break;
-            }
-        }
         bool failed = torture_failed();
         torture_fail_at(0);
         leat_element_fini(&element);
         leat_iterator_free(iterator);
         leat_dataset_unref(dataset);
-        if (!failed) {
+        if (!failed)
             return;
-        }
     }
 }
 
@@ -451,9 +436,8 @@ DATASET_UNUSED static void dataset_check_rewritten(dataset_maker make, void *con
     leat_dataset *dataset = dataset_made(make, context);
     char *plain = dataset_text(dataset, NULL, most);
     leat_dataset_unref(dataset);
-    if (expected != NULL) {
+    if (expected != NULL)
         assert_string_equal(plain, expected);
-    }
     leat_iterator_options options = {.num_threads = 1};
     dataset_same(make, context, &options, plain, most, "one thread");
     for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -471,9 +455,8 @@ DATASET_UNUSED static void dataset_check_rewritten(dataset_maker make, void *con
         dataset_resume(make, context, NULL, k, most, plain, false);
         dataset_resume(make, context, &options, k, most, plain, true);
         dataset_resume(dataset_make_wanting, &wanting, &options, k, most, plain, true);
-        if (!more) {
+        if (!more)
             break;
-        }
     }
     struct dataset_torture torture = {make, context, most, NULL};
     leat_error err = {0};

@@ -50,7 +50,7 @@ static void release_buffer(void *context, void *data, size_t size) {
 static leat_status fake_alloc(leati_device *device, size_t size, leat_buffer **out,
                               leat_error *err) {
     struct shadow *shadow = leati_alloc(1, sizeof *shadow + size);
-    if (!shadow)
+    if (shadow == NULL)
         return leati_no_memory(err);
     shadow->device = fake(device);
     shadow->mapped = size ? size : 1;
@@ -62,7 +62,7 @@ static leat_status fake_alloc(leati_device *device, size_t size, leat_buffer **o
     }
     atomic_fetch_add(&shadow->device->bytes, size);
     leat_buffer *buffer = leat_buffer_adopt(data, size, release_buffer, shadow, err);
-    if (!buffer)
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     buffer->device = device;
     *out = buffer;
@@ -72,9 +72,9 @@ static leat_status fake_alloc(leati_device *device, size_t size, leat_buffer **o
 /* The shadow of `size` bytes at `data` in a buffer of this device. */
 static leat_status find_shadow(leati_device *device, const leat_buffer *buffer, const void *data,
                                size_t size, unsigned char **out, leat_error *err) {
-    if (!buffer || buffer->device != device)
+    if (buffer == NULL || buffer->device != device)
         return leati_fail(err, LEAT_INTERNAL, "%s was given memory of %s", device->name,
-                          buffer && buffer->device ? "another device" : "the host");
+                          buffer != NULL && buffer->device != NULL ? "another device" : "the host");
     size_t offset = (size_t)((const char *)data - (const char *)buffer->data);
     if (offset > buffer->size || size > buffer->size - offset)
         return leati_fail(err, LEAT_INTERNAL, "%zu bytes at %zu of a buffer of %zu", size, offset,
@@ -88,7 +88,7 @@ static leat_status download_at(leati_device *device, const leat_buffer *from, co
                                void *host, size_t size, leat_error *err) {
     unsigned char *bytes = NULL;
     leat_status status = find_shadow(device, from, data, size, &bytes, err);
-    for (size_t i = 0; !status && i < size; i++)
+    for (size_t i = 0; status == LEAT_OK && i < size; i++)
         ((unsigned char *)host)[i] = bytes[i] ^ SCRAMBLE;
     return status;
 }
@@ -97,7 +97,7 @@ static leat_status fake_upload(leati_device *device, const void *host, leat_buff
                                leat_error *err) {
     unsigned char *bytes = NULL;
     leat_status status = find_shadow(device, to, to->data, size, &bytes, err);
-    for (size_t i = 0; !status && i < size; i++)
+    for (size_t i = 0; status == LEAT_OK && i < size; i++)
         bytes[i] = ((const unsigned char *)host)[i] ^ SCRAMBLE;
     return status;
 }
@@ -122,9 +122,10 @@ static leat_status find_variables(fake_step *step, const leat_function *function
     for (size_t n = 0; n < function->body.num_nodes; n++) {
         const leati_node *node = &function->body.nodes[n];
         const leati_row *rows = node->op->rows;
-        for (const leati_row *row = rows; row && row->type != LEATI_ROW_END; row++) {
+        for (const leati_row *row = rows; row != NULL && row->type != LEATI_ROW_END; row++) {
             void *value = *(void **)(void *)((char *)node->args + row->offset);
-            if (row->type == LEATI_ROW_FUNCTION && value && find_variables(step, value, err))
+            if (row->type == LEATI_ROW_FUNCTION && value != NULL &&
+                find_variables(step, value, err) != LEAT_OK)
                 return LEAT_UNIMPLEMENTED;
             if (row->type != LEATI_ROW_OBJECT || !leati_variable_is_object(value))
                 continue;
@@ -142,7 +143,7 @@ static leat_status find_variables(fake_step *step, const leat_function *function
 
 static void fake_release(leati_executable *executable) {
     fake_step *step = (fake_step *)(void *)executable;
-    if (!step)
+    if (step == NULL)
         return;
     leat_function_unref(step->function);
     leati_free(step);
@@ -155,13 +156,13 @@ static leat_status fake_compile(leati_device *device, const leat_function *funct
         if (!leati_shape_is_static(&function->body.values[v].type.shape))
             return leati_fail(err, LEAT_UNIMPLEMENTED, "value %zu has no static shape", v);
     fake_step *step = leati_alloc_zero(1, sizeof *step);
-    if (!step)
+    if (step == NULL)
         return leati_no_memory(err);
     step->base.device = device;
     step->replica = context->replica - context->first_replica;
     step->function = leat_function_ref((leat_function *)(uintptr_t)function);
     leat_status status = find_variables(step, function, err);
-    if (status)
+    if (status != LEAT_OK)
         fake_release(&step->base);
     else
         *out = &step->base;
@@ -174,11 +175,11 @@ static leat_status borrow_variable(fake_step *step, int i, leat_error *err) {
     int copy = step->replica < variable->num_copies ? step->replica : 0;
     leat_buffer *there = variable->copies[copy];
     leat_buffer *here = leat_buffer_new(there->size, err);
-    if (!here)
+    if (here == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_status status =
         download_at(step->base.device, there, there->data, here->data, there->size, err);
-    if (status) {
+    if (status != LEAT_OK) {
         leati_prefix(err, "variable %s", variable->name);
         leat_buffer_unref(here);
         return status;
@@ -202,10 +203,10 @@ static leat_status return_variable(fake_step *step, int i, leat_error *err) {
 static leat_status load_input(leati_device *device, const leat_tensor *from, leat_tensor *to,
                               leat_error *err) {
     leat_status status = leat_tensor_new(from->dtype, leat_tensor_shape(from), to, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = download_at(device, from->owner, from->data, to->data, leat_tensor_bytes(to), err);
-    if (status)
+    if (status != LEAT_OK)
         leat_tensor_unref(to);
     return status;
 }
@@ -215,9 +216,9 @@ static leat_status store_output(leati_device *device, const leat_tensor *from, l
     leat_buffer *buffer = NULL;
     size_t size = leat_tensor_bytes(from);
     leat_status status = fake_alloc(device, size, &buffer, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = fake_upload(device, from->data, buffer, size, err);
-    if (status) {
+    if (status != LEAT_OK) {
         leat_buffer_unref(buffer);
         return status;
     }
@@ -233,23 +234,23 @@ static leat_status run_on_host(fake_step *step, leati_run_args *args, const leat
     leat_tensor outputs[LEAT_MAX_OUTPUTS];
     leat_status status = LEAT_OK, upload = LEAT_OK;
     int borrowed = 0, stored = 0;
-    while (!status && borrowed < step->num_variables) {
+    while (status == LEAT_OK && borrowed < step->num_variables) {
         status = borrow_variable(step, borrowed, err);
-        borrowed += !status;
+        borrowed += status == LEAT_OK;
     }
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_interpret(step->function, inputs, args->context, outputs, err);
-    bool ran = !status;
+    bool ran = status == LEAT_OK;
     for (int i = 0; i < borrowed; i++)
-        upload = return_variable(step, i, err) ? LEAT_INTERNAL : upload;
-    status = status ? status : upload;
-    while (!status && stored < args->num_outputs) {
+        upload = return_variable(step, i, err) != LEAT_OK ? LEAT_INTERNAL : upload;
+    status = status != LEAT_OK ? status : upload;
+    while (status == LEAT_OK && stored < args->num_outputs) {
         status = store_output(step->base.device, &outputs[stored], &args->outputs[stored], err);
-        stored += !status;
+        stored += status == LEAT_OK;
     }
     for (int i = 0; ran && i < args->num_outputs; i++)
         leat_tensor_unref(&outputs[i]);
-    while (status && stored > 0)
+    while (status != LEAT_OK && stored > 0)
         leat_tensor_unref(&args->outputs[--stored]);
     return status;
 }
@@ -262,15 +263,15 @@ static leat_status fake_run(leati_executable *executable, leati_run_args *args, 
                           args->num_inputs, args->num_outputs, (int)arguments,
                           (int)step->function->num_outputs);
     leat_tensor *inputs = leati_alloc((size_t)arguments, sizeof *inputs);
-    if (!inputs)
+    if (inputs == NULL)
         return leati_no_memory(err);
     leat_status status = LEAT_OK;
     int loaded = 0;
-    while (!status && loaded < arguments) {
+    while (status == LEAT_OK && loaded < arguments) {
         status = load_input(step->base.device, &args->inputs[loaded], &inputs[loaded], err);
-        loaded += !status;
+        loaded += status == LEAT_OK;
     }
-    if (!status)
+    if (status == LEAT_OK)
         status = run_on_host(step, args, inputs, err);
     while (loaded > 0)
         leat_tensor_unref(&inputs[--loaded]);
@@ -293,7 +294,7 @@ static const leati_device_ops fake_ops = {.kind = "GPU",
 
 leati_device *fake_device_new(int index, leat_error *err) {
     fake_device *device = leati_alloc_zero(1, sizeof *device);
-    if (!device) {
+    if (device == NULL) {
         leati_no_memory(err);
         return NULL;
     }

@@ -324,10 +324,9 @@ static const golden_named *find(const char *name) {
     static const golden_named *const tables[] = {golden_element_functions, golden_dataset_functions,
                                                  golden_fold_functions};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-        for (const golden_named *at = tables[t]; at->name != NULL; at++) {
+        for (const golden_named *at = tables[t]; at->name != NULL; at++)
             if (strcmp(at->name, name) == 0)
                 return at;
-        }
     }
     return NULL;
 }
@@ -335,10 +334,9 @@ static const golden_named *find(const char *name) {
 bool golden_function_known(const char *name, const char **lacks) {
     const golden_named *named = find(name);
     *lacks = NULL;
-    for (int i = 0; named != NULL && i < 3 && named->needs[i] != NULL; i++) {
+    for (int i = 0; named != NULL && i < 3 && named->needs[i] != NULL; i++)
         if (leati_graph_op_find(named->needs[i]) == NULL && leati_op_find(named->needs[i]) == NULL)
             *lacks = named->needs[i];
-    }
     return named != NULL;
 }
 

@@ -39,10 +39,9 @@ static leat_transformation transformation_of(const json_t *node) {
                  {"take_2", take_2},
                  {"return_none", return_none}};
     const char *name = golden_text(json_object_get(node, "args"), "transformation_func");
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         if (strcmp(name, named[i].name) == 0)
             return named[i].function;
-    }
     return NULL;
 }
 

@@ -147,9 +147,8 @@ static const json_t *without_noops(const json_t *json) {
     for (size_t i = 0; json != NULL && i < sizeof noops / sizeof noops[0]; i++) {
         const json_t *value = json_object_get(json_object_get(json, "args"), noops[i].argument);
         if (strcmp(golden_text(json, "op"), noops[i].op) == 0 && json_is_integer(value) &&
-            json_integer_value(value) == noops[i].value) {
+            json_integer_value(value) == noops[i].value)
             return without_noops(json_object_get(json, "input"));
-        }
     }
     return json;
 }

@@ -152,10 +152,9 @@ static leat_dtype dtype_of_descr(const char *descr) {
                  {"<u2", LEAT_UINT16},  {"<i2", LEAT_INT16},   {"<u4", LEAT_UINT32},
                  {"<i4", LEAT_INT32},   {"<u8", LEAT_UINT64},  {"<i8", LEAT_INT64},
                  {"<f2", LEAT_FLOAT16}, {"<f4", LEAT_FLOAT32}, {"<f8", LEAT_FLOAT64}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strncmp(names[i].descr, descr, 3) == 0)
             return names[i].dtype;
-    }
     return LEAT_INVALID;
 }
 
@@ -185,9 +184,8 @@ leat_status golden_npy(const char *folder, const char *name, leat_tensor *out, l
     leat_shape shape = LEAT_SCALAR;
     leat_status status = LEAT_OK;
     size_t start = 0;
-    if (file == NULL) {
+    if (file == NULL)
         return leati_fail(err, LEAT_NOT_FOUND, "cannot read %s", path);
-    }
     if (size > 10 && memcmp(file, "\x93NUMPY\x01", 7) == 0)
         start = 10 + (size_t)(uint8_t)file[8] + ((size_t)(uint8_t)file[9] << 8);
     if (start == 0 || start > size || !read_header(file + 10, &dtype, &shape)) {
@@ -319,10 +317,9 @@ static bool equal(const json_t *expected, const json_t *found, bool single) {
     }
     if (json_is_array(expected) && json_is_array(found)) {
         size_t count = json_array_size(expected);
-        for (size_t i = 0; count == json_array_size(found) && i < count; i++) {
+        for (size_t i = 0; count == json_array_size(found) && i < count; i++)
             if (!equal(json_array_get(expected, i), json_array_get(found, i), single))
                 return false;
-        }
         return count == json_array_size(found);
     }
     if (json_is_object(expected) && json_is_object(found)) {
@@ -370,10 +367,9 @@ leat_status golden_code_of_class(const char *type) {
                    {"DataLossError", LEAT_DATA_LOSS},
                    {"UnavailableError", LEAT_UNAVAILABLE},
                    {"AbortedError", LEAT_ABORTED}};
-    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         if (strcmp(classes[i].type, type) == 0)
             return classes[i].code;
-    }
     return LEAT_OK;
 }
 

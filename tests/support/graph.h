@@ -47,7 +47,7 @@ TEST_UNUSED static leat_function *test_trace_float64(leat_tracer tracer, void *c
     leat_error err = {0};
     leat_function *function = LEAT_TRACE(tracer, context, spec, &err);
     leat_spec_unref(spec);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -125,7 +125,7 @@ TEST_UNUSED static void test_check_gradient_within(double tolerance, const leat_
                                                    const leati_call_context *context) {
     leat_error err = {0};
     leat_function *reverse = leati_graph_function_gradient(function, &err);
-    if (!reverse)
+    if (reverse == NULL)
         fail_msg("%s", err.text);
     leat_tensor outputs[8], arguments[16], gradients[8];
     int count = num_inputs, at = 0;

@@ -194,15 +194,13 @@ static inline void *proxy_main(void *context) {
         if (polled[0].revents != 0 && read(p->wake[0], &one, 1) == 1)
             continue; /* the mode has changed */
         for (int i = 0; i < links; i++) {
-            for (int side = 0; side < 2; side++) {
+            for (int side = 0; side < 2; side++)
                 if (polled[1 + listening + 2 * i + side].revents != 0 && p->links[i].inner >= 0)
                     proxy_forward(p, &p->links[i], side == 0);
-            }
         }
-        for (int i = 0; i < listening; i++) {
+        for (int i = 0; i < listening; i++)
             if (polled[1 + i].revents != 0)
                 proxy_accept(p, i);
-        }
         if (mode == PROXY_SLOW)
             (void)poll(NULL, 0, 1);
     }

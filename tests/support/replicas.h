@@ -25,12 +25,12 @@ static leat_status replicas_place(void *context, leat_variable *variable,
     size_t count = (size_t) * (int *)context, size = leat_tensor_bytes(initial);
     variable->copies = leati_alloc_zero(count, sizeof(leat_buffer *));
     variable->places = leati_alloc_zero(count, sizeof *variable->places);
-    if (!variable->copies || !variable->places)
+    if (variable->copies == NULL || variable->places == NULL)
         return leati_no_memory(err);
     variable->num_copies = (int)count;
     for (size_t i = 0; i < count; i++) {
         variable->copies[i] = leat_buffer_new(size, err);
-        if (!variable->copies[i])
+        if (variable->copies[i] == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
         memcpy(variable->copies[i]->data, initial->data, size);
     }
@@ -62,7 +62,7 @@ static void *replicas_main(void *argument) {
     struct replicas_job *job = argument;
     job->status =
         leati_interpret(job->function, job->inputs, &job->context, job->outputs, &job->error);
-    if (job->status != LEAT_OK && job->context.collective)
+    if (job->status != LEAT_OK && job->context.collective != NULL)
         job->context.collective->ops->abort(job->context.collective, &job->error);
     return NULL;
 }
@@ -77,7 +77,7 @@ REPLICAS_UNUSED static leat_function *replicas_trace(leat_tracer tracer, void *c
     leat_spec *spec = leat_spec_tuple(children, num_inputs, &err);
     leat_function *function = LEAT_TRACE(tracer, context, spec, &err);
     leat_spec_unref(spec);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -106,15 +106,14 @@ REPLICAS_UNUSED static void replicas_run(int count, leat_tracer tracer, void *co
     for (int r = 0; r < count; r++) {
         if (jobs[r].status != LEAT_OK)
             fail_msg("replica %d: %s", r, jobs[r].error.text);
-        for (int i = 0; i < jobs[r].function->num_outputs; i++) {
-            if (i == 0 && outputs)
+        for (int i = 0; i < jobs[r].function->num_outputs; i++)
+            if (i == 0 && outputs != NULL)
                 outputs[r] = results[r][i];
             else
                 leat_tensor_unref(&results[r][i]);
-        }
         leat_function_unref(jobs[r].function);
     }
-    if (collective)
+    if (collective != NULL)
         collective->ops->close(collective);
 }
 

@@ -24,8 +24,8 @@ SCRATCH_UNUSED static int scratch_setup(void **state) {
     (void)state;
     const char *base = getenv("TMPDIR");
     snprintf(scratch_folder, sizeof scratch_folder, "%s/leat-test-XXXXXX",
-             base && *base ? base : P_tmpdir);
-    return mkdtemp(scratch_folder) ? 0 : -1;
+             base != NULL && *base ? base : P_tmpdir);
+    return mkdtemp(scratch_folder) != NULL ? 0 : -1;
 }
 
 SCRATCH_UNUSED static void scratch_remove(const char *path) {
@@ -33,7 +33,7 @@ SCRATCH_UNUSED static void scratch_remove(const char *path) {
         return;
     (void)chmod(path, 0700);
     DIR *folder = opendir(path);
-    if (!folder)
+    if (folder == NULL)
         return;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         char child[2048];
@@ -74,7 +74,7 @@ SCRATCH_UNUSED static const char *scratch_write(const char *name, const void *da
 /* A whole file; free() it. A byte of 0 follows. */
 SCRATCH_UNUSED static uint8_t *scratch_read(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
-    if (!file)
+    if (file == NULL)
         fail_msg("cannot open %s", path);
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
     long end = ftell(file);

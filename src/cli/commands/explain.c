@@ -58,9 +58,9 @@ static bool count_error(void *context, const leat_error *error) {
 static leat_status write_files(const struct explain_options *o, const char *metrics,
                                leat_error *err) {
     leat_status status = LEAT_OK;
-    if (o->trace)
+    if (o->trace != NULL)
         status = leat_trace_write(o->trace, err);
-    if (status == LEAT_OK && o->metrics)
+    if (status == LEAT_OK && o->metrics != NULL)
         status = leati_atomic_write_file(o->metrics, metrics, strlen(metrics), err);
     return status;
 }
@@ -73,7 +73,7 @@ static leati_exit run_explain(void *options, char **arguments, int count) {
     char *table = NULL, *metrics = NULL;
     leati_pipeline_reports reports = {&table, &metrics};
     leat_error err = {0};
-    if (o->trace)
+    if (o->trace != NULL)
         leat_trace_start();
     int64_t start = leati_now_ns();
     leat_status status = leati_pipeline_run(arguments[0], &o->pipeline, &visitor, &reports, &err);
@@ -83,13 +83,13 @@ static leati_exit run_explain(void *options, char **arguments, int count) {
         printf("%" PRId64 " elements in %.3f s\n%s", counting.elements, seconds, table);
         status = write_files(o, metrics, &err);
     }
-    if (status)
+    if (status != LEAT_OK)
         leati_say_failure(&err);
     leat_text_free(table);
     leat_text_free(metrics);
     if (counting.errors > 1)
         leati_say_error("%" PRId64 " elements failed; the first is shown above", counting.errors);
-    return status || counting.errors ? LEATI_EXIT_FAILURE : LEATI_EXIT_OK;
+    return status != LEAT_OK || counting.errors ? LEATI_EXIT_FAILURE : LEATI_EXIT_OK;
 }
 
 const leati_command leati_command_explain = {

@@ -24,9 +24,8 @@ static leati_exit run_help(void *options, char **arguments, int count) {
         return LEATI_EXIT_OK;
     }
     const leati_command *command = leati_command_find(arguments[0]);
-    if (!command) {
+    if (command == NULL)
         return LEATI_EXIT_USAGE;
-    }
     leati_command_print_help(command);
     return LEATI_EXIT_OK;
 }

@@ -65,7 +65,8 @@ static void print_values(const leat_feature *feature) {
             printf(" %.9g", (double)values.floats[i]);
         } else {
             const char *kind = kind_of(values.texts[i]);
-            printf(" %zu bytes%s%s ", values.texts[i].size, kind ? " of " : "", kind ? kind : "");
+            printf(" %zu bytes%s%s ", values.texts[i].size, kind != NULL ? " of " : "",
+                   kind != NULL ? kind : "");
             leati_print_bytes(values.texts[i].data, values.texts[i].size, SHOWN_BYTES);
         }
     }
@@ -137,13 +138,13 @@ static leat_status inspect_file(const char *path, struct inspect_options *option
                                 leat_error *err) {
     leat_compression compression = LEAT_COMPRESSION_NONE;
     leat_status status;
-    if (options->compression)
+    if (options->compression != NULL)
         status = leat_compression_from_name(
             strcmp(options->compression, "NONE") == 0 ? "" : options->compression, &compression,
             err);
     else
         status = leat_compression_guess(path, &compression, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leat_record_summary summary;
     status = leat_records_inspect(path, compression, show_record, options, &summary, err);

@@ -60,9 +60,8 @@ typedef struct job {
 // ---- output ----
 
 static void print_line(const job *j, int number, stream *s) {
-    if (!j->options->plain) {
+    if (!j->options->plain)
         fprintf(s->to, "[worker %d] ", number);
-    }
     (void)fwrite(s->line.data, 1, s->line.size, s->to);
     fputc('\n', s->to);
     fflush(s->to);
@@ -73,21 +72,17 @@ static void print_line(const job *j, int number, stream *s) {
 static void read_stream(const job *j, int number, stream *s) {
     char bytes[4096];
     ssize_t got = read(s->from, bytes, sizeof bytes);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) {
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    }
     for (ssize_t i = 0; i < got; i++) {
-        if (bytes[i] != '\n') {
+        if (bytes[i] != '\n')
             leati_text_add(&s->line, &bytes[i], 1);
-        }
-        if (bytes[i] == '\n' || s->line.size >= LONGEST_LINE) {
+        if (bytes[i] == '\n' || s->line.size >= LONGEST_LINE)
             print_line(j, number, s);
-        }
     }
     if (got <= 0) {
-        if (s->line.size > 0) {
+        if (s->line.size > 0)
             print_line(j, number, s);
-        }
         close(s->from);
         s->from = -1;
     }
@@ -100,9 +95,8 @@ static void read_stream(const job *j, int number, stream *s) {
 static char *config_of(const int *ports, int count, int number) {
     leati_text text = {0};
     leati_text_addf(&text, "{\"cluster\": {\"worker\": [");
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         leati_text_addf(&text, "%s\"localhost:%d\"", i > 0 ? ", " : "", ports[i]);
-    }
     leati_text_addf(&text, "]}, \"task\": {\"type\": \"worker\", \"index\": %d}}", number);
     return leati_text_take(&text);
 }
@@ -115,19 +109,16 @@ static bool find_ports(int *ports, int count) {
         struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
         socklen_t size = sizeof at;
         sockets[opened] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (sockets[opened] < 0) {
+        if (sockets[opened] < 0)
             break;
-        }
         good = bind(sockets[opened], (struct sockaddr *)&at, sizeof at) == 0 &&
                getsockname(sockets[opened], (struct sockaddr *)&at, &size) == 0;
         ports[opened] = ntohs(at.sin_port);
-        if (!good) {
+        if (!good)
             close(sockets[opened]);
-        }
     }
-    for (int i = 0; i < opened; i++) {
+    for (int i = 0; i < opened; i++)
         close(sockets[i]);
-    }
     leati_free(sockets);
     return opened == count;
 }
@@ -139,9 +130,8 @@ static void become(const job *j, pid_t parent, const int *ends, const char *conf
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     int nothing = open("/dev/null", O_RDONLY);
     if (getppid() != parent || nothing < 0 || dup2(nothing, 0) < 0 || dup2(ends[0], 1) < 0 ||
-        dup2(ends[1], 2) < 0 || setenv("TF_CONFIG", config, 1) != 0) {
+        dup2(ends[1], 2) < 0 || setenv("TF_CONFIG", config, 1) != 0)
         _exit(NO_PROGRAM);
-    }
     (void)sigprocmask(SIG_SETMASK, &j->outside, NULL);
     execvp(arguments[0], arguments);
     fprintf(stderr, "leat: launch: cannot run %s: %s\n", arguments[0], strerror(errno));
@@ -156,19 +146,16 @@ static bool start_process(job *j, int number, const int *ports, char **arguments
     bool good =
         config != NULL && pipe2(pipes[0], O_CLOEXEC) == 0 && pipe2(pipes[1], O_CLOEXEC) == 0;
     pid_t parent = getpid(), pid = good ? fork() : -1;
-    if (pid == 0) {
+    if (pid == 0)
         become(j, parent, (const int[]){pipes[0][1], pipes[1][1]}, config, arguments);
-    }
     leati_free(config);
     for (int i = 0; i < NUM_STREAMS; i++) {
-        if (pipes[i][1] >= 0) {
+        if (pipes[i][1] >= 0)
             close(pipes[i][1]);
-        }
-        if (pid < 0 && pipes[i][0] >= 0) {
+        if (pid < 0 && pipes[i][0] >= 0)
             close(pipes[i][0]);
-        } else if (pid > 0) {
+        else if (pid > 0)
             p->streams[i] = (stream){.from = pipes[i][0], .to = i == 0 ? stdout : stderr};
-        }
     }
     if (pid < 0) {
         leati_say_error("launch: worker %d cannot be started: %s", number, strerror(errno));
@@ -183,11 +170,9 @@ static bool start_process(job *j, int number, const int *ports, char **arguments
 // ---- the end ----
 
 static void signal_all(const job *j, int number) {
-    for (int i = 0; i < j->count; i++) {
-        if (j->processes[i].pid > 0) {
+    for (int i = 0; i < j->count; i++)
+        if (j->processes[i].pid > 0)
             (void)kill(-j->processes[i].pid, number);
-        }
-    }
 }
 
 static void end_others(job *j, int number) {
@@ -207,9 +192,8 @@ static void note_end(job *j, int number) {
     (void)kill(-p->pid, SIGKILL);
     p->pid = 0;
     j->running--;
-    if (p->status == 0 || j->kill_ns != LEATI_NO_DEADLINE) {
+    if (p->status == 0 || j->kill_ns != LEATI_NO_DEADLINE)
         return; /* well, or asked to end */
-    }
     j->failed = number;
     if (WIFSIGNALED(p->status)) {
         leati_say_error("launch: worker %d was ended by signal %d (%s)%s", number,
@@ -225,9 +209,8 @@ static void note_end(job *j, int number) {
 static void collect(job *j) {
     for (int i = 0; i < j->count; i++) {
         process *p = &j->processes[i];
-        if (p->pid > 0 && waitpid(p->pid, &p->status, WNOHANG) == p->pid) {
+        if (p->pid > 0 && waitpid(p->pid, &p->status, WNOHANG) == p->pid)
             note_end(j, i);
-        }
     }
 }
 
@@ -257,9 +240,8 @@ static void wait_once(job *j, struct pollfd *polled) {
     }
     int64_t left = j->kill_ns == LEATI_NO_DEADLINE ? -1 : (j->kill_ns - leati_now_ns()) / 1000000;
     int wait = j->kill_ns == LEATI_NO_DEADLINE ? -1 : left < 0 ? 0 : (int)left + 1;
-    if (poll(polled, (nfds_t)count, wait) < 0) {
+    if (poll(polled, (nfds_t)count, wait) < 0)
         return;
-    }
     for (int i = 1; i < count; i++) {
         if (polled[i].revents != 0) {
             int number = (i - 1) / NUM_STREAMS;
@@ -275,39 +257,31 @@ static void wait_once(job *j, struct pollfd *polled) {
 }
 
 static bool has_output(const job *j) {
-    for (int i = 0; i < j->count * NUM_STREAMS; i++) {
-        if (j->processes[i / NUM_STREAMS].streams[i % NUM_STREAMS].from >= 0) {
+    for (int i = 0; i < j->count * NUM_STREAMS; i++)
+        if (j->processes[i / NUM_STREAMS].streams[i % NUM_STREAMS].from >= 0)
             return true;
-        }
-    }
     return false;
 }
 
 static leati_exit run_job(job *j, const int *ports, char **arguments) {
     bool started = true;
     struct pollfd *polled = leati_alloc((size_t)j->count * NUM_STREAMS + 1, sizeof(struct pollfd));
-    for (int i = 0; i < j->count && started; i++) {
+    for (int i = 0; i < j->count && started; i++)
         started = polled != NULL && start_process(j, i, ports, arguments);
-    }
-    if (!started) {
+    if (!started)
         end_others(j, SIGTERM);
-    }
-    while (j->running > 0) {
+    while (j->running > 0)
         wait_once(j, polled);
-    }
     /* The streams end with the processes, whose groups were killed; what left its group is not
      * waited for. */
     j->kill_ns = leati_now_ns() + (int64_t)(j->options->grace * 1e9);
-    for (int64_t end_ns = j->kill_ns; polled != NULL && has_output(j) && leati_now_ns() < end_ns;) {
+    for (int64_t end_ns = j->kill_ns; polled != NULL && has_output(j) && leati_now_ns() < end_ns;)
         wait_once(j, polled);
-    }
     leati_free(polled);
-    if (j->interrupted != 0) {
+    if (j->interrupted != 0)
         return LEATI_EXIT_INTERRUPTED;
-    }
-    if (j->failed >= 0) {
+    if (j->failed >= 0)
         return (leati_exit)status_of(&j->processes[j->failed]);
-    }
     return started ? LEATI_EXIT_OK : LEATI_EXIT_FAILURE;
 }
 
@@ -334,17 +308,14 @@ static leati_exit run_launch(void *values, char **arguments, int count) {
     } else if (j.signals < 0 || !find_ports(ports, j.count)) {
         leati_say_error("launch: no port or file descriptor is free: %s", strerror(errno));
     } else {
-        for (int i = 0; i < j.count * NUM_STREAMS; i++) {
+        for (int i = 0; i < j.count * NUM_STREAMS; i++)
             j.processes[i / NUM_STREAMS].streams[i % NUM_STREAMS].from = -1;
-        }
         code = run_job(&j, ports, arguments);
     }
-    for (int i = 0; j.processes != NULL && i < j.count * NUM_STREAMS; i++) {
+    for (int i = 0; j.processes != NULL && i < j.count * NUM_STREAMS; i++)
         leati_text_fini(&j.processes[i / NUM_STREAMS].streams[i % NUM_STREAMS].line);
-    }
-    if (j.signals >= 0) {
+    if (j.signals >= 0)
         close(j.signals);
-    }
     leati_free(j.processes);
     leati_free(ports);
     return code;

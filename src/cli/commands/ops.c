@@ -28,7 +28,7 @@ static const leati_option ops_rows[] = {
 /* The first sentence of a text. */
 static int first_sentence(const char *doc) {
     const char *end = strstr(doc, ". ");
-    return (int)(end ? end + 1 - doc : (ptrdiff_t)strlen(doc));
+    return (int)(end != NULL ? end + 1 - doc : (ptrdiff_t)strlen(doc));
 }
 
 static void print_list(const leati_table *table) {
@@ -58,7 +58,7 @@ static void print_wrapped(const char *text, const char *indent) {
 }
 
 static void print_arguments(const leati_row *rows) {
-    for (const leati_row *row = rows; row && row->type; row++) {
+    for (const leati_row *row = rows; row != NULL && row->type; row++) {
         if (row->flags & LEATI_CONSTRUCT)
             continue;
         char value[64];
@@ -75,7 +75,7 @@ static void print_entry(const leati_table *table, const leati_entry *entry) {
     print_wrapped(entry->doc, "  ");
     if (entry->inputs[0])
         printf("  inputs: %s\n", entry->inputs);
-    if (entry->rows && entry->rows->type) {
+    if (entry->rows != NULL && entry->rows->type) {
         puts("arguments:");
         print_arguments(entry->rows);
     }
@@ -100,7 +100,7 @@ static leati_exit show(const char *name) {
     }
     if (found)
         return LEATI_EXIT_OK;
-    if (best.found)
+    if (best.found != NULL)
         leati_say_error("ops: nothing is called %s; did you mean %s?", name, best.found);
     else
         leati_say_error("ops: nothing is called %s; 'leat ops' lists all names", name);
@@ -109,9 +109,9 @@ static leati_exit show(const char *name) {
 
 static leati_exit print_json(void) {
     json_t *json = leati_tables_json();
-    char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
+    char *text = json != NULL ? json_dumps(json, JSON_INDENT(1)) : NULL;
     json_decref(json);
-    if (!text) {
+    if (text == NULL) {
         leati_say_error("out of memory");
         return LEATI_EXIT_FAILURE;
     }

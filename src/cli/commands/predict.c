@@ -96,12 +96,12 @@ static leat_status predict_batch(struct predicting *p, leat_element *batch, leat
 
 static leat_status predict_all(struct predicting *p, leat_error *err) {
     leat_dataset *dataset = leati_train_pictures_open(&p->pictures, p->corpus.image, BATCH, err);
-    leat_iterator *iterator = dataset ? leat_iterator_new(dataset, NULL, err) : NULL;
+    leat_iterator *iterator = dataset != NULL ? leat_iterator_new(dataset, NULL, err) : NULL;
     leat_element batch = {0};
-    leat_status status = iterator ? LEAT_OK : err->code;
+    leat_status status = iterator != NULL ? LEAT_OK : err->code;
     leat_dataset_unref(dataset);
     p->step = leat_step_new(trace_predict, p, err);
-    if (status == LEAT_OK && !p->step)
+    if (status == LEAT_OK && p->step == NULL)
         status = err->code;
     while (status == LEAT_OK) {
         status = leat_iterator_next(iterator, &batch, err);
@@ -120,12 +120,12 @@ static leat_status open_network(struct predicting *p, const char *path, leat_err
         .replicas = 1, .batch = BATCH, .learning_rate = 1, .seed = LEAT_SEED(1)};
     leati_safetensors *file = NULL;
     leat_status status = leati_train_weights_open(path, &p->corpus, &p->names, &file, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = leati_train_trainer_new(&options, &p->corpus, &p->trainer, err);
     if (status == LEAT_OK) {
         status = leati_train_weights_load(file, path, &p->trainer, err);
-        if (status)
+        if (status != LEAT_OK)
             leati_train_trainer_fini(&p->trainer);
     }
     leati_safetensors_free(file);

@@ -57,11 +57,11 @@ static leati_exit run_pipeline(void *options, char **arguments, int count) {
     leati_pipeline_visitor visitor = {&printing, take_element, take_error};
     leat_error err = {0};
     leat_status status = leati_pipeline_run(arguments[0], &o->pipeline, &visitor, NULL, &err);
-    if (status)
+    if (status != LEAT_OK)
         leati_say_failure(&err);
     if (o->count && status == LEAT_OK)
         printf("%" PRId64 "\n", printing.elements);
-    return status || printing.errors ? LEATI_EXIT_FAILURE : LEATI_EXIT_OK;
+    return status != LEAT_OK || printing.errors ? LEATI_EXIT_FAILURE : LEATI_EXIT_OK;
 }
 
 const leati_command leati_command_run = {

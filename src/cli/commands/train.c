@@ -125,7 +125,7 @@ static leat_status train_on(const leati_train_options *options, leati_corpus *co
                             leat_error *err) {
     leati_trainer trainer;
     leat_status status = leati_train_trainer_new(options, corpus, &trainer, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     print_plan(options, corpus, &trainer);
     if (options->resume)
@@ -140,7 +140,7 @@ static leat_status train(const leati_train_options *options, char **arguments, i
                          leat_error *err) {
     leati_corpus_files files;
     leat_status status = leati_train_corpus_find(arguments, count, &files, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_corpus corpus;
     status = leati_train_corpus_open(&files, options, &corpus, err);
@@ -155,7 +155,7 @@ static leat_status train(const leati_train_options *options, char **arguments, i
 static leati_exit run_train(void *options, char **arguments, int count) {
     leat_error err = {0};
     const leati_train_options *given = options;
-    if (given->resume && !given->out) {
+    if (given->resume && given->out == NULL) {
         leati_say_error("train: --resume goes on from the file of --out, which is not given");
         return LEATI_EXIT_USAGE;
     }

@@ -40,16 +40,13 @@ leati_access *leati_access_open(const leat_dataset *dataset, leati_iteration *it
 }
 
 void leati_access_close(leati_access *access) {
-    if (access == NULL) {
+    if (access == NULL)
         return;
-    }
     const leat_dataset *dataset = access->node.dataset;
-    for (int i = 0; i < dataset->num_inputs; i++) {
+    for (int i = 0; i < dataset->num_inputs; i++)
         leati_access_close(access->inputs[i]);
-    }
-    if (dataset->op->access_close != NULL) {
+    if (dataset->op->access_close != NULL)
         dataset->op->access_close(access);
-    }
     leati_state_node_fini(&access->node);
     leati_block_fini(&access->spare);
     leati_free(access->indices);
@@ -70,9 +67,8 @@ int64_t *leati_access_indices(leati_access *access, int64_t n, leat_error *err) 
 static void reencode(leati_access *access, leati_block *out) {
     uint64_t seed = access->node.iteration->verify_seed + access->calls;
     if (out->destinations == NULL &&
-        leati_verify_reencode(out, seed, &access->spare, NULL) == LEAT_OK) {
+        leati_verify_reencode(out, seed, &access->spare, NULL) == LEAT_OK)
         leati_block_move(&access->spare, out);
-    }
     leati_block_clear(&access->spare);
 }
 
@@ -89,9 +85,8 @@ leat_status leati_access_get(leati_access *access, const int64_t *indices, int64
     leati_counter_add(&access->node.counters.pulls, 1);
     if (status == LEAT_OK) {
         leati_counter_add(&access->node.counters.elements, out->n);
-        if (access->node.iteration->verify) {
+        if (access->node.iteration->verify)
             reencode(access, out);
-        }
         return LEAT_OK;
     }
     leati_block_clear(out);
@@ -106,9 +101,8 @@ leat_status leati_access_input(leati_access *access, int input, const int64_t *i
         access->inputs[input] =
             leati_access_open(access->node.dataset->inputs[input], access->node.iteration,
                               &access->node, access->for_iteration, err);
-        if (access->inputs[input] == NULL) {
+        if (access->inputs[input] == NULL)
             return err->code;
-        }
     }
     return leati_access_get(access->inputs[input], indices, n, out, err);
 }
@@ -134,12 +128,10 @@ int64_t leati_access_checked(const leati_access *access, const int64_t *indices,
                                                                      : "assert_cardinality");
         return 0;
     }
-    while (good < n && indices[good] >= 0 && indices[good] < dataset->cardinality) {
+    while (good < n && indices[good] >= 0 && indices[good] < dataset->cardinality)
         good++;
-    }
-    if (good == 0) {
+    if (good == 0)
         leati_access_outside(indices[0], dataset->cardinality, err);
-    }
     return good;
 }
 
@@ -160,8 +152,7 @@ leat_status leati_access_check(const leat_dataset *dataset, leat_error *err) {
                             "operator below: shuffle instead, or move %s behind it",
                             op->name, op->name);
     }
-    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++)
         status = leati_access_check(dataset->inputs[i], err);
-    }
     return status;
 }

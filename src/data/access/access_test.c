@@ -54,9 +54,8 @@ static leat_dataset *range_of(int64_t n, leat_error *err) {
 static int64_t number_at(leat_accessor *accessor, int64_t index) {
     leat_element element = {0};
     leat_error err = {0};
-    if (leat_accessor_get(accessor, index, &element, &err) != LEAT_OK) {
+    if (leat_accessor_get(accessor, index, &element, &err) != LEAT_OK)
         fail_msg("element %lld: %s", (long long)index, err.text);
-    }
     int64_t number = *(const int64_t *)element.tensors[0].data;
     leat_element_fini(&element);
     return number;
@@ -65,9 +64,8 @@ static int64_t number_at(leat_accessor *accessor, int64_t index) {
 static leat_accessor *opened(leat_dataset *dataset) {
     leat_error err = {0};
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
-    if (accessor == NULL) {
+    if (accessor == NULL)
         fail_msg("no accessor: %s", err.text);
-    }
     return accessor;
 }
 
@@ -206,9 +204,8 @@ static void check_rows(leat_dataset *dataset, const int64_t *indices, int64_t n,
     assert_non_null(access);
     leati_block block = {0};
     for (int64_t done = 0; done < n; done += block.n) {
-        if (leati_access_get(access, indices + done, n - done, &block, &err) != LEAT_OK) {
+        if (leati_access_get(access, indices + done, n - done, &block, &err) != LEAT_OK)
             fail_msg("%s", err.text);
-        }
         assert_in_range(block.n, 1, n - done);
         for (int64_t i = 0; i < block.n; i++) {
             assert_int_equal(*(int64_t *)leati_column_row(&block.columns[0], i),
@@ -284,9 +281,8 @@ static void test_random_functions(void **state) {
     dataset_append(&found, "");
     leat_accessor *accessor = opened(dataset);
     leat_element element = {0};
-    for (int64_t i = 11; i >= 0; i--) {
+    for (int64_t i = 11; i >= 0; i--)
         assert_int_equal(leat_accessor_get(accessor, i / 2, &element, &err), LEAT_OK);
-    }
     for (int64_t i = 0; i < 6; i++) {
         assert_int_equal(leat_accessor_get(accessor, i, &element, &err), LEAT_OK);
         dataset_append_element(&found, &element);

@@ -21,13 +21,11 @@ static leat_status open_accessor(leat_accessor *accessor, leat_error *err) {
     accessor->iteration.inline_only = true;
     accessor->iteration.quality = leati_plan_quality(accessor->dataset);
     accessor->iteration.budget = leati_budget_new(0, 1, err);
-    if (accessor->iteration.budget == NULL) {
+    if (accessor->iteration.budget == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     accessor->rewritten = leati_rewrite(accessor->dataset, true, err);
-    if (accessor->rewritten == NULL) {
+    if (accessor->rewritten == NULL)
         return err->code;
-    }
     accessor->access =
         leati_access_open(accessor->rewritten, &accessor->iteration, NULL, false, err);
     return accessor->access == NULL ? err->code : LEAT_OK;
@@ -37,9 +35,8 @@ leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err) {
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
     if (dataset == NULL) {
-        if (e->code == LEAT_OK) {
+        if (e->code == LEAT_OK)
             leati_fail(e, LEAT_INVALID_ARGUMENT, "random access: dataset is NULL; pass a dataset");
-        }
         return NULL;
     }
     leat_accessor *accessor = leati_alloc_zero(1, sizeof(*accessor));
@@ -58,9 +55,8 @@ leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err) {
 }
 
 void leat_accessor_close(leat_accessor *accessor) {
-    if (accessor == NULL) {
+    if (accessor == NULL)
         return;
-    }
     leati_block_fini(&accessor->block);
     leati_access_close(accessor->access);
     leati_budget_unref(accessor->iteration.budget);
@@ -78,13 +74,11 @@ leat_status leat_accessor_get(leat_accessor *accessor, int64_t index, leat_eleme
     leat_error local = {0};
     leat_element_clear(out);
     leat_status status = leati_access_get(accessor->access, &index, 1, &accessor->block, &local);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_element(&accessor->block, accessor->dataset->spec, 0, out, &local);
-    }
     leati_block_clear(&accessor->block);
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = local;
-    }
     return status;
 }
 

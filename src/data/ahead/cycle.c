@@ -13,15 +13,13 @@ typedef enum visit_mode { VISIT_PULL, VISIT_ADVANCE, VISIT_SKIP } visit_mode;
 /* ---- places and queue ---- */
 
 static void lock(leati_cycle *cycle) {
-    if (cycle->crew != NULL) {
+    if (cycle->crew != NULL)
         leati_queue_gate_lock(cycle->crew->gate);
-    }
 }
 
 static void unlock(leati_cycle *cycle) {
-    if (cycle->crew != NULL) {
+    if (cycle->crew != NULL)
         leati_queue_gate_unlock(cycle->crew->gate);
-    }
 }
 
 static void drop(leati_cycle *cycle, leati_slot *slot) {
@@ -62,9 +60,8 @@ static leati_slot *dequeue(leati_cycle *cycle) {
     leati_slot *slot = cycle->queue;
     lock(cycle);
     cycle->queue = slot->next;
-    if (cycle->queue == NULL) {
+    if (cycle->queue == NULL)
         cycle->queue_end = &cycle->queue;
-    }
     unlock(cycle);
     slot->next = NULL;
     cycle->queued--;
@@ -72,26 +69,21 @@ static leati_slot *dequeue(leati_cycle *cycle) {
 }
 
 void leati_cycle_empty(leati_cycle *cycle) {
-    for (int64_t i = 0; cycle->open > 0; i++) {
-        if (cycle->slots[i] != NULL) {
+    for (int64_t i = 0; cycle->open > 0; i++)
+        if (cycle->slots[i] != NULL)
             clear_place(cycle, i);
-        }
-    }
-    while (cycle->queue != NULL) {
+    while (cycle->queue != NULL)
         drop(cycle, dequeue(cycle));
-    }
 }
 
 /* ---- opening and closing ---- */
 
 int64_t leati_cycle_of_cores(int64_t num_parallel_calls) {
     int64_t cores = leati_pool_num_cores();
-    if (num_parallel_calls == LEATI_NOT_PARALLEL) {
+    if (num_parallel_calls == LEATI_NOT_PARALLEL)
         return cores;
-    }
-    if (num_parallel_calls == LEAT_AUTOTUNE) {
+    if (num_parallel_calls == LEAT_AUTOTUNE)
         return (cores + 2) / 3;
-    }
     return num_parallel_calls < cores ? num_parallel_calls : cores;
 }
 
@@ -101,18 +93,16 @@ leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *
     cycle->node = node;
     cycle->options = *options;
     cycle->queue_end = &cycle->queue;
-    if ((uint64_t)options->cycle_length <= SIZE_MAX / sizeof(void *)) {
+    if ((uint64_t)options->cycle_length <= SIZE_MAX / sizeof(void *))
         cycle->slots = leati_alloc_zero((size_t)options->cycle_length, sizeof(leati_slot *));
-    }
     if (cycle->slots == NULL) {
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                           "no memory for %lld open datasets; choose a smaller cycle_length",
                           (long long)options->cycle_length);
     }
     leat_status status = leati_inner_init(&cycle->inner, node, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_join_init(&cycle->join, node->dataset->spec, err);
-    }
     if (status == LEAT_OK) {
         status = leati_input_open(&cycle->input, node, 0, err);
         cycle->input.ends_at_error = true;
@@ -127,9 +117,8 @@ leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *
 void leati_cycle_close(leati_node_state *node, void *state) {
     leati_cycle *cycle = state;
     (void)node;
-    if (cycle->crew != NULL) {
+    if (cycle->crew != NULL)
         leati_cycle_crew_stop(cycle->crew);
-    }
     leati_cycle_empty(cycle);
     if (cycle->crew != NULL) {
         leati_cycle_crew_free(cycle->crew);
@@ -144,13 +133,11 @@ void leati_cycle_close(leati_node_state *node, void *state) {
 leat_status leati_cycle_reset(leati_node_state *node, void *state, leat_error *err) {
     leati_cycle *cycle = state;
     (void)node;
-    if (cycle->crew != NULL) {
+    if (cycle->crew != NULL)
         leati_cycle_crew_hold(cycle->crew);
-    }
     leati_cycle_empty(cycle);
-    if (cycle->crew != NULL) {
+    if (cycle->crew != NULL)
         leati_cycle_crew_release(cycle->crew);
-    }
     cycle->at = cycle->block = 0;
     return leati_input_reset(&cycle->input, err);
 }
@@ -165,9 +152,8 @@ static void pass_turn(leati_cycle *cycle) {
 /* n outcomes of the present block were given. */
 static void take_turns(leati_cycle *cycle, int64_t n) {
     cycle->block += n;
-    if (cycle->block == cycle->options.block_length) {
+    if (cycle->block == cycle->options.block_length)
         pass_turn(cycle);
-    }
 }
 
 /* Takes row `row` of the input's block into the slot: a view, or a copy where that would keep a
@@ -175,9 +161,8 @@ static void take_turns(leati_cycle *cycle, int64_t n) {
 static leat_status keep_element(const leati_cycle *cycle, int64_t row, leati_slot *slot,
                                 leat_error *err) {
     leat_status status = leati_block_slice(&cycle->input.block, row, 1, &slot->element, err);
-    for (int c = 0; c < slot->element.num_columns && status == LEAT_OK; c++) {
+    for (int c = 0; c < slot->element.num_columns && status == LEAT_OK; c++)
         status = leati_column_compact(&slot->element.columns[c], 1, err);
-    }
     return status;
 }
 
@@ -187,15 +172,13 @@ static leati_tail read_input(leati_cycle *cycle, int64_t want, leat_error *err) 
     int64_t available = 0;
     leat_error failure = {0};
     leati_tail tail = leati_input_peek(&cycle->input, want, NULL, &available, &failure);
-    if (available == 0 && tail == LEATI_END) {
+    if (available == 0 && tail == LEATI_END)
         return LEATI_END;
-    }
     int64_t outcomes = available < 1 ? 1 : available < want ? available : want;
     for (int64_t i = 0; i < outcomes; i++) {
         leati_slot *slot = leati_cycle_slot_new(err);
-        if (slot == NULL) {
+        if (slot == NULL)
             return LEATI_ERROR;
-        }
         slot->call = cycle->call;
         if (available == 0) {
             slot->phase = LEATI_PHASE_ENDED;
@@ -219,9 +202,8 @@ static leati_tail end_turn(leati_cycle *cycle, leat_error *err) {
     int64_t wanted = cycle->options.cycle_length - cycle->open + 1;
     while (rest > 0 && cycle->queued < wanted && !cycle->input.ended) {
         int64_t ask = leati_input_pure(&cycle->input) ? wanted - cycle->queued : 1;
-        if (read_input(cycle, ask, err) == LEATI_ERROR) {
+        if (read_input(cycle, ask, err) == LEATI_ERROR)
             return LEATI_ERROR;
-        }
     }
     bool replaced = cycle->queued >= wanted;
     clear_place(cycle, cycle->at);
@@ -247,9 +229,8 @@ static leati_tail fill_place(leati_cycle *cycle, leat_error *err) {
         leati_tail tail =
             cycle->input.ended ? LEATI_END : read_input(cycle, lacks > 1 ? lacks : 1, &local);
         if (cycle->queue == NULL && tail != LEATI_MORE) {
-            if (tail == LEATI_ERROR) {
+            if (tail == LEATI_ERROR)
                 *err = local;
-            }
             return tail;
         }
     }
@@ -270,14 +251,12 @@ static leati_tail deliver_error(leati_cycle *cycle, leati_slot *slot, leat_error
     leati_fault fault = slot->fault;
     slot->fault = LEATI_FAULT_NONE;
     unlock(cycle);
-    if (fault == LEATI_FAULT_ELEMENT) {
+    if (fault == LEATI_FAULT_ELEMENT)
         return LEATI_ERROR;
-    }
-    if (cycle->options.parallel) {
+    if (cycle->options.parallel)
         slot->kind = LEATI_KIND_SPENT;
-    } else {
+    else
         clear_place(cycle, cycle->at);
-    }
     return LEATI_ERROR;
 }
 
@@ -322,18 +301,16 @@ static leati_tail read_plain(leati_cycle *cycle, leati_slot *slot, visit_request
 
 /* Makes sure that the slot has rows or a tail in front. MORE; ERROR without an outcome. */
 static leati_tail load(leati_cycle *cycle, leati_slot *slot, visit_request *r, leat_error *err) {
-    if (slot->kind == LEATI_KIND_STAGED && !leati_cycle_slot_drained(slot)) {
+    if (slot->kind == LEATI_KIND_STAGED && !leati_cycle_slot_drained(slot))
         return LEATI_MORE;
-    }
     if (slot->kind == LEATI_KIND_STAGED && r->mode == VISIT_ADVANCE &&
         leati_cycle_crew_claim(cycle->crew, slot)) {
         leati_tail tail = leati_input_advance(&slot->input, r->most, &r->n, err);
         slot->made += r->n;
         slot->taken += r->n;
         leati_cycle_crew_unclaim(cycle->crew, slot);
-        if (r->n > 0 || tail == LEATI_ERROR) {
+        if (r->n > 0 || tail == LEATI_ERROR)
             return tail == LEATI_END ? LEATI_MORE : tail;
-        }
     }
     bool patient = r->mode != VISIT_PULL || r->out->n == 0;
     leati_load loaded = leati_cycle_crew_load(cycle->crew, slot, patient, err);
@@ -354,9 +331,8 @@ static leati_tail read_front(leati_cycle *cycle, leati_slot *slot, visit_request
         slot->taken += r->n;
         return r->stuck ? LEATI_ERROR : LEATI_MORE;
     }
-    if (front->tail != LEATI_ERROR) {
+    if (front->tail != LEATI_ERROR)
         return front->tail;
-    }
     front->tail = LEATI_MORE;
     slot->taken++;
     deliver_error(cycle, slot, err);
@@ -366,9 +342,8 @@ static leati_tail read_front(leati_cycle *cycle, leati_slot *slot, visit_request
 
 /* Opens a slot that only the consumer may open. */
 static bool open_plain(leati_cycle *cycle, leati_slot *slot) {
-    if (slot->phase == LEATI_PHASE_ENDED) {
+    if (slot->phase == LEATI_PHASE_ENDED)
         return false;
-    }
     slot->error = (leat_error){0};
     if (leati_cycle_slot_open(cycle, slot, &cycle->inner, true) == LEATI_PHASE_OPEN) {
         slot->kind = LEATI_KIND_PLAIN;
@@ -385,29 +360,24 @@ static leati_tail read_slot(leati_cycle *cycle, visit_request *r, leat_error *er
     r->most = r->want < left ? r->want : left;
     if (cycle->crew != NULL && slot->kind != LEATI_KIND_PLAIN) {
         leati_tail tail = load(cycle, slot, r, err);
-        if (tail != LEATI_MORE || r->later) {
+        if (tail != LEATI_MORE || r->later)
             return tail;
-        }
     }
     if (slot->kind == LEATI_KIND_NEW && !open_plain(cycle, slot)) {
         leati_tail tail = deliver_error(cycle, slot, err);
-        if (cycle->options.parallel) {
+        if (cycle->options.parallel)
             take_turns(cycle, 1);
-        }
         return tail;
     }
     leati_tail tail = LEATI_MORE;
-    if (slot->kind == LEATI_KIND_PLAIN) {
+    if (slot->kind == LEATI_KIND_PLAIN)
         tail = read_plain(cycle, slot, r, err);
-    } else if (r->n == 0) {
+    else if (r->n == 0)
         tail = read_front(cycle, slot, r, err);
-    }
-    if (tail == LEATI_END && r->n < r->most) {
+    if (tail == LEATI_END && r->n < r->most)
         return end_turn(cycle, err);
-    }
-    if (r->stuck) {
+    if (r->stuck)
         return tail;
-    }
     bool counts = tail == LEATI_ERROR && r->mode == VISIT_PULL && cycle->options.parallel;
     take_turns(cycle, r->n + counts);
     return tail == LEATI_ERROR ? tail : LEATI_MORE;
@@ -416,9 +386,8 @@ static leati_tail read_slot(leati_cycle *cycle, visit_request *r, leat_error *er
 /* In any order: gives the turn to a slot that is ready. */
 static void choose_turn(leati_cycle *cycle) {
     const leati_slot *slot = cycle->slots[cycle->at];
-    if (slot != NULL && (slot->kind >= LEATI_KIND_PLAIN || !leati_cycle_slot_drained(slot))) {
+    if (slot != NULL && (slot->kind >= LEATI_KIND_PLAIN || !leati_cycle_slot_drained(slot)))
         return;
-    }
     int64_t at = leati_cycle_crew_ready(cycle->crew, cycle->at);
     if (at != cycle->at) {
         cycle->at = at;
@@ -432,15 +401,13 @@ static leati_tail visit(leati_cycle *cycle, visit_request *r, leat_error *err) {
     r->n = 0;
     r->later = false;
     while (r->n == 0) {
-        if (cycle->options.any_order && cycle->crew != NULL) {
+        if (cycle->options.any_order && cycle->crew != NULL)
             choose_turn(cycle);
-        }
         const leati_slot *slot = cycle->slots[cycle->at];
         leati_tail tail = LEATI_MORE;
         if (slot == NULL && cycle->input.ended && cycle->queue == NULL) {
-            if (cycle->open == 0) {
+            if (cycle->open == 0)
                 return LEATI_END;
-            }
             pass_empty(cycle);
         } else if (slot == NULL) {
             tail = fill_place(cycle, err);
@@ -449,12 +416,10 @@ static leati_tail visit(leati_cycle *cycle, visit_request *r, leat_error *err) {
         } else {
             tail = read_slot(cycle, r, err);
         }
-        if (tail == LEATI_ERROR) {
+        if (tail == LEATI_ERROR)
             return tail;
-        }
-        if (r->later && (r->out == NULL || r->out->n > 0)) {
+        if (r->later && (r->out == NULL || r->out->n > 0))
             return LEATI_MORE;
-        }
         r->later = false;
     }
     return LEATI_MORE;
@@ -465,17 +430,15 @@ leati_tail leati_cycle_pull(leati_node_state *node, void *state, int64_t want, l
     leati_cycle *cycle = state;
     leati_tail tail = LEATI_MORE;
     (void)node;
-    if (leati_join_begin(&cycle->join, want, out, err) != LEAT_OK) {
+    if (leati_join_begin(&cycle->join, want, out, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     visit_request r = {.mode = VISIT_PULL, .out = out};
     while (!leati_join_full(&cycle->join, out) && tail == LEATI_MORE && !r.later) {
         r.want = cycle->join.most - out->n;
         tail = visit(cycle, &r, err);
     }
-    if (out->n == 0) {
+    if (out->n == 0)
         leati_block_clear(out);
-    }
     return tail;
 }
 
@@ -495,9 +458,8 @@ static leati_tail skip_by_pulling(leati_node_state *node, void *state, int64_t n
 leati_tail leati_cycle_skip(leati_node_state *node, void *state, int64_t n, int64_t *skipped,
                             leat_error *err) {
     leati_cycle *cycle = state;
-    if (cycle->options.parallel) {
+    if (cycle->options.parallel)
         return skip_by_pulling(node, state, n, skipped, err);
-    }
     visit_request r = {.mode = VISIT_SKIP};
     leati_tail tail = LEATI_MORE;
     while (*skipped < n && tail == LEATI_MORE) {
@@ -529,9 +491,8 @@ static leati_tail advance_by_pulling(leati_node_state *node, void *state, int64_
 leati_tail leati_cycle_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
                                leat_error *err) {
     leati_cycle *cycle = state;
-    if (!cycle->options.parallel) {
+    if (!cycle->options.parallel)
         return advance_by_pulling(node, state, n, passed, err);
-    }
     visit_request r = {.mode = VISIT_ADVANCE};
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail == LEATI_MORE) {

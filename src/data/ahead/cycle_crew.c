@@ -66,9 +66,8 @@ static leati_slot *choose_open(const leati_crew *crew, int depth) {
     for (int64_t i = 0; i < length && i < MOST_SCANNED && seen < window(crew); i++) {
         int64_t left = length - crew->turn;
         leati_slot *slot = cycle->slots[i < left ? crew->turn + i : i - left];
-        if (slot != NULL && wants(crew, slot, depth)) {
+        if (slot != NULL && wants(crew, slot, depth))
             return slot;
-        }
         seen += slot != NULL;
     }
     return NULL;
@@ -76,23 +75,19 @@ static leati_slot *choose_open(const leati_crew *crew, int depth) {
 
 /* The slot that a driver should work on, or NULL. */
 static leati_slot *choose(const leati_crew *crew) {
-    if (crew->stop || crew->hold || !crew->worth || tight(crew)) {
+    if (crew->stop || crew->hold || !crew->worth || tight(crew))
         return NULL;
-    }
     leati_slot *slot = choose_open(crew, 0);
-    for (leati_slot *next = crew->cycle->queue; next != NULL && slot == NULL; next = next->next) {
+    for (leati_slot *next = crew->cycle->queue; next != NULL && slot == NULL; next = next->next)
         slot = wants(crew, next, 0) ? next : NULL;
-    }
-    for (int depth = 1; depth < LEATI_PORTIONS && slot == NULL; depth++) {
+    for (int depth = 1; depth < LEATI_PORTIONS && slot == NULL; depth++)
         slot = choose_open(crew, depth);
-    }
     return slot;
 }
 
 void leati_cycle_crew_wake(leati_crew *crew) {
-    if (crew->resting > 0 && choose(crew) != NULL) {
+    if (crew->resting > 0 && choose(crew) != NULL)
         leati_queue_gate_wake(crew->gate);
-    }
 }
 
 static void account(leati_crew *crew) {
@@ -101,9 +96,8 @@ static void account(leati_crew *crew) {
     leati_counter_set(&node->counters.bytes_held, crew->held);
     leati_counter_set(&node->counters.parallelism, crew->worth ? crew->most : 1);
     /* Over the limit less is read ahead; it is no failure. */
-    if (leati_budget_holder_set(&node->holder, crew->held, NULL) != LEAT_OK) {
+    if (leati_budget_holder_set(&node->holder, crew->held, NULL) != LEAT_OK)
         return;
-    }
 }
 
 /* ---- work ---- */
@@ -183,12 +177,10 @@ static void measure(leati_crew *crew, const found *f) {
         double row_ns = (double)f->spent / (double)rows;
         crew->row_ns = crew->row_ns == 0 ? row_ns : crew->row_ns + (row_ns - crew->row_ns) / 4;
     }
-    if (rows == f->ask && f->ask == crew->ask && f->spent < PORTION_NS / 2 &&
-        crew->ask < MOST_ROWS) {
+    if (rows == f->ask && f->ask == crew->ask && f->spent < PORTION_NS / 2 && crew->ask < MOST_ROWS)
         crew->ask *= 2;
-    } else if (f->ask == crew->ask && f->spent > 2 * PORTION_NS && crew->ask > 1) {
+    else if (f->ask == crew->ask && f->spent > 2 * PORTION_NS && crew->ask > 1)
         crew->ask /= 2;
-    }
     int64_t each = crew->work_ns / (crew->opened > 0 ? crew->opened : 1);
     crew->worth = crew->below.verify || each > (crew->worth ? WORTH_NS / 4 : WORTH_NS);
 }
@@ -224,9 +216,8 @@ static void drive(void *context) {
             leat_status status = leati_queue_gate_wait(crew->gate, LEATI_WAIT_CONSUMER,
                                                        LEATI_NO_DEADLINE, NULL, NULL);
             crew->resting--;
-            if (status != LEAT_OK) {
+            if (status != LEAT_OK)
                 break;
-            }
             continue;
         }
         found f = begin(crew, slot);
@@ -238,9 +229,8 @@ static void drive(void *context) {
         publish(crew, slot, &f);
         bool awaited =
             crew->awaited == slot || (crew->awaited != NULL && crew->cycle->options.any_order);
-        if (awaited || crew->hold) {
+        if (awaited || crew->hold)
             leati_queue_gate_wake(crew->gate);
-        }
     }
     leati_queue_gate_unlock(crew->gate);
     leati_pool_token_release(pool);
@@ -287,9 +277,8 @@ static void help(leati_crew *crew, leati_slot *slot) {
     found f = begin(crew, slot);
     bool need = needs_driver(crew);
     leati_queue_gate_unlock(crew->gate);
-    if (need) {
+    if (need)
         hire(crew);
-    }
     work(crew, slot, &crew->cycle->inner, &f);
     leati_queue_gate_lock(crew->gate);
     publish(crew, slot, &f);
@@ -338,9 +327,8 @@ leati_load leati_cycle_crew_load(leati_crew *crew, leati_slot *slot, bool patien
             load = LEATI_NOT_LOADED;
             break;
         }
-        if (!slot->busy && slot->phase != LEATI_PHASE_CALL && slot->phase != LEATI_PHASE_OPEN) {
+        if (!slot->busy && slot->phase != LEATI_PHASE_CALL && slot->phase != LEATI_PHASE_OPEN)
             break;
-        }
         if (!patient && crew->worth && (slot->busy || crew->row_ns > SLOW_NS)) {
             load = LEATI_NOT_YET;
             break;
@@ -365,9 +353,8 @@ leati_load leati_cycle_crew_load(leati_crew *crew, leati_slot *slot, bool patien
             break;
         }
     }
-    if (load == LEATI_LOADED && slot->count > 0) {
+    if (load == LEATI_LOADED && slot->count > 0)
         take(crew, slot);
-    }
     leati_queue_gate_unlock(crew->gate);
     leati_counter_add(&cycle->node->counters.waiting_ns, waited);
     return load;
@@ -375,12 +362,10 @@ leati_load leati_cycle_crew_load(leati_crew *crew, leati_slot *slot, bool patien
 
 /* How welcome the slot is in any order: 2 ready, 1 the consumer may work on it, 0 it must wait. */
 static int welcome(const leati_cycle *cycle, const leati_slot *slot) {
-    if (slot == NULL) {
+    if (slot == NULL)
         return cycle->queue != NULL || !cycle->input.ended;
-    }
-    if (slot->kind >= LEATI_KIND_PLAIN || slot->count > 0 || !leati_cycle_slot_drained(slot)) {
+    if (slot->kind >= LEATI_KIND_PLAIN || slot->count > 0 || !leati_cycle_slot_drained(slot))
         return 2;
-    }
     return !slot->busy;
 }
 
@@ -441,9 +426,8 @@ void leati_cycle_crew_hold(leati_crew *crew) {
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(crew->gate);
     crew->hold = true;
-    while (crew->busy > 0 && status == LEAT_OK) {
+    while (crew->busy > 0 && status == LEAT_OK)
         status = leati_queue_gate_wait(crew->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
-    }
     leati_queue_gate_unlock(crew->gate);
 }
 
@@ -475,13 +459,11 @@ static int most_drivers(const leati_crew *crew) {
 static leat_status open_crew(leati_crew *crew, leat_error *err) {
     leati_node_state *node = crew->cycle->node;
     crew->cancel = leati_cancel_new(node->iteration->cancel, err);
-    if (crew->cancel == NULL) {
+    if (crew->cancel == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     crew->gate = leati_queue_gate_new(node->name, NULL, err);
-    if (crew->gate == NULL) {
+    if (crew->gate == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     crew->watch.fired = wake_cancelled;
     leati_cancel_watch_add(crew->cancel, &crew->watch);
     crew->below.cancel = crew->cancel;
@@ -517,9 +499,8 @@ void leati_cycle_crew_stop(leati_crew *crew) {
     crew->stop = true;
     leati_queue_gate_wake(crew->gate);
     /* Waiting here gives up a CPU token, which joining would keep. */
-    while (crew->running > 0 && status == LEAT_OK) {
+    while (crew->running > 0 && status == LEAT_OK)
         status = leati_queue_gate_wait(crew->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
-    }
     leati_queue_gate_unlock(crew->gate);
     for (int i = 0; i < crew->hired; i++) {
         leati_driver_join(crew->workers[i].driver);
@@ -528,12 +509,10 @@ void leati_cycle_crew_stop(leati_crew *crew) {
 }
 
 void leati_cycle_crew_free(leati_crew *crew) {
-    if (crew->gate != NULL) {
+    if (crew->gate != NULL)
         leati_cancel_watch_remove(crew->cancel, &crew->watch);
-    }
-    for (int i = 0; i < crew->hired; i++) {
+    for (int i = 0; i < crew->hired; i++)
         leati_inner_fini(&crew->workers[i].inner);
-    }
     leati_free(crew->workers);
     leati_queue_gate_free(crew->gate);
     leati_cancel_unref(crew->cancel);

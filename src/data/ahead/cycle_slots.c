@@ -4,18 +4,16 @@
 
 leati_slot *leati_cycle_slot_new(leat_error *err) {
     leati_slot *slot = leati_alloc_zero(1, sizeof(*slot));
-    if (slot == NULL) {
+    if (slot == NULL)
         leati_no_memory(err);
-    }
     return slot;
 }
 
 void leati_cycle_slot_free(leati_slot *slot) {
     leati_input_close(&slot->input);
     leat_dataset_unref(slot->dataset);
-    for (int i = 0; i < LEATI_PORTIONS; i++) {
+    for (int i = 0; i < LEATI_PORTIONS; i++)
         leati_block_fini(&slot->ready[i].rows);
-    }
     leati_block_fini(&slot->front.rows);
     leati_block_fini(&slot->element);
     leati_writer_fini(&slot->base);
@@ -32,9 +30,8 @@ static leat_status open_dataset(leati_cycle *cycle, leati_slot *slot, bool plain
     leat_dataset_unref(slot->dataset);
     slot->dataset = NULL;
     slot->input.ends_at_error = true;
-    if (status == LEAT_OK && !plain) {
+    if (status == LEAT_OK && !plain)
         slot->input.snapshots = LEATI_SNAPSHOTS_NEVER; /* portions have marks */
-    }
     return status;
 }
 
@@ -45,9 +42,8 @@ leati_cycle_phase leati_cycle_slot_open(leati_cycle *cycle, leati_slot *slot, le
         status = leati_inner_call(inner, cycle->node, &slot->element, 0, slot->call, &slot->dataset,
                                   &slot->error);
     }
-    if (status == LEAT_OK && !plain && !slot->dataset->pure) {
+    if (status == LEAT_OK && !plain && !slot->dataset->pure)
         return LEATI_PHASE_MADE;
-    }
     status = status == LEAT_OK ? open_dataset(cycle, slot, plain) : status;
     return status == LEAT_OK ? LEATI_PHASE_OPEN : LEATI_PHASE_ENDED;
 }

@@ -49,15 +49,12 @@ static leat_status save_slot(leati_cycle *cycle, leati_slot *slot, leati_writer 
         return LEAT_OK;
     }
     leat_status status = leati_values_put_block(out, &slot->element, 0, 1, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
-    if (plain) {
+    if (plain)
         return leati_input_save(&slot->input, out, cost, err);
-    }
-    if (slot->kind == LEATI_KIND_STAGED) {
+    if (slot->kind == LEATI_KIND_STAGED)
         return save_staged(cycle, slot, out, cost, err);
-    }
     leati_put_bytes(out, NULL, 0);
     leati_put_int(out, 0);
     return LEAT_OK;
@@ -80,12 +77,10 @@ leat_status leati_cycle_save(leati_node_state *node, void *state, leati_writer *
         }
     }
     leati_put_int(out, cycle->queued);
-    for (leati_slot *slot = cycle->queue; slot != NULL && status == LEAT_OK; slot = slot->next) {
+    for (leati_slot *slot = cycle->queue; slot != NULL && status == LEAT_OK; slot = slot->next)
         status = save_slot(cycle, slot, out, cost, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return leati_prefix(err, "%s", node->name);
-    }
     return leati_input_save(&cycle->input, out, cost, err);
 }
 
@@ -118,23 +113,19 @@ static leat_status restore_ahead(leati_cycle *cycle, leati_slot *slot, leati_rea
     int64_t since = 0, passed = 0;
     leat_status status = leati_get_bytes(in, &data, &base.size, err);
     base.data = data;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &since, err);
-    }
     if (status == LEAT_OK && since < 0) {
         return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot %lld outcomes after a point",
                           cycle->node->name, (long long)since);
     }
-    if (status != LEAT_OK || (base.size == 0 && since == 0)) {
+    if (status != LEAT_OK || (base.size == 0 && since == 0))
         return status; /* made when it is wanted */
-    }
     status = open_again(cycle, slot, true, err);
-    if (status == LEAT_OK && base.size > 0) {
+    if (status == LEAT_OK && base.size > 0)
         status = leati_input_restore(&slot->input, &base, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_error local = {0};
     leati_tail tail = leati_input_advance(&slot->input, since, &passed, &local);
     if (passed != since || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
@@ -162,24 +153,21 @@ static leat_status restore_slot(leati_cycle *cycle, leati_slot *slot, leati_read
         slot->phase = LEATI_PHASE_ENDED;
         return LEAT_OK;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &slot->call, err);
-    }
     if (status == LEAT_OK && how == SAVED_FAILED) {
         slot->phase = LEATI_PHASE_ENDED;
         slot->fault = LEATI_FAULT_DATASET;
         return leati_values_get_error(in, &slot->error, err);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_values_get_block(in, node->dataset->inputs[0]->spec, &slot->element, err);
-    }
     if (status == LEAT_OK && slot->element.n != 1) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot of %lld elements; expected 1",
                             node->name, (long long)slot->element.n);
     }
-    if (status == LEAT_OK && how == SAVED_AHEAD) {
+    if (status == LEAT_OK && how == SAVED_AHEAD)
         return restore_ahead(cycle, slot, in, err);
-    }
     status = status == LEAT_OK ? open_again(cycle, slot, false, err) : status;
     return status == LEAT_OK ? leati_input_restore(&slot->input, in, err) : status;
 }
@@ -189,14 +177,12 @@ static leat_status restore_slot(leati_cycle *cycle, leati_slot *slot, leati_read
 static leat_status restore_place(leati_cycle *cycle, int64_t at, leati_reader *in,
                                  leat_error *err) {
     leati_slot *slot = leati_cycle_slot_new(err);
-    if (slot == NULL) {
+    if (slot == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
-    if (at < 0) {
+    if (at < 0)
         leati_cycle_enqueue(cycle, slot);
-    } else {
+    else
         leati_cycle_place(cycle, at, slot);
-    }
     return restore_slot(cycle, slot, in, err);
 }
 
@@ -214,23 +200,19 @@ static leat_status restore_slots(leati_cycle *cycle, leati_reader *in, leat_erro
         status = status == LEAT_OK ? restore_place(cycle, at, in, err) : status;
         last = at;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &queued, err);
-    }
-    for (int64_t i = 0; i < queued && status == LEAT_OK; i++) {
+    for (int64_t i = 0; i < queued && status == LEAT_OK; i++)
         status = restore_place(cycle, -1, in, err);
-    }
     return status;
 }
 
 static leat_status restore_all(leati_cycle *cycle, leati_reader *in, leat_error *err) {
     leat_status status = leati_get_int(in, &cycle->call, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &cycle->at, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &cycle->block, err);
-    }
     const leati_cycle_options *options = &cycle->options;
     if (status == LEAT_OK && (cycle->at < 0 || cycle->at >= options->cycle_length ||
                               cycle->block < 0 || cycle->block >= options->block_length)) {
@@ -240,9 +222,8 @@ static leat_status restore_all(leati_cycle *cycle, leati_reader *in, leat_error 
                             cycle->node->name, (long long)options->cycle_length,
                             (long long)options->block_length);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = restore_slots(cycle, in, err);
-    }
     return status == LEAT_OK ? leati_input_restore(&cycle->input, in, err) : status;
 }
 
@@ -250,13 +231,11 @@ leat_status leati_cycle_restore(leati_node_state *node, void *state, leati_reade
                                 leat_error *err) {
     leati_cycle *cycle = state;
     (void)node;
-    if (cycle->crew != NULL) {
+    if (cycle->crew != NULL)
         leati_cycle_crew_hold(cycle->crew);
-    }
     leati_cycle_empty(cycle);
     leat_status status = restore_all(cycle, in, err);
-    if (cycle->crew != NULL) {
+    if (cycle->crew != NULL)
         leati_cycle_crew_release(cycle->crew);
-    }
     return status;
 }

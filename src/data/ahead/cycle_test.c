@@ -57,9 +57,8 @@ static leat_status look(void *context, const leat_element *in, leat_element *out
     bool own = pthread_equal(pthread_self(), seen.consumer) != 0;
     pthread_mutex_lock(&seen.lock);
     int i = 0;
-    while (i < seen.num_threads && !pthread_equal(seen.threads[i], pthread_self())) {
+    while (i < seen.num_threads && !pthread_equal(seen.threads[i], pthread_self()))
         i++;
-    }
     if (i == seen.num_threads && i < MOST_THREADS) {
         seen.threads[seen.num_threads++] = pthread_self();
         pthread_cond_broadcast(&seen.changed);
@@ -68,9 +67,8 @@ static leat_status look(void *context, const leat_element *in, leat_element *out
     seen.disorder = seen.disorder || value < seen.last;
     seen.last = value;
     seen.waiting += value == seen.held_value && !own;
-    while (value == seen.held_value && !own && !seen.open) {
+    while (value == seen.held_value && !own && !seen.open)
         pthread_cond_wait(&seen.changed, &seen.lock);
-    }
     pthread_mutex_unlock(&seen.lock);
     while (leati_now_ns() - start < seen.spin_ns) {
     }
@@ -144,9 +142,8 @@ static void check_order(struct interleaved s) {
         dataset_same(interleave_some, &s, &options, expected, -1, "threads");
         options.verify = true;
         dataset_same(interleave_some, &s, &options, expected, -1, "threads, verification mode");
-        for (int64_t n = 0; n < 100; n += 7) {
+        for (int64_t n = 0; n < 100; n += 7)
             dataset_resume(interleave_some, &s, &options, n, -1, expected, n % 2 == 0);
-        }
     }
     free(expected);
 }
@@ -221,16 +218,14 @@ static void test_ahead(void **state) {
     leat_iterator_options options = {.num_threads = 2, .verify = true};
     leat_iterator *iterator = dataset_iterate(dataset, &options);
     leat_element element = {0};
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10; i++)
         assert_int_equal(leat_iterator_next(iterator, &element, NULL), LEAT_OK);
-    }
     clock_gettime(CLOCK_REALTIME, &late);
     late.tv_sec += 60; /* ends a test that fails */
     pthread_mutex_lock(&seen.lock);
     int status = 0;
-    while (seen.num_threads < 2 && status == 0) {
+    while (seen.num_threads < 2 && status == 0)
         status = pthread_cond_timedwait(&seen.changed, &seen.lock, &late);
-    }
     pthread_mutex_unlock(&seen.lock);
     assert_int_equal(status, 0);
     leat_element_fini(&element);
@@ -270,9 +265,8 @@ static void check_any(leat_iterator *iterator, int64_t inputs, int64_t length, i
     }
     leat_element_fini(&element);
     assert_int_equal(status, LEAT_OUT_OF_RANGE);
-    for (int64_t i = 0; i < inputs; i++) {
+    for (int64_t i = 0; i < inputs; i++)
         assert_int_equal(next[i], 1 + i % length);
-    }
 }
 
 static void test_any_order(void **state) {
@@ -329,18 +323,14 @@ static void check_held(bool any_order) {
             pthread_mutex_unlock(&seen.lock);
         }
     }
-    if (any_order) {
+    if (any_order)
         assert_in_range(total, 28, 30);
-    }
     open_latch();
-    while ((status = leat_iterator_next(iterator, &element, &err)) != LEAT_OUT_OF_RANGE) {
-        if (status == LEAT_OK) {
+    while ((status = leat_iterator_next(iterator, &element, &err)) != LEAT_OUT_OF_RANGE)
+        if (status == LEAT_OK)
             next[*(const int64_t *)element.tensors[0].data / 10]++;
-        }
-    }
-    for (int64_t i = 0; i < s.inputs; i++) {
+    for (int64_t i = 0; i < s.inputs; i++)
         assert_int_equal(next[i], 1 + i % s.length);
-    }
     leat_element_fini(&element);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
@@ -362,9 +352,8 @@ static void test_cancel(void **state) {
         leat_iterator_options options = {.num_threads = 2, .verify = true};
         leat_iterator *iterator = dataset_iterate(dataset, &options);
         leat_element element = {0};
-        for (int k = 0; k < i; k++) {
+        for (int k = 0; k < i; k++)
             assert_int_equal(leat_iterator_next(iterator, &element, NULL), LEAT_OK);
-        }
         leat_iterator_cancel(iterator);
         assert_int_equal(leat_iterator_next(iterator, &element, NULL), LEAT_CANCELLED);
         leat_element_fini(&element);

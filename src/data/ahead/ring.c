@@ -35,9 +35,8 @@ enum {
 
 /* How many outcomes take `ns`, by measurement; not many more than last time. */
 static int64_t rows_in(const leati_ring *ring, int64_t ns) {
-    if (ring->fetch_ns == 0) {
+    if (ring->fetch_ns == 0)
         return 1;
-    }
     double rows = (double)ns / ring->fetch_ns;
     double most = 4.0 * (double)(ring->last_fetch > 0 ? ring->last_fetch : 1);
     rows = rows < most ? rows : most;
@@ -67,9 +66,8 @@ static int64_t room_for_elements(const leati_ring *ring, bool waited_long) {
     int64_t limit = most_elements(ring), wish = rows_in(ring, BLOCK_NS);
     int64_t free = limit - ring->undelivered;
     int64_t half = limit / 2 > 1 ? limit / 2 : 1;
-    if (free < 1 || (free < (wish < half ? wish : half) && !waited_long)) {
+    if (free < 1 || (free < (wish < half ? wish : half) && !waited_long))
         return 0;
-    }
     int64_t want = wish < free ? wish : free;
     return fits(ring, (double)want * ring->in_bytes) ? want : 0;
 }
@@ -83,16 +81,14 @@ static int64_t uncut_outcomes(const leati_ring *ring) {
 /* How many rows the tasks of a map lack; 0: enough are there. */
 static int64_t room_for_rows(const leati_ring *ring) {
     int64_t parallel = leati_ring_parallelism(ring);
-    if (!ring->replayable) {
+    if (!ring->replayable)
         return ring->undelivered < parallel && ring->uncut == NULL ? 1 : 0;
-    }
     int64_t rows = ring->last_rows > 0 ? ring->last_rows : 1;
     int64_t tasks = AHEAD * parallel;
     int64_t target = rows > MOST_ROWS / tasks ? MOST_ROWS : rows * tasks;
     int64_t uncut = uncut_outcomes(ring);
-    if (uncut > 0 && (uncut >= target / 2 || ring->uncut_bytes > MOST_UNCUT_BYTES)) {
+    if (uncut > 0 && (uncut >= target / 2 || ring->uncut_bytes > MOST_UNCUT_BYTES))
         return 0;
-    }
     int64_t want = target - uncut, most = rows_in(ring, 4 * BLOCK_NS);
     want = want < most ? want : most;
     return fits(ring, (double)want * ring->in_bytes) ? want : 0;
@@ -104,24 +100,21 @@ static int64_t room(const leati_ring *ring, bool waited_long) {
 }
 
 void leati_ring_wake_driver(leati_ring *ring) {
-    if (ring->driver_waits && (ring->park || room(ring, !ring->driver_lingers) > 0)) {
+    if (ring->driver_waits && (ring->park || room(ring, !ring->driver_lingers) > 0))
         leati_queue_gate_wake(ring->gate);
-    }
 }
 
 void leati_ring_account(leati_ring *ring) {
     leati_counters *counters = &ring->node->counters;
     leati_counter_set(&counters->depth, ring->undelivered);
     leati_counter_set(&counters->bytes_held, ring->held);
-    if (ring->options.program == NULL) {
+    if (ring->options.program == NULL)
         leati_counter_set(&counters->depth_limit, leati_autotune_knob_get(&ring->knob));
-    } else {
+    else
         leati_counter_set(&counters->parallelism, leati_ring_parallelism(ring));
-    }
     /* A ring over the limit only takes in less; it does not fail. */
-    if (leati_budget_holder_set(&ring->node->holder, ring->held, NULL) != LEAT_OK) {
+    if (leati_budget_holder_set(&ring->node->holder, ring->held, NULL) != LEAT_OK)
         return;
-    }
 }
 
 /* ---- stages ---- */
@@ -129,9 +122,8 @@ void leati_ring_account(leati_ring *ring) {
 leati_ring_stage *leati_ring_take_stage(leati_ring *ring) {
     leati_queue_gate_lock(ring->gate);
     leati_ring_stage *stage = ring->free_stages;
-    if (stage != NULL) {
+    if (stage != NULL)
         ring->free_stages = stage->next;
-    }
     leati_queue_gate_unlock(ring->gate);
     return stage != NULL ? stage : leati_alloc_zero(1, sizeof(*stage));
 }
@@ -140,9 +132,8 @@ void leati_ring_add_stage(leati_ring *ring, leati_ring_stage *stage) {
     stage->next = NULL;
     *ring->stages_end = stage;
     ring->stages_end = &stage->next;
-    if (ring->uncut == NULL) {
+    if (ring->uncut == NULL)
         ring->uncut = stage;
-    }
     int64_t outcomes = stage->rows.n + (stage->tail == LEATI_ERROR);
     stage->index = ring->next_index;
     ring->next_index += outcomes;
@@ -156,13 +147,11 @@ void leati_ring_add_stage(leati_ring *ring, leati_ring_stage *stage) {
 
 void leati_ring_drop_stage(leati_ring *ring, leati_ring_stage *stage) {
     leati_ring_stage **at = &ring->stages;
-    while (*at != stage) {
+    while (*at != stage)
         at = &(*at)->next;
-    }
     *at = stage->next;
-    if (ring->stages_end == &stage->next) {
+    if (ring->stages_end == &stage->next)
         ring->stages_end = at;
-    }
     ring->held -= stage->bytes;
     leati_ring_snapshot_unref(ring, stage->mark);
     stage->mark = NULL;
@@ -172,9 +161,8 @@ void leati_ring_drop_stage(leati_ring *ring, leati_ring_stage *stage) {
 
 /* Drops the references of stages that are done with, and keeps their memory. */
 static void reap(leati_ring *ring, leati_ring_stage *dead) {
-    if (dead == NULL) {
+    if (dead == NULL)
         return;
-    }
     leati_ring_stage *last = NULL;
     for (leati_ring_stage *stage = dead; stage != NULL; stage = stage->next) {
         leati_block_clear(&stage->rows);
@@ -193,20 +181,17 @@ static void reap(leati_ring *ring, leati_ring_stage *dead) {
  * after an error: elements can be passed unseen, errors must be read again. */
 static leat_status mark_input(leati_ring *ring, leat_error *err) {
     bool due = ring->mark == NULL || ring->mark_ns * 16 <= ring->pull_ns;
-    if (ring->node->iteration->verify && ring->mark != NULL) {
+    if (ring->node->iteration->verify && ring->mark != NULL)
         due = (ring->pulls + (int64_t)ring->node->iteration->verify_seed) % 3 != 0;
-    }
     due = due || ring->mark->error != INT64_MAX;
-    if (!ring->replayable || !due) {
+    if (!ring->replayable || !due)
         return LEAT_OK;
-    }
     int64_t start = leati_now_ns();
     leati_queue_gate_lock(ring->gate);
     leati_ring_snapshot *mark = leati_ring_take_mark(ring);
     leati_queue_gate_unlock(ring->gate);
-    if (mark == NULL) {
+    if (mark == NULL)
         return leati_no_memory(err);
-    }
     leati_save_cost cost = {0};
     leat_error local = {0};
     leat_status status = leati_input_save(&ring->input, &mark->state, &cost, &local);
@@ -223,9 +208,8 @@ static leat_status mark_input(leati_ring *ring, leat_error *err) {
     leati_queue_gate_unlock(ring->gate);
     ring->mark_ns += leati_now_ns() - start;
     if (status != LEAT_OK && status != LEAT_FAILED_PRECONDITION) {
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         return status;
     }
     return LEAT_OK;
@@ -233,9 +217,8 @@ static leat_status mark_input(leati_ring *ring, leat_error *err) {
 
 /* Pulls one block into `stage`. False: the driver must stop. */
 static bool fetch(leati_ring *ring, leati_ring_stage *stage, int64_t want, leat_error *err) {
-    if (mark_input(ring, err) != LEAT_OK) {
+    if (mark_input(ring, err) != LEAT_OK)
         return false;
-    }
     int64_t start = leati_now_ns();
     memset(&stage->error, 0, sizeof(stage->error));
     leati_span span = leati_trace_begin();
@@ -244,9 +227,8 @@ static bool fetch(leati_ring *ring, leati_ring_stage *stage, int64_t want, leat_
     int64_t spent = leati_now_ns() - start;
     ring->pull_ns += spent;
     ring->pulls++;
-    if (leati_cancel_fired(ring->cancel)) {
+    if (leati_cancel_fired(ring->cancel))
         return false;
-    }
     stage->bytes = (int64_t)leati_block_bytes(&stage->rows);
     stage->per_row = stage->rows.n > 0 ? stage->bytes / stage->rows.n : 0;
     stage->cut = 0;
@@ -258,15 +240,13 @@ static bool fetch(leati_ring *ring, leati_ring_stage *stage, int64_t want, leat_
         ring->fetch_ns = leati_ring_blend(ring->fetch_ns, (double)spent / (double)outcomes + 1);
         ring->last_fetch = outcomes;
     }
-    if (stage->rows.n > 0) {
+    if (stage->rows.n > 0)
         ring->in_bytes = leati_ring_blend(ring->in_bytes, (double)stage->per_row + 1);
-    }
     stage->mark = ring->mark;
     if (stage->mark != NULL) {
         stage->mark->refs++;
-        if (stage->tail == LEATI_ERROR && stage->mark->error == INT64_MAX) {
+        if (stage->tail == LEATI_ERROR && stage->mark->error == INT64_MAX)
             stage->mark->error = ring->next_index + stage->rows.n;
-        }
     }
     leati_queue_gate_unlock(ring->gate);
     return true;
@@ -278,9 +258,8 @@ static void wake_consumer(leati_ring *ring, bool even_for_little) {
     bool much = 2 * ring->undelivered >= most_elements(ring) ||
                 (double)ring->undelivered * ring->fetch_ns >= NAP_NS;
     if (ring->consumer_waits && (!ring->consumer_naps || even_for_little || much) &&
-        leati_ring_choose(ring) != NULL) {
+        leati_ring_choose(ring) != NULL)
         leati_queue_gate_wake(ring->gate);
-    }
 }
 
 /* Waits for room; the number of elements to ask for, or 0 when the driver must stop. */
@@ -290,9 +269,8 @@ static int64_t wait_for_room(leati_ring *ring) {
     leati_queue_gate_lock(ring->gate);
     while (!ring->stop && !leati_cancel_fired(ring->cancel)) {
         want = ring->park ? 0 : room(ring, waited_long);
-        if (want > 0) {
+        if (want > 0)
             break;
-        }
         if (ring->park && !ring->parked) {
             ring->parked = true;
             leati_queue_gate_wake(ring->gate);
@@ -306,9 +284,8 @@ static int64_t wait_for_room(leati_ring *ring) {
         waited_long = status == LEAT_DEADLINE_EXCEEDED;
         ring->driver_waits = false;
         ring->parked = ring->parked && ring->park;
-        if (status != LEAT_OK && !waited_long) {
+        if (status != LEAT_OK && !waited_long)
             break;
-        }
     }
     want = ring->stop || leati_cancel_fired(ring->cancel) ? 0 : want;
     leati_ring_stage *dead = ring->dead;
@@ -341,34 +318,29 @@ static void drive(void *context) {
         }
         wake_consumer(ring, false);
         leati_queue_gate_unlock(ring->gate);
-        if (!fetched || tail == LEATI_END) {
+        if (!fetched || tail == LEATI_END)
             break;
-        }
     }
     leati_pool_token_release(pool);
     leati_queue_gate_lock(ring->gate);
-    if (trouble.code != LEAT_OK) {
+    if (trouble.code != LEAT_OK)
         ring->trouble = trouble;
-    }
     ring->driver_done = true;
     leati_queue_gate_wake(ring->gate);
     leati_queue_gate_unlock(ring->gate);
 }
 
 static leat_status start(leati_ring *ring, leat_error *err) {
-    if (ring->driver != NULL || ring->input_ended) {
+    if (ring->driver != NULL || ring->input_ended)
         return LEAT_OK;
-    }
     /* The first mark comes before the driver, so that a state can always be written. */
     leat_status status = mark_input(ring, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     ring->driver_done = ring->parked = false;
     ring->driver = leati_driver_start(ring->node->dataset->op->name, drive, ring, err);
-    if (ring->driver == NULL) {
+    if (ring->driver == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     LEATI_TELL(DATA, DEBUG, "%s: a driver reads ahead", ring->node->name);
     return LEAT_OK;
 }
@@ -379,10 +351,8 @@ void leati_ring_stop(leati_ring *ring) {
     leati_queue_gate_wake(ring->gate);
     /* Waiting here gives up a CPU token, which joining would keep. */
     leat_status status = LEAT_OK;
-    while (status == LEAT_OK &&
-           ((ring->driver != NULL && !ring->driver_done) || ring->running > 0)) {
+    while (status == LEAT_OK && ((ring->driver != NULL && !ring->driver_done) || ring->running > 0))
         status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
-    }
     ring->stop = false;
     leati_queue_gate_unlock(ring->gate);
     leati_driver_join(ring->driver);
@@ -421,9 +391,8 @@ static leati_ring_piece *await(leati_ring *ring, bool *first, bool *given_up, le
                                 ring->node->name);
         } else if (ring->trouble.code != LEAT_OK && ring->pieces == NULL) {
             status = ring->trouble.code;
-            if (err != NULL) {
+            if (err != NULL)
                 *err = ring->trouble;
-            }
             memset(&ring->trouble, 0, sizeof(ring->trouble));
             *given_up = true;
         } else {
@@ -456,47 +425,40 @@ static leati_tail deliver(leati_ring_piece *piece, int64_t want, bool first, lea
     piece->good -= n;
     piece->begin += n;
     piece->rows -= n;
-    if (piece->good > 0) {
+    if (piece->good > 0)
         return LEATI_MORE;
-    }
     leati_block_clear(&piece->out);
     bool full = n == want; /* an error is one outcome more */
-    if (piece->rows > 0 && full) {
+    if (piece->rows > 0 && full)
         return LEATI_MORE;
-    }
     if (piece->rows > 0) {
         piece->failed = false;
         piece->begin++;
         piece->rows--;
         (*outcomes)++;
-        if (err != NULL) {
+        if (err != NULL)
             *err = piece->error;
-        }
         return LEATI_ERROR;
     }
     if (!piece->last || (stage->tail == LEATI_END && !first) ||
-        (stage->tail == LEATI_ERROR && full)) {
+        (stage->tail == LEATI_ERROR && full))
         return LEATI_MORE;
-    }
     piece->last = false;
     if (stage->tail == LEATI_ERROR) {
         (*outcomes)++;
-        if (err != NULL) {
+        if (err != NULL)
             *err = stage->error;
-        }
     }
     return stage->tail;
 }
 
 static void remove_piece(leati_ring *ring, leati_ring_piece *piece) {
     leati_ring_piece **at = &ring->pieces;
-    while (*at != piece) {
+    while (*at != piece)
         at = &(*at)->next;
-    }
     *at = piece->next;
-    if (ring->pieces_end == &piece->next) {
+    if (ring->pieces_end == &piece->next)
         ring->pieces_end = at;
-    }
     ring->num_pieces--;
     ring->held -= piece->bytes;
     leati_ring_stage *stage = piece->stage;
@@ -505,9 +467,8 @@ static void remove_piece(leati_ring *ring, leati_ring_piece *piece) {
         piece->next = ring->free_pieces;
         ring->free_pieces = piece;
     }
-    if (stage->closed && stage->pieces == 0) {
+    if (stage->closed && stage->pieces == 0)
         leati_ring_drop_stage(ring, stage);
-    }
 }
 
 /* After `outcomes` of the piece were delivered: lets it go, or has the rest computed. */
@@ -534,30 +495,24 @@ leati_tail leati_ring_pull(leati_ring *ring, int64_t want, leati_block *out, lea
     leati_block_clear(out);
     int columns = leat_spec_num_components(ring->node->dataset->spec);
     if (leati_ring_note(ring, want, out->destinations, columns, err) != LEAT_OK ||
-        start(ring, err) != LEAT_OK) {
+        start(ring, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     for (;;) {
         bool first = false, given_up = false;
         leati_ring_piece *piece = await(ring, &first, &given_up, err);
-        if (piece == NULL && given_up) {
+        if (piece == NULL && given_up)
             leati_ring_stop(ring);
-        }
-        if (piece == NULL) {
+        if (piece == NULL)
             return LEATI_ERROR;
-        }
         int64_t outcomes = 0;
         leati_tail tail = deliver(piece, want, first, out, &outcomes, err);
-        if (tail == LEATI_ERROR && outcomes == 0) {
+        if (tail == LEATI_ERROR && outcomes == 0)
             return LEATI_ERROR;
-        }
         reap(ring, settle(ring, piece, outcomes));
-        if (tail == LEATI_END) {
+        if (tail == LEATI_END)
             leati_ring_stop(ring);
-        }
-        if (tail != LEATI_MORE || out->n > 0) {
+        if (tail != LEATI_MORE || out->n > 0)
             return tail;
-        }
     }
 }
 
@@ -578,9 +533,8 @@ static leat_status make_pieces(leati_ring *ring, leat_error *err) {
     ring->all_pieces = leati_alloc_zero((size_t)ring->max_pieces, sizeof(*ring->all_pieces));
     ring->workers = leati_pool_size(ring->node->iteration->pool);
     ring->scratches = leati_alloc_zero((size_t)ring->workers, sizeof(leati_scratch *));
-    if (ring->all_pieces == NULL || ring->scratches == NULL) {
+    if (ring->all_pieces == NULL || ring->scratches == NULL)
         return leati_no_memory(err);
-    }
     for (int64_t i = ring->max_pieces - 1; i >= 0; i--) {
         ring->all_pieces[i].next = ring->free_pieces;
         ring->free_pieces = &ring->all_pieces[i];
@@ -618,20 +572,17 @@ static void add_knob(leati_ring *ring) {
 static leat_status open_ring(leati_ring *ring, leat_error *err) {
     leati_node_state *node = ring->node;
     ring->cancel = leati_cancel_new(node->iteration->cancel, err);
-    if (ring->cancel == NULL) {
+    if (ring->cancel == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     ring->gate = leati_queue_gate_new(node->name, NULL, err);
-    if (ring->gate == NULL) {
+    if (ring->gate == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     ring->watch.fired = wake_cancelled;
     leati_cancel_watch_add(ring->cancel, &ring->watch);
     if (ring->options.program != NULL) {
         leat_status status = make_pieces(ring, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
     }
     ring->below = *node->iteration;
     ring->below.cancel = ring->cancel;
@@ -669,9 +620,8 @@ void leati_ring_discard(leati_ring *ring) {
         leati_block_clear(&piece->out);
         remove_piece(ring, piece);
     }
-    while (ring->stages != NULL) {
+    while (ring->stages != NULL)
         leati_ring_drop_stage(ring, ring->stages);
-    }
     ring->uncut = NULL;
     leati_ring_forget_batch(ring);
     leati_ring_stage *dead = ring->dead;
@@ -695,12 +645,10 @@ static void free_memory(leati_ring *ring) {
         leati_free(stage);
         stage = next;
     }
-    for (int64_t i = 0; ring->all_pieces != NULL && i < ring->max_pieces; i++) {
+    for (int64_t i = 0; ring->all_pieces != NULL && i < ring->max_pieces; i++)
         leati_block_fini(&ring->all_pieces[i].out);
-    }
-    for (int i = 0; ring->scratches != NULL && i < ring->workers; i++) {
+    for (int i = 0; ring->scratches != NULL && i < ring->workers; i++)
         leati_program_scratch_free(ring->scratches[i]);
-    }
     while (ring->free_marks != NULL) {
         leati_ring_snapshot *next = ring->free_marks->next;
         leati_writer_fini(&ring->free_marks->state);
@@ -714,9 +662,8 @@ static void free_memory(leati_ring *ring) {
 }
 
 void leati_ring_free(leati_ring *ring) {
-    if (ring == NULL) {
+    if (ring == NULL)
         return;
-    }
     if (ring->gate != NULL) {
         leati_cancel_fire(ring->cancel);
         leati_ring_stop(ring);

@@ -16,19 +16,16 @@ static leat_status reserve(leati_ring *ring, int num_columns, leat_error *err) {
     leati_lanes *lanes = &ring->lanes;
     size_t columns = (size_t)num_columns, pieces = (size_t)ring->max_pieces;
     size_t count = 0;
-    if (!leati_mul_size(columns, pieces + 1, &count)) {
+    if (!leati_mul_size(columns, pieces + 1, &count))
         return leati_no_memory(err);
-    }
     lanes->offered = leati_alloc_zero(count, sizeof(*lanes->offered));
     lanes->pools = leati_alloc_zero(columns, sizeof(leati_buffer_pool *));
     lanes->buffers = leati_alloc_zero(columns, sizeof(leat_buffer *));
-    if (lanes->offered == NULL || lanes->pools == NULL || lanes->buffers == NULL) {
+    if (lanes->offered == NULL || lanes->pools == NULL || lanes->buffers == NULL)
         return leati_no_memory(err);
-    }
     lanes->num_columns = num_columns;
-    for (int64_t i = 0; i < ring->max_pieces; i++) {
+    for (int64_t i = 0; i < ring->max_pieces; i++)
         ring->all_pieces[i].places = lanes->offered + (size_t)(i + 1) * columns;
-    }
     return LEAT_OK;
 }
 
@@ -37,16 +34,14 @@ static leat_status learn(leati_ring *ring, int64_t want, const leati_destination
                          int num_columns, leat_error *err) {
     leati_lanes *lanes = &ring->lanes;
     size_t row = 0, bytes = 0;
-    for (int c = 0; c < num_columns; c++) {
+    for (int c = 0; c < num_columns; c++)
         row += (size_t)offered[c].stride;
-    }
     lanes->asked = true;
     /* In verification mode small rows go this way, too. */
     size_t least = ring->node->iteration->verify ? 1 : LEAST_ROW_BYTES;
     if (row < least || want < 2 || !leati_mul_size(row, (size_t)want, &bytes) ||
-        bytes > MOST_BATCH_BYTES) {
+        bytes > MOST_BATCH_BYTES)
         return LEAT_OK;
-    }
     leat_status status = reserve(ring, num_columns, err);
     for (int c = 0; c < num_columns && status == LEAT_OK; c++) {
         lanes->offered[c] = offered[c];
@@ -62,14 +57,12 @@ static leat_status learn(leati_ring *ring, int64_t want, const leati_destination
 leat_status leati_ring_note(leati_ring *ring, int64_t want, const leati_destination *offered,
                             int num_columns, leat_error *err) {
     leati_lanes *lanes = &ring->lanes;
-    if (ring->options.program == NULL || ring->options.any_order || offered == NULL) {
+    if (ring->options.program == NULL || ring->options.any_order || offered == NULL)
         return LEAT_OK;
-    }
     leati_queue_gate_lock(ring->gate);
     leat_status status = lanes->asked ? LEAT_OK : learn(ring, want, offered, num_columns, err);
-    if (want > lanes->rows) {
+    if (want > lanes->rows)
         lanes->rows = 0; /* batches of another size than at first */
-    }
     lanes->border = leati_ring_first_left(ring) + want;
     leati_queue_gate_unlock(ring->gate);
     return status;
@@ -83,9 +76,8 @@ static int64_t place_of(const leati_lanes *lanes, int64_t outcome) {
 
 int64_t leati_ring_rows_to_border(const leati_ring *ring, int64_t outcome, int64_t rows) {
     const leati_lanes *lanes = &ring->lanes;
-    if (lanes->rows == 0) {
+    if (lanes->rows == 0)
         return rows;
-    }
     int64_t left = lanes->rows - place_of(lanes, outcome);
     return rows < left ? rows : left;
 }
@@ -100,9 +92,8 @@ static void drop_buffers(leati_lanes *lanes) {
 /* Buffers for the batch that begins at outcome `first`. Without memory the piece has none, either:
  * then its own results fail, or they are copied. */
 static bool take_buffers(leati_lanes *lanes, int64_t first) {
-    if (lanes->buffers[0] != NULL && lanes->first == first) {
+    if (lanes->buffers[0] != NULL && lanes->first == first)
         return true;
-    }
     drop_buffers(lanes);
     lanes->first = first;
     for (int c = 0; c < lanes->num_columns; c++) {
@@ -118,13 +109,11 @@ static bool take_buffers(leati_lanes *lanes, int64_t first) {
 void leati_ring_place(leati_ring *ring, leati_ring_piece *piece) {
     leati_lanes *lanes = &ring->lanes;
     piece->placed = false;
-    if (lanes->rows == 0 || piece->rows == 0) {
+    if (lanes->rows == 0 || piece->rows == 0)
         return;
-    }
     int64_t outcome = piece->stage->index + piece->begin, place = place_of(lanes, outcome);
-    if (!take_buffers(lanes, outcome - place)) {
+    if (!take_buffers(lanes, outcome - place))
         return;
-    }
     for (int c = 0; c < lanes->num_columns; c++) {
         piece->places[c] = lanes->offered[c];
         piece->places[c].owner = leat_buffer_ref(lanes->buffers[c]);
@@ -136,13 +125,11 @@ void leati_ring_place(leati_ring *ring, leati_ring_piece *piece) {
 
 void leati_ring_unplace(leati_ring_piece *piece) {
     piece->out.destinations = NULL;
-    if (!piece->placed) {
+    if (!piece->placed)
         return;
-    }
     /* Once a piece has been placed, the number of columns stays; the gate is not needed. */
-    for (int c = 0; c < piece->ring->lanes.num_columns; c++) {
+    for (int c = 0; c < piece->ring->lanes.num_columns; c++)
         leat_buffer_unref(piece->places[c].owner);
-    }
     piece->placed = false;
 }
 
@@ -153,9 +140,8 @@ void leati_ring_forget_batch(leati_ring *ring) {
 void leati_ring_lanes_free(leati_ring *ring) {
     leati_lanes *lanes = &ring->lanes;
     drop_buffers(lanes);
-    for (int c = 0; c < lanes->num_columns && lanes->pools != NULL; c++) {
+    for (int c = 0; c < lanes->num_columns && lanes->pools != NULL; c++)
         leati_buffer_pool_close(lanes->pools[c]);
-    }
     leati_free(lanes->offered);
     leati_free(lanes->pools);
     leati_free(lanes->buffers);

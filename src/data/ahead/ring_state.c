@@ -22,11 +22,10 @@ void leati_ring_snapshot_unref(leati_ring *ring, leati_ring_snapshot *mark) {
 
 leati_ring_snapshot *leati_ring_take_mark(leati_ring *ring) {
     leati_ring_snapshot *mark = ring->free_marks;
-    if (mark == NULL) {
+    if (mark == NULL)
         mark = leati_alloc_zero(1, sizeof(*mark));
-    } else {
+    else
         ring->free_marks = mark->next;
-    }
     if (mark != NULL) {
         mark->refs = 1;
         mark->error = INT64_MAX;
@@ -63,9 +62,8 @@ static void close_range(range_list *list) {
 }
 
 static void add_range(range_list *list, int64_t begin, int64_t end) {
-    if (end <= begin) {
+    if (end <= begin)
         return;
-    }
     if (begin != list->open.end) {
         close_range(list);
         list->open.begin = begin;
@@ -150,27 +148,23 @@ static leat_status save_mark(leati_ring *ring, leati_writer *out, leati_save_cos
 static leat_status get_ranges(leati_ring *ring, int64_t index, leati_reader *in, leat_error *err) {
     uint64_t count = 0;
     leat_status status = leati_get_int(in, &ring->frontier, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &count, err);
-    }
     if (status == LEAT_OK && (ring->frontier < index || count > in->size - in->at)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: %llu saved ranges below outcome %lld",
                             ring->node->name, (unsigned long long)count, (long long)ring->frontier);
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     ring->wanted = leati_alloc((size_t)count, sizeof(*ring->wanted));
-    if (ring->wanted == NULL) {
+    if (ring->wanted == NULL)
         return leati_no_memory(err);
-    }
     int64_t last = index;
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
         leati_ring_range *range = &ring->wanted[i];
         status = leati_get_int(in, &range->begin, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_get_int(in, &range->end, err);
-        }
         if (status == LEAT_OK &&
             (range->begin < last || range->end <= range->begin || range->end > ring->frontier ||
              (ring->options.program == NULL && range->end < ring->frontier))) {
@@ -199,9 +193,8 @@ static leati_tail read_again(leati_input *input, int64_t n, int64_t *passed, lea
 static leat_status replay(leati_ring *ring, leati_reader *state, int64_t index, int64_t first,
                           bool errors, leat_error *err) {
     leat_status status = leati_input_restore(&ring->input, state, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     int64_t passed = 0;
     leat_error local = {0};
     leati_tail tail = errors ? read_again(&ring->input, first - index, &passed, &local)
@@ -221,18 +214,14 @@ static leat_status restore_mark(leati_ring *ring, leati_reader *in, leat_error *
     int64_t index = 0;
     uint64_t errors = 0;
     leat_status status = leati_get_bytes(in, &data, &state.size, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &index, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &errors, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = get_ranges(ring, index, in, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     state.data = data;
     int64_t first = ring->num_wanted > 0 ? ring->wanted[0].begin : ring->frontier;
     ring->next_index = first;
@@ -241,9 +230,8 @@ static leat_status restore_mark(leati_ring *ring, leati_reader *in, leat_error *
 
 static bool draws_seeds(const leat_dataset *dataset) {
     bool draws = (dataset->op->flags & LEATI_OP_SHARED_DRAW) != 0;
-    for (int i = 0; i < dataset->num_inputs && !draws; i++) {
+    for (int i = 0; i < dataset->num_inputs && !draws; i++)
         draws = draws_seeds(dataset->inputs[i]);
-    }
     return draws;
 }
 
@@ -255,9 +243,8 @@ static void pause_driver(leati_ring *ring) {
     ring->park = true;
     leati_queue_gate_wake(ring->gate);
     while (status == LEAT_OK &&
-           ((ring->driver != NULL && !ring->parked && !ring->driver_done) || ring->running > 0)) {
+           ((ring->driver != NULL && !ring->parked && !ring->driver_done) || ring->running > 0))
         status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL);
-    }
     leati_queue_gate_unlock(ring->gate);
 }
 
@@ -274,9 +261,8 @@ static leat_status put_rows(const leati_ring_stage *stage, int64_t begin, int64_
     leati_put_int(out, stage->index + begin);
     leat_status status = leati_values_put_block(out, &stage->rows, begin, n, err);
     leati_put_uint(out, tail ? (uint64_t)stage->tail : LEATI_MORE);
-    if (tail && stage->tail == LEATI_ERROR) {
+    if (tail && stage->tail == LEATI_ERROR)
         leati_values_put_error(out, &stage->error);
-    }
     return status;
 }
 
@@ -301,22 +287,19 @@ static leat_status get_origin(leati_ring *ring, int64_t next_index, leati_reader
     size_t size = 0;
     uint64_t kept = 0;
     leat_status status = leati_get_uint(in, &kept, err);
-    if (status != LEAT_OK || kept == 0) {
+    if (status != LEAT_OK || kept == 0)
         return status;
-    }
     leati_queue_gate_lock(ring->gate);
     leati_ring_snapshot *mark = ring->mark = leati_ring_take_mark(ring);
     leati_queue_gate_unlock(ring->gate);
-    if (mark == NULL) {
+    if (mark == NULL)
         return leati_no_memory(err);
-    }
     status = leati_get_bytes(in, &data, &size, err);
     leati_put_raw(&mark->state, data, size);
     int64_t *numbers[] = {&mark->index, &mark->error, &mark->cost.replay_elements,
                           &mark->cost.data_elements};
-    for (int i = 0; i < 4 && status == LEAT_OK; i++) {
+    for (int i = 0; i < 4 && status == LEAT_OK; i++)
         status = leati_get_int(in, numbers[i], err);
-    }
     if (status == LEAT_OK && (mark->index < 0 || mark->index > next_index)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: saved rows before outcome %lld begin at %lld",
                             ring->node->name, (long long)next_index, (long long)mark->index);
@@ -328,27 +311,22 @@ static leat_status save_rows(leati_ring *ring, leati_writer *out, leati_save_cos
                              leat_error *err) {
     leat_status status = LEAT_OK;
     uint64_t count = 0;
-    for (const leati_ring_piece *piece = ring->pieces; piece != NULL; piece = piece->next) {
+    for (const leati_ring_piece *piece = ring->pieces; piece != NULL; piece = piece->next)
         count++;
-    }
-    for (const leati_ring_stage *stage = ring->uncut; stage != NULL; stage = stage->next) {
+    for (const leati_ring_stage *stage = ring->uncut; stage != NULL; stage = stage->next)
         count++;
-    }
     leati_put_int(out, ring->next_index);
     leati_put_uint(out, count);
     put_origin(ring, out);
     cost->data_elements += ring->undelivered;
     for (const leati_ring_piece *piece = ring->pieces; piece != NULL && status == LEAT_OK;
-         piece = piece->next) {
+         piece = piece->next)
         status = put_rows(piece->stage, piece->begin, piece->rows, piece->last, out, err);
-    }
     for (const leati_ring_stage *stage = ring->uncut; stage != NULL && status == LEAT_OK;
-         stage = stage->next) {
+         stage = stage->next)
         status = put_rows(stage, stage->cut, stage->rows.n - stage->cut, true, out, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return leati_prefix(err, "%s", ring->node->name);
-    }
     return leati_input_save(&ring->input, out, cost, err);
 }
 
@@ -359,24 +337,20 @@ static leat_status restore_stage(leati_ring *ring, leati_ring_stage *stage, int6
     uint64_t tail = 0;
     int64_t index = 0;
     leat_status status = leati_get_int(in, &index, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_values_get_block(in, ring->input.child->dataset->spec, &stage->rows, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &tail, err);
-    }
     bool no_outcome = tail == LEATI_MORE && stage->rows.n == 0;
     if (status == LEAT_OK &&
         (tail > LEATI_ERROR || index < least || no_outcome || (tail == LEATI_END && !last))) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: saved rows at %lld with the tail %llu",
                             ring->node->name, (long long)index, (unsigned long long)tail);
     }
-    if (status == LEAT_OK && tail == LEATI_ERROR) {
+    if (status == LEAT_OK && tail == LEATI_ERROR)
         status = leati_values_get_error(in, &stage->error, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     stage->tail = (leati_tail)tail;
     stage->cut = 0;
     stage->pieces = 0;
@@ -385,9 +359,8 @@ static leat_status restore_stage(leati_ring *ring, leati_ring_stage *stage, int6
     stage->per_row = stage->rows.n > 0 ? stage->bytes / stage->rows.n : 0;
     leati_queue_gate_lock(ring->gate);
     stage->mark = ring->mark;
-    if (stage->mark != NULL) {
+    if (stage->mark != NULL)
         stage->mark->refs++;
-    }
     ring->next_index = index;
     leati_ring_add_stage(ring, stage);
     leati_queue_gate_unlock(ring->gate);
@@ -398,15 +371,13 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
     uint64_t count = 0;
     int64_t next_index = 0;
     leat_status status = leati_get_int(in, &next_index, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &count, err);
-    }
     status = status == LEAT_OK ? get_origin(ring, next_index, in, err) : status;
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
         leati_ring_stage *stage = leati_ring_take_stage(ring);
-        if (stage == NULL) {
+        if (stage == NULL)
             return leati_no_memory(err);
-        }
         status = restore_stage(ring, stage, i == 0 ? 0 : ring->next_index, i + 1 == count, in, err);
         if (status != LEAT_OK) {
             leati_queue_gate_lock(ring->gate);
@@ -428,12 +399,10 @@ static leat_status restore_rows(leati_ring *ring, leati_reader *in, leat_error *
  * locked. */
 static bool holds_rows(const leati_ring *ring, leat_iterator_save_mode mode) {
     const leati_ring_snapshot *mark = first_mark(ring);
-    if (!ring->replayable) {
+    if (!ring->replayable)
         return true;
-    }
-    if (idle(ring) || ring->wanted_at < ring->num_wanted || ring->unsavable.code != LEAT_OK) {
+    if (idle(ring) || ring->wanted_at < ring->num_wanted || ring->unsavable.code != LEAT_OK)
         return false;
-    }
     return mark == NULL || mode == LEAT_SAVE_DATA;
 }
 
@@ -460,16 +429,14 @@ leat_status leati_ring_restore(leati_ring *ring, leati_reader *in, leat_error *e
     leati_ring_stop(ring);
     leati_ring_discard(ring);
     leat_status status = leati_get_int(in, &delivered, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &how, err);
-    }
     if (status == LEAT_OK && how > SAVED_ROWS) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved ring of kind %llu; expected 0 or 1",
                             ring->node->name, (unsigned long long)how);
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     status = how == SAVED_MARK ? restore_mark(ring, in, err) : restore_rows(ring, in, err);
     leati_queue_gate_lock(ring->gate);
     ring->delivered = delivered;
@@ -481,9 +448,8 @@ leat_status leati_ring_restore(leati_ring *ring, leati_reader *in, leat_error *e
  * that the next epoch's seeds do not depend on how far the driver came. */
 static leat_status rewind_seeds(leati_ring *ring, leat_error *err) {
     const leati_ring_snapshot *mark = first_mark(ring);
-    if (mark == NULL || !draws_seeds(ring->node->dataset->inputs[0])) {
+    if (mark == NULL || !draws_seeds(ring->node->dataset->inputs[0]))
         return LEAT_OK;
-    }
     int64_t first = leati_ring_first_left(ring);
     leati_reader state = {.data = mark->state.data, .size = mark->state.size};
     leat_status status = leati_input_reset(&ring->input, err);
@@ -511,9 +477,8 @@ leati_tail leati_ring_advance(leati_ring *ring, int64_t n, int64_t *passed, leat
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail != LEATI_END) {
         tail = leati_ring_pull(ring, n - *passed, &block, err);
-        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED) {
+        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED)
             break;
-        }
         *passed += block.n + (tail == LEATI_ERROR);
     }
     leati_block_fini(&block);

@@ -23,14 +23,12 @@ int64_t leati_ring_parallelism(const leati_ring *ring) {
 
 leati_ring_piece *leati_ring_choose(const leati_ring *ring) {
     leati_ring_piece *piece = ring->pieces;
-    if (piece == NULL || piece->done || !ring->options.any_order) {
+    if (piece == NULL || piece->done || !ring->options.any_order)
         return piece != NULL && piece->done ? piece : NULL;
-    }
     for (piece = piece->next; piece != NULL; piece = piece->next) {
         bool only_end = piece->rows == 0 && piece->last && piece->stage->tail == LEATI_END;
-        if (piece->done && !only_end) {
+        if (piece->done && !only_end)
             return piece;
-        }
     }
     return NULL;
 }
@@ -38,9 +36,8 @@ leati_ring_piece *leati_ring_choose(const leati_ring *ring) {
 /* ---- tasks ---- */
 
 static leati_scratch *scratch_of(leati_ring *ring, int worker, leat_error *err) {
-    if (ring->scratches[worker] == NULL) {
+    if (ring->scratches[worker] == NULL)
         ring->scratches[worker] = leati_program_scratch_new(ring->options.program, err);
-    }
     return ring->scratches[worker];
 }
 
@@ -73,9 +70,8 @@ static void run_task(leati_task *task, int worker) {
     leati_span span = leati_trace_begin();
     leati_counter_add(&ring->node->counters.tasks_ns, start);
     leati_counter_add(&ring->node->counters.tasks, 1);
-    if (!stopped) {
+    if (!stopped)
         compute(piece, worker);
-    }
     leati_ring_unplace(piece);
     leati_counter_add(&ring->node->counters.tasks, -1);
     leati_counter_add(&ring->node->counters.tasks_ns, -start);
@@ -95,11 +91,10 @@ static void run_task(leati_task *task, int worker) {
     piece->done = true;
     leati_ring_cut(ring);
     leati_ring_account(ring);
-    if (ring->stop || ring->park || (ring->consumer_waits && leati_ring_choose(ring) != NULL)) {
+    if (ring->stop || ring->park || (ring->consumer_waits && leati_ring_choose(ring) != NULL))
         leati_queue_gate_wake(ring->gate);
-    } else {
+    else
         leati_ring_wake_driver(ring);
-    }
     leati_queue_gate_unlock(ring->gate);
 }
 
@@ -113,9 +108,8 @@ void leati_ring_submit(leati_ring *ring, leati_ring_piece *piece) {
 
 /* Rows of the next task. */
 static int64_t task_rows(const leati_ring *ring) {
-    if (ring->row_ns == 0) {
+    if (ring->row_ns == 0)
         return 1;
-    }
     double rows = TASK_NS / ring->row_ns;
     double most = 8.0 * (double)(ring->last_rows > 0 ? ring->last_rows : 1);
     rows = rows < most ? rows : most;
@@ -124,11 +118,9 @@ static int64_t task_rows(const leati_ring *ring) {
 
 /* After a restore: is the outcome still to come? */
 static bool is_wanted(const leati_ring *ring, int64_t number) {
-    for (size_t i = ring->wanted_at; i < ring->num_wanted; i++) {
-        if (number >= ring->wanted[i].begin && number < ring->wanted[i].end) {
+    for (size_t i = ring->wanted_at; i < ring->num_wanted; i++)
+        if (number >= ring->wanted[i].begin && number < ring->wanted[i].end)
             return true;
-        }
-    }
     return number >= ring->frontier;
 }
 
@@ -142,12 +134,10 @@ static int64_t pass_unwanted(leati_ring *ring, leati_ring_stage *stage) {
     }
     for (;;) {
         int64_t at = stage->index + stage->cut, left = stage->rows.n - stage->cut;
-        if (at >= ring->frontier || left == 0) {
+        if (at >= ring->frontier || left == 0)
             return left;
-        }
-        while (ring->wanted_at < ring->num_wanted && ring->wanted[ring->wanted_at].end <= at) {
+        while (ring->wanted_at < ring->num_wanted && ring->wanted[ring->wanted_at].end <= at)
             ring->wanted_at++;
-        }
         bool more = ring->wanted_at < ring->num_wanted;
         const leati_ring_range *next = more ? &ring->wanted[ring->wanted_at] : NULL;
         if (more && next->begin <= at) {
@@ -165,9 +155,8 @@ static int64_t pass_unwanted(leati_ring *ring, leati_ring_stage *stage) {
 static void close_stage(leati_ring *ring, leati_ring_stage *stage) {
     stage->closed = true;
     ring->uncut = stage->next;
-    if (stage->pieces == 0) {
+    if (stage->pieces == 0)
         leati_ring_drop_stage(ring, stage);
-    }
 }
 
 /* How many pieces there may be. While the oldest one is being computed, the others go on behind it,
@@ -233,14 +222,12 @@ void leati_ring_cut(leati_ring *ring) {
             rows = wish < most ? wish : most;
             rows = leati_ring_rows_to_border(ring, stage->index + stage->cut, rows);
             piece = ring->free_pieces;
-            if (piece == NULL || !has_room(ring, rows)) {
+            if (piece == NULL || !has_room(ring, rows))
                 return;
-            }
             ring->free_pieces = piece->next;
         }
         add_piece(ring, stage, piece, rows);
-        if (stage->cut == stage->rows.n) {
+        if (stage->cut == stage->rows.n)
             close_stage(ring, stage);
-        }
     }
 }

@@ -58,9 +58,8 @@ static void captures_fini(captures *c) {
         leat_element_fini(&c->constants[i].value);
         leat_spec_unref(c->constants[i].spec);
     }
-    for (int i = 0; c->tensors != NULL && i < c->count; i++) {
+    for (int i = 0; c->tensors != NULL && i < c->count; i++)
         leat_tensor_unref(&c->tensors[i]);
-    }
     leati_free(c->constants);
     leati_free(c->bindings);
     leati_free(c->tensors);
@@ -72,12 +71,10 @@ static leat_status captures_init(captures *c, int count, leat_error *err) {
                     .bindings = leati_alloc_zero(room, sizeof(*c->bindings)),
                     .tensors = leati_alloc_zero(room, sizeof(*c->tensors)),
                     .count = count};
-    if (c->constants == NULL || c->bindings == NULL || c->tensors == NULL) {
+    if (c->constants == NULL || c->bindings == NULL || c->tensors == NULL)
         return leati_no_memory(err);
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         c->bindings[i] = (leati_binding){.op = &leati_tensor_op_constant, .args = &c->constants[i]};
-    }
     return LEAT_OK;
 }
 
@@ -97,17 +94,15 @@ leat_function *leati_captures_stand_in(const leat_object *object, const leati_ty
     leat_function *function = NULL;
     struct stand_in_args *stand_ins = leati_alloc((size_t)count, sizeof(*stand_ins));
     leat_status status = captures_init(&c, count, err);
-    if (status == LEAT_OK && stand_ins == NULL) {
+    if (status == LEAT_OK && stand_ins == NULL)
         status = leati_no_memory(err);
-    }
     for (int i = 0; i < count && status == LEAT_OK; i++) {
         status = set_spec(&c, i, &types[i], err);
         stand_ins[i].spec = c.constants[i].spec;
         c.bindings[i] = (leati_binding){.op = &stand_in_op, .args = &stand_ins[i]};
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         function = leati_graph_function_bind((const leat_function *)object, c.bindings, count, err);
-    }
     captures_fini(&c);
     leati_free(stand_ins);
     return function;
@@ -117,9 +112,8 @@ leat_function *leati_captures_stand_in(const leat_object *object, const leati_ty
 static leat_status set_value(captures *c, int i, const leat_tensor *value, leat_error *err) {
     leat_shape shape = leat_tensor_shape(value);
     leat_status status = leat_tensor_copy_of(value->dtype, shape, value->data, &c->tensors[i], err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_spec *spec = leat_spec_tensor(value->dtype, shape, err);
     status = spec == NULL ? LEAT_RESOURCE_EXHAUSTED
                           : leat_element_set(&c->constants[i].value, spec, &c->tensors[i], err);
@@ -131,20 +125,17 @@ static leat_status set_value(captures *c, int i, const leat_tensor *value, leat_
 static leat_status loosen(captures *c, const leat_function *function, leat_error *err) {
     leat_status status = LEAT_OK;
     int first = function->body.num_arguments - c->count;
-    for (int i = 0; i < c->count && status == LEAT_OK; i++) {
-        if (c->bindings[i].op == &leati_tensor_op_constant) {
+    for (int i = 0; i < c->count && status == LEAT_OK; i++)
+        if (c->bindings[i].op == &leati_tensor_op_constant)
             status = set_spec(c, i, &function->body.values[first + i].type, err);
-        }
-    }
     return status;
 }
 
 leat_function *leati_captures_bind(const leat_object *object, const leati_operand *operands,
                                    int count, int64_t row, leat_error *err) {
     const leat_function *function = (const leat_function *)object;
-    if (count == 0) {
+    if (count == 0)
         return leat_function_ref((leat_function *)(uintptr_t)function);
-    }
     struct leati_dataset_constant_args datasets[LEAT_MAX_OUTPUTS];
     captures c;
     leat_function *bound = NULL;

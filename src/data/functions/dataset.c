@@ -60,9 +60,8 @@ static const leati_row dataset_rows[] = {
 /* Inputs that functions capture; the last ones. */
 static int count_captures(const struct leati_dataset_args *args) {
     int64_t count = 0;
-    for (int i = 0; i < args->captures.count; i++) {
+    for (int i = 0; i < args->captures.count; i++)
         count += args->captures.values[i];
-    }
     return (int)count;
 }
 
@@ -124,11 +123,9 @@ static leat_status check_node(const leati_infer_call *call, int *num_datasets, l
         }
     }
     int count = call->num_inputs - args->bound.count - count_captures(args);
-    for (int i = 0; i < call->num_inputs - count_captures(args); i++) {
-        if ((call->inputs[i].dtype == LEAT_OBJECT) != (i < count)) {
+    for (int i = 0; i < call->num_inputs - count_captures(args); i++)
+        if ((call->inputs[i].dtype == LEAT_OBJECT) != (i < count))
             count = -1;
-        }
-    }
     if (count < 0 || count > LEAT_MAX_OUTPUTS) {
         return leati_fail(
             err, LEAT_INVALID_ARGUMENT,
@@ -146,9 +143,8 @@ static int count_bound(const struct leati_dataset_args *args, const leati_datase
     const leati_row *row = leati_template_bound_row(args, op, first);
     int count = 1;
     while (row->type == LEATI_ROW_ELEMENT && first + count < args->bound.count &&
-           count < LEAT_MAX_OUTPUTS && leati_template_bound_row(args, op, first + count) == row) {
+           count < LEAT_MAX_OUTPUTS && leati_template_bound_row(args, op, first + count) == row)
         count++;
-    }
     return count;
 }
 
@@ -167,9 +163,8 @@ static leat_spec *bound_spec(const struct leati_dataset_args *args, const leati_
                         : structure;
     }
     if (structure == NULL) {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++)
             children[i] = leat_spec_tensor(types[i].dtype, types[i].shape, err);
-        }
         return count == 1 ? children[0] : leat_spec_tuple(children, count, err);
     }
     if (leat_spec_num_components(structure) != count) {
@@ -191,14 +186,12 @@ static leat_spec *bound_spec(const struct leati_dataset_args *args, const leati_
 static leat_status stand_in(const leati_type *type, leat_tensor *out, leat_error *err) {
     leat_shape shape = type->shape;
     shape.rank = shape.rank < 0 ? 0 : shape.rank;
-    for (int32_t d = 0; d < shape.rank; d++) {
+    for (int32_t d = 0; d < shape.rank; d++)
         shape.dims[d] = shape.dims[d] < 0 ? 1 : shape.dims[d];
-    }
     leat_status status = leat_tensor_new(type->dtype, shape, out, err);
     bool filled = type->dtype == LEAT_INT32 || type->dtype == LEAT_INT64;
-    if (status == LEAT_OK && leat_tensor_bytes(out) > 0) {
+    if (status == LEAT_OK && leat_tensor_bytes(out) > 0)
         memset(out->data, filled ? 0xff : 0, leat_tensor_bytes(out));
-    }
     return status;
 }
 
@@ -207,15 +200,12 @@ static leat_status stand_in_element(const leat_spec *spec, const leati_type *typ
                                     leat_element *element, leat_error *err) {
     leat_tensor tensors[LEAT_MAX_OUTPUTS] = {{0}};
     leat_status status = LEAT_OK;
-    for (int i = 0; i < count && status == LEAT_OK; i++) {
+    for (int i = 0; i < count && status == LEAT_OK; i++)
         status = stand_in(&types[i], &tensors[i], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_element_set(element, spec, tensors, err);
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         leat_tensor_unref(&tensors[i]);
-    }
     return status;
 }
 
@@ -229,9 +219,8 @@ static leat_status fill_stand_ins(const leati_infer_call *call, const leati_data
         const leati_row *row = leati_template_bound_row(args, t->op, i);
         int count = count_bound(args, t->op, i);
         char *at = (char *)filled + row->offset;
-        if (row->type == LEATI_ROW_INT) {
+        if (row->type == LEATI_ROW_INT)
             *(int64_t *)(void *)at += more;
-        }
         if (row->type == LEATI_ROW_ELEMENT) {
             leat_spec *spec = bound_spec(args, row, types + i, count, err);
             status = spec == NULL ? LEAT_RESOURCE_EXHAUSTED
@@ -248,9 +237,8 @@ static leat_status fill_stand_ins(const leati_infer_call *call, const leati_data
         const leati_row *row = leati_template_called_row(args, t->op, i);
         *(leat_object **)(void *)((char *)filled + row->offset) = (leat_object *)function;
         status = function == NULL ? LEAT_INVALID_ARGUMENT : LEAT_OK;
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             leati_prefix(err, "%s: %s", t->op->name, row->name);
-        }
         types += count;
     }
     return status;
@@ -263,11 +251,10 @@ static leat_spec *spec_with_args(const leati_infer_call *call, const leati_datas
     for (int i = 0; i < num_datasets; i++) {
         const leat_spec *element = call->inputs[i].element;
         struct stub_args stub = {.spec = (leat_spec *)(uintptr_t)element};
-        if (element == NULL) {
+        if (element == NULL)
             leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: input %d is no dataset", i);
-        } else {
+        else
             stubs[i] = leati_dataset_new(&stub_op, &stub, NULL, 0, err);
-        }
     }
     leat_dataset *node = leati_dataset_new(op, args, stubs, num_datasets, err);
     leat_spec *spec = node == NULL ? NULL : leat_spec_ref(node->spec);
@@ -282,9 +269,8 @@ static leat_spec *spec_with_numbers(const leati_infer_call *call, const leati_da
     if (filled == NULL) {
         leati_no_memory(err);
     } else if (leati_rows_copy(t->op->rows, t->args, filled, err) == LEAT_OK) {
-        if (fill_stand_ins(call, t, num_datasets, more, filled, err) == LEAT_OK) {
+        if (fill_stand_ins(call, t, num_datasets, more, filled, err) == LEAT_OK)
             spec = spec_with_args(call, t->op, filled, num_datasets, err);
-        }
         leati_rows_fini(t->op->rows, filled);
     }
     leati_free(filled);
@@ -297,9 +283,8 @@ static leat_spec *spec_over_stubs(const leati_infer_call *call, const leati_data
                                   int num_datasets, leat_error *err) {
     const struct leati_dataset_args *args = call->args;
     leat_spec *spec = spec_with_numbers(call, t, num_datasets, 0, err);
-    if (spec == NULL || args->bound.count == 0) {
+    if (spec == NULL || args->bound.count == 0)
         return spec;
-    }
     leat_spec *second = spec_with_numbers(call, t, num_datasets, 1, err);
     leat_spec *joined = second == NULL ? NULL : leati_spec_join(spec, second, err);
     leat_spec_unref(second);
@@ -311,9 +296,8 @@ static leat_spec *spec_over_stubs(const leati_infer_call *call, const leati_data
 static leat_spec *infer_spec(const leati_infer_call *call, const leati_dataset_template *t,
                              int num_datasets, leat_error *err) {
     const struct leati_dataset_args *args = call->args;
-    if (t->op->spec_of_elements == NULL || args->bound.count == 0) {
+    if (t->op->spec_of_elements == NULL || args->bound.count == 0)
         return spec_over_stubs(call, t, num_datasets, err);
-    }
     if (args->bound.count > LEAT_MAX_OUTPUTS) {
         leati_refuse(err, STRUCTURE, "dataset: a structure of %d tensors; at most %d fit",
                      args->bound.count, LEAT_MAX_OUTPUTS);
@@ -331,17 +315,15 @@ static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
     const leat_spec *element = NULL;
     int num_datasets = 0;
     leati_dataset_template *t = NULL;
-    if (check_node(call, &num_datasets, &local) == LEAT_OK) {
+    if (check_node(call, &num_datasets, &local) == LEAT_OK)
         t = leati_template_of(call->args, &local);
-    }
     if (t != NULL) {
         element = leati_op_infer_keep(call, infer_spec(call, t, num_datasets, &local), &local);
         leati_template_release(t);
     }
     if (element == NULL) {
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         return local.code;
     }
     leat_shape scalar = LEAT_SCALAR;
@@ -370,9 +352,8 @@ static leat_status bind_structure(const leati_kernel_call *call, const leati_row
             spec == NULL ? LEAT_RESOURCE_EXHAUSTED : leat_element_set(element, spec, tensors, err);
         leat_spec_unref(spec);
     }
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count; k++)
         leat_tensor_unref(&tensors[k]);
-    }
     return status;
 }
 
@@ -390,9 +371,8 @@ static leat_status bind_row(const leati_kernel_call *call, const leati_dataset_t
             leat_tensor value = leati_kernel_operand_tensor(&call->inputs[first + i], row);
             status = leati_rows_bind(t->op->rows, bound, to->name, &value, err);
         }
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return leati_prefix(err, "%s", t->op->name);
-        }
         i += count;
     }
     first += args->bound.count;
@@ -403,9 +383,8 @@ static leat_status bind_row(const leati_kernel_call *call, const leati_dataset_t
             leati_captures_bind(args->function[i], call->inputs + first, count, row, &local);
         const leati_row *to = leati_template_called_row(args, t->op, i);
         *(leat_object **)(void *)((char *)bound + to->offset) = (leat_object *)function;
-        if (function == NULL) {
+        if (function == NULL)
             return leati_fail(err, local.code, "%s: %s: %s", t->op->name, to->name, local.text);
-        }
         first += count;
     }
     return LEAT_OK;
@@ -415,9 +394,8 @@ static leat_status make_row(leati_kernel_call *call, const leati_dataset_templat
                             int num_datasets, int64_t row, leat_error *err) {
     leat_dataset *inputs[LEAT_MAX_OUTPUTS];
     void *bound = leati_alloc_zero(1, t->op->args_size);
-    if (bound == NULL) {
+    if (bound == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = leati_rows_copy(t->op->rows, t->args, bound, err);
     leat_dataset *dataset = NULL;
     if (status == LEAT_OK) {
@@ -429,17 +407,15 @@ static leat_status make_row(leati_kernel_call *call, const leati_dataset_templat
             }
             leat_error local = {0};
             dataset = leati_dataset_new(t->op, bound, inputs, num_datasets, &local);
-            if (dataset == NULL && err != NULL) {
+            if (dataset == NULL && err != NULL)
                 *err = local;
-            }
             status = dataset == NULL ? local.code : LEAT_OK;
         }
         leati_rows_fini(t->op->rows, bound);
     }
     leati_free(bound);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         *(leat_object **)(void *)leati_support_row_of(&call->outputs[0], row) = &dataset->object;
-    }
     return status;
 }
 
@@ -450,9 +426,8 @@ static leat_status dataset_kernel(leati_kernel_call *call, leat_error *err) {
     leat_error local = {0};
     leati_dataset_template *t = leati_template_of(args, &local);
     if (t == NULL) {
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         return local.code;
     }
     leat_status status = LEAT_OK;
@@ -469,9 +444,8 @@ static leat_status dataset_kernel(leati_kernel_call *call, leat_error *err) {
 static uint32_t dataset_flags(const void *node_args) {
     leat_error ignored = {0};
     leati_dataset_template *t = leati_template_of(node_args, &ignored);
-    if (t == NULL) {
+    if (t == NULL)
         return 0;
-    }
     uint32_t flags = t->op->flags & LEATI_OP_IMPURE ? LEATI_IMPURE : 0;
     flags |= t->op->flags & LEATI_OP_READS_FILES ? LEATI_COSTLY : 0;
     flags |= leati_dataset_functions_flags(t->op->rows, t->args) &
@@ -492,38 +466,32 @@ typedef struct gathered {
 } gathered;
 
 static bool add_inputs(gathered *g, const leat_value *values, int count) {
-    if (count < 0 || g->num_inputs + count > (int)(sizeof(g->inputs) / sizeof(g->inputs[0]))) {
+    if (count < 0 || g->num_inputs + count > (int)(sizeof(g->inputs) / sizeof(g->inputs[0])))
         return false;
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         g->inputs[g->num_inputs++] = values[i];
-    }
     return true;
 }
 
 static bool gather(gathered *g, const leat_dataset_call *call) {
     if (call->op == NULL || call->num_functions < 0 || call->num_functions > LEATI_MOST_FUNCTIONS ||
-        call->num_inputs > LEAT_MAX_OUTPUTS || !add_inputs(g, call->inputs, call->num_inputs)) {
+        call->num_inputs > LEAT_MAX_OUTPUTS || !add_inputs(g, call->inputs, call->num_inputs))
         return false;
-    }
     for (int i = 0; i < call->num_bound; i++) {
         const leat_bound_argument *bound = &call->bound[i];
         leat_string name = {.data = bound->name, .size = strlen(bound->name)};
         if (g->num_bound + bound->num_values > LEAT_MAX_OUTPUTS ||
-            !add_inputs(g, bound->values, bound->num_values)) {
+            !add_inputs(g, bound->values, bound->num_values))
             return false;
-        }
-        for (int k = 0; k < bound->num_values; k++) {
+        for (int k = 0; k < bound->num_values; k++)
             g->bound[g->num_bound++] = name;
-        }
     }
     for (int i = 0; i < call->num_functions; i++) {
         const leat_function_argument *function = &call->functions[i];
         g->functions[i] = (leat_string){.data = function->name, .size = strlen(function->name)};
         g->captures[i] = function->num_captures;
-        if (!add_inputs(g, function->captures, function->num_captures)) {
+        if (!add_inputs(g, function->captures, function->num_captures))
             return false;
-        }
     }
     return true;
 }
@@ -557,9 +525,8 @@ leat_value leat_graph_dataset_call(leat_graph *graph, const leat_dataset_call *c
         .structures = gather_structures(call, &err),
         .functions = {.values = g.functions, .count = call->num_functions},
         .captures = {.values = g.captures, .count = call->num_functions}};
-    for (int i = 0; i < call->num_functions; i++) {
+    for (int i = 0; i < call->num_functions; i++)
         args.function[i] = (leat_object *)call->functions[i].function;
-    }
     leat_value value = err.code != LEAT_OK ? leati_graph_error(graph, &err)
                                            : leati_graph_node(graph, &leati_tensor_op_dataset,
                                                               &args, g.inputs, g.num_inputs);
@@ -577,9 +544,8 @@ leat_value leat_graph_dataset_op(leat_graph *graph, const char *op, const char *
                               .num_inputs = num_inputs,
                               .bound = bound,
                               .num_bound = num_values};
-    for (int i = 0; i < num_values && i < LEAT_MAX_OUTPUTS; i++) {
+    for (int i = 0; i < num_values && i < LEAT_MAX_OUTPUTS; i++)
         bound[i] = (leat_bound_argument){.name = names[i], .values = &values[i], .num_values = 1};
-    }
     return leat_graph_dataset_call(graph, num_values > LEAT_MAX_OUTPUTS ? NULL : &call);
 }
 

@@ -19,9 +19,8 @@ static const leati_row dataset_constant_rows[] = {
 
 static leat_status dataset_constant_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_dataset_constant_args *args = call->args;
-    if (!leati_dataset_of_object_check(args->dataset)) {
+    if (!leati_dataset_of_object_check(args->dataset))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "the constant is no dataset");
-    }
     leat_shape scalar = LEAT_SCALAR;
     return leati_op_infer_output(call, LEAT_OBJECT, &scalar,
                                  ((const leat_dataset *)args->dataset)->spec, err);
@@ -40,17 +39,15 @@ static leat_status dataset_constant_kernel(leati_kernel_call *call, leat_error *
 
 static bool reads_files(const leat_dataset *dataset) {
     bool reads = (dataset->op->flags & LEATI_OP_READS_FILES) != 0;
-    for (int i = 0; i < dataset->num_inputs; i++) {
+    for (int i = 0; i < dataset->num_inputs; i++)
         reads = reads || reads_files(dataset->inputs[i]);
-    }
     return reads;
 }
 
 static uint32_t dataset_constant_flags(const void *node_args) {
     const struct leati_dataset_constant_args *args = node_args;
-    if (!leati_dataset_of_object_check(args->dataset)) {
+    if (!leati_dataset_of_object_check(args->dataset))
         return 0;
-    }
     const leat_dataset *dataset = (const leat_dataset *)args->dataset;
     uint32_t flags = reads_files(dataset) ? LEATI_COSTLY : 0;
     flags |= dataset->replayable ? 0 : LEATI_IMPURE;
@@ -68,9 +65,8 @@ static leat_object *read_dataset(void *context, const leati_row *row, const json
     (void)row;
     leat_error local = {0};
     leat_dataset *dataset = leati_plan_read(json, NULL, &local);
-    if (dataset == NULL && err != NULL) {
+    if (dataset == NULL && err != NULL)
         *err = local;
-    }
     return (leat_object *)dataset;
 }
 

@@ -98,16 +98,16 @@ static leat_status infer_types(leati_infer_call *call, leati_type *types, int nu
                              .num_types = num_types,
                              .num_variables = (int)args->num_variables};
     leat_status status = leati_while_join(call, &loop, err);
-    if (!status && args->can_stop)
+    if (status == LEAT_OK && args->can_stop)
         status = check_stop(args->body, err);
-    return status ? status : leati_while_outputs(call, &loop, err);
+    return status != LEAT_OK ? status : leati_while_outputs(call, &loop, err);
 }
 
 static leat_status dataset_reduce_infer(leati_infer_call *call, leat_error *err) {
     const struct dataset_reduce_args *args = call->args;
     const leat_spec *element =
         call->inputs[0].dtype == LEAT_OBJECT ? call->inputs[0].element : NULL;
-    if (!element)
+    if (element == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "input 0 is no dataset");
     if (args->num_variables < 1 || args->num_variables > call->num_inputs - 1)
         return leati_refuse(err, VALUE,
@@ -115,15 +115,15 @@ static leat_status dataset_reduce_infer(leati_infer_call *call, leat_error *err)
                             (long long)args->num_variables, call->num_inputs, call->num_inputs - 1);
     int count = call->num_inputs - 1 + leat_spec_num_components(element);
     leati_type *types = leati_alloc((size_t)count, sizeof *types);
-    if (!types)
+    if (types == NULL)
         return leati_no_memory(err);
     leat_error failure = {0};
     order_types(call, element, types);
     leat_status status = infer_types(call, types, count, &failure);
     leati_free(types);
-    if (status && err)
+    if (status != LEAT_OK && err != NULL)
         *err = failure;
-    return status ? failure.code : LEAT_OK;
+    return status != LEAT_OK ? failure.code : LEAT_OK;
 }
 
 /* ---- kernel ---- */
@@ -151,7 +151,7 @@ static leat_status step(reduction *r, const leat_element *element, int64_t numbe
     for (int i = 0; i < r->num_components; i++)
         r->values[r->num_variables + i] = element->tensors[i];
     leat_status status = leati_interpret(r->body, r->values, &context, r->next, err);
-    if (status)
+    if (status != LEAT_OK)
         return leati_prefix(err, "element %lld", (long long)number);
     int first = r->can_stop;
     if (first && (r->next[0].dtype != LEAT_BOOL || r->next[0].rank != 0))
@@ -174,12 +174,12 @@ static leat_status run_through(reduction *r, leat_iterator *iterator, leat_error
     leat_element element = {0};
     leat_status status = LEAT_OK;
     bool more = true;
-    for (int64_t number = 0; !status && more; number++) {
+    for (int64_t number = 0; status == LEAT_OK && more; number++) {
         bool ended = false;
         status = leati_iterator_element(iterator, &element, &ended, err);
         if (ended)
             break;
-        if (!status)
+        if (status == LEAT_OK)
             status = step(r, &element, number, &more, err);
     }
     leat_element_fini(&element);
@@ -193,7 +193,7 @@ static leat_status reduce_row(leati_kernel_call *call, int64_t row, reduction *r
     leat_iterator *iterator = NULL;
     r->context = leati_branch_context(call, row, -1, 0);
     leat_status status = leati_iterator_inside((leat_dataset *)object, &r->context, &iterator, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     int captures = r->num_variables + r->num_components;
     for (int i = 1; i < call->num_inputs; i++) {
@@ -205,7 +205,7 @@ static leat_status reduce_row(leati_kernel_call *call, int64_t row, reduction *r
     }
     status = run_through(r, iterator, err);
     for (int i = 0; i < r->num_variables; i++) {
-        if (!status)
+        if (status == LEAT_OK)
             status = leati_kernel_store(call, i, row, &r->values[i], err);
         leat_tensor_unref(&r->values[i]);
     }
@@ -222,13 +222,13 @@ static leat_status dataset_reduce_kernel(leati_kernel_call *call, leat_error *er
     r.num_components = r.body->body.num_arguments - (call->num_inputs - 1);
     size_t count = (size_t)r.body->body.num_arguments + (size_t)r.body->num_outputs;
     r.values = leati_arena_alloc(call->arena, count * sizeof *r.values);
-    if (!r.values)
+    if (r.values == NULL)
         return leati_no_memory(err);
     r.next = r.values + r.body->body.num_arguments;
     leat_status status = LEAT_OK;
-    for (int64_t row = 0; !status && row < call->n; row++) {
+    for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {
         status = reduce_row(call, row, &r, err);
-        if (status)
+        if (status != LEAT_OK)
             call->failed_row = row;
     }
     return status;
@@ -275,14 +275,14 @@ int leat_graph_dataset_reduce(leat_value dataset, leat_function *body, const lea
                               const leat_graph_dataset_reduce_options *options,
                               leat_value *outputs) {
     static const leat_graph_dataset_reduce_options none = {0};
-    const leat_graph_dataset_reduce_options *o = options ? options : &none;
+    const leat_graph_dataset_reduce_options *o = options != NULL ? options : &none;
     leat_graph *graph = dataset.graph;
-    if (!graph || graph->error.code || dataset.id < 0 ||
+    if (graph == NULL || graph->error.code != LEAT_OK || dataset.id < 0 ||
         !leati_branch_given(graph, "dataset_reduce", (leat_function *[]){body}, 1))
         return -1;
     size_t count = 1 + (size_t)num_variables + (size_t)num_captures;
     leat_value *all = leati_alloc(count, sizeof *all);
-    if (!all) {
+    if (all == NULL) {
         leat_error err = {0};
         leati_no_memory(&err);
         leati_graph_error(graph, &err);

@@ -25,15 +25,13 @@ static leat_value argument(leat_graph *graph, int index) {
 static leat_function *function_of(leat_graph *graph, leat_tracer tracer, int count) {
     leat_error err = {0};
     leat_spec *children[4];
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         children[i] = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
-    }
     leat_spec *spec = leat_spec_tuple(children, count, &err);
     leat_function *function = LEAT_TRACE(tracer, NULL, spec, &err);
     leat_spec_unref(spec);
-    if (function == NULL) {
+    if (function == NULL)
         leat_graph_fail(graph, err.code, err.text);
-    }
     return function;
 }
 
@@ -136,9 +134,8 @@ static leat_status call(const leat_function *function, int64_t x, leat_cancel *c
     leat_tensor input = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &x), output = {0};
     leat_status status =
         leat_function_call_cancellable(function, &input, 1, &output, 1, cancel, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         *result = *(const int64_t *)output.data;
-    }
     leat_tensor_unref(&output);
     return status;
 }
@@ -150,9 +147,8 @@ static leat_status call_all(void *context, leat_error *err) {
     leat_status status =
         function == NULL ? torture_code(err) : call(function, 4, NULL, &result, err);
     leat_function_unref(function);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         assert_int_equal(result, 24);
-    }
     leati_dataset_templates_trim();
     return status;
 }
@@ -207,9 +203,8 @@ static void test_cancelled(void **state) {
         assert_non_null(function);
         to_fire = leat_cancel_new(&err);
         assert_non_null(to_fire);
-        if (i == 0) {
+        if (i == 0)
             leat_cancel_fire(to_fire);
-        }
         assert_int_equal(call(function, 1, to_fire, &result, &err), LEAT_CANCELLED);
         leat_cancel_free(to_fire);
         leat_function_unref(function);
@@ -259,9 +254,8 @@ static void fails(leat_function *body, bool over_dataset, int num_variables,
     assert_int_equal(
         leat_graph_dataset_reduce(over, body, &x, num_variables, &x, 1, options, outputs), -1);
     assert_null(leat_graph_finish(graph, &x, 1, NULL, &err));
-    if (strstr(err.text, part) == NULL) {
+    if (strstr(err.text, part) == NULL)
         fail_msg("found \"%s\", expected \"%s\" in it", err.text, part);
-    }
     leat_spec_unref(spec);
 }
 

@@ -24,18 +24,16 @@ static leat_value argument(leat_graph *graph, int index) {
 
 /* A failure to build something; an allocation may fail anywhere. */
 static void keep_error(leat_graph *graph, const void *made, const leat_error *err) {
-    if (made == NULL) {
+    if (made == NULL)
         leat_graph_fail(graph, err->code, err->text);
-    }
 }
 
 /* Functions of int64 scalars, `count` of them; failures stand in the graph. */
 static leat_function *function_of(leat_graph *graph, leat_tracer tracer, void *context, int count) {
     leat_error err = {0};
     leat_spec *children[4];
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         children[i] = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
-    }
     leat_spec *spec = leat_spec_tuple(children, count, &err);
     leat_function *function = LEAT_TRACE(tracer, context, spec, &err);
     leat_spec_unref(spec);
@@ -91,9 +89,8 @@ static leat_dataset *build(void *context, leat_error *err) {
     const struct program *p = context;
     leat_dataset *dataset = range_of(p->begin, p->end, err);
     leat_function *function = LEAT_TRACE(p->tracer, context, leat_dataset_spec(dataset), err);
-    if (!p->interleave) {
+    if (!p->interleave)
         return leat_dataset_flat_map(dataset, function, err);
-    }
     leat_dataset_interleave_options options = {.cycle_length = 2, .block_length = 2};
     return leat_dataset_interleave(dataset, function, &options, err);
 }
@@ -276,9 +273,8 @@ static leat_status add_callback(void *context, const leat_element *in, leat_elem
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
     leat_tensor copy = {0};
     leat_status status = leat_tensor_copy_of(LEAT_INT64, LEAT_SCALAR, tensor.data, &copy, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_element_set(out, spec, &copy, err);
-    }
     leat_tensor_unref(&copy);
     leat_spec_unref(spec);
     return status;
@@ -533,9 +529,8 @@ static const char *failure_of(const leat_dataset_call *call) {
 }
 
 static void contains(const char *text, const char *part) {
-    if (strstr(text, part) == NULL) {
+    if (strstr(text, part) == NULL)
         fail_msg("found \"%s\", expected \"%s\" in it", text, part);
-    }
 }
 
 static void test_failures(void **state) {

@@ -16,9 +16,8 @@ static leati_dataset_template *templates[MOST_TEMPLATES];
 
 static void template_free(leati_dataset_template *t) {
     if (t != NULL) {
-        if (t->args != NULL) {
+        if (t->args != NULL)
             leati_rows_fini(t->op->rows, t->args);
-        }
         leati_free(t->args);
         leati_free(t->key);
         leati_free(t);
@@ -29,9 +28,8 @@ void leati_template_release(leati_dataset_template *t) {
     pthread_mutex_lock(&lock);
     bool last = --t->users == 0 && t->dropped;
     pthread_mutex_unlock(&lock);
-    if (last) {
+    if (last)
         template_free(t);
-    }
 }
 
 void leati_dataset_templates_trim(void) {
@@ -82,9 +80,8 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
     const struct leati_dataset_args *args = context;
     for (int i = 0; i < args->functions.count; i++) {
         const leat_string *name = &args->functions.values[i];
-        if (strlen(row->name) == name->size && memcmp(row->name, name->data, name->size) == 0) {
+        if (strlen(row->name) == name->size && memcmp(row->name, name->data, name->size) == 0)
             return leati_object_ref(args->function[i]);
-        }
     }
     return (leat_object *)leati_json_read_function(json, err);
 }
@@ -101,21 +98,17 @@ static leat_status add_placeholders(const struct leati_dataset_args *args,
                                     const leati_dataset_op *op, json_t *json, leat_error *err) {
     for (int i = 0; i < args->bound.count; i++) {
         const leati_row *row = leati_template_bound_row(args, op, i);
-        if (row == NULL) {
+        if (row == NULL)
             return fail_name(op, &args->bound.values[i], "argument", err);
-        }
-        if (json_object_set_new(json, row->name, placeholder(row)) != 0) {
+        if (json_object_set_new(json, row->name, placeholder(row)) != 0)
             return leati_no_memory(err);
-        }
     }
     for (int i = 0; i < args->functions.count; i++) {
         const leati_row *row = leati_template_called_row(args, op, i);
-        if (row == NULL || row->type != LEATI_ROW_FUNCTION) {
+        if (row == NULL || row->type != LEATI_ROW_FUNCTION)
             return fail_name(op, &args->functions.values[i], "function argument", err);
-        }
-        if (json_object_set_new(json, row->name, json_true()) != 0) {
+        if (json_object_set_new(json, row->name, json_true()) != 0)
             return leati_no_memory(err);
-        }
     }
     return LEAT_OK;
 }
@@ -124,18 +117,15 @@ static leat_status parse(const struct leati_dataset_args *args, leati_dataset_te
                          leat_error *err) {
     const char *text = args->args != NULL ? args->args : "{}";
     json_t *json = leati_json_parse(text, strlen(text), err);
-    if (json == NULL) {
+    if (json == NULL)
         return LEAT_INVALID_ARGUMENT;
-    }
     leat_status status = add_placeholders(args, t->op, json, err);
     leati_json_functions functions = {.context = (void *)(uintptr_t)args, .read = read_function};
     t->args = leati_alloc_zero(1, t->op->args_size);
-    if (t->args == NULL) {
+    if (t->args == NULL)
         status = leati_no_memory(err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_json_to_rows(json, t->op->rows, t->args, t->op->name, &functions, err);
-    }
     if (status != LEAT_OK) {
         leati_free(t->args);
         t->args = NULL;
@@ -153,9 +143,8 @@ static leat_status parse(const struct leati_dataset_args *args, leati_dataset_te
 
 static size_t names_size(const leati_strings *names) {
     size_t size = 1;
-    for (int i = 0; i < names->count; i++) {
+    for (int i = 0; i < names->count; i++)
         size += names->values[i].size + 1;
-    }
     return size;
 }
 
@@ -174,9 +163,8 @@ static char *key_of(const struct leati_dataset_args *args, size_t *size) {
     size_t op = strlen(args->op), text = args->args != NULL ? strlen(args->args) : 0;
     *size = op + text + 2 + names_size(&args->bound) + names_size(&args->functions);
     char *key = leati_alloc(*size, 1), *at = key;
-    if (key == NULL) {
+    if (key == NULL)
         return NULL;
-    }
     memcpy(at, args->op, op + 1);
     at += op + 1;
     memcpy(at, text > 0 ? args->args : "", text + 1);
@@ -230,8 +218,7 @@ leati_dataset_template *leati_template_of(const struct leati_dataset_args *args,
         last = old->users == 0;
     }
     pthread_mutex_unlock(&lock);
-    if (last) {
+    if (last)
         template_free(old);
-    }
     return t;
 }

@@ -35,28 +35,24 @@ static char *path_of(const char *prefix, const char *suffix, leat_error *err) {
     leati_text text = {0};
     leati_text_addf(&text, "%s%s", prefix, suffix);
     char *path = leati_text_take(&text);
-    if (path == NULL) {
+    if (path == NULL)
         leati_no_memory(err);
-    }
     return path;
 }
 
 leat_status leati_cache_file_complete(const char *prefix, bool *out, leat_error *err) {
     char *path = path_of(prefix, ".index", err);
-    if (path == NULL) {
+    if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_stat stat;
     leat_error local = {0};
     leat_status status = leati_fs_stat(path, &stat, &local);
     leati_free(path);
     *out = status == LEAT_OK;
-    if (status == LEAT_OK || status == LEAT_NOT_FOUND) {
+    if (status == LEAT_OK || status == LEAT_NOT_FOUND)
         return LEAT_OK;
-    }
-    if (err != NULL) {
+    if (err != NULL)
         *err = local;
-    }
     return status;
 }
 
@@ -79,9 +75,8 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
     leati_file_sink *sink = NULL;
     leat_error local = {0};
     char *path = path_of(writer->prefix, "_0.lockfile", err);
-    if (path == NULL) {
+    if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status = leati_fs_of(path, &fs, &rest, &local);
     if (status == LEAT_OK) {
         status = fs->create != NULL
@@ -95,9 +90,8 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
                                     "remove the file if no process is writing");
     }
     if (status != LEAT_OK) {
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         leati_free(path);
         return status;
     }
@@ -109,9 +103,8 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
 
 leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out, leat_error *err) {
     leati_cache_writer *writer = leati_alloc_zero(1, sizeof(*writer));
-    if (writer == NULL) {
+    if (writer == NULL)
         return leati_no_memory(err);
-    }
     writer->prefix = leati_strdup(prefix);
     leat_status status = writer->prefix == NULL ? leati_no_memory(err) : take_lock(writer, err);
     if (status == LEAT_OK) {
@@ -120,11 +113,10 @@ leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out
                               : leati_atomic_open(path, false, &writer->data, err);
         leati_free(path);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         *out = writer;
-    } else {
+    else
         leati_cache_writer_discard(writer);
-    }
     return status;
 }
 
@@ -138,12 +130,10 @@ static leat_status flush(leati_cache_writer *writer, leat_error *err) {
         leati_put_fixed64(&header, leati_hash(payload.data, payload.size, 0));
         status = header.failed ? leati_no_memory(err) : LEAT_OK;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_atomic_write(writer->data, header.data, header.size, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_atomic_write(writer->data, payload.data, payload.size, err);
-    }
     if (status == LEAT_OK) {
         writer->rows += writer->pending.n;
         writer->bytes += (int64_t)(header.size + payload.size);
@@ -175,11 +165,10 @@ static leat_status write_index(leati_cache_writer *writer, leat_error *err) {
     leati_put_fixed64(&index, (uint64_t)writer->rows);
     leati_put_fixed64(&index, (uint64_t)writer->bytes);
     leati_put_fixed64(&index, leati_hash(index.data, index.size, 0));
-    if (path == NULL || index.failed) {
+    if (path == NULL || index.failed)
         status = leati_no_memory(err);
-    } else {
+    else
         status = leati_atomic_write_file(path, index.data, index.size, err);
-    }
     leati_free(path);
     leati_writer_fini(&index);
     return status;
@@ -192,17 +181,15 @@ leat_status leati_cache_writer_finish(leati_cache_writer *writer, leat_error *er
         writer->data = NULL;
         status = leati_atomic_commit(data, err);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = write_index(writer, err);
-    }
     leati_cache_writer_discard(writer);
     return status;
 }
 
 void leati_cache_writer_discard(leati_cache_writer *writer) {
-    if (writer == NULL) {
+    if (writer == NULL)
         return;
-    }
     leati_atomic_discard(writer->data);
     if (writer->lock != NULL) {
         leat_error ignored = {0};
@@ -243,9 +230,8 @@ static leat_status read_index(leati_cache_reader *reader, const char *prefix, le
         uint64_t numbers[3] = {0};
         bool good = in.size == magic + sizeof(numbers) && memcmp(in.data, index_magic, magic) == 0;
         in.at = magic;
-        for (int i = 0; i < 3 && good; i++) {
+        for (int i = 0; i < 3 && good; i++)
             good = leati_get_fixed64(&in, &numbers[i], NULL) == LEAT_OK;
-        }
         good = good && numbers[2] == leati_hash(in.data, in.size - sizeof(numbers[0]), 0) &&
                numbers[0] <= INT64_MAX && numbers[1] <= INT64_MAX;
         reader->rows = (int64_t)numbers[0];
@@ -268,9 +254,8 @@ static leat_status read_index(leati_cache_reader *reader, const char *prefix, le
 
 leat_status leati_cache_reader_open(const char *prefix, leati_cache_reader **out, leat_error *err) {
     leati_cache_reader *reader = leati_alloc_zero(1, sizeof(*reader));
-    if (reader == NULL) {
+    if (reader == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = read_index(reader, prefix, err);
     if (status == LEAT_OK) {
         char *path = path_of(prefix, ".data", err);
@@ -283,18 +268,16 @@ leat_status leati_cache_reader_open(const char *prefix, leati_cache_reader **out
         }
         leati_free(path);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         *out = reader;
-    } else {
+    else
         leati_cache_reader_close(reader);
-    }
     return status;
 }
 
 void leati_cache_reader_close(leati_cache_reader *reader) {
-    if (reader == NULL) {
+    if (reader == NULL)
         return;
-    }
     leati_file_close(reader->file);
     leati_block_fini(&reader->block);
     leati_free(reader);
@@ -317,18 +300,15 @@ static leat_status read_header(const leati_cache_reader *reader, struct record *
                                leat_error *err) {
     uint8_t bytes[RECORD_HEADER];
     uint64_t numbers[3] = {0};
-    if (reader->size - reader->at < RECORD_HEADER) {
+    if (reader->size - reader->at < RECORD_HEADER)
         return damaged(reader, err);
-    }
     leat_status status = read_exactly(reader, reader->at, bytes, sizeof(bytes), err);
     leati_reader in = {.data = bytes, .size = sizeof(bytes)};
-    for (int i = 0; i < 3 && status == LEAT_OK; i++) {
+    for (int i = 0; i < 3 && status == LEAT_OK; i++)
         status = leati_get_fixed64(&in, &numbers[i], err);
-    }
     if (status == LEAT_OK && (numbers[0] == 0 || numbers[0] > (uint64_t)reader->rows ||
-                              numbers[1] > (uint64_t)(reader->size - reader->at - RECORD_HEADER))) {
+                              numbers[1] > (uint64_t)(reader->size - reader->at - RECORD_HEADER)))
         return damaged(reader, err);
-    }
     *out = (struct record){(int64_t)numbers[0], (int64_t)numbers[1], numbers[2]};
     return status;
 }
@@ -337,30 +317,25 @@ static leat_status read_header(const leati_cache_reader *reader, struct record *
 static leat_status read_block(leati_cache_reader *reader, const leat_spec *spec, leat_error *err) {
     struct record record = {0};
     leat_status status = read_header(reader, &record, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_buffer *buffer = leat_buffer_new((size_t)record.size, err);
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_reader in = {.data = leat_buffer_data(buffer), .size = (size_t)record.size};
     status =
         read_exactly(reader, reader->at + RECORD_HEADER, leat_buffer_data(buffer), in.size, err);
-    if (status == LEAT_OK && leati_hash(in.data, in.size, 0) != record.hash) {
+    if (status == LEAT_OK && leati_hash(in.data, in.size, 0) != record.hash)
         status = damaged(reader, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_values_get_block(&in, spec, &reader->block, err);
-    }
     if (status == LEAT_OK && reader->block.n != record.rows) {
         leati_block_clear(&reader->block);
         status = damaged(reader, err);
     }
     leat_buffer_unref(buffer);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         reader->at += RECORD_HEADER + record.size;
-    }
     return status;
 }
 
@@ -376,12 +351,10 @@ leat_status leati_cache_reader_seek(leati_cache_reader *reader, int64_t row, lea
     while (reader->first < row) {
         struct record record = {0};
         leat_status status = read_header(reader, &record, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
-        if (row - reader->first < record.rows) {
+        if (row - reader->first < record.rows)
             break;
-        }
         reader->first += record.rows;
         reader->at += RECORD_HEADER + record.size;
     }
@@ -391,21 +364,18 @@ leat_status leati_cache_reader_seek(leati_cache_reader *reader, int64_t row, lea
 leat_status leati_cache_reader_read(leati_cache_reader *reader, const leat_spec *spec, int64_t want,
                                     leati_block *out, leat_error *err) {
     leati_block_clear(out);
-    if (reader->next == reader->rows) {
+    if (reader->next == reader->rows)
         return LEAT_OK;
-    }
     if (reader->next - reader->first >= reader->block.n) {
         reader->first += reader->block.n;
         leati_block_clear(&reader->block);
         leat_status status = read_block(reader, spec, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
     }
     int64_t at = reader->next - reader->first, left = reader->block.n - at;
     leat_status status = leati_block_slice(&reader->block, at, left < want ? left : want, out, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         reader->next += out->n;
-    }
     return status;
 }

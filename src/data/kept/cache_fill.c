@@ -34,14 +34,12 @@ leati_cache_fill *leati_cache_fill_new(leat_error *err) {
 }
 
 void leati_cache_fill_free(leati_cache_fill *fill) {
-    if (fill == NULL) {
+    if (fill == NULL)
         return;
-    }
     leat_iterator_free(fill->iterator);
     leati_cache_rows_unref(fill->rows);
-    if (fill->gate != NULL) {
+    if (fill->gate != NULL)
         leati_queue_gate_free(fill->gate);
-    }
     leati_free(fill);
 }
 
@@ -53,13 +51,11 @@ static leat_status read_on(leati_cache_fill *fill, leat_dataset *input, int64_t 
         leat_iterator_options options = {.no_rewrites = true};
         fill->iterator = leat_iterator_new(input, &options, err);
     }
-    if (fill->iterator == NULL) {
+    if (fill->iterator == NULL)
         return err->code;
-    }
     leati_tail tail = leati_iterator_peek(fill->iterator, available, err);
-    if (*available > 0 || tail == LEATI_END) {
+    if (*available > 0 || tail == LEATI_END)
         return LEAT_OK;
-    }
     leati_iterator_consume(fill->iterator, 1);
     return err->code;
 }
@@ -69,25 +65,22 @@ static leat_status keep(leati_cache_fill *fill, int64_t available, leat_error *e
     int64_t begin = 0;
     const leati_block *block = leati_iterator_block(fill->iterator, &begin);
     leat_status status = leati_cache_rows_add(fill->rows, block, begin, available, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         leati_iterator_consume(fill->iterator, available);
-    }
     return status;
 }
 
 /* With the gate locked, and locked again on return: one block more, or what another reader does. */
 static leat_status extend(leati_cache_fill *fill, leat_dataset *input, leat_error *err) {
-    if (fill->reading) {
+    if (fill->reading)
         return leati_queue_gate_wait(fill->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, err);
-    }
     int64_t available = 0;
     fill->reading = true;
     leati_queue_gate_unlock(fill->gate);
     leat_status status = read_on(fill, input, &available, err);
     leati_queue_gate_lock(fill->gate);
-    if (available > 0) {
+    if (available > 0)
         status = keep(fill, available, err);
-    }
     fill->ended = status == LEAT_OK && available == 0;
     fill->reading = false;
     leati_queue_gate_wake(fill->gate);
@@ -99,9 +92,8 @@ leat_status leati_cache_fill_row(leati_cache_fill *fill, leat_dataset *input,
                                  int64_t *bytes, leat_error *err) {
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(fill->gate);
-    while (status == LEAT_OK && index >= fill->rows->rows && !fill->ended) {
+    while (status == LEAT_OK && index >= fill->rows->rows && !fill->ended)
         status = extend(fill, input, err);
-    }
     if (status == LEAT_OK) {
         status = index < fill->rows->rows
                      ? leati_cache_rows_view(fill->rows, cursor, index, 1, out, err)

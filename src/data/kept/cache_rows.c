@@ -27,12 +27,10 @@ leati_cache_rows *leati_cache_rows_ref(leati_cache_rows *rows) {
 }
 
 void leati_cache_rows_unref(leati_cache_rows *rows) {
-    if (rows == NULL || atomic_fetch_sub_explicit(&rows->refs, 1, memory_order_acq_rel) != 1) {
+    if (rows == NULL || atomic_fetch_sub_explicit(&rows->refs, 1, memory_order_acq_rel) != 1)
         return;
-    }
-    for (size_t i = 0; i < rows->count; i++) {
+    for (size_t i = 0; i < rows->count; i++)
         leati_block_fini(&rows->chunks[i]);
-    }
     leati_free(rows->chunks);
     leati_block_fini(&rows->piece);
     leati_writer_fini(&rows->origin);
@@ -41,9 +39,8 @@ void leati_cache_rows_unref(leati_cache_rows *rows) {
 
 /* The chunk to append to. */
 static leati_block *open_chunk(leati_cache_rows *rows, leat_error *err) {
-    if (rows->count > 0 && rows->chunk_bytes < CHUNK_BYTES) {
+    if (rows->count > 0 && rows->chunk_bytes < CHUNK_BYTES)
         return &rows->chunks[rows->count - 1];
-    }
     if (!leati_grow((void **)&rows->chunks, &rows->capacity, rows->count + 1,
                     sizeof(*rows->chunks))) {
         leati_no_memory(err);
@@ -57,22 +54,19 @@ static leati_block *open_chunk(leati_cache_rows *rows, leat_error *err) {
 leat_status leati_cache_rows_add(leati_cache_rows *rows, const leati_block *block, int64_t begin,
                                  int64_t n, leat_error *err) {
     leati_block *chunk = open_chunk(rows, err);
-    if (chunk == NULL) {
+    if (chunk == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_block *piece = &rows->piece;
     leat_status status = leati_block_slice(block, begin, n, piece, err);
     size_t bytes = 0;
     for (int c = 0; c < piece->num_columns && status == LEAT_OK; c++) {
         bytes += leati_column_bytes(&piece->columns[c], 0, n);
         /* Rows behind others are copied anyway. */
-        if (chunk->n == 0 || piece->columns[c].form == LEATI_TENSORS) {
+        if (chunk->n == 0 || piece->columns[c].form == LEATI_TENSORS)
             status = leati_column_compact(&piece->columns[c], n, err);
-        }
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_append(chunk, piece, err);
-    }
     leati_block_clear(piece);
     if (status == LEAT_OK) {
         rows->rows += n;
@@ -84,12 +78,10 @@ leat_status leati_cache_rows_add(leati_cache_rows *rows, const leati_block *bloc
 
 leat_status leati_cache_rows_view(const leati_cache_rows *rows, leati_cache_cursor *cursor,
                                   int64_t at, int64_t want, leati_block *out, leat_error *err) {
-    if (at < cursor->first) {
+    if (at < cursor->first)
         *cursor = (leati_cache_cursor){0};
-    }
-    while (cursor->chunk < rows->count && at - cursor->first >= rows->chunks[cursor->chunk].n) {
+    while (cursor->chunk < rows->count && at - cursor->first >= rows->chunks[cursor->chunk].n)
         cursor->first += rows->chunks[cursor->chunk++].n;
-    }
     if (cursor->chunk == rows->count) {
         *cursor = (leati_cache_cursor){0};
         return leati_fail(err, LEAT_INTERNAL, "a cache of %lld rows has no row %lld",
@@ -104,9 +96,8 @@ leat_status leati_cache_rows_save(const leati_cache_rows *rows, leati_writer *ou
                                   leat_error *err) {
     leat_status status = LEAT_OK;
     leati_put_uint(out, rows->count);
-    for (size_t i = 0; i < rows->count && status == LEAT_OK; i++) {
+    for (size_t i = 0; i < rows->count && status == LEAT_OK; i++)
         status = leati_values_put_block(out, &rows->chunks[i], 0, rows->chunks[i].n, err);
-    }
     return status;
 }
 
@@ -117,9 +108,8 @@ leat_status leati_cache_rows_load(leati_cache_rows *rows, const leat_spec *spec,
     leat_status status = leati_get_uint(in, &count, err);
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
         status = leati_values_get_block(in, spec, &block, err);
-        if (status == LEAT_OK && block.n > 0) {
+        if (status == LEAT_OK && block.n > 0)
             status = leati_cache_rows_add(rows, &block, 0, block.n, err);
-        }
     }
     leati_block_fini(&block);
     return status;
@@ -157,8 +147,7 @@ leati_cache_rows *leati_cache_store_get(leati_cache_store *store) {
 
 void leati_cache_store_publish(leati_cache_store *store, leati_cache_rows *rows) {
     pthread_mutex_lock(&store->lock);
-    if (store->rows == NULL) {
+    if (store->rows == NULL)
         store->rows = leati_cache_rows_ref(rows);
-    }
     pthread_mutex_unlock(&store->lock);
 }

@@ -43,9 +43,8 @@ static leat_status write_checkpoint(struct saving *s, leat_error *err) {
     size_t size = 0;
     leati_writer out = {0};
     leat_status status = leati_saved_writer_commit(s->writer, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_iterator_save(s->iterator, &state, &size, NULL, err);
-    }
     if (status == LEAT_OK) {
         leati_put_bytes(&out, checkpoint_magic, sizeof(checkpoint_magic));
         leati_put_uint(&out, CHECKPOINT_VERSION);
@@ -78,22 +77,18 @@ static leat_status read_header(struct saving *s, leati_reader *in, leat_error *e
     uint64_t version = 0, compression = 0;
     leat_status status = leati_get_bytes(in, &magic, &magic_size, err);
     if (status != LEAT_OK || magic_size != sizeof(checkpoint_magic) ||
-        memcmp(magic, checkpoint_magic, magic_size) != 0) {
+        memcmp(magic, checkpoint_magic, magic_size) != 0)
         return bad_checkpoint(s, "not the checkpoint of a save", err);
-    }
     status = leati_get_uint(in, &version, err);
-    if (status != LEAT_OK || version != CHECKPOINT_VERSION) {
+    if (status != LEAT_OK || version != CHECKPOINT_VERSION)
         return bad_checkpoint(s, "of another version of leat", err);
-    }
     status = leati_get_bytes(in, &path, &path_size, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &compression, err);
-    }
     if (status == LEAT_OK &&
         (path_size != strlen(s->path) || memcmp(path, s->path, path_size) != 0 ||
-         compression != (uint64_t)s->compression)) {
+         compression != (uint64_t)s->compression))
         return bad_checkpoint(s, "of a save to another path or with another compression", err);
-    }
     return status == LEAT_OK ? leati_saved_get_run(in, s->info.run, err) : status;
 }
 
@@ -104,28 +99,22 @@ static leat_status resume(struct saving *s, leati_reader *in, leat_error *err) {
     const void *state = NULL;
     size_t size = 0;
     leat_status status = read_header(s, in, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_saved_info_read(s->path, &now, &found, err);
-    }
     if (status == LEAT_OK && found && now.finalized && strcmp(now.run, s->info.run) == 0) {
         s->done = true;
         return LEAT_OK;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->info.created_us, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->info.num_elements, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_saved_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_saved_writer_restore(s->writer, in, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_bytes(in, &state, &size, err);
-    }
     return status == LEAT_OK ? leat_iterator_restore(s->iterator, state, size, err) : status;
 }
 
@@ -134,13 +123,11 @@ static leat_status look_for_checkpoint(struct saving *s, leat_error *err) {
     leat_buffer *buffer = NULL;
     leat_error local = {0};
     uint64_t hash = 0;
-    if (s->checkpoint == NULL) {
+    if (s->checkpoint == NULL)
         return LEAT_OK;
-    }
     leat_status status = leati_file_read_all(s->checkpoint, &buffer, &local);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status == LEAT_NOT_FOUND ? LEAT_OK : leati_error_pass(err, &local);
-    }
     leati_reader in = {.data = leat_buffer_data(buffer), .size = leat_buffer_size(buffer)};
     if (in.size < sizeof(hash)) {
         status = bad_checkpoint(s, "not the checkpoint of a save", err);
@@ -149,9 +136,8 @@ static leat_status look_for_checkpoint(struct saving *s, leat_error *err) {
         status = leati_get_fixed64(&in, &hash, err);
         in = (leati_reader){.data = in.data, .size = in.size - sizeof(hash)};
     }
-    if (status == LEAT_OK && hash != leati_hash(in.data, in.size, CHECKSUM_SEED)) {
+    if (status == LEAT_OK && hash != leati_hash(in.data, in.size, CHECKSUM_SEED))
         status = bad_checkpoint(s, "a damaged checkpoint", err);
-    }
     status = status == LEAT_OK ? resume(s, &in, err) : status;
     leat_buffer_unref(buffer);
     return status;
@@ -163,9 +149,8 @@ static leat_status prepare(struct saving *s, const leat_dataset_save_options *op
                            leat_error *err) {
     const leat_spec *spec = leat_dataset_spec(s->dataset);
     leat_status status = leati_saved_check("save", spec, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_saved_compression("save", options->compression, false, &s->compression, err);
-    }
     if (status == LEAT_OK) {
         status =
             leati_saved_check_shard("save", (const leat_object *)options->shard_func, spec, err);
@@ -191,9 +176,8 @@ static leat_status write_rows(struct saving *s, int64_t *n, leat_error *err) {
     int64_t begin = 0;
     const leati_block *block = leati_iterator_block(s->iterator, &begin);
     leat_status status = LEAT_OK;
-    if (s->checkpoint != NULL && *n > s->interval - s->since) {
+    if (s->checkpoint != NULL && *n > s->interval - s->since)
         *n = s->interval - s->since;
-    }
     if (s->shard != NULL) {
         status = leati_saved_shards(NULL, s->shard, s->scratch, block, begin, *n,
                                     s->info.num_elements, &s->shards, err);
@@ -212,21 +196,18 @@ static leat_status write_all(struct saving *s, leat_error *err) {
     for (;;) {
         int64_t available = 0;
         leati_tail tail = leati_iterator_peek(s->iterator, &available, err);
-        if (available == 0) {
+        if (available == 0)
             return tail == LEATI_END ? LEAT_OK : err->code;
-        }
         leat_status status = write_rows(s, &available, err);
         if (status == LEAT_OK) {
             leati_iterator_consume(s->iterator, available);
             s->info.num_elements += available;
             s->since += available;
         }
-        if (status == LEAT_OK && s->checkpoint != NULL && s->since >= s->interval) {
+        if (status == LEAT_OK && s->checkpoint != NULL && s->since >= s->interval)
             status = write_checkpoint(s, err);
-        }
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
     }
 }
 
@@ -240,16 +221,14 @@ static leat_status retire(const struct saving *s, const char *path, const leati_
     leat_buffer *buffer = NULL;
     leat_error local = {0};
     leat_status status = leati_saved_info_read(s->path, &old, &found, &local);
-    if (status == LEAT_OK && !found) {
+    if (status == LEAT_OK && !found)
         return LEAT_OK;
-    }
     bool same = leati_file_read_all(path, &buffer, &local) == LEAT_OK &&
                 leat_buffer_size(buffer) == spec->size &&
                 memcmp(leat_buffer_data(buffer), spec->data, spec->size) == 0;
     leat_buffer_unref(buffer);
-    if (same) {
+    if (same)
         return LEAT_OK;
-    }
     leati_saved_info none = leati_saved_info_new();
     return leati_saved_info_write(s->path, &none, leat_dataset_spec(s->dataset), err);
 }
@@ -259,15 +238,12 @@ static leat_status finish(struct saving *s, leat_error *err) {
     char *path = leati_saved_path(s->path, "dataset_spec.pb", err);
     leat_status status =
         path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_saved_writer_finish(s->writer, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_tensor_proto_put_spec(&spec, leat_dataset_spec(s->dataset), err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = retire(s, path, &spec, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_atomic_write_file(path, spec.data, spec.size, err);
-    }
     if (status == LEAT_OK) {
         s->info.finalized = true;
         status = leati_saved_info_write(s->path, &s->info, leat_dataset_spec(s->dataset), err);
@@ -280,15 +256,12 @@ static leat_status finish(struct saving *s, leat_error *err) {
 static leat_status run(struct saving *s, leat_error *err) {
     s->info = leati_saved_info_new();
     leat_status status = look_for_checkpoint(s, err);
-    if (status == LEAT_OK && !s->done && s->writer == NULL) {
+    if (status == LEAT_OK && !s->done && s->writer == NULL)
         status = leati_saved_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
-    }
-    if (status == LEAT_OK && !s->done) {
+    if (status == LEAT_OK && !s->done)
         status = write_all(s, err);
-    }
-    if (status == LEAT_OK && !s->done) {
+    if (status == LEAT_OK && !s->done)
         status = finish(s, err);
-    }
     if (status == LEAT_OK && s->checkpoint != NULL) {
         leat_error local = {0};
         leat_status removed = leati_fs_remove(s->checkpoint, &local);
@@ -318,16 +291,14 @@ leat_status leat_dataset_save(leat_dataset *dataset, const char *path,
                        .checkpoint = o->checkpoint,
                        .interval = o->checkpoint_interval == 0 ? INTERVAL : o->checkpoint_interval};
     leat_status status = prepare(&s, o, &fresh);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = run(&s, &fresh);
-    }
     leati_saved_writer_close(s.writer);
     leat_iterator_free(s.iterator);
     leati_block_fini(&s.shards);
     leati_program_scratch_free(s.scratch);
     leati_program_free(s.shard);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         *e = fresh;
-    }
     return status;
 }

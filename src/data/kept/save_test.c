@@ -539,9 +539,8 @@ static void test_snapshot_without_room(void **state) {
     const char *file = scratch_write("file", "", 0);
     leat_dataset *dataset = snapshot_of(3, file);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
-    if (iterator == NULL) { /* the metadata's path goes through a file */
+    if (iterator == NULL) /* the metadata's path goes through a file */
         assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
-    }
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
     const char *folder = scratch_path("closed");

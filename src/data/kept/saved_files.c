@@ -37,9 +37,8 @@ char *leati_saved_path(const char *folder, const char *name, leat_error *err) {
     size_t size = strlen(folder);
     leati_text_addf(&text, "%s%s%s", folder, size > 0 && folder[size - 1] == '/' ? "" : "/", name);
     char *path = leati_text_take(&text);
-    if (path == NULL) {
+    if (path == NULL)
         leati_no_memory(err);
-    }
     return path;
 }
 
@@ -90,9 +89,8 @@ leat_status leati_saved_get_run(leati_reader *in, char out[LEATI_RUN_TEXT], leat
 static bool read_info(leati_wire wire, leati_saved_info *out) {
     leati_wire_field field;
     while (wire.at < wire.end) {
-        if (!leati_wire_next(&wire, &field)) {
+        if (!leati_wire_next(&wire, &field))
             return false;
-        }
         switch (field.number) {
         case INFO_HASH: copy_text(&field, out->hash); break;
         case INFO_RUN: copy_text(&field, out->run); break;
@@ -112,9 +110,8 @@ leat_status leati_saved_info_read(const char *folder, leati_saved_info *out, boo
     leat_buffer *buffer = NULL;
     leat_error local = {0};
     *out = (leati_saved_info){0};
-    if (path == NULL) {
+    if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status = leati_file_read_all(path, &buffer, &local);
     *found = status == LEAT_OK;
     if (status == LEAT_OK) {
@@ -126,9 +123,8 @@ leat_status leati_saved_info_read(const char *folder, leati_saved_info *out, boo
     } else if (status == LEAT_NOT_FOUND) {
         status = LEAT_OK;
     }
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = local;
-    }
     leat_buffer_unref(buffer);
     leati_free(path);
     return status;
@@ -136,9 +132,8 @@ leat_status leati_saved_info_read(const char *folder, leati_saved_info *out, boo
 
 static void put_dtypes(leati_writer *out, const leat_spec *spec) {
     leati_writer list = {0};
-    for (int c = 0; c < leat_spec_num_components(spec); c++) {
+    for (int c = 0; c < leat_spec_num_components(spec); c++)
         leati_put_uint(&list, leati_tensor_proto_of_dtype(leat_spec_component_dtype(spec, c)));
-    }
     out->failed = out->failed || list.failed;
     leati_tensor_proto_put_field(out, INFO_DTYPES, list.data, list.size);
     leati_writer_fini(&list);
@@ -148,22 +143,18 @@ leat_status leati_saved_info_write(const char *folder, const leati_saved_info *i
                                    const leat_spec *spec, leat_error *err) {
     leati_writer out = {0};
     char *path = leati_saved_path(folder, info_name, err);
-    if (path == NULL) {
+    if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
-    if (info->hash[0] != '\0') {
+    if (info->hash[0] != '\0')
         leati_tensor_proto_put_field(&out, INFO_HASH, info->hash, strlen(info->hash));
-    }
     leati_tensor_proto_put_field(&out, INFO_RUN, info->run, strlen(info->run));
     leati_tensor_proto_put_number_field(&out, INFO_CREATED, (uint64_t)info->created_us);
     leati_tensor_proto_put_number_field(&out, INFO_VERSION, (uint64_t)info->version);
     put_dtypes(&out, spec);
-    if (info->num_elements > 0) {
+    if (info->num_elements > 0)
         leati_tensor_proto_put_number_field(&out, INFO_NUM_ELEMENTS, (uint64_t)info->num_elements);
-    }
-    if (info->finalized) {
+    if (info->finalized)
         leati_tensor_proto_put_number_field(&out, INFO_FINALIZED, 1);
-    }
     leat_status status =
         out.failed ? leati_no_memory(err) : leati_atomic_write_file(path, out.data, out.size, err);
     leati_writer_fini(&out);
@@ -209,9 +200,8 @@ struct leati_run_writer {
 };
 
 static void free_writer(leati_run_writer *writer) {
-    for (size_t i = 0; i < writer->num_shards; i++) {
+    for (size_t i = 0; i < writer->num_shards; i++)
         leat_tfrecord_writer_discard(writer->shards[i].file);
-    }
     leati_writer_fini(&writer->scratch);
     leati_free(writer->shards);
     leati_free(writer->path);
@@ -222,18 +212,16 @@ leat_status leati_saved_writer_open(const char *folder, const char *run,
                                     leat_compression compression, leati_run_writer **out,
                                     leat_error *err) {
     leati_run_writer *writer = leati_alloc_zero(1, sizeof(*writer));
-    if (writer == NULL) {
+    if (writer == NULL)
         return leati_no_memory(err);
-    }
     writer->compression = compression;
     writer->path = leati_saved_path(folder, run, err);
     leat_status status =
         writer->path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_fs_mkdirs(writer->path, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         *out = writer;
-    } else {
+    else
         free_writer(writer);
-    }
     return status;
 }
 
@@ -242,13 +230,11 @@ static char *shard_path(const leati_run_writer *writer, uint64_t shard, int64_t 
                         leat_error *err) {
     leati_text text = {0};
     leati_text_addf(&text, "%s/%08llu.shard", writer->path, (unsigned long long)shard);
-    if (file >= 0) {
+    if (file >= 0)
         leati_text_addf(&text, "/%08lld.snapshot", (long long)file);
-    }
     char *path = leati_text_take(&text);
-    if (path == NULL) {
+    if (path == NULL)
         leati_no_memory(err);
-    }
     return path;
 }
 
@@ -257,11 +243,10 @@ static size_t place_of(const leati_run_writer *writer, uint64_t number) {
     size_t low = 0, high = writer->num_shards;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (writer->shards[middle].number < number) {
+        if (writer->shards[middle].number < number)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low;
 }
@@ -272,15 +257,13 @@ static leat_status shard_of(leati_run_writer *writer, uint64_t number, struct sh
     size_t at = place_of(writer, number);
     if (at == writer->num_shards || writer->shards[at].number != number) {
         if (!leati_grow((void **)&writer->shards, &writer->capacity, writer->num_shards + 1,
-                        sizeof(*writer->shards))) {
+                        sizeof(*writer->shards)))
             return leati_no_memory(err);
-        }
         char *path = shard_path(writer, number, -1, err);
         leat_status status = path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_fs_mkdir(path, err);
         leati_free(path);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
         memmove(&writer->shards[at + 1], &writer->shards[at],
                 (writer->num_shards - at) * sizeof(*writer->shards));
         writer->shards[at] = (struct shard){.number = number};
@@ -294,9 +277,8 @@ static leat_status open_file(leati_run_writer *writer, struct shard *shard, leat
     leat_tfrecord_writer_options options = {.compression = writer->compression};
     char *path = shard_path(writer, shard->number, shard->files, err);
     leat_error local = {0};
-    if (path == NULL) {
+    if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     shard->file = leat_tfrecord_writer_open(path, &options, &local);
     leati_free(path);
     return shard->file != NULL ? LEAT_OK : leati_error_pass(err, &local);
@@ -312,15 +294,13 @@ leat_status leati_saved_writer_add(leati_run_writer *writer, int64_t shard, cons
     static const leat_shape scalar = {.rank = 0};
     struct shard *to = NULL;
     leat_status status = shard_of(writer, (uint64_t)shard, &to, err);
-    if (status == LEAT_OK && to->file == NULL) {
+    if (status == LEAT_OK && to->file == NULL)
         status = open_file(writer, to, err);
-    }
     if (status == LEAT_OK && number != NULL) {
         writer->scratch.size = 0;
         status = leati_tensor_proto_put(&writer->scratch, LEAT_INT64, &scalar, number, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = put_record(to->file, writer->scratch.data, writer->scratch.size, err);
-        }
     }
     return status == LEAT_OK
                ? leati_saved_put(spec, block, row, &writer->scratch, put_record, to->file, err)
@@ -362,14 +342,12 @@ static leat_status remove_files(leati_run_writer *writer, uint64_t shard, int64_
     while (status == LEAT_OK) {
         leat_error local = {0};
         char *path = shard_path(writer, shard, from++, err);
-        if (path == NULL) {
+        if (path == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
         status = leati_fs_remove(path, &local);
         leati_free(path);
-        if (status != LEAT_OK && status != LEAT_NOT_FOUND && err != NULL) {
+        if (status != LEAT_OK && status != LEAT_NOT_FOUND && err != NULL)
             *err = local;
-        }
     }
     return status == LEAT_NOT_FOUND ? LEAT_OK : status;
 }
@@ -396,9 +374,8 @@ static leat_status remove_beyond(leati_run_writer *writer, leat_error *err) {
     for (size_t i = 0; i < names.count && status == LEAT_OK; i++) {
         char *end = NULL;
         uint64_t number = strtoull(names.values[i], &end, 10);
-        if (end == names.values[i] || strcmp(end, ".shard") != 0) {
+        if (end == names.values[i] || strcmp(end, ".shard") != 0)
             continue;
-        }
         size_t at = place_of(writer, number);
         bool known = at < writer->num_shards && writer->shards[at].number == number;
         status = remove_files(writer, number, known ? writer->shards[at].files : 0, err);
@@ -414,41 +391,35 @@ leat_status leati_saved_writer_restore(leati_run_writer *writer, leati_reader *i
     leat_status status = leati_get_uint(in, &count, err);
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
         status = leati_get_uint(in, &number, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_get_int(in, &files, err);
-        }
         if (status == LEAT_OK && files < 0) {
             status =
                 leati_fail(err, LEAT_DATA_LOSS, "a saved shard of %lld files", (long long)files);
         }
         struct shard *shard = NULL;
-        if (status == LEAT_OK && writer != NULL) {
+        if (status == LEAT_OK && writer != NULL)
             status = shard_of(writer, number, &shard, err);
-        }
-        if (shard != NULL) {
+        if (shard != NULL)
             shard->files = files;
-        }
     }
     return status == LEAT_OK && writer != NULL ? remove_beyond(writer, err) : status;
 }
 
 void leati_saved_writer_close(leati_run_writer *writer) {
     bool committed = writer != NULL && writer->finished;
-    for (size_t i = 0; writer != NULL && i < writer->num_shards; i++) {
+    for (size_t i = 0; writer != NULL && i < writer->num_shards; i++)
         committed = committed || writer->shards[i].files > 0;
-    }
-    if (committed && writer != NULL) {
+    if (committed && writer != NULL)
         free_writer(writer);
-    } else {
+    else
         leati_saved_writer_discard(writer);
-    }
 }
 
 void leati_saved_writer_discard(leati_run_writer *writer) {
     leat_error ignored = {0};
-    if (writer == NULL) {
+    if (writer == NULL)
         return;
-    }
     /* What cannot be removed is a run that no metadata speaks of. */
     leat_status status = LEAT_OK;
     for (size_t i = 0; i < writer->num_shards; i++) {
@@ -460,9 +431,8 @@ void leati_saved_writer_discard(leati_run_writer *writer) {
         status = path == NULL ? status : leati_fs_remove(path, &ignored);
         leati_free(path);
     }
-    if (writer->path != NULL) {
+    if (writer->path != NULL)
         status = leati_fs_remove(writer->path, &ignored);
-    }
     (void)status;
     free_writer(writer);
 }

@@ -97,9 +97,8 @@ static leat_status open_file(leati_node_state *node, struct shard_state *s, int6
     leati_tfrecord_options options = {.compression = (leat_compression)args_of(node)->compression};
     snprintf(name, sizeof(name), "%08lld.snapshot", (long long)s->file);
     char *path = leati_saved_path(args_of(node)->folder, name, err);
-    if (path == NULL) {
+    if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_error local = {0};
     leat_status status = leati_tfrecord_open(path, &options, &s->reader, &local);
     leati_free(path);
@@ -107,9 +106,8 @@ static leat_status open_file(leati_node_state *node, struct shard_state *s, int6
         s->ended = true;
         return LEAT_OK;
     }
-    if (status == LEAT_OK && position > 0) {
+    if (status == LEAT_OK && position > 0)
         status = leati_tfrecord_seek(s->reader, position, &local);
-    }
     s->position = position;
     return status == LEAT_OK ? LEAT_OK : leati_error_pass(err, &local);
 }
@@ -125,37 +123,30 @@ static leati_tail read_records(leati_node_state *node, struct shard_state *s, in
         return LEATI_ERROR;
     }
     s->holder = leat_buffer_new(0, err);
-    if (s->holder == NULL) {
+    if (s->holder == NULL)
         return LEATI_ERROR;
-    }
     while (!s->ended) {
-        if (s->reader == NULL && open_file(node, s, 0, err) != LEAT_OK) {
+        if (s->reader == NULL && open_file(node, s, 0, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
-        if (s->ended) {
+        if (s->ended)
             break;
-        }
         int64_t n = 0, need = s->have == 0 ? most : s->step - s->have % s->step;
         leati_record_outcome outcome = leati_tfrecord_read(
             s->reader, need, s->have == 0 ? bytes : 0, s->records + s->have, s->holder, &n, err);
-        if (outcome == LEATI_RECORD_ERROR) {
+        if (outcome == LEATI_RECORD_ERROR)
             return LEATI_ERROR;
-        }
         s->have += n;
-        if (s->have > 0 && s->have % s->step == 0) {
+        if (s->have > 0 && s->have % s->step == 0)
             return LEATI_MORE;
-        }
         if (outcome == LEATI_RECORD_END) {
             s->have -= s->have % s->step;
-            if (s->have > 0) {
+            if (s->have > 0)
                 return LEATI_MORE;
-            }
             close_file(s);
             s->file++;
             s->holder = leat_buffer_new(0, err);
-            if (s->holder == NULL) {
+            if (s->holder == NULL)
                 return LEATI_ERROR;
-            }
         }
     }
     return LEATI_END;
@@ -215,12 +206,10 @@ static leat_status shard_restore(leati_node_state *node, void *state, leati_read
     int64_t position = 0;
     close_file(s);
     leat_status status = leati_get_uint(in, &ended, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->file, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &position, err);
-    }
     if (status == LEAT_OK && (s->file < 0 || position < 0)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved place at byte %lld of file %lld",
                             node->name, (long long)position, (long long)s->file);
@@ -284,11 +273,10 @@ static leat_dataset *get_shard(leati_reader *in, const leat_spec *spec, leat_err
     if (leati_get_bytes(in, &folder, &size, err) == LEAT_OK &&
         leati_get_int(in, &args.compression, err) == LEAT_OK) {
         args.folder = leati_strndup(folder, size);
-        if (args.folder == NULL) {
+        if (args.folder == NULL)
             leati_no_memory(err);
-        } else {
+        else
             out = leati_dataset_new(&shard_op, &args, NULL, 0, err);
-        }
         leati_free(args.folder);
     }
     return out;
@@ -306,9 +294,8 @@ leat_spec *leati_saved_reader_input(const leat_spec *spec, leat_error *err) {
 leat_status leati_saved_check_reader(const char *op, const leat_object *function,
                                      const leat_spec *spec, leat_error *err) {
     const leat_function *f = (const leat_function *)function;
-    if (f == NULL) {
+    if (f == NULL)
         return LEAT_OK;
-    }
     leat_spec *input = leati_saved_reader_input(spec, err);
     leat_status status = input == NULL
                              ? LEAT_RESOURCE_EXHAUSTED
@@ -329,9 +316,8 @@ leat_status leati_saved_check_reader(const char *op, const leat_object *function
 leat_status leati_saved_check_shard(const char *op, const leat_object *function,
                                     const leat_spec *spec, leat_error *err) {
     const leat_function *f = (const leat_function *)function;
-    if (f == NULL) {
+    if (f == NULL)
         return LEAT_OK;
-    }
     leat_status status = leati_apply_check_function(op, "shard_func", f, spec, err);
     const leat_spec *output = leat_function_output(f);
     if (status == LEAT_OK &&
@@ -399,16 +385,14 @@ static leat_dataset *shards_dataset(const char *run, const leati_paths *names,
         struct shard_args args = {.folder = leati_saved_path(run, names->values[i], err),
                                   .compression = (int64_t)compression,
                                   .element_spec = (leat_spec *)spec};
-        if (args.folder != NULL) {
+        if (args.folder != NULL)
             objects[i] = (leat_object *)leati_dataset_new(&shard_op, &args, NULL, 0, err);
-        }
         leati_free(args.folder);
         status = objects[i] == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
     block.n = (int64_t)names->count;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         out = leati_row_values_dataset(&block, element, err);
-    }
     leat_spec_unref(element);
     leati_block_fini(&block);
     return out;
@@ -431,11 +415,10 @@ static leat_dataset *call_reader(const leat_function *function, leat_dataset *sh
                              sizeof(leat_object *), leat_buffer_ref(buffer));
         in.n = 1;
         if (leati_program_run(program, scratch, &in, 0, 1, &context, &result, &failed, err) ==
-            LEAT_OK) {
+            LEAT_OK)
             out = leat_dataset_ref(*(leat_dataset **)leati_column_row(&result.columns[0], 0));
-        } else {
+        else
             leati_prefix(err, "reader_func");
-        }
     }
     leati_block_fini(&in);
     leati_block_fini(&result);
@@ -458,9 +441,8 @@ leat_dataset *leati_saved_plan(const char *folder, const leati_saved_info *info,
         status == LEAT_OK ? shards_dataset(run, &names, compression, spec, err) : NULL;
     leati_fs_paths_fini(&names);
     leati_free(run);
-    if (shards == NULL || reader_func != NULL) {
+    if (shards == NULL || reader_func != NULL)
         return shards == NULL ? NULL : call_reader((const leat_function *)reader_func, shards, err);
-    }
     leat_dataset_interleave_options options = {.cycle_length = cycle_length,
                                                .num_parallel_calls = LEAT_AUTOTUNE};
     return leat_dataset_interleave(shards, LEAT_TRACE(same, NULL, leat_dataset_spec(shards), err),

@@ -26,9 +26,8 @@ static const char ragged_name[] = "RaggedTensorVariant";
 int leati_saved_records(const leat_spec *spec) {
     int count = 0, begin = 0;
     const leat_spec *leaf = NULL;
-    for (int l = 0; (leaf = leati_row_values_leaf(spec, l, &begin)) != NULL; l++) {
+    for (int l = 0; (leaf = leati_row_values_leaf(spec, l, &begin)) != NULL; l++)
         count += leat_spec_get_kind(leaf) != LEAT_SPEC_NONE;
-    }
     return count;
 }
 
@@ -69,12 +68,10 @@ static leat_status put_ragged(leati_writer *out, const leati_column *columns, in
     leati_writer variant = {0}, content = {0};
     leat_status status = LEAT_OK;
     leati_tensor_proto_put_field(&variant, VARIANT_TYPE, ragged_name, sizeof(ragged_name) - 1);
-    for (int c = 1; c < count && status == LEAT_OK; c++) {
+    for (int c = 1; c < count && status == LEAT_OK; c++)
         status = put_inside(&variant, &columns[c], row, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = put_inside(&variant, &columns[0], row, err);
-    }
     leati_put_bytes(&content, variant.data, variant.size); /* a list of one, its length first */
     leati_tensor_proto_put_number_field(out, PROTO_DTYPE, PROTO_VARIANT);
     leati_tensor_proto_put_field(out, PROTO_SHAPE, "", 0);
@@ -95,17 +92,15 @@ leat_status leati_saved_put(const leat_spec *spec, const leati_block *block, int
          l++) {
         const leati_column *columns = &block->columns[begin];
         leat_spec_kind kind = leat_spec_get_kind(leaf);
-        if (kind == LEAT_SPEC_NONE) {
+        if (kind == LEAT_SPEC_NONE)
             continue;
-        }
         scratch->size = 0;
         scratch->failed = false;
         status = kind == LEAT_SPEC_RAGGED
                      ? put_ragged(scratch, columns, leat_spec_num_components(leaf), row, err)
                      : put_tensor(scratch, columns, row, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = sink(context, scratch->data, scratch->size, err);
-        }
     }
     return status;
 }
@@ -128,9 +123,8 @@ static leat_status make_columns(const leat_spec *spec, int64_t n, leat_buffer *h
         leat_buffer *buffer =
             strided ? leat_buffer_new(size, err) : leati_buffer_of_tensors(n, err);
         status = buffer == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
-        if (status == LEAT_OK && strided && dtype == LEAT_STRING) {
+        if (status == LEAT_OK && strided && dtype == LEAT_STRING)
             status = leati_buffer_hold(buffer, holder, err);
-        }
         if (status != LEAT_OK) {
             leat_buffer_unref(buffer);
         } else if (strided) {
@@ -149,9 +143,8 @@ static leat_status check_tensor(const leat_spec *spec, int index, const leati_te
     leat_dtype dtype = leat_spec_component_dtype(spec, index);
     leat_shape shape = leat_spec_component_shape(spec, index);
     char expected[128], found[128];
-    if (proto->dtype == dtype && leati_shape_compatible(&shape, &proto->shape)) {
+    if (proto->dtype == dtype && leati_shape_compatible(&shape, &proto->shape))
         return LEAT_OK;
-    }
     return leati_refuse(err, SHAPE,
                         "component %d: expected %s%s, found %s%s; give the element_spec that was "
                         "saved, or none",
@@ -167,12 +160,10 @@ static leat_status get_tensor(const leat_spec *spec, int index, leati_wire messa
     leati_tensor_proto proto;
     leati_column *column = &out->columns[index];
     leat_status status = leati_tensor_proto_read(message, &proto, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_tensor(spec, index, &proto, err);
-    }
-    if (status == LEAT_OK && column->form == LEATI_STRIDED) {
+    if (status == LEAT_OK && column->form == LEATI_STRIDED)
         return leati_tensor_proto_values(&proto, leati_column_row(column, row), err);
-    }
     /* A value takes a byte of the message at least, unless one stands for many. */
     if (status == LEAT_OK && proto.count / 64 > message.end - message.at) {
         status = leati_fail(err, LEAT_DATA_LOSS,
@@ -180,12 +171,10 @@ static leat_status get_tensor(const leat_spec *spec, int index, leati_wire messa
                             (long long)proto.count, (long long)(message.end - message.at));
     }
     leat_tensor *tensor = status == LEAT_OK ? (leat_tensor *)&column->tensors[row] : NULL;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_new(proto.dtype, proto.shape, tensor, err);
-    }
-    if (status == LEAT_OK && proto.dtype == LEAT_STRING) {
+    if (status == LEAT_OK && proto.dtype == LEAT_STRING)
         status = leati_buffer_hold(tensor->owner, holder, err);
-    }
     return status == LEAT_OK ? leati_tensor_proto_values(&proto, tensor->data, err) : status;
 }
 
@@ -204,19 +193,16 @@ static leat_status get_ragged(const leat_spec *spec, int begin, int count, leati
     leati_wire_field field;
     uint64_t size = 0;
     leat_status status = leati_tensor_proto_read(message, &proto, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_wire variant = proto.content;
     if (proto.number != PROTO_VARIANT || !leati_wire_varint(&variant, &size) ||
-        size != (uint64_t)(variant.end - variant.at)) {
+        size != (uint64_t)(variant.end - variant.at))
         return not_ragged(begin, err);
-    }
     int found = 0;
     while (status == LEAT_OK && variant.at < variant.end) {
-        if (!leati_wire_next(&variant, &field) || found > count) {
+        if (!leati_wire_next(&variant, &field) || found > count)
             return not_ragged(begin, err);
-        }
         if (field.number == VARIANT_TENSOR && field.type == LEATI_WIRE_BYTES) {
             found++;
             int index = found == count ? begin : begin + found;
@@ -236,9 +222,8 @@ static leat_status get_row(const leat_spec *spec, const leat_string *records, le
     for (int l = 0; status == LEAT_OK && (leaf = leati_row_values_leaf(spec, l, &begin)) != NULL;
          l++) {
         leat_spec_kind kind = leat_spec_get_kind(leaf);
-        if (kind == LEAT_SPEC_NONE) {
+        if (kind == LEAT_SPEC_NONE)
             continue;
-        }
         const uint8_t *data = (const uint8_t *)records->data;
         leati_wire message = {data, data + records->size};
         status = kind == LEAT_SPEC_RAGGED

@@ -34,9 +34,8 @@ void leati_shuffle_begin(leati_shuffle_ring *ring) {
 }
 
 void leati_shuffle_close(leati_shuffle_ring *ring) {
-    if (ring->input_open) {
+    if (ring->input_open)
         leati_input_close(&ring->input);
-    }
     for (int i = 0; i < LEATI_SHUFFLE_SLICES; i++) {
         leati_writer_fini(&ring->slices[i].snapshot);
         leati_free(ring->slices[i].errors);
@@ -51,9 +50,8 @@ static leat_status note_start(const leati_node_state *node, leati_shuffle_ring *
                               leat_error *err) {
     leati_writer *snapshot = &leati_shuffle_back(ring)->snapshot;
     leati_save_cost cost = {0};
-    if (!node->dataset->inputs[0]->replayable) {
+    if (!node->dataset->inputs[0]->replayable)
         return LEAT_OK;
-    }
     leat_status status = leati_input_save(&ring->input, snapshot, &cost, err);
     if (status != LEAT_OK) {
         snapshot->size = 0;
@@ -64,14 +62,12 @@ static leat_status note_start(const leati_node_state *node, leati_shuffle_ring *
 
 leat_status leati_shuffle_open_epoch(leati_node_state *node, leati_shuffle_ring *ring,
                                      leat_error *err) {
-    if (ring->epoch_open) {
+    if (ring->epoch_open)
         return LEAT_OK;
-    }
     leat_status status = ring->input_open ? leati_input_reset(&ring->input, err)
                                           : leati_input_open(&ring->input, node, 0, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     ring->input_open = ring->epoch_open = true;
     return note_start(node, ring, err);
 }
@@ -79,9 +75,8 @@ leat_status leati_shuffle_open_epoch(leati_node_state *node, leati_shuffle_ring 
 /* Drops the front slice. */
 static void pop(leati_shuffle_ring *ring) {
     leati_shuffle_slice front = ring->slices[0];
-    for (int i = 1; i < ring->num_slices; i++) {
+    for (int i = 1; i < ring->num_slices; i++)
         ring->slices[i - 1] = ring->slices[i];
-    }
     ring->slices[--ring->num_slices] = front;
     ring->owed++;
     ring->emitted = 0;
@@ -96,19 +91,16 @@ static bool epochs_remain(const leati_shuffle_ring *ring) {
 static leat_status next_epoch(const leati_node_state *node, leati_shuffle_ring *ring,
                               leat_error *err) {
     leat_status status = leati_input_reset(&ring->input, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     int64_t end = leati_shuffle_back(ring)->end;
     bool empty = leati_shuffle_held(ring) == 0;
-    while (empty && ring->num_slices > 1) {
+    while (empty && ring->num_slices > 1)
         pop(ring);
-    }
     ring->num_slices++;
     leati_shuffle_slice_clear(leati_shuffle_back(ring), end);
-    if (empty) {
+    if (empty)
         pop(ring);
-    }
     ring->epoch++;
     return note_start(node, ring, err);
 }
@@ -123,9 +115,8 @@ leat_status leati_shuffle_slot(leati_shuffle_ring *ring, int64_t at, uint32_t *s
         return LEAT_OK;
     }
     if (!leati_grow((void **)&ring->slots, &ring->slot_capacity, reservoir->size + 1,
-                    sizeof(*ring->slots))) {
+                    sizeof(*ring->slots)))
         return leati_no_memory(err);
-    }
     leat_status status = leati_reservoir_grow(reservoir, 1, err);
     if (status == LEAT_OK) {
         *slot = (uint32_t)(reservoir->size - 1);
@@ -136,9 +127,8 @@ leat_status leati_shuffle_slot(leati_shuffle_ring *ring, int64_t at, uint32_t *s
 
 leat_status leati_shuffle_note_error(leati_shuffle_slice *slice, leat_error *err) {
     if (!leati_grow((void **)&slice->errors, &slice->error_capacity, slice->num_errors + 1,
-                    sizeof(*slice->errors))) {
+                    sizeof(*slice->errors)))
         return leati_no_memory(err);
-    }
     slice->errors[slice->num_errors++] = slice->consumed;
     return LEAT_OK;
 }
@@ -150,13 +140,11 @@ static leat_status store(leati_shuffle_ring *ring, int64_t available, int64_t mo
     leati_block *block = &ring->input.block;
     if (leati_input_begin(&ring->input) == 0) {
         for (int c = 0; c < block->num_columns; c++) {
-            if (ring->reservoir.columns[c].row_bytes > 0) {
+            if (ring->reservoir.columns[c].row_bytes > 0)
                 continue;
-            }
             leat_status status = leati_column_compact(&block->columns[c], block->n, err);
-            if (status != LEAT_OK) {
+            if (status != LEAT_OK)
                 return status;
-            }
         }
     }
     int64_t n = available < most ? available : most;
@@ -166,9 +154,8 @@ static leat_status store(leati_shuffle_ring *ring, int64_t available, int64_t mo
         for (int64_t i = 0; i < run; i++) {
             leat_status status =
                 leati_shuffle_slot(ring, (back->end + i) % ring->size, &slots[i], err);
-            if (status != LEAT_OK) {
+            if (status != LEAT_OK)
                 return status;
-            }
         }
         leati_reservoir_put(&ring->reservoir, slots, run, block, leati_input_begin(&ring->input));
         leati_input_consume(&ring->input, run);
@@ -184,9 +171,8 @@ static leati_tail consume_error(leati_shuffle_ring *ring) {
     leati_shuffle_slice *back = leati_shuffle_back(ring);
     leati_input_consume(&ring->input, 1);
     /* Without a note of the error the epoch cannot be replayed: save data. */
-    if (leati_shuffle_note_error(back, NULL) != LEAT_OK) {
+    if (leati_shuffle_note_error(back, NULL) != LEAT_OK)
         back->snapshot.size = 0;
-    }
     back->consumed++;
     return LEATI_ERROR;
 }
@@ -195,29 +181,24 @@ static leati_tail fill(leati_node_state *node, leati_shuffle_ring *ring, int64_t
                        leat_error *err) {
     for (;;) {
         int64_t held = leati_shuffle_held(ring), available = 0;
-        if (held >= ring->size || (ring->num_slices == LEATI_SHUFFLE_SLICES && held > 0)) {
+        if (held >= ring->size || (ring->num_slices == LEATI_SHUFFLE_SLICES && held > 0))
             return LEATI_MORE;
-        }
         if (leati_shuffle_back(ring)->finished) {
-            if (!epochs_remain(ring)) {
+            if (!epochs_remain(ring))
                 return LEATI_MORE;
-            }
-            if (next_epoch(node, ring, err) != LEAT_OK) {
+            if (next_epoch(node, ring, err) != LEAT_OK)
                 return LEATI_ERROR;
-            }
         }
-        if (leati_shuffle_open_epoch(node, ring, err) != LEAT_OK) {
+        if (leati_shuffle_open_epoch(node, ring, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
         bool one = ring->num_slices == LEATI_SHUFFLE_SLICES;
         int64_t lack = one ? 1 : ring->size - held;
         int64_t want = one ? 1 : lack > INT64_MAX - more ? lack : lack + more;
         leati_tail tail =
             leati_input_peek(&ring->input, want < 65536 ? want : 65536, NULL, &available, err);
         if (available > 0) {
-            if (store(ring, available, lack, err) != LEAT_OK) {
+            if (store(ring, available, lack, err) != LEAT_OK)
                 return LEATI_ERROR;
-            }
         } else if (tail == LEATI_ERROR) {
             return consume_error(ring);
         } else {
@@ -232,23 +213,18 @@ leati_tail leati_shuffle_ready(leati_node_state *node, leati_shuffle_ring *ring,
                                leat_error *err) {
     const leati_shuffle_slice *front = &ring->slices[0];
     for (;;) {
-        if (fill(node, ring, more, err) == LEATI_ERROR) {
+        if (fill(node, ring, more, err) == LEATI_ERROR)
             return LEATI_ERROR;
-        }
-        if (leati_shuffle_held(ring) == 0) {
+        if (leati_shuffle_held(ring) == 0)
             return LEATI_END;
-        }
-        while (front->end == ring->start) {
+        while (front->end == ring->start)
             pop(ring);
-        }
-        if (front->finished || leati_shuffle_held(ring) >= ring->size) {
+        if (front->finished || leati_shuffle_held(ring) >= ring->size)
             break;
-        }
     }
     if (ring->owed > 0) {
-        for (; ring->owed > 0; ring->owed--) {
+        for (; ring->owed > 0; ring->owed--)
             leati_seed_generator_next(ring->generator, ring->pair);
-        }
         ring->words = leati_words_new(ring->pair[0], ring->pair[1]);
     }
     return LEATI_MORE;
@@ -262,13 +238,11 @@ static int64_t run_of_draws(const leati_shuffle_ring *ring, int64_t want, int64_
     int64_t front = ring->slices[0].end - ring->start; /* of one slice: with what comes, more */
     int64_t n = want < RUN ? want : RUN;
     *puts = 0;
-    if (ring->num_slices == LEATI_SHUFFLE_SLICES || (back->finished && !epochs_remain(ring))) {
+    if (ring->num_slices == LEATI_SHUFFLE_SLICES || (back->finished && !epochs_remain(ring)))
         return n < front ? n : front;
-    }
     bool ready = input->loaded && input->consumed > 0 && input->consumed < input->block.n;
-    if (!ready || back->finished || back->end - ring->start != ring->size) {
+    if (!ready || back->finished || back->end - ring->start != ring->size)
         return 1;
-    }
     int64_t at_hand = input->block.n - input->consumed;
     n = n <= at_hand ? n : at_hand + 1;
     n = ring->num_slices == 1 || n < front ? n : front;
@@ -315,9 +289,8 @@ leati_tail leati_shuffle_draw(leati_node_state *node, leati_shuffle_ring *ring, 
         ring->start += draws;
         ring->emitted += draws;
         out->n += draws;
-        if (out->n == n) {
+        if (out->n == n)
             return tail;
-        }
         tail = leati_shuffle_ready(node, ring, n - out->n - 1, err);
     }
     return tail;

@@ -35,43 +35,35 @@ static leat_status save_elements(const leati_shuffle_ring *ring, int slice, leat
                                                      column->data + slot * column->row_bytes)
                                   : column->tensors[slot];
             leat_status status = leati_values_put_tensor(out, &row, err);
-            if (status != LEAT_OK) {
+            if (status != LEAT_OK)
                 return status;
-            }
         }
     }
     return LEAT_OK;
 }
 
 static bool holds_objects(const leati_shuffle_ring *ring) {
-    for (int c = 0; c < ring->reservoir.num_columns; c++) {
-        if (ring->reservoir.columns[c].dtype == LEAT_OBJECT) {
+    for (int c = 0; c < ring->reservoir.num_columns; c++)
+        if (ring->reservoir.columns[c].dtype == LEAT_OBJECT)
             return true;
-        }
-    }
     return false;
 }
 
 static saved_as how_to_save(const leati_shuffle_ring *ring, leat_iterator_save_mode mode) {
-    if (!ring->epoch_open) {
+    if (!ring->epoch_open)
         return SAVED_FRESH;
-    }
-    if (mode == LEAT_SAVE_DATA && !holds_objects(ring)) {
+    if (mode == LEAT_SAVE_DATA && !holds_objects(ring))
         return SAVED_DATA;
-    }
-    for (int i = 0; i < ring->num_slices; i++) {
-        if (ring->slices[i].snapshot.size == 0) {
+    for (int i = 0; i < ring->num_slices; i++)
+        if (ring->slices[i].snapshot.size == 0)
             return SAVED_DATA;
-        }
-    }
     return SAVED_POSITIONS;
 }
 
 static void save_positions(const leati_shuffle_slice *slice, leati_writer *out) {
     leati_put_uint(out, slice->num_errors);
-    for (size_t i = 0; i < slice->num_errors; i++) {
+    for (size_t i = 0; i < slice->num_errors; i++)
         leati_put_int(out, slice->errors[i]);
-    }
     leati_put_bytes(out, slice->snapshot.data, slice->snapshot.size);
 }
 
@@ -94,11 +86,10 @@ leat_status leati_shuffle_save(leati_node_state *node, leati_shuffle_ring *ring,
     for (int i = 0; i < ring->num_slices && status == LEAT_OK; i++) {
         leati_put_int(out, ring->slices[i].consumed);
         leati_put_uint(out, ring->slices[i].finished);
-        if (how == SAVED_POSITIONS) {
+        if (how == SAVED_POSITIONS)
             save_positions(&ring->slices[i], out);
-        } else if (how == SAVED_DATA) {
+        else if (how == SAVED_DATA)
             status = save_elements(ring, i, out, err);
-        }
     }
     cost->data_elements += how == SAVED_DATA ? leati_shuffle_held(ring) : 0;
     if (how == SAVED_POSITIONS) {
@@ -145,16 +136,14 @@ static void replay(leati_shuffle_ring *ring, int64_t *numbers) {
     ring->start = front->end = 0;
     for (;;) {
         while (front->end - ring->start < size && outcome < front->consumed) {
-            if (error < front->num_errors && front->errors[error] == outcome) {
+            if (error < front->num_errors && front->errors[error] == outcome)
                 error++;
-            } else {
+            else
                 numbers[front->end++ % size] = outcome;
-            }
             outcome++;
         }
-        if (emitted == ring->emitted) {
+        if (emitted == ring->emitted)
             return;
-        }
         int64_t filled = front->end - ring->start;
         int64_t at = (ring->start + (int64_t)leati_words_next(&ring->words) % filled) % size;
         numbers[at] = numbers[ring->start % size];
@@ -167,9 +156,8 @@ static void replay(leati_shuffle_ring *ring, int64_t *numbers) {
 static leat_status live_in_front(leati_shuffle_ring *ring, live_element **live, leat_error *err) {
     int64_t elements = 0;
     leat_status status = count_elements(ring, 0, ring->emitted, &elements, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     int64_t places = elements < ring->size ? elements : ring->size;
     int64_t *numbers = leati_alloc((size_t)places, sizeof(*numbers));
     *live = leati_alloc((size_t)places, sizeof(**live));
@@ -194,13 +182,11 @@ static leat_status live_behind(leati_shuffle_ring *ring, int slice, live_element
     leati_shuffle_slice *s = &ring->slices[slice];
     int64_t start = slice_start(ring, slice), elements = 0, outcome = 0;
     leat_status status = count_elements(ring, slice, 0, &elements, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     *live = leati_alloc((size_t)elements, sizeof(**live));
-    if (*live == NULL) {
+    if (*live == NULL)
         return leati_no_memory(err);
-    }
     size_t error = 0;
     for (int64_t i = 0; i < elements; outcome++) {
         if (error < s->num_errors && s->errors[error] == outcome) {
@@ -219,9 +205,8 @@ static leat_status live_behind(leati_shuffle_ring *ring, int slice, live_element
 static leat_status advance_to(leati_input *input, const leati_shuffle_slice *slice,
                               int64_t *position, int64_t target, leat_error *err) {
     size_t next = 0;
-    while (next < slice->num_errors && slice->errors[next] < *position) {
+    while (next < slice->num_errors && slice->errors[next] < *position)
         next++;
-    }
     leat_error local = {0};
     while (*position < target) {
         bool error = next < slice->num_errors && slice->errors[next] == *position;
@@ -256,9 +241,8 @@ static leat_status pass_end(leati_shuffle_ring *ring, const leati_shuffle_slice 
                             leat_error *err) {
     int64_t available = 0;
     leat_error local = {0};
-    if (leati_input_peek(&ring->input, 1, NULL, &available, &local) == LEATI_END) {
+    if (leati_input_peek(&ring->input, 1, NULL, &available, &local) == LEATI_END)
         return LEAT_OK;
-    }
     if (local.code == LEAT_CANCELLED && err != NULL) {
         *err = local;
         return local.code;
@@ -282,12 +266,10 @@ static leat_status refill(leati_shuffle_ring *ring, int slice, const live_elemen
     for (int64_t i = 0; i < count && status == LEAT_OK;) {
         status = advance_to(&ring->input, s, &position, live[i].outcome, err);
         int64_t run = 1, available = 0;
-        while (i + run < count && live[i + run].outcome == live[i].outcome + run) {
+        while (i + run < count && live[i + run].outcome == live[i].outcome + run)
             run++;
-        }
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             break;
-        }
         leat_error local = {0};
         leati_tail tail = leati_input_peek(&ring->input, run, NULL, &available, &local);
         if (available == 0) {
@@ -304,9 +286,8 @@ static leat_status refill(leati_shuffle_ring *ring, int slice, const live_elemen
         position += n;
         i += n;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = advance_to(&ring->input, s, &position, s->consumed, err);
-    }
     return status == LEAT_OK && s->finished ? pass_end(ring, s, err) : status;
 }
 
@@ -324,15 +305,13 @@ static leat_status read_positions(leati_shuffle_slice *slice, leati_reader *in,
                                 "shuffle: a saved state with an error at outcome %lld of %lld",
                                 (long long)slice->consumed, (long long)consumed);
         }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_shuffle_note_error(slice, err);
-        }
     }
     slice->consumed = consumed;
     const void *data = NULL;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_bytes(in, &data, &snapshot->size, err);
-    }
     snapshot->data = data;
     return status;
 }
@@ -348,22 +327,19 @@ static leat_status restore_positions(leati_node_state *node, leati_shuffle_ring 
     } else if (status == LEAT_OK) {
         status = leati_input_reset(&ring->input, err);
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_reader start = snapshot;
     status = leati_input_restore(&ring->input, &start, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     s->snapshot.size = 0;
     s->snapshot.failed = false;
     leati_put_raw(&s->snapshot, snapshot.data, snapshot.size);
     live_element *live = NULL;
     status = slice == 0 ? live_in_front(ring, &live, err) : live_behind(ring, slice, &live, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = refill(ring, slice, live, err);
-    }
     leati_free(live);
     return status;
 }
@@ -382,21 +358,18 @@ static leat_status restore_element(const leat_spec *spec, leati_shuffle_ring *ri
     while (read < block.num_columns && status == LEAT_OK) {
         leat_tensor row = {0};
         status = leati_values_get_component(in, spec, read, &row, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             leati_column_constant(&columns[read++], &row);
-        }
         leat_tensor_unref(&row);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_shuffle_slot(ring, slice->end, &slot, err);
-    }
     if (status == LEAT_OK) {
         leati_reservoir_put(&ring->reservoir, &slot, 1, &block, 0);
         slice->end++;
     }
-    for (int c = 0; c < read; c++) {
+    for (int c = 0; c < read; c++)
         leat_buffer_unref(columns[c].owner);
-    }
     return status;
 }
 
@@ -413,12 +386,10 @@ static leat_status restore_elements(const leat_spec *spec, leati_shuffle_ring *r
                           (long long)count, (long long)s->end, (long long)ring->size);
     }
     leati_column *columns = leati_alloc_zero((size_t)ring->reservoir.num_columns, sizeof(*columns));
-    if (columns == NULL) {
+    if (columns == NULL)
         status = leati_no_memory(err);
-    }
-    for (int64_t i = 0; i < count && status == LEAT_OK; i++) {
+    for (int64_t i = 0; i < count && status == LEAT_OK; i++)
         status = restore_element(spec, ring, s, in, columns, err);
-    }
     leati_free(columns);
     return status;
 }
@@ -432,18 +403,15 @@ typedef struct saved_header {
 static leat_status read_header(leati_shuffle_ring *ring, leati_reader *in, saved_header *header,
                                leat_error *err) {
     leat_status status = leati_seed_generator_restore(ring->generator, in, err);
-    for (int i = 0; i < 2 && status == LEAT_OK; i++) {
+    for (int i = 0; i < 2 && status == LEAT_OK; i++)
         status = leati_get_fixed64(in, &ring->pair[i], err);
-    }
     int64_t *numbers[] = {&ring->emitted, &ring->epoch, &ring->owed};
-    for (int i = 0; i < 3 && status == LEAT_OK; i++) {
+    for (int i = 0; i < 3 && status == LEAT_OK; i++)
         status = leati_get_int(in, numbers[i], err);
-    }
     uint64_t *flags[] = {&header->produced, &header->last, &header->how, &header->opened,
                          &header->num_slices};
-    for (int i = 0; i < 5 && status == LEAT_OK; i++) {
+    for (int i = 0; i < 5 && status == LEAT_OK; i++)
         status = leati_get_uint(in, flags[i], err);
-    }
     bool known = header->how <= SAVED_DATA && (header->opened || header->how != SAVED_DATA);
     uint64_t most = header->how == SAVED_FRESH ? 1 : LEATI_SHUFFLE_SLICES;
     if (status == LEAT_OK && (!known || header->num_slices < 1 || header->num_slices > most)) {
@@ -461,9 +429,8 @@ static leat_status restore_input(leati_node_state *node, leati_shuffle_ring *rin
                                  leat_error *err) {
     if (!ring->input_open) {
         leat_status status = leati_input_open(&ring->input, node, 0, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
         ring->input_open = true;
     }
     return leati_input_restore(&ring->input, in, err);
@@ -473,9 +440,8 @@ leat_status leati_shuffle_restore(leati_node_state *node, leati_shuffle_ring *ri
                                   leati_reader *in, leat_error *err) {
     saved_header header = {0};
     leat_status status = read_header(ring, in, &header, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_reservoir_clear(&ring->reservoir);
     ring->words = leati_words_new(ring->pair[0], ring->pair[1]);
     ring->start = 0;
@@ -486,9 +452,8 @@ leat_status leati_shuffle_restore(leati_node_state *node, leati_shuffle_ring *ri
         ring->num_slices = i + 1;
         leati_shuffle_slice_clear(slice, slice_start(ring, i));
         status = leati_get_int(in, &slice->consumed, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_get_uint(in, &finished, err);
-        }
         slice->finished = finished != 0;
         if (status == LEAT_OK && header.how == SAVED_FRESH && (slice->consumed || finished)) {
             status = leati_fail(err, LEAT_DATA_LOSS,
@@ -496,17 +461,15 @@ leat_status leati_shuffle_restore(leati_node_state *node, leati_shuffle_ring *ri
                                 "begun; expected none",
                                 (long long)slice->consumed);
         }
-        if (status == LEAT_OK && header.how == SAVED_POSITIONS) {
+        if (status == LEAT_OK && header.how == SAVED_POSITIONS)
             status = restore_positions(node, ring, i, in, err);
-        } else if (status == LEAT_OK && header.how == SAVED_DATA) {
+        else if (status == LEAT_OK && header.how == SAVED_DATA)
             status = restore_elements(node->dataset->spec, ring, i, in, err);
-        }
     }
     ring->produced = header.produced != 0;
     ring->last = header.last != 0;
-    if (header.how == SAVED_DATA) {
+    if (header.how == SAVED_DATA)
         leati_words_skip(&ring->words, (uint64_t)ring->emitted);
-    }
     if (header.how != SAVED_POSITIONS) {
         ring->epoch_open = header.how == SAVED_DATA;
         status = status == LEAT_OK && header.opened ? restore_input(node, ring, in, err) : status;

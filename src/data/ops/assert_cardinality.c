@@ -59,12 +59,10 @@ static leati_tail assert_pull(leati_node_state *node, void *state, int64_t want,
         leati_block_clear(out);
         return differs(args, "at least", s->count, err);
     }
-    if (tail != LEATI_END || (!endless && s->count == args->expected_cardinality)) {
+    if (tail != LEATI_END || (!endless && s->count == args->expected_cardinality))
         return tail;
-    }
-    if (out->n > 0) {
+    if (out->n > 0)
         return LEATI_MORE;
-    }
     differs(args, "only", s->count, err);
     err->at_end = true;
     return LEATI_ERROR;
@@ -84,12 +82,10 @@ static leat_status assert_at(leati_access *access, const int64_t *indices, int64
                              leati_block *out, leat_error *err) {
     const struct assert_args *args = access->node.dataset->args;
     int64_t good = 0;
-    while (good < n && indices[good] >= 0 && indices[good] < args->expected_cardinality) {
+    while (good < n && indices[good] >= 0 && indices[good] < args->expected_cardinality)
         good++;
-    }
-    if (good == 0) {
+    if (good == 0)
         return leati_access_outside(indices[0], args->expected_cardinality, err);
-    }
     leat_status status = leati_access_input(access, 0, indices, good, out, err);
     if (status == LEAT_OUT_OF_RANGE) {
         leat_error cause = *err;

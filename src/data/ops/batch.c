@@ -85,20 +85,17 @@ struct batch_access {
 static leat_spec *batch_spec(const leat_dataset *dataset, leat_error *err) {
     const struct batch_args *args = dataset->args;
     const leat_spec *input = dataset->inputs[0]->spec;
-    for (int c = 0; c < leat_spec_num_components(input); c++) {
-        if (leat_spec_component_dtype(input, c) == LEAT_OBJECT) {
+    for (int c = 0; c < leat_spec_num_components(input); c++)
+        if (leat_spec_component_dtype(input, c) == LEAT_OBJECT)
             return leat_spec_ref(input);
-        }
-    }
     return leati_spec_batch(input, args->drop_remainder ? args->batch_size : LEAT_UNKNOWN_DIM, err);
 }
 
 static int64_t batch_cardinality(const leat_dataset *dataset) {
     const struct batch_args *args = dataset->args;
     int64_t input = dataset->inputs[0]->cardinality;
-    if (input < 0) {
+    if (input < 0)
         return input;
-    }
     return input / args->batch_size + (!args->drop_remainder && input % args->batch_size != 0);
 }
 
@@ -129,13 +126,11 @@ static leat_status open_slots(const leat_dataset *dataset, struct slots *s, leat
     s->num_columns = leat_spec_num_components(spec);
     s->columns = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->columns));
     s->destinations = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->destinations));
-    if (s->columns == NULL || s->destinations == NULL) {
+    if (s->columns == NULL || s->destinations == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = leati_stacks_init(&s->stacks, spec, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     mark_composites(s);
     bool offered = true;
     for (int c = 0; c < s->num_columns; c++) {
@@ -157,9 +152,8 @@ static leat_status open_slots(const leat_dataset *dataset, struct slots *s, leat
             continue;
         }
         slot->pool = leati_buffer_pool_new(bytes, err);
-        if (slot->pool == NULL) {
+        if (slot->pool == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
     }
     if (!offered) {
         leati_free(s->destinations);
@@ -185,9 +179,8 @@ static leat_status view_batches(struct batch_state *s, int64_t batch_size, int64
                                 leati_block *out, leat_error *err) {
     leat_status status = leati_block_slice(&s->input.block, leati_input_begin(&s->input),
                                            batches * batch_size, out, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     for (int c = 0; c < out->num_columns; c++) {
         leati_column *column = &out->columns[c];
         memmove(column->dims + 1, column->dims, (size_t)column->rank * sizeof(column->dims[0]));
@@ -195,11 +188,10 @@ static leat_status view_batches(struct batch_state *s, int64_t batch_size, int64
         column->rank++;
         column->stride *= batch_size;
     }
-    if (out->origins.data != NULL && out->origins.form == LEATI_STRIDED) {
+    if (out->origins.data != NULL && out->origins.form == LEATI_STRIDED)
         out->origins.stride *= batch_size; /* a batch is named after its first row */
-    } else if (out->origins.data != NULL) {
+    else if (out->origins.data != NULL)
         leati_column_fini(&out->origins);
-    }
     out->n = batches;
     leati_input_consume(&s->input, batches * batch_size);
     return LEAT_OK;
@@ -237,9 +229,8 @@ static leat_status new_slot_buffer(struct slot *slot, int64_t rows, leat_error *
 static const leati_destination *offer(struct slots *s, int64_t filled, leat_error *err) {
     for (int c = 0; s->destinations != NULL && c < s->num_columns; c++) {
         struct slot *slot = &s->columns[c];
-        if (slot->buffer == NULL && new_slot_buffer(slot, 0, err) != LEAT_OK) {
+        if (slot->buffer == NULL && new_slot_buffer(slot, 0, err) != LEAT_OK)
             return NULL;
-        }
         s->destinations[c] = (leati_destination){.data = (char *)leat_buffer_data(slot->buffer) +
                                                          (size_t)filled * slot->row_bytes,
                                                  .stride = (int64_t)slot->row_bytes,
@@ -279,9 +270,8 @@ static leat_status begin_slot(struct slot *slot, const leati_column *column, int
 static leat_status reserve_rows(struct slot *slot, int64_t filled, int64_t needed,
                                 int64_t batch_size, leat_error *err) {
     size_t have = leat_buffer_size(slot->buffer), need = (size_t)needed * slot->row_bytes;
-    if (slot->pool != NULL || slot->dtype == LEAT_OBJECT || need <= have) {
+    if (slot->pool != NULL || slot->dtype == LEAT_OBJECT || need <= have)
         return LEAT_OK;
-    }
     int64_t rows = needed > batch_size / 2 ? batch_size : needed * 2;
     leat_buffer *old = slot->buffer;
     leat_status status = new_slot_buffer(slot, rows, err);
@@ -290,9 +280,8 @@ static leat_status reserve_rows(struct slot *slot, int64_t filled, int64_t neede
         return status;
     }
     memcpy(leat_buffer_data(slot->buffer), leat_buffer_data(old), (size_t)filled * slot->row_bytes);
-    if (slot->dtype == LEAT_STRING) {
+    if (slot->dtype == LEAT_STRING)
         status = leati_buffer_hold(slot->buffer, old, err);
-    }
     leat_buffer_unref(old);
     return status;
 }
@@ -331,9 +320,8 @@ static leat_status gather(struct slots *s, const leati_block *block, int64_t beg
     for (int c = 0; c < s->num_columns && status == LEAT_OK; c++) {
         struct slot *slot = &s->columns[c];
         const leati_column *column = &block->columns[c];
-        if (slot->composite) {
+        if (slot->composite)
             continue;
-        }
         if (slot->dtype == LEAT_OBJECT) {
             return leati_fail(
                 err, LEAT_INVALID_ARGUMENT,
@@ -348,12 +336,10 @@ static leat_status gather(struct slots *s, const leati_block *block, int64_t beg
             status = slot->pool != NULL ? new_slot_buffer(slot, 0, err)
                                         : begin_slot(slot, column, begin, capacity, err);
         }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = reserve_rows(slot, filled, filled + n, batch_size, err);
-        }
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
         int64_t to_check = column->form == LEATI_TENSORS ? n : 1;
         for (int64_t i = 0; i < to_check; i++) {
             leat_shape shape = leati_column_row_shape(column, begin + i);
@@ -363,14 +349,12 @@ static leat_status gather(struct slots *s, const leati_block *block, int64_t beg
                 return failed;
             }
         }
-        if (extend_view(slot, column, begin, n, filled)) {
+        if (extend_view(slot, column, begin, n, filled))
             continue;
-        }
         leave_view(slot, filled);
         char *target = (char *)leat_buffer_data(slot->buffer) + (size_t)filled * slot->row_bytes;
-        if (column->form == LEATI_STRIDED && column->data + begin * column->stride == target) {
+        if (column->form == LEATI_STRIDED && column->data + begin * column->stride == target)
             continue; /* written in place */
-        }
         leati_column_gather(column, begin, n, target, (int64_t)slot->row_bytes);
         status = slot->dtype == LEAT_STRING || slot->dtype == LEAT_OBJECT
                      ? leati_column_hold(column, begin, n, slot->buffer, err)
@@ -384,9 +368,8 @@ static leat_status finish_slot(struct slot *slot, int64_t filled, leati_column *
                                leat_error *err) {
     leat_shape shape;
     leat_status status = leati_shape_prepend(&slot->shape, filled, &shape, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_buffer **owner = slot->view != NULL ? &slot->view : &slot->buffer;
     void *data = slot->view != NULL ? (char *)(uintptr_t)slot->first : leat_buffer_data(*owner);
     leati_column_strided(column, slot->dtype, &shape, data,
@@ -425,9 +408,8 @@ static bool takes_a_place(struct batch_state *s, const struct batch_args *args, 
                           const leat_error *error, leat_error *failure) {
     bool placeless = error->code == LEAT_CANCELLED || error->code == LEAT_RESOURCE_EXHAUSTED;
     leati_input_consume(&s->input, 1);
-    if (failure->code == LEAT_OK || placeless) {
+    if (failure->code == LEAT_OK || placeless)
         *failure = *error;
-    }
     ++*filled;
     return args->fused && !placeless;
 }
@@ -446,17 +428,14 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
                                 offer(&s->slots, filled, &error), &available, &error);
         if (available == 0 && tail == LEATI_ERROR) {
             failed = true;
-            if (takes_a_place(s, args, &filled, &error, &failure)) {
+            if (takes_a_place(s, args, &filled, &error, &failure))
                 continue;
-            }
         }
-        if (available == 0) {
+        if (available == 0)
             break;
-        }
         int64_t n = available < args->batch_size - filled ? available : args->batch_size - filled;
-        if (filled == 0) {
+        if (filled == 0)
             leati_origins_share(&s->input.block, leati_input_begin(&s->input), &origin);
-        }
         if (failure.code == LEAT_OK) {
             leat_status status = gather(&s->slots, &s->input.block, leati_input_begin(&s->input), n,
                                         filled, args->batch_size, &failure);
@@ -477,9 +456,8 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
         return tail;
     }
     leati_column_fini(&origin);
-    if (err != NULL) {
+    if (err != NULL)
         *err = failure;
-    }
     return LEATI_ERROR;
 }
 
@@ -489,9 +467,8 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
     const struct batch_args *args = node->dataset->args;
     size_t batch_bytes = s->slots.element_bytes * (size_t)args->batch_size;
     int64_t most = 1;
-    if (batch_bytes > 0 && out->byte_target > batch_bytes) {
+    if (batch_bytes > 0 && out->byte_target > batch_bytes)
         most = (int64_t)(out->byte_target / batch_bytes);
-    }
     int64_t batches = want < most ? want : most;
     leati_block_clear(out);
     int64_t available = 0;
@@ -518,9 +495,8 @@ static void close_slots(struct slots *s) {
     for (int c = 0; c < s->num_columns && s->columns != NULL; c++) {
         leat_buffer_unref(s->columns[c].buffer);
         leat_buffer_unref(s->columns[c].view);
-        if (s->columns[c].pool != NULL) {
+        if (s->columns[c].pool != NULL)
             leati_buffer_pool_close(s->columns[c].pool);
-        }
     }
     leati_stacks_fini(&s->stacks);
     leati_free(s->columns);
@@ -550,14 +526,12 @@ static leat_status gather_at(leati_access *access, int64_t first, int64_t rows, 
     leat_status status = below == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     while (status == LEAT_OK && filled < rows) {
         int64_t n = rows - filled < most ? rows - filled : most;
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n; i++)
             below[i] = first + filled + i;
-        }
         a->block.destinations = offer(&a->slots, filled, err);
         status = leati_access_input(access, 0, below, n, &a->block, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = gather(&a->slots, &a->block, 0, a->block.n, filled, rows, err);
-        }
         filled += a->block.n;
     }
     leati_block_clear(&a->block);
@@ -579,15 +553,13 @@ static leat_status batch_at(leati_access *access, const int64_t *indices, int64_
                           args->fused ? "switch map_and_batch_fusion off (with_options)"
                                       : "leave that argument out");
     }
-    if (indices[0] < 0 || indices[0] >= dataset->cardinality) {
+    if (indices[0] < 0 || indices[0] >= dataset->cardinality)
         return leati_access_outside(indices[0], dataset->cardinality, err);
-    }
     int64_t first = indices[0] * args->batch_size, left = dataset->inputs[0]->cardinality - first;
     int64_t rows = left < args->batch_size ? left : args->batch_size;
     leat_status status = gather_at(access, first, rows, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = finish(&a->slots, rows, out, err);
-    }
     drop_slots(&a->slots);
     return status;
 }

@@ -88,9 +88,8 @@ static leat_status check_length(const struct bucket_args *args, const leat_spec 
                                 leat_error *err) {
     leat_status status = leati_apply_check_function(
         "bucket_by_sequence_length", "element_length_func", length_of(args), element, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     const leat_spec *output = leat_function_output(length_of(args));
     leat_dtype dtype = leat_spec_dtype(output);
     if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_shape(output).rank > 1 ||
@@ -147,19 +146,15 @@ static leat_value int64_scalar(leat_graph *graph, int64_t value) {
 static leat_value bounds(leat_graph *graph, const leati_ints *boundaries, int64_t first,
                          int64_t last, leat_dtype dtype) {
     int64_t *values = leati_alloc((size_t)boundaries->count + 1, sizeof(*values));
-    if (values == NULL) {
+    if (values == NULL)
         return leat_graph_fail(graph, LEAT_RESOURCE_EXHAUSTED, "no memory for the boundaries");
-    }
     int count = 0;
-    if (first != 0) {
+    if (first != 0)
         values[count++] = first;
-    }
-    for (int i = 0; i < boundaries->count; i++) {
+    for (int i = 0; i < boundaries->count; i++)
         values[count++] = boundaries->values[i];
-    }
-    if (last != 0) {
+    if (last != 0)
         values[count++] = last;
-    }
     leat_value out = leat_op_cast(int64s(graph, values, count), dtype);
     leati_free(values);
     return out;
@@ -174,13 +169,11 @@ static int trace_key(void *context, leat_graph *graph, leat_value *out) {
         leat_graph_fail(graph, LEAT_UNIMPLEMENTED, "elements of more than 64 components");
         return -1;
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         arguments[i] = leat_graph_argument(graph, i);
-    }
     leat_value length;
-    if (!leati_graph_inline(graph, length_of(args), arguments, &length)) {
+    if (!leati_graph_inline(graph, length_of(args), arguments, &length))
         return -1;
-    }
     leat_dtype dtype = leat_value_dtype(length);
     leat_value from = bounds(graph, &args->bucket_boundaries, INT32_MIN, 0, dtype);
     leat_value to = bounds(graph, &args->bucket_boundaries, 0, INT32_MAX, dtype);
@@ -228,9 +221,8 @@ static int trace_reduce(void *context, leat_graph *graph, leat_value *out) {
     leat_value key = leat_graph_argument(graph, 0), window = leat_graph_argument(graph, 1);
     leat_value values[2] = {batch_size(args, key)};
     bool to_boundary = args->pad_to_bucket_boundary && !args->no_padding;
-    if (to_boundary) {
+    if (to_boundary)
         values[1] = boundary(args, key);
-    }
     leat_error err = {0};
     const leati_row *rows = &bucket_rows[args->no_padding ? DROP_REMAINDER : PADDING];
     json_t *json = leati_json_of_rows(rows, args, false, NULL, &err);
@@ -314,12 +306,10 @@ leat_dataset *leat_dataset_bucket_by_sequence_length(
             args.pad_to_bucket_boundary = options->pad_to_bucket_boundary;
             args.no_padding = options->no_padding;
             args.drop_remainder = options->drop_remainder;
-            if (options->padded_shapes != NULL) {
+            if (options->padded_shapes != NULL)
                 args.padded_shapes = *options->padded_shapes;
-            }
-            if (options->padding_values != NULL) {
+            if (options->padding_values != NULL)
                 args.padding_values = *options->padding_values;
-            }
         }
         dataset = leati_dataset_new(&leati_op_bucket_by_sequence_length, &args, &input, 1, err);
     }

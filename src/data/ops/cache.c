@@ -73,9 +73,8 @@ struct cache_shared {
 static void cache_unshare(void *shared) {
     struct cache_shared *both = shared;
     leati_cache_fill_free(both->fill);
-    if (both->store != NULL) {
+    if (both->store != NULL)
         leati_cache_store_free(both->store);
-    }
     leati_free(both);
 }
 
@@ -138,9 +137,8 @@ static leat_status begin_epoch(leati_node_state *node, struct cache_state *s, le
     s->mode = CACHE_WRITE;
     if (prefix == NULL) {
         leati_cache_store *store = store_of(node->dataset, err);
-        if (store == NULL) {
+        if (store == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
         s->rows = leati_cache_store_get(store);
         if (s->rows != NULL) {
             s->mode = CACHE_READ;
@@ -151,9 +149,8 @@ static leat_status begin_epoch(leati_node_state *node, struct cache_state *s, le
     }
     bool complete = false;
     leat_status status = leati_cache_file_complete(prefix, &complete, err);
-    if (status != LEAT_OK || !complete) {
+    if (status != LEAT_OK || !complete)
         return status == LEAT_OK ? open_input(node, s, err) : status;
-    }
     s->mode = CACHE_READ;
     return leati_cache_reader_open(prefix, &s->reader, err);
 }
@@ -183,9 +180,8 @@ static leat_status begin_list(leati_node_state *node, struct cache_state *s, lea
     s->begun = s->begun || status == LEAT_OK;
     if (status == LEAT_OK && prefix_of(node->dataset) == NULL && s->rows == NULL) {
         leati_cache_rows *rows = leati_cache_rows_new(err);
-        if (rows == NULL) {
+        if (rows == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
         leati_put_raw(&rows->origin, s->origin.data, s->origin.size);
         if (rows->origin.failed) {
             leati_cache_rows_unref(rows);
@@ -199,19 +195,16 @@ static leat_status begin_list(leati_node_state *node, struct cache_state *s, lea
 /* The files are begun when the first element is asked for. */
 static leat_status begin_writing(leati_node_state *node, struct cache_state *s, leat_error *err) {
     leat_status status = begin_list(node, s, err);
-    if (status == LEAT_OK && prefix_of(node->dataset) != NULL && s->writer == NULL &&
-        !s->complete) {
+    if (status == LEAT_OK && prefix_of(node->dataset) != NULL && s->writer == NULL && !s->complete)
         status = leati_cache_writer_open(prefix_of(node->dataset), &s->writer, err);
-    }
     return status;
 }
 
 static leat_status give_up(leati_node_state *node, struct cache_state *s, leat_status status,
                            leat_error *err) {
     int64_t outcomes = s->outcomes;
-    if (err != NULL) {
+    if (err != NULL)
         leati_prefix(err, "the cache is not kept");
-    }
     forget(node, s);
     s->mode = CACHE_PASS;
     s->outcomes = outcomes;
@@ -219,9 +212,8 @@ static leat_status give_up(leati_node_state *node, struct cache_state *s, leat_s
 }
 
 static leat_status publish(leati_node_state *node, struct cache_state *s, leat_error *err) {
-    if (s->complete) {
+    if (s->complete)
         return LEAT_OK;
-    }
     if (s->rows == NULL) {
         leati_cache_writer *writer = s->writer;
         s->writer = NULL;
@@ -230,9 +222,8 @@ static leat_status publish(leati_node_state *node, struct cache_state *s, leat_e
         return status == LEAT_OK ? LEAT_OK : give_up(node, s, status, err);
     }
     leati_cache_store *store = store_of(node->dataset, err);
-    if (store == NULL) {
+    if (store == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_cache_store_publish(store, s->rows);
     s->complete = true;
     return LEAT_OK;
@@ -242,21 +233,18 @@ static leat_status publish(leati_node_state *node, struct cache_state *s, leat_e
 static leat_status keep(leati_node_state *node, struct cache_state *s, int64_t n, leat_error *err) {
     int64_t begin = leati_input_begin(&s->input), known = node->dataset->inputs[0]->cardinality;
     leat_status status = LEAT_OK;
-    if (s->complete) {
+    if (s->complete)
         return LEAT_OK;
-    }
     if (s->writer != NULL) {
         status = leati_cache_writer_add(s->writer, &s->input.block, begin, n, err);
         return status == LEAT_OK ? LEAT_OK : give_up(node, s, status, err);
     }
     status = leati_cache_rows_add(s->rows, &s->input.block, begin, n, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     status = leati_budget_holder_set(&node->holder, s->rows->bytes, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return give_up(node, s, status, err);
-    }
     hold(node, s);
     return known >= 0 && s->rows->rows == known ? publish(node, s, err) : LEAT_OK;
 }
@@ -264,9 +252,8 @@ static leat_status keep(leati_node_state *node, struct cache_state *s, int64_t n
 static leati_tail cache_write(leati_node_state *node, struct cache_state *s, int64_t want,
                               leati_block *out, leat_error *err) {
     int64_t available = 0;
-    if (begin_writing(node, s, err) != LEAT_OK) {
+    if (begin_writing(node, s, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);
     if (available == 0) {
         leati_input_consume(&s->input, tail == LEATI_ERROR);
@@ -276,9 +263,8 @@ static leati_tail cache_write(leati_node_state *node, struct cache_state *s, int
     int64_t n = available < want ? available : want;
     leat_status status =
         leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, out, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = keep(node, s, n, err);
-    }
     if (status != LEAT_OK) {
         leati_block_clear(out);
         return LEATI_ERROR;
@@ -293,11 +279,10 @@ static leati_tail cache_write(leati_node_state *node, struct cache_state *s, int
 static leati_tail cache_read(const leati_node_state *node, struct cache_state *s, int64_t want,
                              leati_block *out, leat_error *err) {
     leat_status status = LEAT_OK;
-    if (s->reader != NULL) {
+    if (s->reader != NULL)
         status = leati_cache_reader_read(s->reader, node->dataset->spec, want, out, err);
-    } else if (s->position < s->rows->rows) {
+    else if (s->position < s->rows->rows)
         status = leati_cache_rows_view(s->rows, &s->cursor, s->position, want, out, err);
-    }
     if (status != LEAT_OK) {
         leati_block_clear(out);
         return LEATI_ERROR;
@@ -334,9 +319,8 @@ static leati_tail cache_advance(leati_node_state *node, void *state, int64_t n, 
     while (*passed < n && tail != LEATI_END) {
         tail = cache_pull(node, s, n - *passed, &block, err);
         *passed += block.n + (tail == LEATI_ERROR);
-        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED) {
+        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED)
             break;
-        }
     }
     leati_block_fini(&block);
     return tail == LEATI_ERROR && err->code != LEAT_CANCELLED ? LEATI_MORE : tail;
@@ -350,9 +334,8 @@ enum { FROM_ORIGIN = 0, FROM_ROWS };
 static leat_status save_reading(struct cache_state *s, leati_writer *out, leati_save_cost *cost,
                                 leat_error *err) {
     leati_put_int(out, s->position);
-    if (s->rows == NULL) {
+    if (s->rows == NULL)
         return LEAT_OK; /* the files have the rest */
-    }
     leati_put_int(out, s->rows->rows);
     if (s->rows->origin.size > 0 && cost->mode != LEAT_SAVE_DATA) {
         leati_put_uint(out, FROM_ORIGIN);
@@ -368,9 +351,8 @@ static leat_status save_reading(struct cache_state *s, leati_writer *out, leati_
 static leat_status save_writing(leati_node_state *node, struct cache_state *s, leati_writer *out,
                                 leati_save_cost *cost, leat_error *err) {
     leat_status status = begin_list(node, s, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_put_int(out, s->outcomes);
     if (s->origin.size > 0 && (cost->mode != LEAT_SAVE_DATA || s->rows == NULL)) {
         leati_put_uint(out, FROM_ORIGIN);
@@ -412,9 +394,8 @@ static leat_status restore_origin(leati_node_state *node, struct cache_state *s,
     leati_put_raw(&s->origin, origin, size);
     leat_status status = s->origin.failed ? leati_no_memory(err) : open_input(node, s, err);
     leati_reader in = {.data = origin, .size = size};
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_input_restore(&s->input, &in, err);
-    }
     s->begun = status == LEAT_OK;
     return status;
 }
@@ -438,9 +419,8 @@ static leat_status replay(leati_node_state *node, struct cache_state *s, int64_t
                                 node->name, (long long)s->outcomes);
         } else if (tail == LEATI_ERROR && s->outcomes == before) {
             status = local.code;
-            if (err != NULL) {
+            if (err != NULL)
                 *err = local;
-            }
         }
     }
     leati_block_fini(&block);
@@ -464,15 +444,12 @@ static leat_status restore_rows(leati_node_state *node, struct cache_state *s, u
     status = leati_get_bytes(in, &origin, &size, err);
     if (status == LEAT_OK && s->mode == CACHE_READ && s->rows != NULL &&
         s->rows->origin.size == size &&
-        (size == 0 || memcmp(s->rows->origin.data, origin, size) == 0)) {
+        (size == 0 || memcmp(s->rows->origin.data, origin, size) == 0))
         return LEAT_OK;
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = restore_origin(node, s, origin, size, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = begin_list(node, s, err);
-    }
     return status == LEAT_OK ? replay(node, s, INT64_MAX, rows, err) : status;
 }
 
@@ -490,24 +467,19 @@ static leat_status restore_file_position(const leati_node_state *node, struct ca
 
 static leat_status restore_reading(leati_node_state *node, struct cache_state *s, leati_reader *in,
                                    leat_error *err) {
-    if (prefix_of(node->dataset) != NULL) {
+    if (prefix_of(node->dataset) != NULL)
         return restore_file_position(node, s, in, err);
-    }
     int64_t position = 0, rows = 0;
     uint64_t from = 0;
     leat_status status = leati_get_int(in, &position, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &rows, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &from, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = restore_rows(node, s, from, rows, in, err);
-    }
-    if (status == LEAT_OK && s->mode == CACHE_WRITE) {
+    if (status == LEAT_OK && s->mode == CACHE_WRITE)
         status = publish(node, s, err);
-    }
     if (status == LEAT_OK && (s->rows->rows != rows || position < 0 || position > rows)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved position %lld of %lld", node->name,
                             (long long)position, (long long)rows);
@@ -522,9 +494,8 @@ static leat_status restore_writing(leati_node_state *node, struct cache_state *s
     int64_t outcomes = 0;
     uint64_t from = 0, complete = 0;
     leat_status status = leati_get_int(in, &outcomes, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &from, err);
-    }
     if (status == LEAT_OK && from == FROM_ROWS) {
         forget(node, s);
         s->mode = CACHE_WRITE;
@@ -541,15 +512,12 @@ static leat_status restore_writing(leati_node_state *node, struct cache_state *s
     const void *origin = NULL;
     size_t size = 0;
     bool done = s->reader != NULL; /* somebody else has completed the files meanwhile */
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_bytes(in, &origin, &size, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = restore_origin(node, s, origin, size, err);
-    }
-    if (status == LEAT_OK && done) {
+    if (status == LEAT_OK && done)
         s->mode = CACHE_PASS;
-    }
     return status == LEAT_OK ? replay(node, s, outcomes, -1, err) : status;
 }
 
@@ -558,9 +526,8 @@ static leat_status cache_restore(leati_node_state *node, void *state, leati_read
     struct cache_state *s = state;
     uint64_t mode = 0;
     leat_status status = leati_get_uint(in, &mode, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     switch (mode) {
     case CACHE_READ: return restore_reading(node, s, in, err);
     case CACHE_WRITE: return restore_writing(node, s, in, err);
@@ -596,9 +563,8 @@ static leat_status cache_at(leati_access *access, const int64_t *indices, int64_
                           "random access is not implemented for a cache in files; cache in memory");
     }
     struct cache_shared *both = leati_dataset_shared(dataset, err);
-    if (both == NULL) {
+    if (both == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     if (a->rows == NULL) {
         a->rows = leati_cache_store_get(both->store);
         a->cursor = (leati_cache_cursor){0};
@@ -607,9 +573,8 @@ static leat_status cache_at(leati_access *access, const int64_t *indices, int64_
         return leati_access_outside(indices[0],
                                     a->rows != NULL ? a->rows->rows : dataset->cardinality, err);
     }
-    if (a->rows != NULL) {
+    if (a->rows != NULL)
         return leati_cache_rows_view(a->rows, &a->cursor, indices[0], 1, out, err);
-    }
     int64_t bytes = 0;
     leat_status status = leati_cache_fill_row(both->fill, dataset->inputs[0], &a->cursor,
                                               indices[0], out, &bytes, err);

@@ -144,9 +144,8 @@ static void test_budget(void **state) {
         int64_t elements = 0, errors = 0;
         for (;;) {
             leat_status status = leat_iterator_next(iterator, &element, &err);
-            if (status == LEAT_OUT_OF_RANGE) {
+            if (status == LEAT_OUT_OF_RANGE)
                 break;
-            }
             if (status == LEAT_OK) {
                 assert_int_equal(*(const int64_t *)element.tensors[0].data, elements * 1000);
                 elements++;
@@ -189,16 +188,14 @@ static void check_file(struct cached *c, const char *expected) {
         size_t size = 0;
         dataset_append(&text, "");
         int64_t taken = dataset_take(iterator, k, &text);
-        if (leat_iterator_save(iterator, &data, &size, NULL, &err) != LEAT_OK) {
+        if (leat_iterator_save(iterator, &data, &size, NULL, &err) != LEAT_OK)
             fail_msg("not saved after %lld: %s", (long long)k, err.text);
-        }
         leat_iterator_free(iterator);
         leat_dataset_unref(dataset);
         dataset = dataset_made(cache_some, c);
         iterator = dataset_iterate(dataset, &options[k % 3]);
-        if (leat_iterator_restore(iterator, data, size, &err) != LEAT_OK) {
+        if (leat_iterator_restore(iterator, data, size, &err) != LEAT_OK)
             fail_msg("not restored after %lld: %s", (long long)k, err.text);
-        }
         dataset_take(iterator, -1, &text);
         assert_string_equal(text, expected);
         free(text);
@@ -206,9 +203,8 @@ static void check_file(struct cached *c, const char *expected) {
         leat_iterator_free(iterator);
         leat_dataset_unref(dataset);
         remove_files();
-        if (taken < k) {
+        if (taken < k)
             return;
-        }
     }
 }
 

@@ -177,9 +177,8 @@ leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, l
     leat_dataset **all = num_inputs < 0 ? NULL : leati_alloc((size_t)num_inputs + 1, sizeof(*all));
     if (all == NULL) {
         leat_dataset_unref(choice);
-        for (int i = 0; i < num_inputs; i++) {
+        for (int i = 0; i < num_inputs; i++)
             leat_dataset_unref(inputs[i]);
-        }
         if (num_inputs < 0) {
             leati_refuse(err, VALUE, "choose_from_datasets: num_inputs is %d; expected at least 1",
                          num_inputs);
@@ -188,9 +187,8 @@ leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, l
         }
         return NULL;
     }
-    for (int i = 0; i < num_inputs; i++) {
+    for (int i = 0; i < num_inputs; i++)
         all[i] = inputs[i];
-    }
     all[num_inputs] = choice;
     leat_dataset *dataset =
         leati_dataset_new(&leati_op_choose_from_datasets, &args, all, num_inputs + 1, err);

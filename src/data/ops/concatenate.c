@@ -23,21 +23,18 @@ static leat_spec *concatenate_spec(const leat_dataset *dataset, leat_error *err)
     leat_spec *spec = leati_spec_join(dataset->inputs[0]->spec, dataset->inputs[1]->spec, &local);
     if (spec == NULL) {
         leati_prefix(&local, "concatenate: the elements of the two datasets do not fit");
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
     }
     return spec;
 }
 
 static int64_t concatenate_cardinality(const leat_dataset *dataset) {
     int64_t a = dataset->inputs[0]->cardinality, b = dataset->inputs[1]->cardinality;
-    if (a == LEAT_INFINITE_CARDINALITY || b == LEAT_INFINITE_CARDINALITY) {
+    if (a == LEAT_INFINITE_CARDINALITY || b == LEAT_INFINITE_CARDINALITY)
         return LEAT_INFINITE_CARDINALITY;
-    }
-    if (a < 0 || b < 0) {
+    if (a < 0 || b < 0)
         return LEAT_UNKNOWN_CARDINALITY;
-    }
     return a > INT64_MAX - b ? LEAT_UNKNOWN_CARDINALITY : a + b;
 }
 
@@ -58,15 +55,12 @@ static leati_tail concatenate_pull(leati_node_state *node, void *state, int64_t 
     struct concatenate_state *s = state;
     for (;;) {
         leati_tail tail = leati_input_take(&s->inputs[s->at], want, out, err);
-        if (tail != LEATI_END || s->at == 1) {
+        if (tail != LEATI_END || s->at == 1)
             return tail;
-        }
-        if (out->n > 0) {
+        if (out->n > 0)
             return LEATI_MORE;
-        }
-        if (go_on(node, s, err) != LEAT_OK) {
+        if (go_on(node, s, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
     }
 }
 
@@ -77,15 +71,12 @@ static leati_tail concatenate_advance(leati_node_state *node, void *state, int64
         int64_t more = 0;
         leati_tail tail = leati_input_advance(&s->inputs[s->at], n - *passed, &more, err);
         *passed += more;
-        if (tail != LEATI_END || s->at == 1) {
+        if (tail != LEATI_END || s->at == 1)
             return tail;
-        }
-        if (*passed == n) {
+        if (*passed == n)
             return LEATI_MORE;
-        }
-        if (go_on(node, s, err) != LEAT_OK) {
+        if (go_on(node, s, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
     }
 }
 
@@ -106,9 +97,8 @@ static leat_status concatenate_restore(leati_node_state *node, void *state, leat
     struct concatenate_state *s = state;
     uint64_t at = 0, second = 0;
     leat_status status = leati_get_uint(in, &at, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &second, err);
-    }
     if (status == LEAT_OK && (at > 1 || at > second)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "concatenate: a saved position in input %llu",
                             (unsigned long long)at);
@@ -144,14 +134,12 @@ static leat_status concatenate_at(leati_access *access, const int64_t *indices, 
     int64_t first = access->node.dataset->inputs[0]->cardinality;
     n = leati_access_checked(access, indices, n, err);
     int64_t *below = n == 0 ? NULL : leati_access_indices(access, n, err);
-    if (below == NULL) {
+    if (below == NULL)
         return err->code;
-    }
     bool second = indices[0] >= first;
     int64_t run = 0;
-    for (; run < n && (indices[run] >= first) == second; run++) {
+    for (; run < n && (indices[run] >= first) == second; run++)
         below[run] = second ? indices[run] - first : indices[run];
-    }
     return leati_access_input(access, second, below, run, out, err);
 }
 

@@ -68,9 +68,8 @@ static bool is_real(leat_dtype dtype) {
 static leat_status check_number(const char *name, double value, leat_dtype dtype, leat_error *err) {
     double least = 0, greatest = 0;
     if (!integer_range(dtype, &least, &greatest) ||
-        (value == floor(value) && value >= least && value <= greatest)) {
+        (value == floor(value) && value >= least && value <= greatest))
         return LEAT_OK;
-    }
     return leati_refuse(err, VALUE,
                         "counter: %s is %g; expected a whole number from %.0f to %.0f for dtype %s",
                         name, value, least, greatest, leat_dtype_name(dtype));
@@ -119,9 +118,8 @@ static void counter_start(leati_node_state *node, void *state) {
 }
 
 #define FILL(type)                                                                                 \
-    for (int64_t i = 0; i < n; i++) {                                                              \
+    for (int64_t i = 0; i < n; i++)                                                                \
         ((type *)data)[i] = (type)(first + (uint64_t)i * step);                                    \
-    }                                                                                              \
     return
 
 static void fill_integers(leat_dtype dtype, uint64_t first, uint64_t step, int64_t n, void *data) {
@@ -187,9 +185,8 @@ static leati_tail counter_advance(leati_node_state *node, void *state, int64_t n
     (void)err;
     struct counter_state *s = state;
     const struct counter_args *args = node->dataset->args;
-    for (int64_t i = 0; i < n && is_real(args->dtype); i++) {
+    for (int64_t i = 0; i < n && is_real(args->dtype); i++)
         s->sum = following(args, s->sum);
-    }
     s->given += n;
     *passed = n;
     return LEATI_MORE;
@@ -214,9 +211,8 @@ static leat_status counter_restore(leati_node_state *node, void *state, leati_re
     struct counter_state *s = state;
     uint64_t bits = 0;
     leat_status status = leati_get_int(in, &s->given, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_fixed64(in, &bits, err);
-    }
     memcpy(&s->sum, &bits, sizeof(bits));
     return status;
 }
@@ -255,8 +251,7 @@ const leati_dataset_op leati_op_counter = {
 leat_dataset *leat_dataset_counter(double start, double step,
                                    const leat_dataset_counter_options *options, leat_error *err) {
     struct counter_args args = {.start = start, .step = step, .dtype = LEAT_INT64};
-    if (options != NULL && options->dtype != LEAT_INVALID) {
+    if (options != NULL && options->dtype != LEAT_INVALID)
         args.dtype = options->dtype;
-    }
     return leati_dataset_new(&leati_op_counter, &args, NULL, 0, err);
 }

@@ -140,18 +140,14 @@ static leat_status csv_check(leat_dataset *dataset, leat_error *err) {
     leat_compression compression;
     leat_error local = {0};
     leat_status status = leati_files_check(dataset, &args->filenames, NULL, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_defaults(args, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_columns(&args->select_cols, "select_cols", err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_columns(&args->exclude_cols, "exclude_cols", err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     if (args->select_cols.values != NULL && args->exclude_cols.values != NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "csv_dataset: select_cols and exclude_cols are both given; give one");
@@ -184,17 +180,14 @@ static leat_spec *csv_spec(const leat_dataset *dataset, leat_error *err) {
     }
     for (; made < count; made++) {
         children[made] = leat_spec_tensor(defaults->tensors[made].dtype, LEAT_SCALAR, err);
-        if (children[made] == NULL) {
+        if (children[made] == NULL)
             break;
-        }
     }
-    if (made == count) {
+    if (made == count)
         spec = leat_spec_tuple(children, (int)count, err);
-    } else {
-        while (made > 0) {
+    else
+        while (made > 0)
             leat_spec_unref(children[--made]);
-        }
-    }
     leati_free(children);
     return spec;
 }
@@ -222,22 +215,18 @@ static leati_file_outcome find_record(struct csv_reader *r, size_t *size, size_t
     leati_chunks *chunks = &r->chunks;
     enum place place = FIELD_START;
     for (size_t at = 0;; at++) {
-        if (chunks->end - chunks->begin == at &&
-            leati_chunks_need(chunks, at + 1, err) != LEAT_OK) {
+        if (chunks->end - chunks->begin == at && leati_chunks_need(chunks, at + 1, err) != LEAT_OK)
             return LEATI_FILE_ERROR;
-        }
         if (chunks->end - chunks->begin == at) {
-            if (leati_chunks_whole(chunks, err) != LEAT_OK) {
+            if (leati_chunks_whole(chunks, err) != LEAT_OK)
                 return LEATI_FILE_LOST; /* with what there is of the record */
-            }
             *size = *taken = at;
             return at > 0 ? LEATI_FILE_MORE : LEATI_FILE_END;
         }
         char byte = (char)chunks->data[chunks->begin + at];
         if (place != QUOTED && (byte == '\n' || byte == '\r')) {
-            if (byte == '\r' && leati_chunks_need(chunks, at + 2, err) != LEAT_OK) {
+            if (byte == '\r' && leati_chunks_need(chunks, at + 2, err) != LEAT_OK)
                 return LEATI_FILE_ERROR;
-            }
             bool both = byte == '\r' && chunks->end - chunks->begin > at + 1 &&
                         chunks->data[chunks->begin + at + 1] == '\n';
             *size = at;
@@ -281,23 +270,19 @@ static leat_string plain_field(const char *record, size_t size, size_t *at, char
     const char *text = record + *at;
     const char *end = size > *at ? memchr(text, delimiter, size - *at) : NULL;
     size_t length = end == NULL ? size - *at : (size_t)(end - text);
-    if (quotes && length > 0 && memchr(text, '"', length) != NULL) {
+    if (quotes && length > 0 && memchr(text, '"', length) != NULL)
         *mistake = "a quote stands inside; quote the whole field";
-    }
     *at += length;
     return (leat_string){.data = text, .size = length};
 }
 
 /* Is field number `field` taken? `taken` fields before it were. */
 static bool is_taken(const struct csv_args *args, int64_t field, int64_t taken) {
-    if (args->select_cols.values != NULL) {
+    if (args->select_cols.values != NULL)
         return taken < args->select_cols.count && args->select_cols.values[taken] == field;
-    }
-    for (int i = 0; i < args->exclude_cols.count; i++) {
-        if (args->exclude_cols.values[i] == field) {
+    for (int i = 0; i < args->exclude_cols.count; i++)
+        if (args->exclude_cols.values[i] == field)
             return false;
-        }
-    }
     return true;
 }
 
@@ -343,14 +328,12 @@ static leat_status parse_record(const struct csv_args *args, char *record, size_
                 leati_fail(err, LEAT_INVALID_ARGUMENT, "field %lld: %s", (long long)field, mistake);
         }
         if (is_taken(args, field, taken)) {
-            if (status == LEAT_OK && taken < columns) {
+            if (status == LEAT_OK && taken < columns)
                 status = put_field(args, sink, row, taken, text, err);
-            }
             taken++;
         }
-        if (at >= size) {
+        if (at >= size)
             break; /* no delimiter behind the field */
-        }
     }
     if (status == LEAT_OK && taken != columns) {
         status =
@@ -364,13 +347,11 @@ static leat_status parse_record(const struct csv_args *args, char *record, size_
 static const char *quoting_mistake(const struct csv_args *args, char *record, size_t size) {
     const char *mistake = NULL;
     char delimiter = args->field_delim[0];
-    for (size_t at = 0; mistake == NULL && args->use_quote_delim && at < size; at++) {
-        if (record[at] == '"') {
+    for (size_t at = 0; mistake == NULL && args->use_quote_delim && at < size; at++)
+        if (record[at] == '"')
             quoted_field(record, size, &at, delimiter, &mistake);
-        } else {
+        else
             plain_field(record, size, &at, delimiter, true, &mistake);
-        }
-    }
     return mistake;
 }
 
@@ -386,9 +367,8 @@ static leati_file_outcome pass_header(struct csv_reader *r, leat_error *err) {
                      r->chunks.stream.file->path);
         return LEATI_FILE_LOST;
     }
-    if (outcome != LEATI_FILE_MORE) {
+    if (outcome != LEATI_FILE_MORE)
         return outcome;
-    }
     const char *mistake =
         quoting_mistake(r->state->args, (char *)r->chunks.data + r->chunks.begin, size);
     if (mistake != NULL) {
@@ -412,12 +392,10 @@ static leati_file_outcome open_csv(const leati_files *files, leati_pools *pools,
     }
     r->state = s;
     if (leati_chunks_open(&r->chunks, path, s->compression, position, files->chunk_size, pools,
-                          err) != LEAT_OK) {
+                          err) != LEAT_OK)
         return LEATI_FILE_ERROR;
-    }
-    if (position == 0 && s->args->header) {
+    if (position == 0 && s->args->header)
         return pass_header(r, err);
-    }
     return LEATI_FILE_MORE;
 }
 
@@ -426,11 +404,9 @@ static leat_status share_window(struct csv_reader *r, const struct csv_sink *sin
                                 leat_error *err) {
     const leat_element *defaults = &r->state->args->record_defaults;
     leat_status status = LEAT_OK;
-    for (int c = 0; c < defaults->num_tensors && status == LEAT_OK; c++) {
-        if (defaults->tensors[c].dtype == LEAT_STRING) {
+    for (int c = 0; c < defaults->num_tensors && status == LEAT_OK; c++)
+        if (defaults->tensors[c].dtype == LEAT_STRING)
             status = leati_chunks_share(&r->chunks, sink->buffers[c], err);
-        }
-    }
     return status;
 }
 
@@ -450,9 +426,8 @@ static leati_file_outcome read_csv(void *reader, const leati_file_request *reque
             r->failed = *n > 0;
         } else {
             outcome = find_record(r, &size, &taken, &local);
-            if (outcome == LEATI_FILE_MORE && share_window(r, sink, &local) != LEAT_OK) {
+            if (outcome == LEATI_FILE_MORE && share_window(r, sink, &local) != LEAT_OK)
                 outcome = LEATI_FILE_ERROR;
-            }
         }
         if (outcome != LEATI_FILE_MORE) {
             *err = *n > 0 ? *err : local;
@@ -463,9 +438,8 @@ static leati_file_outcome read_csv(void *reader, const leati_file_request *reque
         leat_status status = parse_record(r->state->args, record, size, sink, sink->filled, &local);
         leati_chunks_take(&r->chunks, taken);
         if (status == LEAT_OK) {
-            if (sink->origins != NULL) {
+            if (sink->origins != NULL)
                 sink->origins[sink->filled] = leati_origin_at(number, at);
-            }
             sink->filled++;
             ++*n;
         } else {
@@ -487,9 +461,8 @@ static int64_t csv_position(const void *reader) {
 
 static void close_csv(void *reader) {
     struct csv_reader *r = reader;
-    if (r != NULL) {
+    if (r != NULL)
         leati_chunks_close(&r->chunks);
-    }
     leati_free(r);
 }
 
@@ -507,9 +480,8 @@ static leat_status csv_open(leati_node_state *node, void *state, leat_error *err
     s->num_columns = s->args->record_defaults.num_tensors;
     leat_status status =
         leat_compression_from_name(s->args->compression_type, &s->compression, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     return leati_files_open(&s->files, node, &format, &s->args->filenames, 0, s->args->buffer_size,
                             err);
 }
@@ -523,9 +495,8 @@ static leat_status take_buffers(struct csv_state *s, int64_t want, leat_buffer *
         buffers[c] =
             leati_pools_take(&s->files.pools, (size_t)want * leat_dtype_size(fallback->dtype), err);
         status = buffers[c] == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
-        if (status == LEAT_OK && fallback->dtype == LEAT_STRING && fallback->owner != NULL) {
+        if (status == LEAT_OK && fallback->dtype == LEAT_STRING && fallback->owner != NULL)
             status = leati_buffer_hold(buffers[c], fallback->owner, err);
-        }
     }
     return status;
 }
@@ -570,9 +541,8 @@ static leati_tail csv_pull(leati_node_state *node, void *state, int64_t want, le
         }
     }
     leati_free(sink.buffers);
-    if (n == 0) {
+    if (n == 0)
         leati_block_clear(out);
-    }
     out->n = n;
     return tail;
 }
@@ -626,9 +596,8 @@ leat_dataset *leat_dataset_csv(const char *const *filenames, int num_filenames,
     }
     args.record_defaults = *record_defaults;
     if (leati_files_view_names("csv_dataset", filenames, num_filenames, &args.filenames, err) ==
-        LEAT_OK) {
+        LEAT_OK)
         dataset = leati_dataset_new(&leati_op_csv_dataset, &args, NULL, 0, err);
-    }
     leati_free(args.filenames.values);
     return dataset;
 }

@@ -32,9 +32,8 @@ struct dense_to_ragged_state {
 
 static leat_status dense_to_ragged_check(leat_dataset *dataset, leat_error *err) {
     const struct dense_to_ragged_args *args = dataset->args;
-    if (args->row_splits_dtype == LEAT_INT32 || args->row_splits_dtype == LEAT_INT64) {
+    if (args->row_splits_dtype == LEAT_INT32 || args->row_splits_dtype == LEAT_INT64)
         return LEAT_OK;
-    }
     return leati_refuse(err, DTYPE,
                         "dense_to_ragged: row_splits_dtype is %s; expected int32 or int64",
                         leat_dtype_name(args->row_splits_dtype));
@@ -44,9 +43,8 @@ static leat_status dense_to_ragged_check(leat_dataset *dataset, leat_error *err)
 static int last_unknown(const leat_spec *leaf) {
     leat_shape shape = leat_spec_shape(leaf);
     int last = -1;
-    for (int32_t i = 0; i < shape.rank && leat_spec_get_kind(leaf) == LEAT_SPEC_TENSOR; i++) {
+    for (int32_t i = 0; i < shape.rank && leat_spec_get_kind(leaf) == LEAT_SPEC_TENSOR; i++)
         last = shape.dims[i] < 0 ? i : last;
-    }
     return last;
 }
 
@@ -73,9 +71,8 @@ static leat_status dense_to_ragged_open(leati_node_state *node, void *state, lea
     int count = 0;
     s->num_columns = leat_spec_num_components(spec);
     s->levels = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->levels));
-    if (s->levels == NULL) {
+    if (s->levels == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = leati_spec_leaves(spec, &leaves, &count, err);
     for (int l = 0; l < count && status == LEAT_OK; l++) {
         leat_shape shape = leat_spec_shape(leaves[l].spec);
@@ -98,11 +95,9 @@ static leat_status dense_to_ragged_open(leati_node_state *node, void *state, lea
 /* Can the rows of each level be counted? Dimensions may be large where another one is 0. */
 static bool countable(const leat_shape *shape, int levels) {
     int64_t rows = 1;
-    for (int i = 0; i <= levels; i++) {
-        if (__builtin_mul_overflow(rows, shape->dims[i], &rows)) {
+    for (int i = 0; i <= levels; i++)
+        if (__builtin_mul_overflow(rows, shape->dims[i], &rows))
             return false;
-        }
-    }
     return true;
 }
 
@@ -110,13 +105,11 @@ static bool countable(const leat_shape *shape, int levels) {
 static leat_status even_splits(const leat_shape *shape, int level, leat_tensor *out,
                                leat_error *err) {
     int64_t rows = 1, size = shape->dims[level + 1];
-    for (int i = 0; i <= level; i++) {
+    for (int i = 0; i <= level; i++)
         rows *= shape->dims[i];
-    }
     leat_status status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(rows + 1), out, err);
-    for (int64_t i = 0; status == LEAT_OK && i <= rows; i++) {
+    for (int64_t i = 0; status == LEAT_OK && i <= rows; i++)
         ((int64_t *)out->data)[i] = i * size;
-    }
     return status;
 }
 
@@ -126,17 +119,14 @@ static leat_status encode_row(leat_tensor row, int levels, leat_tensor *const *p
     leat_shape shape = leat_tensor_shape(&row);
     leat_tensor flat = row;
     flat.rank = row.rank - levels;
-    for (int i = 1; i <= levels; i++) {
+    for (int i = 1; i <= levels; i++)
         flat.dims[0] *= row.dims[i];
-    }
-    for (int i = 1; i < flat.rank; i++) {
+    for (int i = 1; i < flat.rank; i++)
         flat.dims[i] = row.dims[i + levels];
-    }
     parts[0][at] = flat; /* the reference moves on */
     leat_status status = LEAT_OK;
-    for (int l = 0; l < levels && status == LEAT_OK; l++) {
+    for (int l = 0; l < levels && status == LEAT_OK; l++)
         status = even_splits(&shape, l, &parts[l + 1][at], err);
-    }
     return status;
 }
 
@@ -150,16 +140,13 @@ static leat_status encode_column(const leati_column *column, int64_t n, int leve
         parts[p] = owners[p] == NULL ? NULL : leat_buffer_data(owners[p]);
         status = owners[p] == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
-    for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
+    for (int64_t i = 0; i < n && status == LEAT_OK; i++)
         status = encode_row(leati_column_tensor(column, i), levels, parts, i, err);
-    }
-    for (int p = 0; p <= levels; p++) {
-        if (status == LEAT_OK) {
+    for (int p = 0; p <= levels; p++)
+        if (status == LEAT_OK)
             leati_column_tensors(&out[p], p == 0 ? column->dtype : LEAT_INT64, owners[p]);
-        } else {
+        else
             leat_buffer_unref(owners[p]);
-        }
-    }
     return status;
 }
 
@@ -216,9 +203,8 @@ static leati_tail dense_to_ragged_pull(leati_node_state *node, void *state, int6
     }
     leat_status status =
         leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, &s->block, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = encode(node, s, out, err);
-    }
     leati_block_clear(&s->block);
     if (status != LEAT_OK) {
         leati_block_clear(out);

@@ -45,23 +45,20 @@ static leat_status add_numbers(const leati_node_state *node, struct enumerate_st
     const struct enumerate_args *args = node->dataset->args;
     int64_t n = s->block.n;
     leat_buffer *buffer = leati_pools_take(&s->pools, (size_t)n * sizeof(int64_t), err);
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status = leati_block_prepare(out, s->block.num_columns + 1, err);
     if (status != LEAT_OK) {
         leat_buffer_unref(buffer);
         return status;
     }
     int64_t *numbers = leat_buffer_data(buffer);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         numbers[i] = (int64_t)((uint64_t)args->start + (uint64_t)(s->position + i));
-    }
     leat_shape scalar = LEAT_SCALAR;
     leati_column_strided(&out->columns[0], LEAT_INT64, &scalar, numbers, sizeof(int64_t), buffer);
-    for (int c = 0; c < s->block.num_columns; c++) {
+    for (int c = 0; c < s->block.num_columns; c++)
         leati_column_copy(&s->block.columns[c], &out->columns[c + 1]);
-    }
     leati_column_copy(&s->block.origins, &out->origins);
     out->n = n;
     s->position += n;
@@ -72,9 +69,8 @@ static leat_status add_numbers(const leati_node_state *node, struct enumerate_st
 static int64_t numbers_left(const leati_node_state *node, const struct enumerate_state *s) {
     const struct enumerate_args *args = node->dataset->args;
     int64_t last = 0, left = 0;
-    if (__builtin_add_overflow(args->start, s->position, &last)) {
+    if (__builtin_add_overflow(args->start, s->position, &last))
         return 0;
-    }
     return __builtin_sub_overflow(INT64_MAX, last, &left) ? INT64_MAX : left;
 }
 
@@ -84,9 +80,8 @@ static leati_tail enumerate_pull(leati_node_state *node, void *state, int64_t wa
     int64_t available = 0;
     leati_block_clear(out);
     int64_t left = numbers_left(node, s);
-    if (left == 0) {
+    if (left == 0)
         return LEATI_END;
-    }
     want = left < want ? left : want;
     leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);
     if (available == 0) {
@@ -97,9 +92,8 @@ static leati_tail enumerate_pull(leati_node_state *node, void *state, int64_t wa
     int64_t n = available < want ? available : want;
     leat_status status =
         leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, &s->block, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = add_numbers(node, s, out, err);
-    }
     leati_block_clear(&s->block);
     if (status != LEAT_OK) {
         leati_block_clear(out);

@@ -51,13 +51,11 @@ static leat_status filter_open(leati_node_state *node, void *state, leat_error *
     struct filter_state *s = state;
     const leat_function *predicate = predicate_of(node->dataset);
     s->program = leati_program_new(predicate, err);
-    if (s->program == NULL) {
+    if (s->program == NULL)
         return err->code;
-    }
     s->scratch = leati_program_scratch_new(s->program, err);
-    if (s->scratch == NULL) {
+    if (s->scratch == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     s->one_by_one = leati_graph_function_has(predicate, LEATI_IMPURE | LEATI_STATEFUL) ||
                     !node->dataset->inputs[0]->replayable;
     s->input_pure = node->dataset->inputs[0]->pure;
@@ -66,12 +64,10 @@ static leat_status filter_open(leati_node_state *node, void *state, leat_error *
 
 /* How many rows of the input to look at for `want` more. */
 static int64_t rows_to_ask(const struct filter_state *s, int64_t want) {
-    if (s->one_by_one) {
+    if (s->one_by_one)
         return 1;
-    }
-    if (!s->input_pure || s->asked == 0) {
+    if (!s->input_pure || s->asked == 0)
         return want;
-    }
     double share = (double)(s->kept + 1) / (double)(s->asked + 1);
     double ask = (double)want / share;
     return ask < MOST_ASKED ? (int64_t)ask + 1 : MOST_ASKED;
@@ -95,17 +91,15 @@ static int64_t select_rows(const struct filter_state *s, int64_t most, uint32_t 
 static leat_status keep(struct filter_state *s, int64_t want, leati_block *out, leat_error *err) {
     int64_t looked = 0;
     leat_buffer *buffer = leati_pools_take(&s->pools, (size_t)s->flags.n * sizeof(uint32_t), err);
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     uint32_t *rows = leat_buffer_data(buffer);
     int64_t n = select_rows(s, want, rows, &looked);
     leat_status status = LEAT_OK;
-    if (n == looked) {
+    if (n == looked)
         status = leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, out, err);
-    } else if (n > 0) {
+    else if (n > 0)
         status = leati_block_select(&s->input.block, rows, buffer, n, out, err);
-    }
     leat_buffer_unref(buffer);
     if (status == LEAT_OK) {
         leati_input_consume(&s->input, looked);
@@ -188,9 +182,8 @@ const leati_dataset_op leati_op_filter = {
 leat_dataset *leat_dataset_filter(leat_dataset *input, leat_function *predicate, leat_error *err) {
     leat_dataset *dataset = NULL;
     if (predicate == NULL) {
-        if (err != NULL && err->code == LEAT_OK) {
+        if (err != NULL && err->code == LEAT_OK)
             leati_fail(err, LEAT_INVALID_ARGUMENT, "filter: predicate is NULL; pass a function");
-        }
         leat_dataset_unref(input);
         return NULL;
     }

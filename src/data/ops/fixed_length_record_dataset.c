@@ -88,9 +88,8 @@ static leati_file_outcome check_file(const struct fixed_args *args, const leati_
                                      const char *path, leat_error *err) {
     int64_t left = leati_stream_left(&chunks->stream), around = args->header_bytes;
     around += args->footer_bytes;
-    if (left < 0) {
+    if (left < 0)
         return LEATI_FILE_MORE;
-    }
     int64_t size = left + chunks->position;
     if (size < around) {
         leati_fail_in_file(err, LEAT_INTERNAL, path, -1, false,
@@ -114,9 +113,8 @@ static leati_file_outcome check_file(const struct fixed_args *args, const leati_
 static leati_file_outcome pass_header(const struct fixed_args *args, leati_chunks *chunks,
                                       const char *path, leat_error *err) {
     for (int64_t left = args->header_bytes; left > 0;) {
-        if (leati_chunks_need(chunks, 1, err) != LEAT_OK) {
+        if (leati_chunks_need(chunks, 1, err) != LEAT_OK)
             return LEATI_FILE_ERROR;
-        }
         size_t have = chunks->end - chunks->begin;
         if (have == 0) {
             leati_fail_in_file(err, LEAT_INTERNAL, path, -1, false,
@@ -135,9 +133,8 @@ static leati_file_outcome open_fixed(const leati_files *files, leati_pools *pool
                                      int64_t position, void **reader, leat_error *err) {
     const struct fixed_state *s = (const struct fixed_state *)files;
     leat_compression compression = LEAT_COMPRESSION_NONE;
-    if (check_sizes(s->args, &compression, err) != LEAT_OK) {
+    if (check_sizes(s->args, &compression, err) != LEAT_OK)
         return LEATI_FILE_LOST;
-    }
     struct fixed_reader *r = leati_alloc_zero(1, sizeof(*r));
     *reader = r;
     if (r == NULL) {
@@ -147,9 +144,8 @@ static leati_file_outcome open_fixed(const leati_files *files, leati_pools *pool
     r->record_bytes = (size_t)s->args->record_bytes;
     r->footer_bytes = (size_t)s->args->footer_bytes;
     if (leati_chunks_open(&r->chunks, path, compression, position, files->chunk_size, pools, err) !=
-        LEAT_OK) {
+        LEAT_OK)
         return LEATI_FILE_ERROR;
-    }
     leati_file_outcome outcome = check_file(s->args, &r->chunks, path, err);
     return outcome == LEATI_FILE_MORE && position == 0 ? pass_header(s->args, &r->chunks, path, err)
                                                        : outcome;
@@ -157,12 +153,10 @@ static leati_file_outcome open_fixed(const leati_files *files, leati_pools *pool
 
 /* What stands where no whole record is left. */
 static leati_file_outcome finish(const struct fixed_reader *r, size_t window, leat_error *err) {
-    if (leati_chunks_whole(&r->chunks, err) != LEAT_OK) {
+    if (leati_chunks_whole(&r->chunks, err) != LEAT_OK)
         return LEATI_FILE_LOST;
-    }
-    if (window == r->footer_bytes) {
+    if (window == r->footer_bytes)
         return LEATI_FILE_END;
-    }
     leati_fail_in_file(err, LEAT_DATA_LOSS, r->chunks.stream.file->path, -1, false,
                        "%zu bytes after the last whole record; expected a footer of %zu, and "
                        "records of %zu",
@@ -180,12 +174,11 @@ static leati_file_outcome read_fixed(void *reader, const leati_file_request *req
         leat_status status = leati_chunks_need(chunks, need, &local);
         size_t window = chunks->end - chunks->begin;
         leati_file_outcome outcome = status != LEAT_OK ? LEATI_FILE_ERROR : LEATI_FILE_MORE;
-        if (status == LEAT_OK && window < need) {
+        if (status == LEAT_OK && window < need)
             outcome = finish(r, window, &local);
-        } else if (status == LEAT_OK && request->records != NULL &&
-                   leati_chunks_share(chunks, request->owner, &local) != LEAT_OK) {
+        else if (status == LEAT_OK && request->records != NULL &&
+                 leati_chunks_share(chunks, request->owner, &local) != LEAT_OK)
             outcome = LEATI_FILE_ERROR;
-        }
         if (outcome != LEATI_FILE_MORE) {
             *err = *n > 0 ? *err : local;
             return *n > 0 ? LEATI_FILE_MORE : outcome;
@@ -207,9 +200,8 @@ static int64_t fixed_position(const void *reader) {
 
 static void close_fixed(void *reader) {
     struct fixed_reader *r = reader;
-    if (r != NULL) {
+    if (r != NULL)
         leati_chunks_close(&r->chunks);
-    }
     leati_free(r);
 }
 
@@ -276,9 +268,8 @@ leat_dataset *leat_dataset_fixed_length_record(
     struct fixed_args args = args_of(record_bytes, options);
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("fixed_length_record_dataset", filenames, num_filenames,
-                               &args.filenames, err) == LEAT_OK) {
+                               &args.filenames, err) == LEAT_OK)
         dataset = leati_dataset_new(&leati_op_fixed_length_record_dataset, &args, NULL, 0, err);
-    }
     leati_free(args.filenames.values);
     return dataset;
 }

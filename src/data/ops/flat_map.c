@@ -48,9 +48,8 @@ static leat_spec *flat_map_spec(const leat_dataset *dataset, leat_error *err) {
 static leat_status flat_map_open(leati_node_state *node, void *state, leat_error *err) {
     struct flat_map_state *s = state;
     leat_status status = leati_inner_init(&s->caller, node, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_input_open(&s->input, node, 0, err);
-    }
     s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
 }
@@ -81,15 +80,13 @@ static leat_status open_inner(leati_node_state *node, struct flat_map_state *s, 
 /* Makes sure that an inner iteration is open: MORE, or END or ERROR of the input, or the function's
  * error. */
 static leati_tail next_inner(leati_node_state *node, struct flat_map_state *s, leat_error *err) {
-    if (s->open) {
+    if (s->open)
         return LEATI_MORE;
-    }
     int64_t available = 0;
     leati_tail tail = leati_input_peek(&s->input, 1, NULL, &available, err);
     if (available == 0) {
-        if (tail == LEATI_ERROR) {
+        if (tail == LEATI_ERROR)
             next_call(s);
-        }
         return tail;
     }
     if (open_inner(node, s, err) != LEAT_OK) {
@@ -109,13 +106,11 @@ static leati_tail flat_map_pull(leati_node_state *node, void *state, int64_t wan
             return tail;
         }
         tail = leati_input_take(&s->inner, want, out, err);
-        if (tail != LEATI_END) {
+        if (tail != LEATI_END)
             return tail;
-        }
         next_call(s);
-        if (out->n > 0) {
+        if (out->n > 0)
             return LEATI_MORE;
-        }
     }
 }
 
@@ -129,16 +124,14 @@ static leati_tail flat_map_advance(leati_node_state *node, void *state, int64_t 
             ++*passed; /* one error outcome, as before */
             continue;
         }
-        if (tail != LEATI_MORE) {
+        if (tail != LEATI_MORE)
             return tail;
-        }
         tail = leati_input_advance(&s->inner, n - *passed, &more, err);
         *passed += more;
-        if (tail == LEATI_END) {
+        if (tail == LEATI_END)
             next_call(s);
-        } else if (tail == LEATI_ERROR) {
+        else if (tail == LEATI_ERROR)
             return tail;
-        }
     }
     return LEATI_MORE;
 }
@@ -149,16 +142,14 @@ static leati_tail flat_map_skip(leati_node_state *node, void *state, int64_t n, 
     while (*skipped < n) {
         leati_tail tail = next_inner(node, s, err);
         int64_t more = 0;
-        if (tail != LEATI_MORE) {
+        if (tail != LEATI_MORE)
             return tail;
-        }
         tail = leati_input_skip(&s->inner, n - *skipped, &more, err);
         *skipped += more;
-        if (tail == LEATI_END) {
+        if (tail == LEATI_END)
             next_call(s);
-        } else if (tail == LEATI_ERROR) {
+        else if (tail == LEATI_ERROR)
             return tail;
-        }
     }
     return LEATI_MORE;
 }
@@ -178,15 +169,12 @@ static leat_status flat_map_restore(leati_node_state *node, void *state, leati_r
     struct flat_map_state *s = state;
     uint64_t open = 0;
     leat_status status = leati_get_int(in, &s->call, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &open, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_input_restore(&s->input, in, err);
-    }
-    if (status != LEAT_OK || open == 0) {
+    if (status != LEAT_OK || open == 0)
         return status;
-    }
     int64_t available = 0;
     leat_error local = {0};
     leati_input_peek(&s->input, 1, NULL, &available, &local);

@@ -74,9 +74,8 @@ static leati_generator *generator_of(const leat_dataset *dataset) {
 
 static leat_status generator_check(leat_dataset *dataset, leat_error *err) {
     struct generator_args *args = dataset->args;
-    if (args->functions != NULL) {
+    if (args->functions != NULL)
         return LEAT_OK;
-    }
     if (args->generator == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "from_generator: generator is missing; give the name of a registered "
@@ -109,12 +108,10 @@ static leat_status generator_writable(const leat_dataset *dataset, leat_error *e
 
 static bool same_structure(const leat_spec *a, const leat_spec *b) {
     leat_spec_kind kind = leat_spec_get_kind(a);
-    if (leat_spec_get_kind(b) != kind) {
+    if (leat_spec_get_kind(b) != kind)
         return false;
-    }
-    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT) {
+    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT)
         return leat_spec_num_components(a) == leat_spec_num_components(b);
-    }
     int count = leat_spec_num_children(a);
     bool same = leat_spec_num_children(b) == count;
     for (int i = 0; i < count && same; i++) {
@@ -164,9 +161,8 @@ static leat_status fit(struct generator_state *s, const leat_spec *signature, le
     if (s->value.spec == NULL || !same_structure(signature, s->value.spec)) {
         char texts[2][128] = {"", "nothing"};
         leat_spec_print(signature, texts[0], sizeof(texts[0]));
-        if (s->value.spec != NULL) {
+        if (s->value.spec != NULL)
             leat_spec_print(s->value.spec, texts[1], sizeof(texts[1]));
-        }
         return leati_refuse(err, STRUCTURE,
                             "the generator gave %s; expected the structure of output_signature, %s",
                             texts[1], texts[0]);
@@ -175,14 +171,12 @@ static leat_status fit(struct generator_state *s, const leat_spec *signature, le
     for (int c = 0; c < s->num_components && status == LEAT_OK; c++) {
         leat_tensor *tensor = &s->value.tensors[c];
         leat_dtype dtype = leat_spec_component_dtype(signature, c);
-        if (tensor->dtype != dtype && is_number(tensor->dtype) && is_number(dtype)) {
+        if (tensor->dtype != dtype && is_number(tensor->dtype) && is_number(dtype))
             status = cast(s, signature, c, err);
-        }
         if (status == LEAT_OK) {
             status = leati_spec_check_tensor(signature, c, tensor, err);
-            if (status != LEAT_OK) {
+            if (status != LEAT_OK)
                 return leati_prefix(err, "a value of the generator does not fit output_signature");
-            }
         }
         if (status == LEAT_OK && tensor->owner == NULL) {
             leat_tensor copy = {0};
@@ -201,16 +195,14 @@ static leat_status generator_op_open(leati_node_state *node, void *state, leat_e
     s->num_components = leat_spec_num_components(signature);
     s->casts = leati_alloc_zero((size_t)s->num_components, sizeof(leat_function *));
     s->cast_from = leati_alloc_zero((size_t)s->num_components, sizeof(*s->cast_from));
-    if (s->casts == NULL || s->cast_from == NULL) {
+    if (s->casts == NULL || s->cast_from == NULL)
         return leati_no_memory(err);
-    }
     return leati_join_init(&s->join, signature, err);
 }
 
 static void stop(leati_node_state *node, struct generator_state *s) {
-    if (s->running) {
+    if (s->running)
         leati_generator_close(generator_of(node->dataset), s->run);
-    }
     s->running = false;
     s->run = NULL;
 }
@@ -250,13 +242,11 @@ static leati_tail take_one(leati_node_state *node, struct generator_state *s, le
     }
     s->outcomes++;
     status = fit(s, args_of(node->dataset)->output_signature, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_of_element(&s->value, &s->row, err);
-    }
     int64_t rows = 1;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_join_rows(&s->join, &s->row, 0, &rows, out, err);
-    }
     leati_block_clear(&s->row);
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
 }
@@ -265,22 +255,19 @@ static leati_tail generator_pull(leati_node_state *node, void *state, int64_t wa
                                  leati_block *out, leat_error *err) {
     struct generator_state *s = state;
     leati_block_clear(out);
-    if (s->done) {
+    if (s->done)
         return LEATI_END;
-    }
     if (!s->running && start(node, s, err) != LEAT_OK) {
         stop(node, s);
         s->done = true;
         s->outcomes++;
         return LEATI_ERROR;
     }
-    if (leati_join_begin(&s->join, want, out, err) != LEAT_OK) {
+    if (leati_join_begin(&s->join, want, out, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     leati_tail tail = LEATI_MORE;
-    while (!leati_join_full(&s->join, out) && tail == LEATI_MORE) {
+    while (!leati_join_full(&s->join, out) && tail == LEATI_MORE)
         tail = take_one(node, s, out, err);
-    }
     return tail;
 }
 
@@ -304,9 +291,8 @@ static leat_status generator_restore(leati_node_state *node, void *state, leati_
     uint64_t done = 0;
     stop(node, s);
     leat_status status = leati_get_int(in, &s->outcomes, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &done, err);
-    }
     if (status == LEAT_OK && s->outcomes < 0) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: %lld saved outcomes", node->name,
                             (long long)s->outcomes);
@@ -332,9 +318,8 @@ static void generator_op_close(leati_node_state *node, void *state) {
     leati_join_fini(&s->join);
     leat_element_fini(&s->value);
     leati_block_fini(&s->row);
-    for (int c = 0; s->casts != NULL && c < s->num_components; c++) {
+    for (int c = 0; s->casts != NULL && c < s->num_components; c++)
         leat_function_unref(s->casts[c]);
-    }
     leati_free(s->casts);
     leati_free(s->cast_from);
 }
@@ -369,9 +354,8 @@ static leat_dataset *make(leati_generator *generator, leat_spec *output_signatur
     struct generator_args all = {.generator = generator->name,
                                  .functions = &generator->object,
                                  .output_signature = output_signature};
-    if (args != NULL) {
+    if (args != NULL)
         all.args = *args;
-    }
     return leati_dataset_new(&leati_op_from_generator, &all, NULL, 0, err);
 }
 

@@ -20,12 +20,10 @@ struct counting {
 
 static leat_status open_run(void *context, const leat_element *args, void **run, leat_error *err) {
     struct counting *c = context;
-    if (c->open_code != LEAT_OK) {
+    if (c->open_code != LEAT_OK)
         return leati_fail(err, c->open_code, "not today");
-    }
-    if (args->num_tensors > 0) {
+    if (args->num_tensors > 0)
         c->limit = *(const int64_t *)args->tensors[0].data;
-    }
     c->places[c->opened % 8] = 0;
     *run = &c->places[c->opened++ % 8];
     return LEAT_OK;
@@ -34,9 +32,8 @@ static leat_status open_run(void *context, const leat_element *args, void **run,
 static leat_status next_value(void *context, void *run, leat_element *out, leat_error *err) {
     struct counting *c = context;
     int64_t *place = run;
-    if (*place == c->limit) {
+    if (*place == c->limit)
         return c->code == LEAT_OK ? LEAT_OUT_OF_RANGE : (err->text[0] = 0, c->code);
-    }
     c->given = (*place)++;
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &c->given);
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);

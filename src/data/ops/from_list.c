@@ -41,9 +41,8 @@ static leat_status from_list_check(leat_dataset *dataset, leat_error *err) {
             "from_list: elements have ragged or sparse tensors; expected dense ones, "
             "or use from_tensors for each and concatenate");
     }
-    if (leat_spec_get_kind(spec) == LEAT_SPEC_TUPLE && leat_spec_num_children(spec) > 0) {
+    if (leat_spec_get_kind(spec) == LEAT_SPEC_TUPLE && leat_spec_num_children(spec) > 0)
         return LEAT_OK;
-    }
     return leati_refuse(
         err, VALUE, "from_list: elements is no list, or it is empty; expected one element or more");
 }
@@ -56,9 +55,8 @@ static leat_spec *from_list_spec(const leat_dataset *dataset, leat_error *err) {
         leat_spec *both = leati_spec_join(spec, leat_spec_child(list, i), err);
         leat_spec_unref(spec);
         spec = both;
-        if (spec == NULL) {
+        if (spec == NULL)
             leati_prefix(err, "from_list: element %d", i);
-        }
     }
     return spec;
 }
@@ -91,9 +89,8 @@ static leati_tail from_list_pull(leati_node_state *node, void *state, int64_t wa
                                  leati_block *out, leat_error *err) {
     struct from_list_state *s = state;
     int64_t left = from_list_cardinality(node->dataset) - s->next, n = left < want ? left : want;
-    if (list_rows(node->dataset, NULL, s->next, n, out, err) != LEAT_OK) {
+    if (list_rows(node->dataset, NULL, s->next, n, out, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     s->next += n;
     return n == left ? LEATI_END : LEATI_MORE;
 }
@@ -148,8 +145,7 @@ const leati_dataset_op leati_op_from_list = {
 
 leat_dataset *leat_dataset_from_list(const leat_element *elements, leat_error *err) {
     struct from_list_args args = {0};
-    if (elements != NULL) {
+    if (elements != NULL)
         args.elements = *elements;
-    }
     return leati_dataset_new(&leati_op_from_list, &args, NULL, 0, err);
 }

@@ -85,9 +85,8 @@ static leat_status slices_check(leat_dataset *dataset, leat_error *err) {
     leati_leaves leaves = {0};
     int64_t first = 0;
     leat_status status = leati_leaves_init(&leaves, args->tensors.spec, err);
-    for (int l = 0; l < leaves.count && status == LEAT_OK; l++) {
+    for (int l = 0; l < leaves.count && status == LEAT_OK; l++)
         status = check_leaf(&leaves.items[l], tensors, l > 0, &first, err);
-    }
     leati_leaves_fini(&leaves);
     return status;
 }
@@ -120,9 +119,8 @@ static int64_t slices_cardinality(const leat_dataset *dataset) {
     const leat_tensor *tensors = tensors_of(dataset);
     const leat_spec *leaf = NULL;
     int begin = 0;
-    for (int l = 0; leaf == NULL || leat_spec_num_components(leaf) == 0; l++) {
+    for (int l = 0; leaf == NULL || leat_spec_num_components(leaf) == 0; l++)
         leaf = leati_row_values_leaf(args->tensors.spec, l, &begin);
-    }
     switch (leat_spec_get_kind(leaf)) {
     case LEAT_SPEC_SPARSE: return ((const int64_t *)tensors[2].data)[0];
     case LEAT_SPEC_RAGGED:
@@ -145,12 +143,10 @@ static leati_tail slices_pull(leati_node_state *node, void *state, int64_t want,
     struct slices_state *s = state;
     int64_t left = s->rows - s->next, n = left < want ? left : want;
     leati_block_clear(out);
-    if (n == 0) {
+    if (n == 0)
         return LEATI_END;
-    }
-    if (leati_rows_cut(&s->leaves, &s->whole, 0, s->next, n, out, err) != LEAT_OK) {
+    if (leati_rows_cut(&s->leaves, &s->whole, 0, s->next, n, out, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     s->next += n;
     return n == left ? LEATI_END : LEATI_MORE;
 }
@@ -202,18 +198,15 @@ static leat_status slices_at(leati_access *access, const int64_t *indices, int64
                       : leati_rows_cut(&a->leaves, &a->whole, 0, indices[0], 1, out, err);
     }
     leat_buffer *buffer = leati_pools_take(&a->pools, (size_t)n * sizeof(uint32_t), err);
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     uint32_t *rows = leat_buffer_data(buffer);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         rows[i] = (uint32_t)indices[i];
-    }
     leat_status status =
         leati_rows_cut(&a->leaves, &a->whole, 0, 0, dataset->cardinality, &a->all, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_select(&a->all, rows, buffer, n, out, err);
-    }
     leat_buffer_unref(buffer);
     leati_block_clear(&a->all);
     return status;

@@ -70,12 +70,10 @@ static leati_tail tensors_pull(leati_node_state *node, void *state, int64_t want
     struct tensors_state *s = state;
     const struct tensors_args *args = node->dataset->args;
     leati_block_clear(out);
-    if (s->given) {
+    if (s->given)
         return LEATI_END;
-    }
-    if (leati_block_of_element(&args->tensors, out, err) != LEAT_OK) {
+    if (leati_block_of_element(&args->tensors, out, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     s->given = true;
     return LEATI_END;
 }

@@ -48,9 +48,8 @@ static leat_status global_check(leat_dataset *dataset, leat_error *err) {
     bool judged = args->resolved;
     leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
     leat_status status = judged ? LEAT_OK : leati_access_check(input, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return leati_prefix(err, "global_shuffle");
-    }
     return input->cardinality > 0
                ? LEAT_OK
                : leati_refuse(err, VALUE,
@@ -94,13 +93,11 @@ static leat_status global_open(leati_node_state *node, void *state, leat_error *
     s->iteration = *node->iteration;
     s->generator = leati_dataset_shared(node->dataset, err);
     s->indices = leati_alloc(MOST_ASKED, sizeof(*s->indices));
-    if (s->generator == NULL || s->indices == NULL) {
+    if (s->generator == NULL || s->indices == NULL)
         return s->generator == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_no_memory(err);
-    }
     s->input = leati_access_open(node->dataset->inputs[0], &s->iteration, node, true, err);
-    if (s->input == NULL) {
+    if (s->input == NULL)
         return err->code;
-    }
     begin_epoch(node, s);
     return LEAT_OK;
 }
@@ -115,14 +112,12 @@ static leati_tail global_pull(leati_node_state *node, void *state, int64_t want,
         leati_block_clear(out);
         return LEATI_END;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         s->indices[i] = (int64_t)leati_permutation_at(&s->order, (uint64_t)(s->position + i));
-    }
     leat_status status = leati_access_get(s->input, s->indices, n, out, err);
     s->position += status == LEAT_OK ? out->n : 1;
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return LEATI_ERROR;
-    }
     return s->position == s->count ? LEATI_END : LEATI_MORE;
 }
 
@@ -145,9 +140,8 @@ static leat_status global_save(leati_node_state *node, void *state, leati_writer
     struct global_state *s = state;
     leati_put_int(out, s->position);
     leati_put_int(out, s->epoch);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         leati_put_uint(out, s->key[i]);
-    }
     return LEAT_OK;
 }
 
@@ -156,9 +150,8 @@ static leat_status global_restore(leati_node_state *node, void *state, leati_rea
     struct global_state *s = state;
     uint64_t key[3] = {0};
     leat_status status = leati_get_int(in, &s->position, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->epoch, err);
-    }
     for (int i = 0; i < 3 && status == LEAT_OK; i++) {
         status = leati_get_uint(in, &key[i], err);
         s->key[i] = (uint32_t)key[i];
@@ -168,9 +161,8 @@ static leat_status global_restore(leati_node_state *node, void *state, leati_rea
                             "global_shuffle: a saved position of %lld; expected 0 to %lld",
                             (long long)s->position, (long long)s->count);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         set_order(node, s);
-    }
     return status;
 }
 

@@ -142,9 +142,8 @@ static void test_refused(void **state) {
         err = (leat_error){0};
         assert_null(leat_dataset_global_shuffle(inputs[i], NULL, &err));
         assert_int_equal(err.code, expected[i].code);
-        if (strstr(err.text, expected[i].text) == NULL) {
+        if (strstr(err.text, expected[i].text) == NULL)
             fail_msg("expected \"%s\" in \"%s\"", expected[i].text, err.text);
-        }
     }
 }
 

@@ -83,9 +83,8 @@ static leat_spec *reducer_function_input(const void *all, leat_dataset *const *i
     default:
         if (args->reduce_func != NULL) {
             const leat_spec *both = leat_function_input(function_of(args->reduce_func));
-            if (leat_spec_get_kind(both) == LEAT_SPEC_TUPLE) {
+            if (leat_spec_get_kind(both) == LEAT_SPEC_TUPLE)
                 return leat_spec_ref(leat_spec_child(both, 0));
-            }
         }
     }
     leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -108,9 +107,8 @@ static leat_status reducer_check(leat_dataset *dataset, leat_error *err) {
     const leat_spec *element = dataset->inputs[0]->spec;
     leat_status status = leati_keys_check_function(op, "key_func", function_of(args->key_func),
                                                    leat_spec_ref(element), err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_spec *key = int64_scalar(err);
     status = key == NULL ? LEAT_RESOURCE_EXHAUSTED
                          : leati_apply_check_function(op, "init_func", function_of(args->init_func),
@@ -122,9 +120,8 @@ static leat_status reducer_check(leat_dataset *dataset, leat_error *err) {
                                   leat_function_output(function_of(args->init_func)), element,
                                   reduce == NULL ? NULL : leat_function_output(reduce), err);
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_spec *state = leati_fold_state(leat_function_output(function_of(args->init_func)),
                                         function_of(args->reduce_func), err);
     status = state == NULL ? LEAT_RESOURCE_EXHAUSTED
@@ -150,12 +147,10 @@ static leat_status reducer_open(leati_node_state *node, void *state, leat_error 
     struct reducer_state *s = state;
     const struct reducer_args *args = node->dataset->args;
     leat_status status = leati_apply_open(&s->init, args->init_func, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_apply_open(&s->reduce, args->reduce_func, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_apply_open(&s->finalize, args->finalize_func, err);
-    }
     if (status == LEAT_OK) {
         s->spec = leati_fold_state(leat_function_output(function_of(args->init_func)),
                                    function_of(args->reduce_func), err);
@@ -190,12 +185,10 @@ static void put_back(struct reducer_state *s, const uint32_t *order, int64_t fir
 /* The result of a call, whose components must fit, becomes the state in an empty slot. */
 static leat_status keep_result(struct reducer_state *s, uint32_t slot, leat_error *err) {
     leat_status status = leati_fold_split(&s->result, s->spec, &s->row, NULL, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_fold_compact(&s->row, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         leati_reservoir_put(&s->states, &slot, 1, &s->row, 0);
-    }
     leati_block_clear(&s->row);
     leati_block_clear(&s->result);
     return status;
@@ -208,22 +201,17 @@ static leat_status add_key(leati_node_state *node, struct reducer_state *s, int6
     if (status == LEAT_OK) {
         status = leati_run_rows(node, s->init.program, s->init.scratch, &s->row, 0, 1,
                                 s->keys.calls, &s->result, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             leati_apply_as_internal("init_func", err);
-        }
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_key_table_reserve(&s->table, err);
-    }
-    if (status == LEAT_OK && s->states.size == s->table.count) {
+    if (status == LEAT_OK && s->states.size == s->table.count)
         status = leati_reservoir_grow(&s->states, 1, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = keep_result(s, s->table.count, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_key_table_add(&s->table, key, err);
-    }
     leati_block_clear(&s->row);
     return status;
 }
@@ -233,22 +221,18 @@ static leat_status add_row(leati_node_state *node, struct reducer_state *s, size
                            leat_error *err) {
     const leati_input *input = &s->keys.input;
     leat_status status = take_states(s, NULL, (int64_t)slot, 1, &s->state, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_fold_join(&s->state, &input->block, leati_input_begin(input), &s->in, err);
-    }
     if (status == LEAT_OK) {
         status = leati_run_rows(node, s->reduce.program, s->reduce.scratch, &s->in, 0, 1,
                                 s->keys.calls, &s->result, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             leati_apply_as_internal("reduce_func", err);
-        }
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = keep_result(s, slot, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         put_back(s, NULL, (int64_t)slot, 0, &s->state);
-    }
     leati_block_clear(&s->state);
     leati_block_clear(&s->in);
     return status;
@@ -262,12 +246,10 @@ static leat_status hold(leati_node_state *node, struct reducer_state *s, leat_er
 static leat_status next_row(leati_node_state *node, struct reducer_state *s, int64_t key,
                             leat_error *err) {
     leat_status status = LEAT_OK;
-    if (leati_key_table_find(&s->table, key) < 0) {
+    if (leati_key_table_find(&s->table, key) < 0)
         status = add_key(node, s, key, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = add_row(node, s, (size_t)leati_key_table_find(&s->table, key), err);
-    }
     return status == LEAT_OK ? hold(node, s, err) : status;
 }
 
@@ -276,9 +258,8 @@ static leati_tail read_all(leati_node_state *node, struct reducer_state *s, leat
     for (;;) {
         int64_t key = 0;
         leati_tail tail = leati_keys_next(&s->keys, node, &key, err);
-        if (tail != LEATI_MORE) {
+        if (tail != LEATI_MORE)
             return tail;
-        }
         leat_error error = {0};
         leat_status status = next_row(node, s, key, &error);
         leati_keys_consume(&s->keys);
@@ -295,9 +276,8 @@ static leati_tail finalize(leati_node_state *node, struct reducer_state *s, int6
     int64_t left = (int64_t)s->table.count - s->done;
     int64_t n = s->keys.one_by_one ? 1 : want;
     n = n < left ? n : left;
-    if (n == 0) {
+    if (n == 0)
         return LEATI_END;
-    }
     leat_status status = take_states(s, s->order, s->done, n, &s->state, err);
     if (status == LEAT_OK) {
         status = leati_run_rows(node, s->finalize.program, s->finalize.scratch, &s->state, 0, n,
@@ -305,9 +285,8 @@ static leati_tail finalize(leati_node_state *node, struct reducer_state *s, int6
         int64_t passed = out->n + (status != LEAT_OK);
         put_back(s, s->order, s->done, passed, &s->state);
         s->done += passed;
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             leati_apply_as_internal("finalize_func", err);
-        }
     }
     leati_block_clear(&s->state);
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
@@ -328,15 +307,13 @@ static leati_tail reducer_pull(leati_node_state *node, void *state, int64_t want
     if (s->order == NULL) {
         leati_tail tail = read_all(node, s, err);
         if (tail == LEATI_ERROR) {
-            if (leati_input_failed_at_end(&s->keys.input)) {
+            if (leati_input_failed_at_end(&s->keys.input))
                 forget(s); /* TensorFlow ends without a result then */
-            }
             return tail;
         }
         s->order = leati_key_table_sorted(&s->table, err);
-        if (s->order == NULL) {
+        if (s->order == NULL)
             return LEATI_ERROR;
-        }
     }
     return finalize(node, s, want, out, err);
 }
@@ -376,18 +353,16 @@ static leat_status restore_states(leati_node_state *node, struct reducer_state *
         s->order = leati_key_table_sorted(&s->table, err);
         status = s->order == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_reservoir_grow(&s->states, s->table.count, err);
-    }
     if (status == LEAT_OK && count > s->done) {
         status = leati_values_get_block(in, s->spec, &s->state, err);
         if (status == LEAT_OK && s->state.n != count - s->done) {
             status = leati_fail(err, LEAT_DATA_LOSS, "%s: %lld saved states; expected %lld",
                                 node->name, (long long)s->state.n, (long long)(count - s->done));
         }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             put_back(s, s->order, s->done, 0, &s->state);
-        }
         leati_block_clear(&s->state);
     }
     return status;
@@ -399,21 +374,16 @@ static leat_status reducer_restore(leati_node_state *node, void *state, leati_re
     uint64_t ended = 0;
     forget(s);
     leat_status status = leati_get_int(in, &s->keys.calls, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &ended, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->done, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_key_table_restore(&s->table, in, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = restore_states(node, s, ended != 0, in, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = hold(node, s, err);
-    }
     return status == LEAT_OK ? leati_input_restore(&s->keys.input, in, err) : status;
 }
 
@@ -489,11 +459,9 @@ leat_dataset *leat_dataset_group_by_reducer(leat_dataset *input, leat_function *
         missing = leati_apply_function_is_missing(given[i].function, "group_by_reducer",
                                                   given[i].argument, &input, 1, err);
     }
-    if (!missing) {
+    if (!missing)
         dataset = leati_dataset_new(&leati_op_group_by_reducer, &args, &input, 1, err);
-    }
-    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
         leat_function_unref(given[i].function);
-    }
     return dataset;
 }

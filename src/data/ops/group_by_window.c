@@ -152,9 +152,8 @@ static leat_status group_open(leati_node_state *node, void *state, leat_error *e
     struct group_state *s = state;
     const struct group_args *args = args_of(node->dataset);
     leat_status status = leati_keys_open(&s->keys, node, args->key_func, err);
-    if (status == LEAT_OK && args->window_size_func != NULL) {
+    if (status == LEAT_OK && args->window_size_func != NULL)
         status = leati_apply_open(&s->size, args->window_size_func, err);
-    }
     return status == LEAT_OK ? leati_inner_init(&s->reduce, node, err) : status;
 }
 
@@ -163,20 +162,18 @@ static size_t place_of(const struct group_state *s, int64_t key) {
     size_t low = 0, high = s->num_groups;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (s->groups[middle].key < key) {
+        if (s->groups[middle].key < key)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low;
 }
 
 static leat_status add_group(struct group_state *s, size_t place, int64_t key, int64_t size,
                              leat_error *err) {
-    if (!leati_grow((void **)&s->groups, &s->capacity, s->num_groups + 1, sizeof(*s->groups))) {
+    if (!leati_grow((void **)&s->groups, &s->capacity, s->num_groups + 1, sizeof(*s->groups)))
         return leati_no_memory(err);
-    }
     memmove(&s->groups[place + 1], &s->groups[place], (s->num_groups - place) * sizeof(*s->groups));
     s->groups[place] = (struct group){.key = key, .size = size};
     s->num_groups++;
@@ -191,9 +188,8 @@ static void remove_group(struct group_state *s, size_t place) {
 }
 
 static void clear_groups(struct group_state *s) {
-    while (s->num_groups > 0) {
+    while (s->num_groups > 0)
         remove_group(s, s->num_groups - 1);
-    }
     s->bytes = 0;
 }
 
@@ -202,18 +198,14 @@ static leat_status arguments(int64_t key, leat_dataset *dataset, const leati_blo
                              leati_block *out, leat_error *err) {
     leat_tensor tensors[2] = {{0}, {0}};
     leat_status status = leati_block_prepare(out, 2, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_copy_of(LEAT_INT64, LEAT_SCALAR, &key, &tensors[0], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, &tensors[1], err);
-    }
-    for (int c = 0; c < 2 && status == LEAT_OK; c++) {
+    for (int c = 0; c < 2 && status == LEAT_OK; c++)
         leati_column_constant(&out->columns[c], &tensors[c]);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         leati_origins_share(rows, 0, &out->origins);
-    }
     out->n = status == LEAT_OK ? 1 : 0;
     leat_tensor_unref(&tensors[0]);
     leat_tensor_unref(&tensors[1]);
@@ -230,11 +222,10 @@ static leat_status window_size(leati_node_state *node, struct group_state *s, in
             status = leati_run_rows(node, s->size.program, s->size.scratch, &s->piece, 0, 1,
                                     s->keys.calls, &s->result, err);
         }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             *size = *(const int64_t *)leati_column_row(&s->result.columns[0], 0);
-        } else {
+        else
             leati_apply_as_internal("window_size_func", err);
-        }
         leati_block_clear(&s->piece);
         leati_block_clear(&s->result);
     }
@@ -261,9 +252,8 @@ static leat_status open_group(leati_node_state *node, struct group_state *s, siz
     struct group *group = &s->groups[place];
     leat_dataset *dataset =
         leati_row_values_dataset(&group->rows, node->dataset->inputs[0]->spec, err);
-    if (dataset == NULL) {
+    if (dataset == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status = arguments(group->key, dataset, &group->rows, &s->piece, err);
     leat_dataset_unref(dataset);
     if (status == LEAT_OK) {
@@ -289,9 +279,8 @@ static leat_status add_row(leati_node_state *node, struct group_state *s, int64_
     if (place == s->num_groups || s->groups[place].key != key) {
         int64_t size = 0;
         status = window_size(node, s, key, &size, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = add_group(s, place, key, size, err);
-        }
     }
     if (status == LEAT_OK) {
         const leati_input *input = &s->keys.input;
@@ -302,12 +291,10 @@ static leat_status add_row(leati_node_state *node, struct group_state *s, int64_
         status = leati_block_append(&s->groups[place].rows, &s->piece, err);
     }
     leati_block_clear(&s->piece);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_budget_holder_set(&node->holder, s->bytes, err);
-    }
-    if (status == LEAT_OK && s->groups[place].rows.n == s->groups[place].size) {
+    if (status == LEAT_OK && s->groups[place].rows.n == s->groups[place].size)
         status = open_group(node, s, place, s->opened++, err);
-    }
     return status;
 }
 
@@ -315,9 +302,8 @@ static leat_status add_row(leati_node_state *node, struct group_state *s, int64_
 static leati_tail next_row(leati_node_state *node, struct group_state *s, leat_error *err) {
     int64_t key = 0;
     leati_tail tail = leati_keys_next(&s->keys, node, &key, err);
-    if (tail != LEATI_MORE) {
+    if (tail != LEATI_MORE)
         return tail;
-    }
     leat_error error = {0};
     leat_status status = add_row(node, s, key, &error);
     leati_keys_consume(&s->keys);
@@ -342,20 +328,17 @@ static leati_tail group_pull(leati_node_state *node, void *state, int64_t want, 
     for (;;) {
         if (s->active) {
             leati_tail tail = leati_input_take(&s->inner, want, out, err);
-            if (tail != LEATI_END) {
+            if (tail != LEATI_END)
                 return tail;
-            }
             close_inner(s);
             remove_group(s, place_of(s, s->active_key));
-            if (out->n > 0) {
+            if (out->n > 0)
                 return LEATI_MORE;
-            }
         } else if (!s->ended) {
             leati_tail tail = next_row(node, s, err);
             s->ended = tail == LEATI_END;
-            if (tail == LEATI_ERROR) {
+            if (tail == LEATI_ERROR)
                 return tail;
-            }
         } else if (s->num_groups == 0) {
             return LEATI_END;
         } else if (open_group(node, s, 0, s->opened++, err) != LEAT_OK) {
@@ -381,9 +364,8 @@ static leat_status group_save(leati_node_state *node, void *state, leati_writer 
     }
     leati_put_uint(out, s->active);
     leati_put_int(out, s->active_key);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_input_save(&s->keys.input, out, cost, err);
-    }
     return status == LEAT_OK && s->active ? leati_input_save(&s->inner, out, cost, err) : status;
 }
 
@@ -393,23 +375,20 @@ static leat_status restore_groups(leati_node_state *node, struct group_state *s,
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
         int64_t key = 0, size = 0;
         status = leati_get_int(in, &key, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_get_int(in, &size, err);
-        }
         if (status == LEAT_OK && i > 0 && s->groups[i - 1].key >= key) {
             status =
                 leati_fail(err, LEAT_DATA_LOSS, "%s: saved groups are not in order", node->name);
         }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = add_group(s, (size_t)i, key, size, err);
-        }
         if (status == LEAT_OK) {
             status =
                 leati_values_get_block(in, node->dataset->inputs[0]->spec, &s->groups[i].rows, err);
         }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             s->bytes += (int64_t)leati_block_bytes(&s->groups[i].rows);
-        }
     }
     return status;
 }
@@ -431,27 +410,20 @@ static leat_status group_restore(leati_node_state *node, void *state, leati_read
     uint64_t ended = 0, count = 0, active = 0;
     clear_groups(s);
     leat_status status = leati_get_int(in, &s->keys.calls, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->opened, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &ended, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &count, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = restore_groups(node, s, count, in, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &active, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->active_key, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_input_restore(&s->keys.input, in, err);
-    }
     s->ended = ended != 0;
     return status == LEAT_OK && active != 0 ? restore_active(node, s, in, err) : status;
 }
@@ -516,9 +488,8 @@ leat_dataset *leat_dataset_group_by_window(leat_dataset *input, leat_function *k
     leat_dataset *dataset = NULL;
     if (!leati_apply_function_is_missing(key_func, "group_by_window", "key_func", &input, 1, err) &&
         !leati_apply_function_is_missing(reduce_func, "group_by_window", "reduce_func", &input, 1,
-                                         err)) {
+                                         err))
         dataset = leati_dataset_new(&leati_op_group_by_window, &args, &input, 1, err);
-    }
     leat_function_unref(key_func);
     leat_function_unref(reduce_func);
     leat_function_unref(window_size_func);

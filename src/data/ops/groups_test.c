@@ -129,9 +129,8 @@ static void test_many_keys(void **state) {
 static void refused(leat_dataset *dataset, const leat_error *err, const char *text) {
     assert_null(dataset);
     assert_int_equal(err->code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err->text, text) == NULL) {
+    if (strstr(err->text, text) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", err->text, text);
-    }
 }
 
 static void test_reducer_refuses(void **state) {
@@ -172,9 +171,8 @@ static void test_reducer_refuses(void **state) {
                        ? NULL
                        : of_scalars(wrong[i].tracer, wrong[i].arguments, NULL, &err);
         } else {
-            for (int k = 1; k < 4; k++) {
+            for (int k = 1; k < 4; k++)
                 leat_function_unref(*all[k]);
-            }
         }
         leat_dataset *input = leat_dataset_range(0, 9, 1, NULL, &err);
         refused(
@@ -298,9 +296,8 @@ static void test_bucket_errors(void **state) {
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
     leat_status status = LEAT_OK;
-    while (status == LEAT_OK) {
+    while (status == LEAT_OK)
         status = leat_iterator_next(iterator, &element, &err);
-    }
     assert_int_equal(status, LEAT_INTERNAL);
     assert_non_null(strstr(err.text, "group_by_window \"bucket_by_sequence_length\""));
     assert_non_null(strstr(err.text, "lengths must be less than the last of bucket_boundaries"));

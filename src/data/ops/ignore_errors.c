@@ -44,19 +44,16 @@ static leati_tail ignore_errors_pull(leati_node_state *node, void *state, int64_
     for (;;) {
         leat_error error = {0};
         leati_tail tail = leati_input_take(&s->input, want, out, &error);
-        if (tail != LEATI_ERROR) {
+        if (tail != LEATI_ERROR)
             return tail;
-        }
         if (leati_input_failed_at_end(&s->input) || !is_of_an_element(error.code)) {
             *err = error;
             return LEATI_ERROR;
         }
-        if (args->log_warning) {
+        if (args->log_warning)
             leati_log(LEAT_LOG_WARNING, "%s leaves out an element: %s", node->name, error.text);
-        }
-        if (out->n > 0) {
+        if (out->n > 0)
             return LEATI_MORE;
-        }
     }
 }
 

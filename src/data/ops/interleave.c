@@ -76,9 +76,8 @@ static leat_status interleave_check(leat_dataset *dataset, leat_error *err) {
     struct interleave_args *args = dataset->args;
     if (args->cycle_length == LEAT_AUTOTUNE) {
         args->cycle_length = leati_cycle_of_cores(args->num_parallel_calls);
-        if (args->num_parallel_calls > args->cycle_length) {
+        if (args->num_parallel_calls > args->cycle_length)
             args->num_parallel_calls = args->cycle_length; /* more are never open */
-        }
     } else if (is_parallel(args) && args->num_parallel_calls > args->cycle_length) {
         return leati_refuse(
             err, VALUE,

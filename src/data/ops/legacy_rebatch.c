@@ -41,9 +41,8 @@ static leat_spec *legacy_rebatch_spec(const leat_dataset *dataset, leat_error *e
         leati_spec_resize(dataset->inputs[0]->spec, even_piece, dataset->args, &local);
     if (spec == NULL) {
         leati_prefix(&local, "legacy_rebatch");
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
     }
     return spec;
 }
@@ -51,9 +50,8 @@ static leat_spec *legacy_rebatch_spec(const leat_dataset *dataset, leat_error *e
 static int64_t legacy_rebatch_cardinality(const leat_dataset *dataset) {
     const struct legacy_rebatch_args *args = dataset->args;
     int64_t input = dataset->inputs[0]->cardinality, product = 0;
-    if (input < 0 || __builtin_mul_overflow(input, args->num_replicas, &product)) {
+    if (input < 0 || __builtin_mul_overflow(input, args->num_replicas, &product))
         return input < 0 ? input : LEAT_UNKNOWN_CARDINALITY;
-    }
     return product;
 }
 
@@ -71,9 +69,8 @@ static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64
     leati_block_clear(out);
     leati_tail tail = leati_input_peek(&s->input, 1, NULL, &available, err);
     if (available == 0) {
-        if (tail == LEATI_ERROR) {
+        if (tail == LEATI_ERROR)
             leati_input_consume(&s->input, 1);
-        }
         return tail;
     }
     bool refused = false;
@@ -81,9 +78,8 @@ static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64
     leat_status status =
         leati_rows_cut_part(&s->leaves, &s->input.block, leati_input_begin(&s->input),
                             leati_rows_piece_range, &piece, &refused, out, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         leati_prefix(err, "legacy_rebatch, for %lld replicas", (long long)args->num_replicas);
-    }
     s->piece = status == LEAT_OK || refused ? s->piece + 1 : args->num_replicas;
     if (s->piece == args->num_replicas) {
         leati_input_consume(&s->input, 1);

@@ -48,34 +48,30 @@ struct list_files_state {
 static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
     struct list_files_args *args = dataset->args;
     if (dataset->num_inputs == 1 && leat_spec_num_components(dataset->inputs[0]->spec) == 1 &&
-        leat_spec_component_dtype(dataset->inputs[0]->spec, 0) == LEAT_STRING) {
+        leat_spec_component_dtype(dataset->inputs[0]->spec, 0) == LEAT_STRING)
         return LEAT_OK; /* a rewritten copy */
-    }
     if (dataset->num_inputs != 0) {
         return leati_refuse(err, VALUE, "list_files: found %d input datasets; expected none",
                             dataset->num_inputs);
     }
-    if (args->shuffle) {
+    if (args->shuffle)
         leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
-    }
     leat_tensor names = {0};
     leat_error local = {0};
     leat_status status = leati_recipe_match_names(&args->file_pattern, "", &names, &local);
     leat_dataset **inputs = leati_alloc_resize(dataset->inputs, 1, sizeof(*inputs));
-    if (inputs == NULL) {
+    if (inputs == NULL)
         status = leati_no_memory(&local);
-    } else {
+    else
         dataset->inputs = inputs;
-    }
     if (status == LEAT_OK) {
         inputs[0] = leati_recipe_names(&names, args->shuffle ? args->pair : NULL, &local);
         dataset->num_inputs = inputs[0] != NULL;
         status = inputs[0] == NULL ? local.code : LEAT_OK;
     }
     leat_tensor_unref(&names);
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = local;
-    }
     return status;
 }
 

@@ -96,9 +96,8 @@ static leat_spec *read_spec(const char *path, leat_error *err) {
     if (name != NULL && leati_file_read_all(name, &buffer, err) == LEAT_OK) {
         const uint8_t *data = leat_buffer_data(buffer);
         spec = leati_tensor_proto_spec((leati_wire){data, data + leat_buffer_size(buffer)}, err);
-        if (spec == NULL) {
+        if (spec == NULL)
             leati_prefix(err, "load: %.300s", name);
-        }
     }
     leat_buffer_unref(buffer);
     leati_free(name);
@@ -117,13 +116,11 @@ static leat_status wait_for(const char *path, const leat_dataset_load_options *o
         leati_saved_info info;
         leat_error local = {0};
         struct timespec pause = {.tv_nsec = POLL_NS};
-        if (read_info(path, &info, &local) != LEAT_NOT_FOUND) {
+        if (read_info(path, &info, &local) != LEAT_NOT_FOUND)
             return LEAT_OK; /* what it is comes to light where it is read */
-        }
         leati_log_once(&logged, LEAT_LOG_INFO, "load: waiting for %.200s", path);
-        if (options != NULL && options->cancelled != NULL && options->cancelled(options->context)) {
+        if (options != NULL && options->cancelled != NULL && options->cancelled(options->context))
             return leati_fail(err, LEAT_CANCELLED, "load: waiting for %.300s was cancelled", path);
-        }
         if (leati_now_ns() >= end) {
             return leati_fail(err, LEAT_DEADLINE_EXCEEDED, "load: waited %lld ms for %.300s: %s",
                               (long long)deadline_ms, path, local.text);
@@ -137,22 +134,18 @@ static leat_status load_check(leat_dataset *dataset, leat_error *err) {
     leati_saved_info info;
     leat_compression compression = LEAT_COMPRESSION_NONE;
     leat_status status = args->wait ? wait_for(args->path, NULL, err) : LEAT_OK;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = read_info(args->path, &info, err);
-    }
     if (status == LEAT_OK && args->element_spec == NULL) {
         args->element_spec = read_spec(args->path, err);
         status = args->element_spec == NULL ? LEAT_NOT_FOUND : LEAT_OK;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_saved_compression("load", args->compression, false, &compression, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_saved_check("load", args->element_spec, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_saved_check_reader("load", args->reader_func, args->element_spec, err);
-    }
     if (status == LEAT_OK) {
         args->num_elements = info.num_elements;
         args->cycle_length = args->cycle_length > 0 ? args->cycle_length : leati_saved_cycle();

@@ -95,9 +95,8 @@ static leat_function *reader_of(const struct batched_args *args, const leat_spec
     char *text = json == NULL ? NULL : leati_json_print(json, 0, false, err);
     json_decref(json);
     leat_function *function = text == NULL ? NULL : LEAT_TRACE(trace_reader, text, input, err);
-    if (text == NULL) {
+    if (text == NULL)
         leati_no_memory(err);
-    }
     leati_free(text);
     return function;
 }
@@ -122,9 +121,8 @@ static leat_dataset *split_label(leat_dataset *input, const char *key, leat_erro
             label = i;
             label_first = first;
         } else {
-            for (int p = 0; p < parts; p++) {
+            for (int p = 0; p < parts; p++)
                 order[put++] = first + p;
-            }
             keys[kept] = leat_spec_key(spec, i);
             children[kept++] = leat_spec_ref(leat_spec_child(spec, i));
         }
@@ -132,15 +130,13 @@ static leat_dataset *split_label(leat_dataset *input, const char *key, leat_erro
     }
     leat_spec *pair[2] = {leat_spec_dict(keys, children, kept, err),
                           leat_spec_ref(leat_spec_child(spec, label))};
-    for (int c = label_first; put < components; c++) {
+    for (int c = label_first; put < components; c++)
         order[put++] = c;
-    }
     leat_spec *output = leat_spec_tuple(pair, 2, err);
-    if (output != NULL) {
+    if (output != NULL)
         out = leati_recipe_rearranged(input, order, output, err);
-    } else {
+    else
         leat_dataset_unref(input);
-    }
     leat_spec_unref(output);
 done:
     leati_free(children);
@@ -167,9 +163,8 @@ static leat_dataset *records_of(const struct batched_args *args, leat_dataset *f
 static leat_dataset *make_plan(const struct batched_args *args, leat_error *err) {
     leat_tensor names = {0};
     if (leati_recipe_match_names(&args->file_pattern, "make_batched_features_dataset", &names,
-                                 err) != LEAT_OK) {
+                                 err) != LEAT_OK)
         return NULL;
-    }
     leat_dataset_batch_options batch = {
         .drop_remainder = args->drop_final_batch || args->epochs.num_epochs == LEATI_EPOCHS_NONE};
     leat_dataset_parse_example_options parse = {.defaults = &args->defaults,
@@ -180,18 +175,16 @@ static leat_dataset *make_plan(const struct batched_args *args, leat_error *err)
     plan = leati_recipe_epochs_records(&args->epochs, plan, err);
     plan = leat_dataset_batch(plan, args->batch_size, &batch, err);
     plan = leat_dataset_parse_example(plan, args->features, &parse, err);
-    if (plan != NULL && args->label_key != NULL && args->label_key[0] != '\0') {
+    if (plan != NULL && args->label_key != NULL && args->label_key[0] != '\0')
         plan = split_label(plan, args->label_key, err);
-    }
     return leat_dataset_prefetch(plan, args->epochs.prefetch_buffer_size, err);
 }
 
 static leat_status batched_check(leat_dataset *dataset, leat_error *err) {
     struct batched_args *args = dataset->args;
     leat_error local = {0};
-    if (leati_recipe_is_made(dataset)) {
+    if (leati_recipe_is_made(dataset))
         return LEAT_OK;
-    }
     if (args->reader_args.count > 1) {
         return leati_refuse(
             err, VALUE,
@@ -218,14 +211,12 @@ static leat_status batched_check(leat_dataset *dataset, leat_error *err) {
         status =
             leati_recipe_check_threads(op, "parser_num_threads", args->parser_num_threads, err);
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_recipe_epochs_resolve(&args->epochs);
     status = leati_recipe_finish(dataset, make_plan(args, &local), &local);
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = local;
-    }
     return status;
 }
 
@@ -264,17 +255,14 @@ leat_dataset_make_batched_features(const char *const *file_pattern, int num_patt
         .parser_num_threads = o->parser_num_threads == 0 ? 2 : o->parser_num_threads,
         .sloppy_ordering = o->sloppy_ordering,
         .drop_final_batch = o->drop_final_batch};
-    if (o->compression_type != NULL) {
+    if (o->compression_type != NULL)
         args.reader_args = (leati_strings){.values = &reader, .count = 1};
-    }
-    if (o->defaults != NULL) {
+    if (o->defaults != NULL)
         args.defaults = *o->defaults;
-    }
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("make_batched_features_dataset", file_pattern, num_patterns,
-                               &args.file_pattern, err) == LEAT_OK) {
+                               &args.file_pattern, err) == LEAT_OK)
         dataset = leati_dataset_new(&leati_op_make_batched_features_dataset, &args, NULL, 0, err);
-    }
     leati_free(args.file_pattern.values);
     leat_spec_unref(args.features);
     return dataset;

@@ -111,12 +111,10 @@ struct columns {
 };
 
 static void columns_fini(struct columns *c) {
-    for (int i = 0; i < c->count && c->defaults != NULL; i++) {
+    for (int i = 0; i < c->count && c->defaults != NULL; i++)
         leat_tensor_unref(&c->defaults[i]);
-    }
-    if (c->owns_names) {
+    if (c->owns_names)
         leati_strings_fini(&c->names);
-    }
     leat_spec_unref(c->defaults_spec);
     leati_free(c->defaults);
     leati_free(c->selected);
@@ -142,9 +140,8 @@ static leat_status open_probe(const struct make_csv_args *args, leat_string name
                            "column_defaults");
     }
     char *path = status == LEAT_OK ? leati_strndup(name.data, name.size) : NULL;
-    if (path == NULL) {
+    if (path == NULL)
         return status == LEAT_OK ? leati_no_memory(err) : status;
-    }
     status = leati_csv_probe_open(probe, path, compression, args->field_delim[0],
                                   args->use_quote_delim, err);
     leati_free(path);
@@ -160,17 +157,15 @@ static leat_status infer_names(const struct make_csv_args *args, const leat_tens
         leati_csv_probe probe = {0};
         bool end = false;
         status = open_probe(args, names[f], &probe, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_csv_probe_row(&probe, &end, err);
-        }
         if (status == LEAT_OK && end) {
             status = leati_refuse(err, VALUE, "make_csv_dataset: %.*s is empty; expected a header",
                                   (int)(names[f].size < 300 ? names[f].size : 300), names[f].data);
         }
         leat_string *fields = NULL;
-        if (status == LEAT_OK && (fields = leati_alloc(probe.count, sizeof(*fields))) == NULL) {
+        if (status == LEAT_OK && (fields = leati_alloc(probe.count, sizeof(*fields))) == NULL)
             status = leati_no_memory(err);
-        }
         bool same = f == 0 || probe.count == (size_t)c->names.count;
         for (size_t i = 0; i < probe.count && status == LEAT_OK; i++) {
             fields[i] = leati_csv_probe_field(&probe, i);
@@ -195,14 +190,12 @@ static leat_status infer_from(const struct make_csv_args *args, const struct col
     leat_string na = {.data = args->na_value, .size = strlen(args->na_value)};
     bool end = false;
     leat_status status = args->header ? leati_csv_probe_row(probe, &end, err) : LEAT_OK;
-    if (status == LEAT_OK && end) {
+    if (status == LEAT_OK && end)
         return refuse(err, "a file has no header row");
-    }
     for (int64_t row = 1; status == LEAT_OK && *left != 0; row++) {
         status = leati_csv_probe_row(probe, &end, err);
-        if (status != LEAT_OK || end) {
+        if (status != LEAT_OK || end)
             return status;
-        }
         if (probe->count != (size_t)c->names.count) {
             return leati_refuse(err, VALUE,
                                 "make_csv_dataset: row %lld has %zu fields; expected %d to infer "
@@ -227,17 +220,15 @@ static leat_status infer_defaults(const struct make_csv_args *args, const leat_t
     for (int64_t f = 0; f < files->dims[0] && status == LEAT_OK && left != 0; f++) {
         leati_csv_probe probe = {0};
         status = open_probe(args, names[f], &probe, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = infer_from(args, c, &probe, &left, dtypes, err);
-        }
         leati_csv_probe_close(&probe);
     }
     for (int i = 0; i < c->count && status == LEAT_OK; i++) {
         leat_dtype dtype = dtypes[i] == LEAT_INVALID ? LEAT_STRING : dtypes[i];
         status = leat_tensor_new(dtype, LEAT_SHAPE(1), &c->defaults[i], err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             memset(c->defaults[i].data, 0, leat_tensor_bytes(&c->defaults[i]));
-        }
     }
     leati_free(dtypes);
     return status;
@@ -247,9 +238,8 @@ static leat_status infer_defaults(const struct make_csv_args *args, const leat_t
 
 static leat_status check_names(const struct columns *c, leat_error *err) {
     for (int i = 0; i < c->names.count; i++) {
-        if (memchr(c->names.values[i].data, '\0', c->names.values[i].size) != NULL) {
+        if (memchr(c->names.values[i].data, '\0', c->names.values[i].size) != NULL)
             return refuse(err, "a column's name has a byte of 0");
-        }
         for (int k = 0; k < i; k++) {
             if (same_text(c->names.values[i], c->names.values[k])) {
                 return leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -268,11 +258,9 @@ static int64_t column_of(const struct columns *c, const leat_tensor *tensor, int
             leati_dtype_is_integer(tensor->dtype) ? leati_tensor_int_at(tensor, at) : -1;
         return number < c->names.count ? number : -1;
     }
-    for (int i = 0; i < c->names.count; i++) {
-        if (same_text(((const leat_string *)tensor->data)[at], c->names.values[i])) {
+    for (int i = 0; i < c->names.count; i++)
+        if (same_text(((const leat_string *)tensor->data)[at], c->names.values[i]))
             return i;
-        }
-    }
     return -1;
 }
 
@@ -286,34 +274,27 @@ static leat_status select_columns(const struct make_csv_args *args, struct colum
     const leat_element *given = &args->select_columns;
     int64_t count = 0;
     c->all = given->spec == NULL;
-    for (int t = 0; t < given->num_tensors; t++) {
+    for (int t = 0; t < given->num_tensors; t++)
         count += leat_tensor_count(&given->tensors[t]);
-    }
     count = c->all ? c->names.count : count;
     c->selected = leati_alloc((size_t)count + 1, sizeof(*c->selected));
     c->defaults = leati_alloc_zero((size_t)count + 1, sizeof(*c->defaults));
-    if (c->selected == NULL || c->defaults == NULL) {
+    if (c->selected == NULL || c->defaults == NULL)
         return leati_no_memory(err);
-    }
     for (int t = 0; t < given->num_tensors; t++) {
         for (int64_t i = 0; i < leat_tensor_count(&given->tensors[t]); i++) {
             c->selected[c->count] = column_of(c, &given->tensors[t], i);
-            if (c->selected[c->count++] < 0) {
+            if (c->selected[c->count++] < 0)
                 return refuse(err, "select_columns has a column that the files have not");
-            }
         }
     }
-    for (; c->all && c->count < count; c->count++) {
+    for (; c->all && c->count < count; c->count++)
         c->selected[c->count] = c->count;
-    }
-    if (c->count > 0) {
+    if (c->count > 0)
         qsort(c->selected, (size_t)c->count, sizeof(*c->selected), by_number);
-    }
-    for (int i = 1; i < c->count; i++) {
-        if (c->selected[i] == c->selected[i - 1]) {
+    for (int i = 1; i < c->count; i++)
+        if (c->selected[i] == c->selected[i - 1])
             return refuse(err, "select_columns has a column twice");
-        }
-    }
     return LEAT_OK;
 }
 
@@ -326,39 +307,33 @@ static leat_status given_defaults(const struct make_csv_args *args, struct colum
             "one each",
             args->column_defaults.num_tensors, c->count);
     }
-    for (int i = 0; i < c->count; i++) {
+    for (int i = 0; i < c->count; i++)
         c->defaults[i] = leat_tensor_ref(&args->column_defaults.tensors[i]);
-    }
     return LEAT_OK;
 }
 
 static leat_status find_columns(const struct make_csv_args *args, const leat_tensor *files,
                                 struct columns *c, leat_error *err) {
     leat_status status = LEAT_OK;
-    if (args->field_delim == NULL || strlen(args->field_delim) != 1) {
+    if (args->field_delim == NULL || strlen(args->field_delim) != 1)
         return refuse(err, "field_delim is not one byte");
-    }
     if (args->encoding == NULL || strcmp(args->encoding, "utf-8") != 0) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "make_csv_dataset: encoding is \"%.100s\"; only utf-8 is read",
                           args->encoding == NULL ? "" : args->encoding);
     }
-    if (args->column_names.values != NULL) {
+    if (args->column_names.values != NULL)
         c->names = args->column_names;
-    } else if (args->header) {
+    else if (args->header)
         status = infer_names(args, files, c, err);
-    } else {
+    else
         status = refuse(err, "neither column_names nor a header is given; give one");
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_names(c, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = select_columns(args, c, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     return args->column_defaults.spec != NULL ? given_defaults(args, c, err)
                                               : infer_defaults(args, files, c, err);
 }
@@ -388,9 +363,8 @@ static char *csv_arguments(const struct make_csv_args *args, const struct column
         json_object_set_new(json, "record_defaults", json_pack("{s:O}", "tuple", defaults)) == 0 &&
         (c->all || json_object_set(json, "select_cols", columns) == 0);
     text = good ? leati_json_print(json, 0, false, err) : NULL;
-    if (!good) {
+    if (!good)
         leati_no_memory(err);
-    }
     json_decref(json);
     json_decref(defaults);
     json_decref(columns);
@@ -456,22 +430,19 @@ static leat_dataset *name_columns(const struct make_csv_args *args, const struct
     leat_spec *output = NULL;
     int kept = 0, label = -1;
     if (input == NULL || named == NULL || keys == NULL || children == NULL || order == NULL) {
-        if (input != NULL) {
+        if (input != NULL)
             leati_no_memory(err);
-        }
         goto done;
     }
     for (int i = 0; i < c->count; i++) {
         const char *name = c->names.values[c->selected[i]].data;
-        if (args->label_name != NULL && strcmp(name, args->label_name) == 0) {
+        if (args->label_name != NULL && strcmp(name, args->label_name) == 0)
             label = i;
-        } else {
+        else
             named[kept++] = (struct named){.name = name, .column = i};
-        }
     }
-    if (kept > 0) {
+    if (kept > 0)
         qsort(named, (size_t)kept, sizeof(*named), by_name);
-    }
     const leat_spec *spec = leat_dataset_spec(input);
     for (int i = 0; i < kept; i++) {
         keys[i] = named[i].name;
@@ -484,9 +455,8 @@ static leat_dataset *name_columns(const struct make_csv_args *args, const struct
         leat_spec *pair[2] = {output, leat_spec_ref(leat_spec_child(spec, label))};
         output = leat_spec_tuple(pair, 2, err);
     }
-    if (output != NULL) {
+    if (output != NULL)
         out = leati_recipe_rearranged(leat_dataset_ref(input), order, output, err);
-    }
 done:
     leat_dataset_unref(input);
     leat_spec_unref(output);
@@ -500,9 +470,8 @@ done:
 static leat_status check_label(const struct make_csv_args *args, const struct columns *c,
                                leat_error *err) {
     bool found = args->label_name == NULL;
-    for (int i = 0; i < c->count && !found; i++) {
+    for (int i = 0; i < c->count && !found; i++)
         found = strcmp(c->names.values[c->selected[i]].data, args->label_name) == 0;
-    }
     return found ? LEAT_OK
                  : leati_refuse(err, VALUE,
                                 "make_csv_dataset: label_name is \"%.100s\"; expected one of the "
@@ -517,9 +486,8 @@ static leat_dataset *make_plan(const struct make_csv_args *args, const leat_tens
                                             args->epochs.num_epochs == LEATI_EPOCHS_NONE};
     leat_dataset *plan = NULL;
     leat_status status = find_columns(args, files, &c, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_label(args, &c, err);
-    }
     if (status == LEAT_OK) {
         plan = leati_recipe_epochs_files(&args->epochs, files, err);
         plan = records_of(args, &c, plan, err);
@@ -536,22 +504,19 @@ static leat_status make_csv_check(leat_dataset *dataset, leat_error *err) {
     struct make_csv_args *args = dataset->args;
     leat_tensor files = {0};
     leat_error local = {0};
-    if (leati_recipe_is_made(dataset)) {
+    if (leati_recipe_is_made(dataset))
         return LEAT_OK;
-    }
     leat_status status = leati_recipe_check_threads("make_csv_dataset", "num_parallel_reads",
                                                     args->num_parallel_reads, &local);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_recipe_match_names(&args->file_pattern, "make_csv_dataset", &files, &local);
-    }
     if (status == LEAT_OK) {
         leati_recipe_epochs_resolve(&args->epochs);
         status = leati_recipe_finish(dataset, make_plan(args, &files, &local), &local);
     }
     leat_tensor_unref(&files);
-    if (status != LEAT_OK && err != NULL) {
+    if (status != LEAT_OK && err != NULL)
         *err = local;
-    }
     return status;
 }
 
@@ -593,20 +558,17 @@ leat_dataset *leat_dataset_make_csv(const char *const *file_pattern, int num_pat
         .compression_type = (char *)(uintptr_t)o->compression_type,
         .ignore_errors = o->ignore_errors,
         .encoding = (char *)(uintptr_t) "utf-8"};
-    if (o->column_defaults != NULL) {
+    if (o->column_defaults != NULL)
         args.column_defaults = *o->column_defaults;
-    }
-    if (o->select_columns != NULL) {
+    if (o->select_columns != NULL)
         args.select_columns = *o->select_columns;
-    }
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("make_csv_dataset", file_pattern, num_patterns, &args.file_pattern,
                                err) == LEAT_OK &&
         (o->num_columns == 0 ||
          leati_files_view_names("make_csv_dataset", o->column_names, o->num_columns,
-                                &args.column_names, err) == LEAT_OK)) {
+                                &args.column_names, err) == LEAT_OK))
         dataset = leati_dataset_new(&leati_op_make_csv_dataset, &args, NULL, 0, err);
-    }
     leati_free(args.file_pattern.values);
     leati_free(args.column_names.values);
     return dataset;

@@ -128,18 +128,16 @@ static void map_remark(const leat_dataset *dataset, const char *name, leati_text
     const leati_program *program = leati_dataset_shared(dataset, NULL);
     char before[160];
     snprintf(before, sizeof(before), "%.80s: one pass over each picture: ", name);
-    if (program != NULL) {
+    if (program != NULL)
         leati_program_describe(program, before, text);
-    }
 }
 
 static leat_status map_open(leati_node_state *node, void *state, leat_error *err) {
     const struct map_args *args = node->dataset->args;
     struct map_state *s = state;
     s->program = leati_dataset_shared(node->dataset, err);
-    if (s->program == NULL) {
+    if (s->program == NULL)
         return err != NULL ? err->code : LEAT_RESOURCE_EXHAUSTED;
-    }
     s->effects = has_effects(node->dataset);
     if (map_reads_ahead(node->dataset) && !node->iteration->inline_only) {
         leati_ring_options options = {.program = s->program,
@@ -154,12 +152,10 @@ static leat_status map_open(leati_node_state *node, void *state, leat_error *err
 
 /* How many rows to compute for a request. */
 static int64_t rows_for(const struct map_state *s, int64_t want, const leati_block *out) {
-    if (s->effects) {
+    if (s->effects)
         return 1;
-    }
-    if (out->destinations != NULL || out->byte_target == 0 || s->row_bytes == 0) {
+    if (out->destinations != NULL || out->byte_target == 0 || s->row_bytes == 0)
         return want;
-    }
     double rows = (double)out->byte_target / s->row_bytes;
     return rows < 1 ? 1 : rows < (double)want ? (int64_t)rows : want;
 }
@@ -167,9 +163,8 @@ static int64_t rows_for(const struct map_state *s, int64_t want, const leati_blo
 static leati_tail map_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                            leat_error *err) {
     struct map_state *s = state;
-    if (s->ring != NULL) {
+    if (s->ring != NULL)
         return leati_ring_pull(s->ring, want, out, err);
-    }
     int64_t available = 0, rows = rows_for(s, want, out);
     leati_tail tail = leati_input_peek(&s->input, rows, NULL, &available, err);
     if (available == 0) {
@@ -184,18 +179,16 @@ static leati_tail map_pull(leati_node_state *node, void *state, int64_t want, le
     int64_t outcomes = out->n + (status != LEAT_OK);
     leati_input_consume(&s->input, outcomes);
     s->ordinal += outcomes;
-    if (out->n > 0 && out->destinations == NULL) {
+    if (out->n > 0 && out->destinations == NULL)
         s->row_bytes = (double)leati_block_bytes(out) / (double)out->n;
-    }
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
 }
 
 static leati_tail map_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
                               leat_error *err) {
     struct map_state *s = state;
-    if (s->ring != NULL) {
+    if (s->ring != NULL)
         return leati_ring_advance(s->ring, n, passed, err);
-    }
     if (!s->effects) {
         leati_tail tail = leati_input_advance(&s->input, n, passed, err);
         s->ordinal += *passed;
@@ -215,9 +208,8 @@ static leat_status map_save(leati_node_state *node, void *state, leati_writer *o
                             leati_save_cost *cost, leat_error *err) {
     (void)node;
     struct map_state *s = state;
-    if (s->ring != NULL) {
+    if (s->ring != NULL)
         return leati_ring_save(s->ring, out, cost, err);
-    }
     leati_put_int(out, s->ordinal);
     return leati_input_save(&s->input, out, cost, err);
 }
@@ -226,9 +218,8 @@ static leat_status map_restore(leati_node_state *node, void *state, leati_reader
                                leat_error *err) {
     (void)node;
     struct map_state *s = state;
-    if (s->ring != NULL) {
+    if (s->ring != NULL)
         return leati_ring_restore(s->ring, in, err);
-    }
     leat_status status = leati_get_int(in, &s->ordinal, err);
     return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
 }
@@ -285,14 +276,11 @@ static void map_access_close(leati_access *access) {
 static bool map_changes_nothing(const leat_dataset *dataset) {
     const leat_function *function =
         (const leat_function *)(const void *)((const struct map_args *)dataset->args)->function;
-    if (function->body.num_nodes != 0 || function->num_outputs != function->body.num_arguments) {
+    if (function->body.num_nodes != 0 || function->num_outputs != function->body.num_arguments)
         return false;
-    }
-    for (int32_t i = 0; i < function->num_outputs; i++) {
-        if (function->outputs[i] != i) {
+    for (int32_t i = 0; i < function->num_outputs; i++)
+        if (function->outputs[i] != i)
             return false;
-        }
-    }
     const leat_spec *input = dataset->inputs[0]->spec;
     return leat_spec_equal(dataset->spec, input) && !leati_spec_is_stacked(input);
 }
@@ -340,12 +328,10 @@ leat_dataset *leat_dataset_map(leat_dataset *input, leat_function *function,
     struct map_args args = {.function = (leat_object *)function,
                             .num_parallel_calls = NOT_PARALLEL,
                             .deterministic = -1};
-    if (options != NULL && options->num_parallel_calls != 0) {
+    if (options != NULL && options->num_parallel_calls != 0)
         args.num_parallel_calls = options->num_parallel_calls;
-    }
-    if (options != NULL && options->not_deterministic) {
+    if (options != NULL && options->not_deterministic)
         args.deterministic = 0;
-    }
     args.synchronous = options != NULL && options->synchronous;
     leat_dataset *dataset =
         leati_apply_function_is_missing(function, "map", "map_func", &input, 1, err)

@@ -61,9 +61,8 @@ static leat_status map_and_batch_check(leat_dataset *dataset, leat_error *err) {
 }
 
 static int64_t calls(const struct map_and_batch_args *args) {
-    if (args->num_parallel_calls != 0) {
+    if (args->num_parallel_calls != 0)
         return args->num_parallel_calls;
-    }
     int64_t batches = args->num_parallel_batches > 0 ? args->num_parallel_batches : 1, product = 0;
     bool large = __builtin_mul_overflow(batches, args->batch_size, &product);
     return large || product > MOST_CALLS ? MOST_CALLS : product;

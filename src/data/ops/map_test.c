@@ -154,13 +154,11 @@ static int compare_texts(const void *a, const void *b) {
 static char *sorted(char *text) {
     char *words[64], *result = NULL;
     size_t count = 0;
-    for (char *word = strtok(text, " "); word != NULL && count < 64; word = strtok(NULL, " ")) {
+    for (char *word = strtok(text, " "); word != NULL && count < 64; word = strtok(NULL, " "))
         words[count++] = word;
-    }
     qsort(words, count, sizeof(words[0]), compare_texts);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         dataset_append(&result, words[i]);
-    }
     free(text);
     return result;
 }
@@ -282,9 +280,8 @@ static int trace_random(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0), noise = {0};
     int count = leat_graph_call(graph, "random_uniform", "{\"shape\": [2], \"seed\": 5}", NULL, 0,
                                 &noise, 1);
-    if (count != 1) {
+    if (count != 1)
         return -1;
-    }
     outputs[0] = x;
     outputs[1] = noise;
     return 2;
@@ -292,9 +289,8 @@ static int trace_random(void *context, leat_graph *graph, leat_value *outputs) {
 
 static void test_random(void **state) {
     (void)state;
-    if (leati_graph_op_find("random_uniform") == NULL) {
+    if (leati_graph_op_find("random_uniform") == NULL)
         skip();
-    }
     struct mapped m = {.tracer = trace_random, .n = 7, .repeat = 2};
     leat_dataset *dataset = dataset_made(map_some, &m);
     char *text = dataset_text(dataset, NULL, -1);

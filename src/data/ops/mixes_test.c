@@ -26,9 +26,8 @@ static void expect(leat_dataset *dataset, const int64_t *values, int count, bool
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
         assert_int_equal(*(const int64_t *)element.tensors[0].data, values[i]);
     }
-    if (ends) {
+    if (ends)
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
-    }
     leat_element_fini(&element);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);

@@ -72,9 +72,8 @@ static leat_dataset *zip_nested(void *context, leat_error *err) {
     leat_spec *tuple[2] = {leat_spec_tensor(LEAT_INT64, any, err),
                            leat_spec_dict((const char *[]){"x", "y"}, dict, 2, err)};
     leat_spec *structure = leat_spec_tuple(tuple, 2, err);
-    if (structure == NULL) {
+    if (structure == NULL)
         return NULL;
-    }
     leat_dataset *inputs[3] = {shuffled(5, err),
                                leat_dataset_batch(range_of(0, 7, err), 2, NULL, err),
                                range_of(20, 30, err)};
@@ -169,9 +168,8 @@ struct sharded {
 static leat_dataset *shard_some(void *context, leat_error *err) {
     const struct sharded *s = context;
     leat_dataset *dataset = range_of(0, s->elements, err);
-    if (s->modulus > 0) {
+    if (s->modulus > 0)
         dataset = dataset_faults(dataset, s->modulus, s->remainder, err);
-    }
     return leat_dataset_shard(dataset, s->num_shards, s->index, err);
 }
 
@@ -242,16 +240,14 @@ static leat_status even_fails_on_3(void *context, const leat_element *in, leat_e
     (void)context;
     int64_t x = *(const int64_t *)in->tensors[0].data;
     if (x == 3) {
-        if (err != NULL) {
+        if (err != NULL)
             *err = (leat_error){.code = LEAT_OUT_OF_RANGE, .text = "three"};
-        }
         return LEAT_OUT_OF_RANGE;
     }
     leat_spec *spec = leat_spec_tensor(LEAT_BOOL, LEAT_SCALAR, err);
     leat_tensor answer = leat_scalar_bool(x % 2 == 0);
-    if (spec != NULL && answer.dtype == LEAT_INVALID) {
+    if (spec != NULL && answer.dtype == LEAT_INVALID)
         *err = (leat_error){.code = LEAT_RESOURCE_EXHAUSTED, .text = "no memory"};
-    }
     leat_status status = spec == NULL || answer.dtype == LEAT_INVALID
                              ? LEAT_RESOURCE_EXHAUSTED
                              : leat_element_set(out, spec, &answer, err);
@@ -329,9 +325,8 @@ static void test_plans(void **state) {
         leat_dataset *dataset = dataset_made(plans[i].make, plans[i].context);
         char *plain = dataset_text(dataset, NULL, -1);
         /* A node that two others share is two nodes in the text. */
-        if (plans[i].make != zip_same && plans[i].make != concatenate_shuffled) {
+        if (plans[i].make != zip_same && plans[i].make != concatenate_shuffled)
             dataset_same(dataset_through_json, &plans[i], NULL, plain, -1, "through JSON");
-        }
         free(plain);
         leat_dataset_unref(dataset);
         dataset = dataset_made(dataset_through_json, &plans[i]);

@@ -79,14 +79,12 @@ static leat_status read_header(leati_chunks *chunks, const char *path, leati_npy
         }
         if (status == LEAT_OK) {
             status = leati_npy_read(chunks->data + chunks->begin, have, &need, header, err);
-            if (status != LEAT_OK) {
+            if (status != LEAT_OK)
                 leati_error_at_file(err, path, strlen(path), -1, false);
-            }
         }
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_chunks_take(chunks, header->size);
     if (header->shape.rank == 0) {
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, path, -1, false,
@@ -124,9 +122,8 @@ static leat_spec *spec_of_file(const char *path, leat_compression compression, l
     leati_npy header;
     leat_spec *spec = NULL;
     if (leati_chunks_open(&chunks, path, compression, 0, HEADER_CHUNK, &pools, err) == LEAT_OK) {
-        if (read_header(&chunks, path, &header, err) == LEAT_OK) {
+        if (read_header(&chunks, path, &header, err) == LEAT_OK)
             spec = leat_spec_tensor(header.dtype, row_shape(&header.shape), err);
-        }
         leati_chunks_close(&chunks);
     }
     leati_pools_close(&pools);
@@ -161,12 +158,10 @@ static leat_status numpy_check(leat_dataset *dataset, leat_error *err) {
         status = leat_compression_from_name(args->compression_type, &compression, err);
         status = status == LEAT_OK ? status : leati_prefix(err, "numpy_dataset");
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
-    if (args->output_signature != NULL) {
+    if (args->output_signature != NULL)
         return check_signature(args->output_signature, err);
-    }
     if (args->filenames.count == 0) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "numpy_dataset: no file is known yet whose header says what a row is; "
@@ -174,9 +169,8 @@ static leat_status numpy_check(leat_dataset *dataset, leat_error *err) {
     }
     leat_error local = {0};
     args->output_signature = spec_of_file(args->filenames.values[0].data, compression, &local);
-    if (args->output_signature == NULL) {
+    if (args->output_signature == NULL)
         return leati_fail(err, local.code, "numpy_dataset: %s", local.text);
-    }
     return LEAT_OK;
 }
 
@@ -221,13 +215,11 @@ static leati_file_outcome open_numpy(const leati_files *files, leati_pools *pool
     }
     r->state = s;
     if (leati_chunks_open(&r->chunks, path, s->compression, 0, files->chunk_size, pools, err) !=
-        LEAT_OK) {
+        LEAT_OK)
         return LEATI_FILE_ERROR;
-    }
     leati_file_outcome outcome = begin_file(r, path, err);
-    if (outcome != LEATI_FILE_MORE || position == 0) {
+    if (outcome != LEATI_FILE_MORE || position == 0)
         return outcome;
-    }
     if (position > r->rows) {
         leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
                            "%lld rows, and reading stood at row %lld; restore with the same files",
@@ -247,12 +239,10 @@ static leati_file_outcome open_numpy(const leati_files *files, leati_pools *pool
 static leati_file_outcome finish(const struct numpy_reader *r, leat_error *err) {
     const leati_chunks *chunks = &r->chunks;
     size_t window = chunks->end - chunks->begin;
-    if (leati_chunks_whole(chunks, err) != LEAT_OK) {
+    if (leati_chunks_whole(chunks, err) != LEAT_OK)
         return LEATI_FILE_LOST;
-    }
-    if (r->row == r->rows && window == 0) {
+    if (r->row == r->rows && window == 0)
         return LEATI_FILE_END;
-    }
     if (r->row == r->rows) {
         leati_fail_in_file(err, LEAT_DATA_LOSS, chunks->stream.file->path, -1, false,
                            "goes on at byte %lld, behind the last of %lld rows; one file holds one "
@@ -284,17 +274,14 @@ static leat_status copy_rows(const struct numpy_reader *r, int64_t n, struct num
     const struct numpy_state *s = r->state;
     size_t bytes = (size_t)n * s->row_bytes, size = leat_dtype_size(s->dtype);
     leat_buffer *buffer = leati_pools_take(sink->pools, bytes, err);
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     uint8_t *to = leat_buffer_data(buffer);
     memcpy(to, r->chunks.data + r->chunks.begin, bytes);
-    if (r->swapped) {
+    if (r->swapped)
         swap_values(to, bytes / size, size);
-    }
-    for (size_t i = 0; s->dtype == LEAT_BOOL && i < bytes; i++) {
+    for (size_t i = 0; s->dtype == LEAT_BOOL && i < bytes; i++)
         to[i] = to[i] != 0;
-    }
     leati_column_strided(&sink->column, s->dtype, &s->shape, to, (int64_t)s->row_bytes, buffer);
     return LEAT_OK;
 }
@@ -309,9 +296,8 @@ static leat_status show_rows(struct numpy_reader *r, int64_t n, struct numpy_sin
     }
     uint8_t *data = r->chunks.data + r->chunks.begin;
     bool askew = (uintptr_t)data % leat_dtype_size(s->dtype) != 0;
-    if (r->swapped || askew || s->dtype == LEAT_BOOL) {
+    if (r->swapped || askew || s->dtype == LEAT_BOOL)
         return copy_rows(r, n, sink, err);
-    }
     leati_column_strided(&sink->column, s->dtype, &s->shape, data, (int64_t)s->row_bytes,
                          leati_chunks_ref(&r->chunks));
     return LEAT_OK;
@@ -323,23 +309,19 @@ static leati_file_outcome read_numpy(void *reader, const leati_file_request *req
     leati_chunks *chunks = &r->chunks;
     size_t row_bytes = r->state->row_bytes;
     int64_t left = r->rows - r->row, rows = request->want < left ? request->want : left;
-    if (leati_chunks_need(chunks, left == 0 || row_bytes == 0 ? 1 : row_bytes, err) != LEAT_OK) {
+    if (leati_chunks_need(chunks, left == 0 || row_bytes == 0 ? 1 : row_bytes, err) != LEAT_OK)
         return LEATI_FILE_ERROR;
-    }
     size_t window = chunks->end - chunks->begin;
-    if (left == 0 || window < row_bytes) {
+    if (left == 0 || window < row_bytes)
         return finish(r, err);
-    }
     if (row_bytes > 0) {
         size_t have = window / row_bytes, some = request->bytes / row_bytes;
         rows = have < (uint64_t)rows ? (int64_t)have : rows;
-        if (request->bytes > 0 && some < (uint64_t)rows) {
+        if (request->bytes > 0 && some < (uint64_t)rows)
             rows = some > 0 ? (int64_t)some : 1;
-        }
     }
-    if (request->sink != NULL && show_rows(r, rows, request->sink, err) != LEAT_OK) {
+    if (request->sink != NULL && show_rows(r, rows, request->sink, err) != LEAT_OK)
         return LEATI_FILE_ERROR;
-    }
     leati_chunks_take(chunks, (size_t)rows * row_bytes);
     r->row += rows;
     *n = rows;
@@ -352,9 +334,8 @@ static int64_t numpy_position(const void *reader) {
 
 static void close_numpy(void *reader) {
     struct numpy_reader *r = reader;
-    if (r != NULL) {
+    if (r != NULL)
         leati_chunks_close(&r->chunks);
-    }
     leati_free(r);
 }
 
@@ -384,19 +365,17 @@ static leati_tail numpy_pull(leati_node_state *node, void *state, int64_t want, 
     struct numpy_state *s = state;
     struct numpy_sink sink = {.pools = &s->files.pools};
     int64_t n = 0;
-    if (leati_block_prepare(out, 1, err) != LEAT_OK) {
+    if (leati_block_prepare(out, 1, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     leati_file_request request = {.want = want < MOST_ROWS ? want : MOST_ROWS,
                                   .bytes =
                                       out->byte_target > 0 ? out->byte_target : LEATI_BYTE_TARGET,
                                   .sink = &sink};
     leati_tail tail = leati_files_next(&s->files, &request, &n, err);
-    if (n > 0) {
+    if (n > 0)
         out->columns[0] = sink.column;
-    } else {
+    else
         leati_block_clear(out);
-    }
     out->n = n;
     return tail;
 }
@@ -443,9 +422,8 @@ leat_dataset *leat_dataset_numpy(const char *const *filenames, int num_filenames
     struct numpy_args args = args_of(options);
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("numpy_dataset", filenames, num_filenames, &args.filenames, err) ==
-        LEAT_OK) {
+        LEAT_OK)
         dataset = leati_dataset_new(&leati_op_numpy_dataset, &args, NULL, 0, err);
-    }
     leati_free(args.filenames.values);
     return dataset;
 }

@@ -26,12 +26,10 @@ static void expect_error(const char *name, leat_status code, const char *what) {
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
     leat_status status = LEAT_OK;
-    while (status == LEAT_OK) {
+    while (status == LEAT_OK)
         status = leat_iterator_next(iterator, &element, &err);
-    }
-    if (status != code || strstr(err.text, what) == NULL || strstr(err.text, name) == NULL) {
+    if (status != code || strstr(err.text, what) == NULL || strstr(err.text, name) == NULL)
         fail_msg("%s: %s: %s; expected %s", name, leat_status_name(status), err.text, what);
-    }
     leat_element_fini(&element);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
@@ -65,9 +63,8 @@ static void test_views(void **state) {
         assert_ptr_equal(rows[i].tensors[0].data, (char *)rows[0].tensors[0].data + 24 * i);
         assert_int_equal(*(int64_t *)rows[i].tensors[0].data, 3 * i);
     }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         leat_element_fini(&rows[i]);
-    }
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
 }
@@ -84,9 +81,8 @@ static const char *big_file(int rows, int values) {
         snprintf((char *)header, sizeof(header),
                  "{'descr': '<i4', 'fortran_order': False, 'shape': (%d, %d)}", rows, values);
     memcpy(data + 10, header, (size_t)written);
-    for (int32_t i = 0; i < rows * values; i++) {
+    for (int32_t i = 0; i < rows * values; i++)
         memcpy(data + sizeof(header) + (size_t)i * 4, &i, 4);
-    }
     const char *path = scratch_write("big.npy", data, size);
     free(data);
     return path;
@@ -117,9 +113,8 @@ static void test_large(void **state) {
             }
             assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
             const int32_t *found = element.tensors[0].data;
-            for (int c = 0; c < values; c++) {
+            for (int c = 0; c < values; c++)
                 assert_int_equal(found[c], row * values + c);
-            }
         }
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
         leat_element_fini(&element);

@@ -97,13 +97,11 @@ struct pack_state {
 
 static bool all_tensors(const leat_spec *spec) {
     leat_spec_kind kind = leat_spec_get_kind(spec);
-    if (kind == LEAT_SPEC_TENSOR) {
+    if (kind == LEAT_SPEC_TENSOR)
         return leat_spec_dtype(spec) != LEAT_OBJECT;
-    }
     bool good = kind == LEAT_SPEC_TUPLE || kind == LEAT_SPEC_DICT;
-    for (int i = 0; i < leat_spec_num_children(spec) && good; i++) {
+    for (int i = 0; i < leat_spec_num_children(spec) && good; i++)
         good = all_tensors(leat_spec_child(spec, i));
-    }
     return good;
 }
 
@@ -159,20 +157,16 @@ static leat_spec *with_shape(const leat_spec *input, leat_shape shape, leat_erro
 
 static leat_status check_pad(const leat_spec *input, const leat_element *pad, leat_error *err) {
     char text[200];
-    if (pad->spec == NULL || leat_spec_get_kind(pad->spec) == LEAT_SPEC_NONE) {
+    if (pad->spec == NULL || leat_spec_get_kind(pad->spec) == LEAT_SPEC_NONE)
         return LEAT_OK;
-    }
     bool fits = leat_spec_get_kind(pad->spec) == LEAT_SPEC_TENSOR && pad->tensors[0].rank == 0;
-    for (int c = 0; c < leat_spec_num_components(input) && fits; c++) {
+    for (int c = 0; c < leat_spec_num_components(input) && fits; c++)
         fits = pad->tensors[0].dtype == leat_spec_component_dtype(input, c);
-    }
-    if (fits) {
+    if (fits)
         return LEAT_OK;
-    }
     leat_spec *expected = with_shape(input, LEAT_SCALAR, err);
-    if (expected == NULL) {
+    if (expected == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     fits = leat_spec_equal(expected, pad->spec);
     leat_spec_print(expected, text, sizeof(text));
     leat_spec_unref(expected);
@@ -203,9 +197,8 @@ static leat_spec *pack_spec(const leat_dataset *dataset, leat_error *err) {
     const struct pack_args *args = dataset->args;
     const leat_spec *input = dataset->inputs[0]->spec;
     leat_spec *shown = with_shape(input, LEAT_SHAPE(args->length), err);
-    if (shown == NULL) {
+    if (shown == NULL)
         return NULL;
-    }
     bool dict = leat_spec_get_kind(shown) == LEAT_SPEC_DICT;
     int count = dict ? leat_spec_num_children(shown) : 1;
     const char **keys = leati_alloc((size_t)count + 2, sizeof(*keys));
@@ -258,12 +251,10 @@ static void drop_room(struct pack_state *s) {
 /* Bytes of a window; SIZE_MAX: more than there can be. */
 static size_t window_bytes(const struct pack_state *s, int64_t length) {
     size_t bytes = 0, part = 0;
-    for (int c = 0; c < s->count; c++) {
+    for (int c = 0; c < s->count; c++)
         if (!leati_mul_size((size_t)length, s->outputs[c].size, &part) ||
-            !leati_add_size(bytes, part, &bytes)) {
+            !leati_add_size(bytes, part, &bytes))
             return SIZE_MAX;
-        }
-    }
     return bytes;
 }
 
@@ -275,14 +266,12 @@ static leat_status take_room(struct pack_state *s, int64_t length, int64_t want,
     target = target > 0 ? target : LEATI_BYTE_TARGET;
     size_t fit = window < target ? target / window : 1;
     s->rows = fit < (uint64_t)want ? (int64_t)fit : want;
-    for (int c = 0; c < s->count; c++) {
+    for (int c = 0; c < s->count; c++)
         s->rows = s->outputs[c].dtype == LEAT_STRING ? 1 : s->rows;
-    }
     for (int c = 0; c < s->count; c++) {
         size_t bytes = 0;
-        if (!leati_mul_size((size_t)(s->rows * length), s->outputs[c].size, &bytes)) {
+        if (!leati_mul_size((size_t)(s->rows * length), s->outputs[c].size, &bytes))
             bytes = SIZE_MAX;
-        }
         s->outputs[c].buffer = leati_pools_take(&s->pools, bytes, err);
         if (s->outputs[c].buffer == NULL) {
             drop_room(s);
@@ -305,9 +294,8 @@ static leat_status pad_window(struct pack_state *s, int64_t length, leat_error *
         const struct output *output = &s->outputs[c];
         leati_rows_fill_values(place_of(s, c, length, s->fill), length - s->fill, output->size,
                                output->pad);
-        if (output->dtype == LEAT_STRING && output->pad != NULL && output->pad->owner != NULL) {
+        if (output->dtype == LEAT_STRING && output->pad != NULL && output->pad->owner != NULL)
             status = leati_buffer_hold(output->buffer, output->pad->owner, err);
-        }
     }
     return status;
 }
@@ -316,9 +304,8 @@ static leat_status pad_window(struct pack_state *s, int64_t length, leat_error *
 static leat_status hand_on(struct pack_state *s, int64_t length, int64_t first, int64_t n,
                            leati_block *out, leat_error *err) {
     leat_status status = leati_block_prepare(out, s->count, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_shape shape = LEAT_SHAPE(length);
     for (int c = 0; c < s->count; c++) {
         struct output *output = &s->outputs[c];
@@ -339,9 +326,8 @@ static leat_status pack_open(leati_node_state *node, void *state, leat_error *er
     const struct pack_args *args = node->dataset->args;
     s->count = leat_spec_num_components(spec);
     s->outputs = leati_alloc_zero((size_t)s->count, sizeof(*s->outputs));
-    if (s->outputs == NULL) {
+    if (s->outputs == NULL)
         return leati_no_memory(err);
-    }
     for (int i = 0, c = 0, in = 0; i < leat_spec_num_children(spec); i++) {
         const char *key = leat_spec_key(spec, i);
         for (int n = leat_spec_num_components(leat_spec_child(spec, i)); n > 0; n--, c++) {
@@ -356,9 +342,8 @@ static leat_status pack_open(leati_node_state *node, void *state, leat_error *er
         }
     }
     leat_status status = leati_input_open(&s->input, node, 0, err);
-    if (status == LEAT_OK && leati_input_pure(&s->input)) {
+    if (status == LEAT_OK && leati_input_pure(&s->input))
         s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
-    }
     return status;
 }
 
@@ -407,9 +392,8 @@ static leat_status copy_run(struct pack_state *s, int64_t length, int64_t row, i
         if (output->input < 0) {
             bool counts = output->input == POSITIONS;
             int32_t *numbers = to, first = counts ? (int32_t)s->offset : s->segment;
-            for (int32_t i = 0; i < n; i++) {
+            for (int32_t i = 0; i < n; i++)
                 numbers[i] = counts ? first + i : first;
-            }
             continue;
         }
         const leati_column *column = &s->input.block.columns[output->input];
@@ -442,9 +426,8 @@ static void keep_snapshot(struct pack_state *s) {
 /* How many elements to ask for: about as many as `windows` windows need, where more than that does
  * no harm. */
 static int64_t to_ask(const struct pack_state *s, int64_t length, int64_t windows) {
-    if (s->tokens == 0 || !leati_input_pure(&s->input)) {
+    if (s->tokens == 0 || !leati_input_pure(&s->input))
         return 1;
-    }
     double need = (double)length * (double)windows * (double)s->sequences / (double)s->tokens;
     return need < MOST_ASKED ? 1 + (int64_t)need : MOST_ASKED;
 }
@@ -458,9 +441,8 @@ static leati_tail take_sequence(const struct pack_args *args, struct pack_state 
     leati_tail tail =
         leati_input_peek(&s->input, to_ask(s, args->length, windows), NULL, &available, err);
     if (available == 0) {
-        if (tail == LEATI_ERROR) {
+        if (tail == LEATI_ERROR)
             pass(s);
-        }
         return tail;
     }
     int64_t row = leati_input_begin(&s->input);
@@ -480,9 +462,8 @@ static leati_tail take_sequence(const struct pack_args *args, struct pack_state 
         s->anchor.offset = s->offset;
         s->anchor.since = 0;
     }
-    if (run > 0 && copy_run(s, args->length, row, run, err) != LEAT_OK) {
+    if (run > 0 && copy_run(s, args->length, row, run, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     s->fill += run > 0 ? run : 0;
     s->offset += run > 0 ? run : 0;
     if (s->offset >= n) {
@@ -507,17 +488,15 @@ static void begin_window(struct pack_state *s) {
 static void settle(leati_node_state *node, struct pack_state *s, leati_tail tail) {
     bool kept = s->fill > 0 && tail == LEATI_ERROR;
     size_t bytes = 0;
-    for (int c = 0; c < s->count && kept; c++) {
+    for (int c = 0; c < s->count && kept; c++)
         bytes += s->outputs[c].buffer->size;
-    }
     if (!kept) {
         begin_window(s);
         drop_room(s);
     }
     if (node->holder.bytes != (int64_t)bytes &&
-        leati_budget_holder_set(&node->holder, (int64_t)bytes, NULL) != LEAT_OK) {
+        leati_budget_holder_set(&node->holder, (int64_t)bytes, NULL) != LEAT_OK)
         return; /* a refusal: the memory is there already, and it is that of one pull */
-    }
 }
 
 static leati_tail pack_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
@@ -527,9 +506,8 @@ static leati_tail pack_pull(leati_node_state *node, void *state, int64_t want, l
     int64_t length = args->length, first = s->row, n = 0;
     leati_tail tail = LEATI_MORE;
     leati_block_clear(out);
-    if (s->rows == 0 && take_room(s, length, want, out->byte_target, err) != LEAT_OK) {
+    if (s->rows == 0 && take_room(s, length, want, out->byte_target, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     int64_t most = s->rows - first < want ? s->rows - first : want;
     while (n < most && tail == LEATI_MORE) {
         tail = take_sequence(args, s, most - n, err);
@@ -541,9 +519,8 @@ static leati_tail pack_pull(leati_node_state *node, void *state, int64_t want, l
             begin_window(s);
         }
     }
-    if (n > 0 && hand_on(s, length, first, n, out, err) != LEAT_OK) {
+    if (n > 0 && hand_on(s, length, first, n, out, err) != LEAT_OK)
         tail = LEATI_ERROR;
-    }
     settle(node, s, tail);
     return tail;
 }
@@ -583,9 +560,8 @@ static leat_status pack_save(leati_node_state *node, void *state, leati_writer *
     struct pack_state *s = state;
     const struct pack_args *args = node->dataset->args;
     const leati_writer *snapshot = s->anchor.current ? &s->input.snapshot : &s->anchor.snapshot;
-    if (s->fill > 0 && snapshot->size > 0 && cost->mode != LEAT_SAVE_DATA) {
+    if (s->fill > 0 && snapshot->size > 0 && cost->mode != LEAT_SAVE_DATA)
         return save_anchor(s, snapshot, out, cost, err);
-    }
     leat_status status = LEAT_OK;
     if (s->fill > 0) {
         cost->data_elements += s->segment;
@@ -607,12 +583,10 @@ static leat_status refill(const struct pack_args *args, struct pack_state *s, in
     for (int64_t i = 0; i < outcomes; i++) {
         leat_error passed = {0};
         leati_tail tail = take_sequence(args, s, 1, &passed);
-        if (tail == LEATI_ERROR && passed.code == LEAT_RESOURCE_EXHAUSTED) {
+        if (tail == LEATI_ERROR && passed.code == LEAT_RESOURCE_EXHAUSTED)
             return leati_error_pass(err, &passed);
-        }
-        if (tail == LEATI_END || is_complete(args, s)) {
+        if (tail == LEATI_END || is_complete(args, s))
             break;
-        }
     }
     if (s->fill != fill || s->anchor.since != outcomes) {
         return leati_fail(err, LEAT_DATA_LOSS,
@@ -632,24 +606,19 @@ static leat_status restore_anchor(const struct pack_args *args, struct pack_stat
     snapshot.data = data;
     for (int i = 0; i < 4 && status == LEAT_OK; i++) {
         status = leati_get_int(in, &numbers[i], err);
-        if (status == LEAT_OK && numbers[i] < 0) {
+        if (status == LEAT_OK && numbers[i] < 0)
             status = damaged(err);
-        }
     }
-    if (status == LEAT_OK && (numbers[1] > INT32_MAX || numbers[3] >= args->length)) {
+    if (status == LEAT_OK && (numbers[1] > INT32_MAX || numbers[3] >= args->length))
         status = damaged(err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_state_node_restore(s->input.child, &snapshot, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_error local = {0};
     leati_input_advance(&s->input, numbers[0], &passed, &local);
-    if (passed != numbers[0]) {
+    if (passed != numbers[0])
         return damaged(err);
-    }
     s->offset = numbers[1];
     return refill(args, s, numbers[2], numbers[3], err);
 }
@@ -665,15 +634,13 @@ static leat_status restore_tokens(int64_t length, struct pack_state *s, leati_re
         bool fits = status == LEAT_OK && tokens.dtype == output->dtype && tokens.rank == 1 &&
                     tokens.dims[0] > 0 && tokens.dims[0] < length &&
                     (c == 0 || tokens.dims[0] == s->fill);
-        if (status == LEAT_OK && (!fits || segment < 1 || segment > tokens.dims[0])) {
+        if (status == LEAT_OK && (!fits || segment < 1 || segment > tokens.dims[0]))
             status = damaged(err);
-        }
         if (status == LEAT_OK) {
             s->fill = tokens.dims[0];
             memcpy(place_of(s, c, length, 0), tokens.data, (size_t)s->fill * output->size);
-            if (output->dtype == LEAT_STRING) {
+            if (output->dtype == LEAT_STRING)
                 status = leati_buffer_hold(output->buffer, tokens.owner, err);
-            }
         }
         leat_tensor_unref(&tokens);
     }
@@ -689,24 +656,18 @@ static leat_status pack_restore(leati_node_state *node, void *state, leati_reade
     const struct pack_args *args = node->dataset->args;
     uint64_t how = 0;
     leat_status status = leati_get_uint(in, &how, err);
-    if (status == LEAT_OK && how > SAVED_TOKENS) {
+    if (status == LEAT_OK && how > SAVED_TOKENS)
         status = damaged(err);
-    }
-    if (status == LEAT_OK && how != SAVED_NOTHING) {
+    if (status == LEAT_OK && how != SAVED_NOTHING)
         status = take_room(s, args->length, 1, 0, err);
-    }
-    if (status == LEAT_OK && how == SAVED_ANCHOR) {
+    if (status == LEAT_OK && how == SAVED_ANCHOR)
         return restore_anchor(args, s, in, err);
-    }
-    if (status == LEAT_OK && how == SAVED_TOKENS) {
+    if (status == LEAT_OK && how == SAVED_TOKENS)
         status = restore_tokens(args->length, s, in, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->offset, err);
-    }
-    if (status == LEAT_OK && (s->offset < 0 || s->offset > INT32_MAX)) {
+    if (status == LEAT_OK && (s->offset < 0 || s->offset > INT32_MAX))
         status = damaged(err);
-    }
     return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
 }
 
@@ -722,9 +683,8 @@ static leat_status pack_reset(leati_node_state *node, void *state, leat_error *e
 static void pack_close(leati_node_state *node, void *state) {
     (void)node;
     struct pack_state *s = state;
-    if (s->outputs != NULL) {
+    if (s->outputs != NULL)
         drop_room(s);
-    }
     leati_free(s->outputs);
     leati_writer_fini(&s->anchor.snapshot);
     leati_pools_close(&s->pools);
@@ -764,9 +724,8 @@ leat_dataset *leat_dataset_pack(leat_dataset *input, int64_t length,
         args.split = !options->no_split;
         args.truncate = options->truncate;
         args.drop_remainder = options->drop_remainder;
-        if (options->pad_value != NULL) {
+        if (options->pad_value != NULL)
             args.pad_value = *options->pad_value;
-        }
     }
     return leati_dataset_new(&leati_op_pack, &args, &input, 1, err);
 }

@@ -79,9 +79,8 @@ static size_t state_size(struct packed *p, int outcomes, leat_iterator_save_mode
     leat_dataset *dataset = dataset_made(pack_some, p);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
-    for (int i = 0; i < outcomes; i++) {
+    for (int i = 0; i < outcomes; i++)
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_INVALID_ARGUMENT);
-    }
     char *data = NULL;
     size_t size = 0;
     leat_iterator_save_options options = {.mode = mode};
@@ -157,7 +156,7 @@ static void test_unknown_kind(void **state) {
             data[size - CHECKSUM + (size_t)b] = (char)(checksum >> (8 * b));
         iterator = dataset_iterate(dataset, NULL);
         err = (leat_error){0};
-        (void)!leat_iterator_restore(iterator, data, size, &err);
+        (void)(leat_iterator_restore(iterator, data, size, &err) == LEAT_OK);
         refused += strstr(err.text, "pack: the saved state does not fit the plan") != NULL;
         leat_iterator_free(iterator);
         data[i] = before;

@@ -116,26 +116,21 @@ static leat_status pad_open(leati_node_state *node, void *state, leat_error *err
     const struct pad_args *args = node->dataset->args;
     const leat_spec *input = node->dataset->inputs[0]->spec, *spec = node->dataset->spec;
     int count = leat_spec_num_components(spec);
-    for (int i = 0; i < leat_spec_num_children(input); i++) {
-        if (strcmp(leat_spec_key(input, i), args->mask_key) < 0) {
+    for (int i = 0; i < leat_spec_num_children(input); i++)
+        if (strcmp(leat_spec_key(input, i), args->mask_key) < 0)
             s->mask_component += leat_spec_num_components(leat_spec_child(input, i));
-        }
-    }
     s->zeros = leati_alloc_zero((size_t)count, sizeof(*s->zeros));
-    if (s->zeros == NULL) {
+    if (s->zeros == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = leat_tensor_copy_of(LEAT_BOOL, LEAT_SCALAR, &(bool){true}, &s->mask, err);
     for (int c = 0; c < count && status == LEAT_OK; c++) {
         leat_shape shape = leat_spec_component_shape(spec, c);
         shape = shape.rank == LEAT_UNKNOWN_RANK ? LEAT_SHAPE(0) : shape;
-        for (int i = 0; i < shape.rank; i++) {
+        for (int i = 0; i < shape.rank; i++)
             shape.dims[i] = shape.dims[i] < 0 ? 0 : shape.dims[i];
-        }
         status = leat_tensor_new(leat_spec_component_dtype(spec, c), shape, &s->zeros[c], err);
-        if (status == LEAT_OK && leat_tensor_bytes(&s->zeros[c]) > 0) {
+        if (status == LEAT_OK && leat_tensor_bytes(&s->zeros[c]) > 0)
             memset(s->zeros[c].data, 0, leat_tensor_bytes(&s->zeros[c]));
-        }
     }
     return status == LEAT_OK ? leati_input_open(&s->input, node, 0, err) : status;
 }
@@ -144,16 +139,13 @@ static leat_status pad_open(leati_node_state *node, void *state, leat_error *err
 static leat_status with_mask(struct pad_state *s, leati_block *out, leat_error *err) {
     int count = s->taken.num_columns + 1;
     leat_status status = leati_block_prepare(out, count, err);
-    for (int c = 0, from = 0; c < count && status == LEAT_OK; c++) {
-        if (c == s->mask_component) {
+    for (int c = 0, from = 0; c < count && status == LEAT_OK; c++)
+        if (c == s->mask_component)
             leati_column_constant(&out->columns[c], &s->mask);
-        } else {
+        else
             leati_column_copy(&s->taken.columns[from++], &out->columns[c]);
-        }
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         leati_column_copy(&s->taken.origins, &out->origins);
-    }
     out->n = status == LEAT_OK ? s->taken.n : 0;
     return status;
 }
@@ -161,9 +153,8 @@ static leat_status with_mask(struct pad_state *s, leati_block *out, leat_error *
 static leat_status of_zeros(const struct pad_state *s, int count, int64_t n, leati_block *out,
                             leat_error *err) {
     leat_status status = leati_block_prepare(out, count, err);
-    for (int c = 0; c < count && status == LEAT_OK; c++) {
+    for (int c = 0; c < count && status == LEAT_OK; c++)
         leati_column_constant(&out->columns[c], &s->zeros[c]);
-    }
     out->n = status == LEAT_OK ? n : 0;
     return status;
 }
@@ -189,20 +180,17 @@ static leati_tail pad_pull(leati_node_state *node, void *state, int64_t want, le
         s->count += left < 1 ? 0 : s->taken.n;
         leat_status status = left < 1 ? LEAT_OUT_OF_RANGE : with_mask(s, out, err);
         leati_block_clear(&s->taken);
-        if (left < 1) {
+        if (left < 1)
             return fail_count(args, s, err);
-        }
         return status != LEAT_OK ? LEATI_ERROR : tail == LEATI_ERROR ? tail : LEATI_MORE;
     }
-    if (tail != LEATI_END) {
+    if (tail != LEATI_END)
         return tail;
-    }
     int64_t zeros = args->cardinality - node->dataset->inputs[0]->cardinality - s->filled;
     int64_t n = zeros < most ? zeros : most;
     if (n > 0 && left > 0) {
-        if (of_zeros(s, leat_spec_num_components(node->dataset->spec), n, out, err) != LEAT_OK) {
+        if (of_zeros(s, leat_spec_num_components(node->dataset->spec), n, out, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
         s->filled += n;
         s->count += n;
         return LEATI_MORE;
@@ -221,9 +209,8 @@ static leat_status pad_restored(leati_node_state *node, void *state, leat_error 
 
 static void pad_close(leati_node_state *node, void *state) {
     struct pad_state *s = state;
-    for (int c = 0; s->zeros != NULL && c < leat_spec_num_components(node->dataset->spec); c++) {
+    for (int c = 0; s->zeros != NULL && c < leat_spec_num_components(node->dataset->spec); c++)
         leat_tensor_unref(&s->zeros[c]);
-    }
     leati_free(s->zeros);
     leat_tensor_unref(&s->mask);
     leati_block_fini(&s->taken);

@@ -93,25 +93,22 @@ static leat_status walk_specs(struct walk *walk, const leat_spec *input, const l
         leat_status status = LEAT_OK;
         for (int i = 0; i < count && status == LEAT_OK; i++) {
             if (!none && kind == LEAT_SPEC_DICT &&
-                strcmp(leat_spec_key(input, i), leat_spec_key(given, i)) != 0) {
+                strcmp(leat_spec_key(input, i), leat_spec_key(given, i)) != 0)
                 return mismatch(walk, err);
-            }
             status = walk_specs(walk, leat_spec_child(input, i),
                                 none ? NULL : leat_spec_child(given, i), err);
         }
         return status;
     }
-    if (kind == LEAT_SPEC_NONE) {
+    if (kind == LEAT_SPEC_NONE)
         return LEAT_OK;
-    }
     if (kind != LEAT_SPEC_TENSOR) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "padded_batch: component %d is no dense tensor; only those are padded",
                           walk->component);
     }
-    if (!none && leat_spec_get_kind(given) != LEAT_SPEC_TENSOR) {
+    if (!none && leat_spec_get_kind(given) != LEAT_SPEC_TENSOR)
         return mismatch(walk, err);
-    }
     const leat_tensor *tensor = none ? NULL : &walk->given->tensors[walk->tensor++];
     int component = walk->component++;
     return walk->leaf(input, tensor, component,
@@ -188,20 +185,16 @@ static leat_status find_paddings(const leat_dataset *dataset, struct padding *pa
                           .leaf = value_leaf,
                           .paddings = paddings};
     leat_status status = walk_specs(&shapes, input, args->padded_shapes.spec, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     for (int c = 0; c < shapes.component; c++) {
-        for (int d = 0; d < paddings[c].shape.rank; d++) {
-            if (paddings[c].shape.dims[d] < 0) {
+        for (int d = 0; d < paddings[c].shape.rank; d++)
+            if (paddings[c].shape.dims[d] < 0)
                 paddings[c].shape.dims[d] = args->length;
-            }
-        }
     }
     const leat_spec *given = args->padding_values.spec;
-    if (given == NULL || leat_spec_get_kind(given) != LEAT_SPEC_TENSOR) {
+    if (given == NULL || leat_spec_get_kind(given) != LEAT_SPEC_TENSOR)
         return walk_specs(&values, input, given, err);
-    }
     /* One scalar for all components. */
     for (int c = 0; c < shapes.component && status == LEAT_OK; c++) {
         leat_spec *leaf = leat_spec_tensor(leat_spec_component_dtype(input, c), LEAT_SCALAR, err);
@@ -229,9 +222,8 @@ static leat_spec *padded_spec(const leat_dataset *dataset, leat_error *err) {
         dtypes[c] = leat_spec_component_dtype(input, (int)c);
         status = leati_shape_prepend(&paddings[c].shape, outer, &shapes[c], err);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         spec = leati_spec_like(input, dtypes, shapes, err);
-    }
     leati_free(paddings);
     leati_free(dtypes);
     leati_free(shapes);
@@ -241,9 +233,8 @@ static leat_spec *padded_spec(const leat_dataset *dataset, leat_error *err) {
 static int64_t padded_cardinality(const leat_dataset *dataset) {
     const struct padded_args *args = dataset->args;
     int64_t input = dataset->inputs[0]->cardinality;
-    if (input < 0) {
+    if (input < 0)
         return input;
-    }
     return input / args->batch_size + (!args->drop_remainder && input % args->batch_size != 0);
 }
 
@@ -253,37 +244,32 @@ static leat_status padded_open(leati_node_state *node, void *state, leat_error *
     struct padded_state *s = state;
     s->components = leat_spec_num_components(node->dataset->spec);
     s->paddings = leati_alloc_zero((size_t)s->components, sizeof(*s->paddings));
-    if (s->paddings == NULL) {
+    if (s->paddings == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = find_paddings(node->dataset, s->paddings, err);
     return status == LEAT_OK ? leati_input_open(&s->input, node, 0, err) : status;
 }
 
 static void drop_rows(struct padded_state *s) {
     leati_column_fini(&s->origin);
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count; i++)
         leat_tensor_unref(&s->tensors[i]);
-    }
     s->count = 0;
 }
 
 /* Takes `n` elements of the input's block into the batch. */
 static leat_status take_rows(struct padded_state *s, int64_t n, leat_error *err) {
     size_t more = (size_t)n * (size_t)s->components;
-    if (!leati_grow((void **)&s->tensors, &s->capacity, s->count + more, sizeof(*s->tensors))) {
+    if (!leati_grow((void **)&s->tensors, &s->capacity, s->count + more, sizeof(*s->tensors)))
         return leati_no_memory(err);
-    }
     int64_t begin = leati_input_begin(&s->input);
     if (s->count == 0) {
         leati_column_fini(&s->origin);
         leati_origins_share(&s->input.block, begin, &s->origin);
     }
-    for (int64_t i = begin; i < begin + n; i++) {
-        for (int c = 0; c < s->components; c++) {
+    for (int64_t i = begin; i < begin + n; i++)
+        for (int c = 0; c < s->components; c++)
             s->tensors[s->count++] = leati_column_tensor(&s->input.block.columns[c], i);
-        }
-    }
     leati_input_consume(&s->input, n);
     return LEAT_OK;
 }
@@ -293,9 +279,8 @@ static leat_status target_shape(const struct padded_state *s, int c, int64_t row
                                 leat_error *err) {
     const leat_shape *wanted = &s->paddings[c].shape;
     *out = *wanted;
-    for (int d = 0; d < wanted->rank; d++) {
+    for (int d = 0; d < wanted->rank; d++)
         out->dims[d] = wanted->dims[d] < 0 ? 0 : wanted->dims[d];
-    }
     for (int64_t i = 0; i < rows; i++) {
         const leat_tensor *row = &s->tensors[(size_t)i * (size_t)s->components + (size_t)c];
         if (row->rank != wanted->rank) {
@@ -325,19 +310,16 @@ static void copy_corner(const leat_tensor *row, const leat_shape *target, int d,
                         const char **from, char *to) {
     if (d + 1 >= row->rank) {
         size_t bytes = (row->rank == 0 ? 1 : (size_t)row->dims[d]) * size;
-        if (bytes > 0) {
+        if (bytes > 0)
             memcpy(to, *from, bytes);
-        }
         *from += bytes;
         return;
     }
     size_t step = size;
-    for (int i = d + 1; i < target->rank; i++) {
+    for (int i = d + 1; i < target->rank; i++)
         step *= (size_t)target->dims[i];
-    }
-    for (int64_t i = 0; i < row->dims[d]; i++) {
+    for (int64_t i = 0; i < row->dims[d]; i++)
         copy_corner(row, target, d + 1, size, from, to + (size_t)i * step);
-    }
 }
 
 /* Component c of the gathered rows as one tensor. */
@@ -347,27 +329,22 @@ static leat_status pad_component(const struct padded_state *s, int c, int64_t ro
     const leat_tensor *value = s->paddings[c].value;
     leat_dtype dtype = s->tensors[c].dtype;
     leat_status status = target_shape(s, c, rows, &target, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_shape_prepend(&target, rows, &whole, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_new(dtype, whole, out, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     size_t size = leat_dtype_size(dtype);
     int64_t count = leati_shape_count(&target);
     for (int64_t i = 0; i < rows && status == LEAT_OK; i++) {
         const leat_tensor *row = &s->tensors[(size_t)i * (size_t)s->components + (size_t)c];
         char *to = (char *)out->data + (size_t)(i * count) * size;
         const char *from = row->data;
-        if (leat_tensor_count(row) != count) {
+        if (leat_tensor_count(row) != count)
             leati_rows_fill_values(to, count, size, value);
-        }
-        if (leat_tensor_count(row) > 0) {
+        if (leat_tensor_count(row) > 0)
             copy_corner(row, &target, 0, size, &from, to);
-        }
         if (dtype == LEAT_STRING) {
             leati_column column = {0};
             leati_column_constant(&column, row);
@@ -375,9 +352,8 @@ static leat_status pad_component(const struct padded_state *s, int c, int64_t ro
             leati_column_fini(&column);
         }
     }
-    if (dtype == LEAT_STRING && value != NULL && value->owner != NULL && status == LEAT_OK) {
+    if (dtype == LEAT_STRING && value != NULL && value->owner != NULL && status == LEAT_OK)
         status = leati_buffer_hold(out->owner, value->owner, err);
-    }
     return status;
 }
 
@@ -387,9 +363,8 @@ static leati_tail finish(struct padded_state *s, int64_t rows, leati_block *out,
     for (int c = 0; c < s->components && status == LEAT_OK; c++) {
         leat_tensor tensor = {0};
         status = pad_component(s, c, rows, &tensor, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             leati_column_constant(&out->columns[c], &tensor);
-        }
         leat_tensor_unref(&tensor);
     }
     if (status != LEAT_OK) {
@@ -425,9 +400,8 @@ static leati_tail padded_pull(leati_node_state *node, void *state, int64_t want,
         rows += n;
     }
     bool whole = rows == args->batch_size || (rows > 0 && !args->drop_remainder);
-    if (tail != LEATI_ERROR && whole) {
+    if (tail != LEATI_ERROR && whole)
         tail = finish(s, rows, out, err);
-    }
     drop_rows(s);
     return tail;
 }
@@ -468,12 +442,10 @@ leat_dataset *leat_dataset_padded_batch(leat_dataset *input, int64_t batch_size,
     struct padded_args args = {.batch_size = batch_size, .length = -1};
     if (options != NULL) {
         args.drop_remainder = options->drop_remainder;
-        if (options->padded_shapes != NULL) {
+        if (options->padded_shapes != NULL)
             args.padded_shapes = *options->padded_shapes;
-        }
-        if (options->padding_values != NULL) {
+        if (options->padding_values != NULL)
             args.padding_values = *options->padding_values;
-        }
     }
     return leati_dataset_new(&leati_op_padded_batch, &args, &input, 1, err);
 }

@@ -33,9 +33,8 @@ static leat_dataset *pad(void *context, leat_error *err) {
         leat_dataset_batch(leat_dataset_range(0, 7, 1, NULL, err), 3, NULL, err);
     leat_element shapes = {0}, values = {0};
     leat_status status = set(&shapes, LEAT_SHAPE(1), &p->length, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = set(&values, LEAT_SCALAR, &minus_one, err);
-    }
     if (status == LEAT_OK) {
         leat_dataset_padded_batch_options options = {.drop_remainder = p->drop_remainder,
                                                      .padded_shapes =

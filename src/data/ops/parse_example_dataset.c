@@ -55,9 +55,8 @@ static leat_status check_feature(const char *key, const leat_spec *feature, leat
     leat_spec_kind kind = leat_spec_get_kind(feature);
     leat_shape rest = shape;
     bool any = shape.rank > 0 && shape.dims[0] == LEAT_UNKNOWN_DIM;
-    if (any) {
+    if (any)
         rest.dims[0] = 1;
-    }
     bool fits = dtype == LEAT_STRING || dtype == LEAT_INT64 || dtype == LEAT_FLOAT32;
     if (kind == LEAT_SPEC_TENSOR) {
         fits = fits && leati_shape_count(&rest) >= 0 && shape.rank < LEAT_MAX_RANK;
@@ -65,9 +64,8 @@ static leat_status check_feature(const char *key, const leat_spec *feature, leat
         fits = fits && any && shape.rank == 1 && leati_spec_is_composite(feature) &&
                leat_spec_ragged_rank(feature) == 0;
     }
-    if (fits) {
+    if (fits)
         return LEAT_OK;
-    }
     char text[200];
     leat_spec_print(feature, text, sizeof(text));
     return leati_refuse(
@@ -83,13 +81,11 @@ static leat_status check_default(const struct parse_args *args, const char *key,
                                  const leat_spec *feature, leat_error *err) {
     const leat_spec *given = args->defaults.spec;
     leat_shape shape = leat_spec_shape(feature);
-    if (shape.rank > 0 && shape.dims[0] == LEAT_UNKNOWN_DIM) {
+    if (shape.rank > 0 && shape.dims[0] == LEAT_UNKNOWN_DIM)
         shape = LEAT_SCALAR;
-    }
     for (int i = 0; given != NULL && i < leat_spec_num_children(given); i++) {
-        if (strcmp(leat_spec_key(given, i), key) != 0 || i >= args->defaults.num_tensors) {
+        if (strcmp(leat_spec_key(given, i), key) != 0 || i >= args->defaults.num_tensors)
             continue;
-        }
         const leat_tensor *tensor = &args->defaults.tensors[i];
         int64_t count = leat_tensor_count(tensor), wanted = leati_shape_count(&shape);
         if (tensor->dtype != leat_spec_dtype(feature) || (count != wanted && count != 1)) {
@@ -134,9 +130,8 @@ static leat_status parse_check(leat_dataset *dataset, leat_error *err) {
     for (int f = 0; f < leat_spec_num_children(args->features) && status == LEAT_OK; f++) {
         const char *key = leat_spec_key(args->features, f);
         status = check_feature(key, leat_spec_child(args->features, f), err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = check_default(args, key, leat_spec_child(args->features, f), err);
-        }
     }
     return status;
 }
@@ -160,9 +155,8 @@ static int parse_portion(const struct parse_args *args, leat_value records, int 
         children[f - first] = leat_spec_ref(leat_spec_child(args->features, f));
     }
     leat_spec *portion = leat_spec_dict(keys, children, end - first, err);
-    if (portion == NULL) {
+    if (portion == NULL)
         return -1;
-    }
     int count = leat_op_parse_example(records, portion, &args->defaults, outputs);
     leat_spec_unref(portion);
     return count;
@@ -176,14 +170,12 @@ static leat_status parse_all(const struct parse_args *args, leat_value records, 
     while (first < features) {
         int end = first, most = 0;
         while (end < features &&
-               most + outputs_of(leat_spec_child(args->features, end)) <= LEAT_MAX_OUTPUTS) {
+               most + outputs_of(leat_spec_child(args->features, end)) <= LEAT_MAX_OUTPUTS)
             most += outputs_of(leat_spec_child(args->features, end++));
-        }
         leat_error reason = {0};
         int made = parse_portion(args, records, first, end, outputs + *count, &reason);
-        if (made < 0 && reason.code != LEAT_OK) {
+        if (made < 0 && reason.code != LEAT_OK)
             return leati_error_pass(err, &reason);
-        }
         *count += made < 0 ? 0 : made; /* the graph says what failed */
         first = made < 0 ? features : end;
     }
@@ -203,9 +195,8 @@ static leat_function *parse_function(const struct parse_args *args, const leat_s
     }
     if (graph != NULL) {
         leat_status status = parse_all(args, leat_graph_argument(graph, 0), outputs, &count, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             leat_graph_fail(graph, status, err == NULL ? "" : err->text);
-        }
         function = leat_graph_finish(graph, outputs, count, output, err);
     }
     leati_free(outputs);
@@ -221,9 +212,8 @@ static leat_dataset *parse_expand(const leat_dataset *dataset, leat_error *err) 
     int64_t rows = shape.rank == 1 ? shape.dims[0] : LEAT_UNKNOWN_DIM;
     leat_function *function = NULL;
     leat_spec *output = leati_spec_batch(args->features, rows, err);
-    if (output != NULL) {
+    if (output != NULL)
         function = parse_function(args, input, output, err);
-    }
     leat_spec_unref(output);
     return function == NULL
                ? NULL
@@ -256,9 +246,8 @@ leat_dataset *leat_dataset_parse_example(leat_dataset *input, const leat_spec *f
         args.num_parallel_calls =
             options->num_parallel_calls == 0 ? 1 : options->num_parallel_calls;
         args.deterministic = options->not_deterministic ? 0 : -1;
-        if (options->defaults != NULL) {
+        if (options->defaults != NULL)
             args.defaults = *options->defaults;
-        }
     }
     leat_dataset *dataset =
         leati_dataset_new(&leati_op_parse_example_dataset, &args, &input, 1, err);

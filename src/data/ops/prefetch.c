@@ -28,9 +28,8 @@ struct prefetch_state {
 
 static leat_status prefetch_check(leat_dataset *dataset, leat_error *err) {
     const struct prefetch_args *args = dataset->args;
-    if (args->buffer_size >= LEAT_AUTOTUNE) {
+    if (args->buffer_size >= LEAT_AUTOTUNE)
         return LEAT_OK;
-    }
     return leati_refuse(err, VALUE,
                         "prefetch: buffer_size is %lld; expected 0 or more, or AUTOTUNE (-1)",
                         (long long)args->buffer_size);
@@ -43,9 +42,8 @@ static bool prefetch_reads_ahead(const leat_dataset *dataset) {
 static leat_status prefetch_open(leati_node_state *node, void *state, leat_error *err) {
     const struct prefetch_args *args = node->dataset->args;
     struct prefetch_state *s = state;
-    if (!prefetch_reads_ahead(node->dataset) || node->iteration->inline_only) {
+    if (!prefetch_reads_ahead(node->dataset) || node->iteration->inline_only)
         return leati_input_open(&s->input, node, 0, err);
-    }
     leati_ring_options options = {.limit = args->buffer_size};
     s->ring = leati_ring_new(node, &options, err);
     return s->ring == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;

@@ -137,9 +137,8 @@ static leat_status wait_for_test(void *context, const leat_element *in, leat_ele
                                  leat_error *err) {
     struct latch *latch = context;
     pthread_mutex_lock(&latch->lock);
-    while (!latch->open && *(const int64_t *)in->tensors[0].data >= latch->first) {
+    while (!latch->open && *(const int64_t *)in->tensors[0].data >= latch->first)
         pthread_cond_wait(&latch->opened, &latch->lock);
-    }
     pthread_mutex_unlock(&latch->lock);
     return leat_element_set(out, in->spec, in->tensors, err);
 }
@@ -193,9 +192,8 @@ static void test_few_quick_elements(void **state) {
         leat_iterator *iterator = dataset_iterate(dataset, NULL);
         leat_element element = {0};
         for (int64_t i = 0; i < COUNT; i++) {
-            if (i == first) {
+            if (i == first)
                 open_latch(&latch);
-            }
             assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
             assert_int_equal(*(const int64_t *)element.tensors[0].data, i);
         }

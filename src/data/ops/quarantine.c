@@ -92,26 +92,21 @@ static leat_status quarantine_open(leati_node_state *node, void *state, leat_err
 static uint64_t key_of(const char *line, size_t size) {
     static const char number[] = ", \"element\":";
     size_t end = size;
-    for (size_t i = 0; i + sizeof(number) - 1 <= size; i++) {
-        if (memcmp(line + i, number, sizeof(number) - 1) == 0) {
+    for (size_t i = 0; i + sizeof(number) - 1 <= size; i++)
+        if (memcmp(line + i, number, sizeof(number) - 1) == 0)
             end = i;
-        }
-    }
     return leati_hash(line, end, 0);
 }
 
 /* Adds a key; *fresh says that it was not there. */
 static leat_status add_key(struct quarantine_state *s, uint64_t key, bool *fresh, leat_error *err) {
     *fresh = true;
-    for (size_t i = 0; i < s->num_keys && *fresh; i++) {
+    for (size_t i = 0; i < s->num_keys && *fresh; i++)
         *fresh = s->keys[i] != key;
-    }
-    if (!*fresh) {
+    if (!*fresh)
         return LEAT_OK;
-    }
-    if (!leati_grow((void **)&s->keys, &s->key_capacity, s->num_keys + 1, sizeof(*s->keys))) {
+    if (!leati_grow((void **)&s->keys, &s->key_capacity, s->num_keys + 1, sizeof(*s->keys)))
         return leati_no_memory(err);
-    }
     s->keys[s->num_keys++] = key;
     return LEAT_OK;
 }
@@ -120,9 +115,8 @@ static leat_status add_key(struct quarantine_state *s, uint64_t key, bool *fresh
 static leat_status read_list(struct quarantine_state *s, const char *path, leat_error *err) {
     leat_buffer *whole = NULL;
     leat_error local = {0};
-    if (s->listed) {
+    if (s->listed)
         return LEAT_OK;
-    }
     leat_status status = leati_file_read_all(path, &whole, &local);
     if (status == LEAT_NOT_FOUND) {
         s->listed = true;
@@ -151,9 +145,8 @@ static json_t *text_of(const char *text) {
     size_t size = strlen(text) + 1;
     char clean[LEAT_ERROR_TEXT];
     if (json == NULL && size < sizeof(clean)) {
-        for (size_t i = 0; i < size; i++) {
+        for (size_t i = 0; i < size; i++)
             clean[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-        }
         json = json_string(clean);
     }
     return json;
@@ -168,25 +161,20 @@ static char *line_of(const leat_error *error, leat_error *err) {
     json_t *line = json_object();
     json_t *number = json_integer(error->element);
     int failed = line == NULL || number == NULL;
-    if (!in_file) {
+    if (!in_file)
         failed |= json_object_set(line, "element", number);
-    }
     failed |= json_object_set_new(line, "operator", text_of(op));
-    if (in_file) {
+    if (in_file)
         failed |= json_object_set_new(line, "file", text_of(error->file));
-    }
-    if (in_file && error->byte >= 0) {
+    if (in_file && error->byte >= 0)
         failed |= json_object_set_new(line, "byte", json_integer(error->byte));
-    }
     failed |= json_object_set_new(line, "code", json_string(leat_status_name(error->code)));
     failed |= json_object_set_new(line, "reason", text_of(leat_error_message(error)));
-    if (in_file) {
+    if (in_file)
         failed |= json_object_set(line, "element", number);
-    }
     char *text = failed ? NULL : leati_json_print(line, 0, false, err);
-    if (failed) {
+    if (failed)
         leati_no_memory(err);
-    }
     json_decref(number);
     json_decref(line);
     return text;
@@ -198,9 +186,8 @@ static leat_status list_element(struct quarantine_state *s, const char *path,
     bool fresh = false;
     leat_status status = read_list(s, path, err);
     char *line = status == LEAT_OK ? line_of(error, err) : NULL;
-    if (line == NULL) {
+    if (line == NULL)
         return status == LEAT_OK ? LEAT_RESOURCE_EXHAUSTED : status;
-    }
     size_t size = strlen(line);
     status = add_key(s, key_of(line, size), &fresh, err);
     if (status == LEAT_OK && fresh) {
@@ -221,9 +208,8 @@ static bool is_of_an_element(leat_status code) {
 
 static bool beyond_limit(const struct quarantine_args *args, const struct quarantine_state *s,
                          bool at_end) {
-    if (args->max_errors >= 0 && s->bad > args->max_errors) {
+    if (args->max_errors >= 0 && s->bad > args->max_errors)
         return true;
-    }
     int64_t seen = s->good + s->bad;
     return (at_end || seen >= ENOUGH) && (double)s->bad > args->max_fraction * (double)seen;
 }
@@ -273,18 +259,16 @@ static leati_tail quarantine_pull(leati_node_state *node, void *state, int64_t w
     struct quarantine_state *s = state;
     const struct quarantine_args *args = node->dataset->args;
     leati_block_clear(out);
-    if (s->failed) {
+    if (s->failed)
         return LEATI_END;
-    }
     for (;;) {
         leat_error error = {0};
         leati_tail tail = leati_input_take(&s->input, want, out, &error);
         s->good += out->n;
         if (tail == LEATI_ERROR) {
             tail = set_aside(node, s, &error, err);
-            if (tail == LEATI_MORE && out->n == 0) {
+            if (tail == LEATI_MORE && out->n == 0)
                 continue;
-            }
         } else if (tail == LEATI_END && beyond_limit(args, s, true)) {
             tail = give_up(args, s, NULL, err);
         }
@@ -337,11 +321,9 @@ leat_dataset *leat_dataset_quarantine(leat_dataset *input, const char *path,
     struct quarantine_args args = {.path = (char *)(uintptr_t)path, /* copied */
                                    .max_errors = NO_LIMIT,
                                    .max_fraction = 1};
-    if (options != NULL && (options->max_errors != 0 || options->no_errors)) {
+    if (options != NULL && (options->max_errors != 0 || options->no_errors))
         args.max_errors = options->no_errors ? 0 : options->max_errors;
-    }
-    if (options != NULL && options->max_fraction != 0) {
+    if (options != NULL && options->max_fraction != 0)
         args.max_fraction = options->max_fraction;
-    }
     return leati_dataset_new(&leati_op_quarantine, &args, &input, 1, err);
 }

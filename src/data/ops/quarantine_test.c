@@ -43,9 +43,8 @@ static void expect_outcomes(leat_iterator *iterator, int calls, const char *expe
         leat_error err = {0};
         leat_status status = leat_iterator_next(iterator, &element, &err);
         size_t at = strlen(text);
-        if (status == LEAT_OUT_OF_RANGE) {
+        if (status == LEAT_OUT_OF_RANGE)
             break;
-        }
         if (status != LEAT_OK) {
             snprintf(text + at, sizeof(text) - at, "%s: %s|", leat_status_name(status), err.text);
         } else {
@@ -92,9 +91,8 @@ static int count_lines(const char *path) {
     size_t size = 0;
     char *text = (char *)scratch_read(path, &size);
     int count = 0;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         count += text[i] == '\n';
-    }
     assert_true(size == 0 || text[size - 1] == '\n');
     free(text);
     return count;
@@ -134,9 +132,8 @@ static void test_limit(void **state) {
         leat_dataset_quarantine(numbers("1\nx\n3\ny\n5\n", NULL), path, &one, &err);
     leat_iterator *iterator = iterate(dataset);
     leat_element element = {0};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
-    }
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DATA_LOSS);
     snprintf(expected, sizeof(expected),
              "quarantine: element 2: 2 of 4 elements were bad, and max_errors is 1; they are "

@@ -51,9 +51,8 @@ leat_dataset *leat_dataset_ragged_batch(leat_dataset *input, int64_t batch_size,
     struct ragged_batch_args args = {.batch_size = batch_size, .row_splits_dtype = LEAT_INT64};
     if (options != NULL) {
         args.drop_remainder = options->drop_remainder;
-        if (options->row_splits_dtype != LEAT_INVALID) {
+        if (options->row_splits_dtype != LEAT_INVALID)
             args.row_splits_dtype = options->row_splits_dtype;
-        }
     }
     return leati_dataset_new(&leati_op_ragged_batch, &args, &input, 1, err);
 }

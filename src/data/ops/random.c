@@ -101,9 +101,8 @@ static leati_tail random_pull(leati_node_state *node, void *state, int64_t want,
         return LEATI_ERROR;
     }
     int64_t *values = leat_buffer_data(buffer);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         values[i] = leati_words_next(&s->words);
-    }
     s->given += n;
     leat_shape scalar = LEAT_SCALAR;
     leati_column_strided(&out->columns[0], LEAT_INT64, &scalar, values, sizeof(*values), buffer);
@@ -140,15 +139,12 @@ static leat_status random_restore(leati_node_state *node, void *state, leati_rea
     (void)node;
     struct random_state *s = state;
     leat_status status = leati_seed_generator_restore(s->generator, in, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_fixed64(in, &s->pair[0], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_fixed64(in, &s->pair[1], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->given, err);
-    }
     if (status == LEAT_OK && s->given < 0) {
         status = leati_fail(err, LEAT_DATA_LOSS, "random: a saved position of %lld; expected 0",
                             (long long)s->given);

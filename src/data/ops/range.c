@@ -70,9 +70,8 @@ static leat_status fill_block(leati_pools *pools, leat_dtype dtype, int64_t firs
                               int64_t n, leati_block *out, leat_error *err) {
     const leati_destination *destination = out->destinations;
     leat_status status = leati_block_prepare(out, 1, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_shape scalar = LEAT_SCALAR;
     if (destination != NULL && destination->dtype == dtype && destination->shape.rank == 0) {
         fill_values(dtype, first, step, n, destination->data, destination->stride);
@@ -81,9 +80,8 @@ static leat_status fill_block(leati_pools *pools, leat_dtype dtype, int64_t firs
     } else {
         size_t size = leat_dtype_size(dtype);
         leat_buffer *buffer = leati_pools_take(pools, (size_t)n * size, err);
-        if (buffer == NULL) {
+        if (buffer == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
         fill_values(dtype, first, step, n, leat_buffer_data(buffer), (int64_t)size);
         leati_column_strided(&out->columns[0], dtype, &scalar, leat_buffer_data(buffer),
                              (int64_t)size, buffer);
@@ -104,9 +102,8 @@ struct range_access {
 
 static leat_status range_check(leat_dataset *dataset, leat_error *err) {
     const struct range_args *args = dataset->args;
-    if (args->step == 0) {
+    if (args->step == 0)
         return leati_refuse(err, VALUE, "range: step is 0; expected any other number");
-    }
     if (!fill_values(args->output_type, 0, 1, 0, NULL, 0)) {
         return leati_refuse(err, DTYPE, "range: output_type is %s; expected a numeric dtype",
                             leat_dtype_name(args->output_type));
@@ -122,9 +119,8 @@ static leat_spec *range_spec(const leat_dataset *dataset, leat_error *err) {
 /* 1 + (|stop - start| - 1) / |step|, in unsigned arithmetic that cannot overflow; 0 where the signs
  * do not fit. */
 static uint64_t count_of(const struct range_args *args) {
-    if (args->step > 0 ? args->start >= args->stop : args->start <= args->stop) {
+    if (args->step > 0 ? args->start >= args->stop : args->start <= args->stop)
         return 0;
-    }
     uint64_t distance = args->step > 0 ? (uint64_t)args->stop - (uint64_t)args->start
                                        : (uint64_t)args->start - (uint64_t)args->stop;
     uint64_t step = args->step > 0 ? (uint64_t)args->step : 0 - (uint64_t)args->step;
@@ -134,9 +130,8 @@ static uint64_t count_of(const struct range_args *args) {
 static int64_t range_cardinality(const leat_dataset *dataset) {
     const struct range_args *args = dataset->args;
     uint64_t count = count_of(args);
-    if (args->stop == INT64_MAX && args->step > 0 && count > 0) {
+    if (args->stop == INT64_MAX && args->step > 0 && count > 0)
         return LEAT_INFINITE_CARDINALITY;
-    }
     return count > INT64_MAX ? LEAT_UNKNOWN_CARDINALITY : (int64_t)count;
 }
 
@@ -197,9 +192,8 @@ static leat_status range_at(leati_access *access, const int64_t *indices, int64_
     const struct range_args *args = access->node.dataset->args;
     struct range_access *a = access->state;
     n = leati_access_checked(access, indices, n, err);
-    if (n == 0) {
+    if (n == 0)
         return err->code;
-    }
     leat_status status = fill_block(&a->pools, args->output_type, 0, 0, n, out, err);
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
         int64_t value =
@@ -247,8 +241,7 @@ leat_dataset *leat_dataset_range(int64_t start, int64_t stop, int64_t step,
                                  const leat_dataset_range_options *options, leat_error *err) {
     struct range_args args = {
         .start = start, .stop = stop, .step = step, .output_type = LEAT_INT64};
-    if (options != NULL && options->output_type != LEAT_INVALID) {
+    if (options != NULL && options->output_type != LEAT_INVALID)
         args.output_type = options->output_type;
-    }
     return leati_dataset_new(&leati_op_range, &args, NULL, 0, err);
 }

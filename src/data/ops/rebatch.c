@@ -78,9 +78,8 @@ static leat_spec *resized(const leat_dataset *dataset,
     leat_spec *spec = leati_spec_resize(dataset->inputs[0]->spec, size, context, &local);
     if (spec == NULL) {
         leati_prefix(&local, "rebatch");
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
     }
     return spec;
 }
@@ -93,13 +92,11 @@ static leat_spec *rebatch_spec(const leat_dataset *dataset, leat_error *err) {
     int64_t size = args->batch_size.values[0];
     struct known_size known = {.size = LEAT_UNKNOWN_DIM}, *noted = &known;
     bool equal = true;
-    for (int i = 1; i < args->batch_size.count; i++) {
+    for (int i = 1; i < args->batch_size.count; i++)
         equal = equal && args->batch_size.values[i] == size;
-    }
     leat_spec *input = resized(dataset, note_size, &noted, err);
-    if (input == NULL) {
+    if (input == NULL)
         return NULL;
-    }
     leat_spec_unref(input);
     if (equal && !args->drop_remainder && known.differ) {
         leati_refuse(err, VALUE,
@@ -146,9 +143,8 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
         int64_t available = 0;
         leati_tail tail = leati_input_peek(&s->input, 1, NULL, &available, err);
         if (available == 0) {
-            if (tail == LEATI_ERROR) {
+            if (tail == LEATI_ERROR)
                 leati_input_consume(&s->input, 1);
-            }
             s->ended = tail == LEATI_END;
             return tail;
         }
@@ -168,14 +164,12 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
         }
         int64_t left = s->rows - s->offset, n = left < size - *rows ? left : size - *rows;
         if (n > 0 && leati_rows_pieces_add(&s->pieces, &s->leaves, &s->input.block, at, s->offset,
-                                           n, err) != LEAT_OK) {
+                                           n, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
         *rows += n;
         s->offset += n;
-        if (s->offset >= s->rows) {
+        if (s->offset >= s->rows)
             next_element(s);
-        }
     }
     return LEATI_MORE;
 }
@@ -184,9 +178,8 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
 static leat_status empty_element(const leati_node_state *node, const struct rebatch_state *s,
                                  leati_block *out, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int l = 0; l < s->leaves.count && status == LEAT_OK; l++) {
+    for (int l = 0; l < s->leaves.count && status == LEAT_OK; l++)
         status = leati_leaves_check_empty("an empty batch", &s->leaves.items[l], err);
-    }
     return status == LEAT_OK ? leati_rows_empty_element(node->dataset->spec, out, err) : status;
 }
 
@@ -232,12 +225,10 @@ static leat_status rebatch_restore(leati_node_state *node, void *state, leati_re
     int64_t next = 0;
     uint64_t ended = 0;
     leat_status status = leati_get_int(in, &next, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->offset, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &ended, err);
-    }
     s->ended = ended != 0;
     if (status == LEAT_OK && (next < 0 || next >= args->batch_size.count || s->offset < 0)) {
         return leati_fail(err, LEAT_DATA_LOSS,

@@ -92,9 +92,8 @@ static leat_status check_distribution(const char *argument, const leat_element *
     leat_dtype dtype = leat_spec_dtype(given->spec);
     if (leat_spec_get_kind(given->spec) == LEAT_SPEC_TENSOR && given->tensors[0].rank == 1 &&
         given->tensors[0].dims[0] > 0 &&
-        (leati_dtype_is_integer(dtype) || leati_dtype_is_float(dtype))) {
+        (leati_dtype_is_integer(dtype) || leati_dtype_is_float(dtype)))
         return LEAT_OK;
-    }
     char text[128];
     leat_spec_print(given->spec, text, sizeof(text));
     return leati_refuse(err, SHAPE,
@@ -105,9 +104,8 @@ static leat_status check_distribution(const char *argument, const leat_element *
 
 static leat_status check_distributions(const struct resample_args *args, leat_error *err) {
     leat_status status = check_distribution("target_dist", &args->target_dist, err);
-    if (status != LEAT_OK || args->initial_dist.spec == NULL) {
+    if (status != LEAT_OK || args->initial_dist.spec == NULL)
         return status;
-    }
     status = check_distribution("initial_dist", &args->initial_dist, err);
     if (status == LEAT_OK) {
         int64_t target = args->target_dist.tensors[0].dims[0];
@@ -146,9 +144,8 @@ static float larger(float a, float b) {
  * the untouched copy is not needed. */
 static float least_ratio(const struct resample_args *args) {
     float least = INFINITY;
-    for (int64_t i = 0; i < num_classes(args); i++) {
+    for (int64_t i = 0; i < num_classes(args); i++)
         least = smaller(share(&args->target_dist, i) / share(&args->initial_dist, i), least);
-    }
     return least;
 }
 
@@ -160,9 +157,8 @@ static void find_acceptance(const struct resample_args *args, struct resample *r
         least = smaller(ratio, least);
         most = larger(ratio, most);
     }
-    for (int64_t i = 0; i < r->classes; i++) {
+    for (int64_t i = 0; i < r->classes; i++)
         r->acceptance[i] = (r->acceptance[i] - least) / (most - least);
-    }
     r->original = least;
 }
 
@@ -173,9 +169,8 @@ static leat_status check_class(const struct resample_args *args, const leat_spec
     const leat_function *function = (const leat_function *)args->class_func;
     leat_status status =
         leati_apply_check_function("rejection_resample", "class_func", function, element, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     const leat_spec *output = leat_function_output(function);
     leat_dtype dtype = leat_spec_dtype(output);
     bool index = dtype == LEAT_INT32 || dtype == LEAT_INT64 ||
@@ -202,34 +197,28 @@ static bool is_mixed(const struct resample_args *args) {
  * operation, and only the draws between the copies take a seed from the program's. */
 static void resolve(struct resample_args *args) {
     leati_seed_argument seed = args->seed;
-    if (args->resolved) {
+    if (args->resolved)
         return;
-    }
-    if (!seed.given && leati_random_global_seed_is_set()) {
+    if (!seed.given && leati_random_global_seed_is_set())
         seed = (leati_seed_argument){.given = true, .value = 0};
-    }
     int64_t none[2] = {0, 0}, *pair = args->rejection;
-    if (seed.given) {
+    if (seed.given)
         leati_random_resolve_seed(seed, &pair[0], &pair[1]);
-    } else {
+    else
         memcpy(pair, none, sizeof(none));
-    }
     leati_random_fresh_seed_if_zero(&pair[0], &pair[1]);
-    if (is_mixed(args)) {
+    if (is_mixed(args))
         leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
-    }
     args->resolved = true;
 }
 
 static leat_status resample_check(leat_dataset *dataset, leat_error *err) {
     struct resample_args *args = dataset->args;
     leat_status status = check_distributions(args, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_class(args, dataset->inputs[0]->spec, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         resolve(args);
-    }
     return status;
 }
 
@@ -255,9 +244,8 @@ static int class_and_element(const struct resample *r, leat_graph *graph, int fi
         leat_graph_fail(graph, LEAT_UNIMPLEMENTED, "elements of more than 62 components");
         return -1;
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         out[i] = leat_graph_argument(graph, first + i);
-    }
     return leati_graph_inline(graph, r->class_func, out, class_value) ? n : -1;
 }
 
@@ -270,9 +258,8 @@ static int trace_original(void *context, leat_graph *graph, leat_value *out) {
 static int gathered(const struct resample *r, leat_graph *graph, int first, leat_value acceptance,
                     leat_value *out) {
     int n = class_and_element(r, graph, first, &out[0], &out[2]);
-    if (n < 0) {
+    if (n < 0)
         return -1;
-    }
     out[1] = leat_op_gather(acceptance, leat_op_cast(out[0], LEAT_INT64), 0);
     return n + 2;
 }
@@ -296,9 +283,8 @@ static int trace_keep(void *context, leat_graph *graph, leat_value *out) {
     snprintf(attributes, sizeof(attributes),
              "{\"shape\": [], \"graph_seed\": %lld, \"op_seed\": %lld}", (long long)r->seed[0],
              (long long)r->seed[1]);
-    if (leat_graph_call(graph, "random_uniform", attributes, NULL, 0, &drawn, 1) != 1) {
+    if (leat_graph_call(graph, "random_uniform", attributes, NULL, 0, &drawn, 1) != 1)
         return -1;
-    }
     out[0] = leat_op_less(drawn, leat_graph_argument(graph, 1));
     return 1;
 }
@@ -307,11 +293,9 @@ static int trace_keep(void *context, leat_graph *graph, leat_value *out) {
 static int trace_drop(void *context, leat_graph *graph, leat_value *out) {
     (void)context;
     int n = leat_graph_num_arguments(graph), count = 0;
-    for (int i = 0; i < n && count < LEAT_MAX_OUTPUTS; i++) {
-        if (i != 1) {
+    for (int i = 0; i < n && count < LEAT_MAX_OUTPUTS; i++)
+        if (i != 1)
             out[count++] = leat_graph_argument(graph, i);
-        }
-    }
     return count;
 }
 
@@ -358,9 +342,8 @@ static int trace_estimate(void *context, leat_graph *graph, leat_value *out) {
         leat_op_divide(leat_op_cast(out[0], LEAT_FLOAT64), leat_op_cast(sum, LEAT_FLOAT64)),
         LEAT_FLOAT32);
     leat_value copies[ESTIMATED_AT_ONCE];
-    for (int i = 0; i < ESTIMATED_AT_ONCE; i++) {
+    for (int i = 0; i < ESTIMATED_AT_ONCE; i++)
         copies[i] = estimate;
-    }
     out[1] = leat_op_stack(copies, ESTIMATED_AT_ONCE, 0);
     return 2;
 }
@@ -373,9 +356,8 @@ static leat_dataset *map_to_class(const struct resample *r, leat_dataset *input,
                                   bool probability, leat_error *err) {
     leat_spec *parts[3] = {leat_spec_ref(leat_function_output(r->class_func))};
     int count = 1;
-    if (probability) {
+    if (probability)
         parts[count++] = leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, err);
-    }
     parts[count++] = leat_spec_ref(r->element);
     leat_spec *structure = leat_spec_tuple(parts, count, err);
     leat_function *function =
@@ -413,9 +395,8 @@ static leat_dataset *estimates(const struct resample *r, leat_dataset *input, le
     leat_spec *spec = leat_spec_tuple(both, 2, err);
     leat_function *function = LEAT_TRACE(trace_estimate, (void *)r, spec, err);
     leat_status status = leat_tensor_new(LEAT_INT64, shape, &seen, err);
-    for (int64_t i = 0; i < r->classes && status == LEAT_OK; i++) {
+    for (int64_t i = 0; i < r->classes && status == LEAT_OK; i++)
         ((int64_t *)seen.data)[i] = SEEN_BEFORE;
-    }
     leat_dataset *out = NULL;
     if (status == LEAT_OK && state != NULL) {
         out = leat_dataset_unbatch(leat_dataset_scan(classes, &initial, function, err), err);
@@ -459,24 +440,21 @@ static leat_dataset *with_distribution(struct resample *r, const leat_dataset *d
     const struct resample_args *args = args_of(dataset);
     leat_dataset *input = dataset->inputs[0];
     float ratio = least_ratio(args);
-    if (ratio == 1) {
+    if (ratio == 1)
         return map_to_class(r, leat_dataset_ref(input), trace_original, false, err);
-    }
     find_acceptance(args, r);
     leat_dataset *kept =
         filtered(r, map_to_class(r, leat_dataset_ref(input), trace_gather_fixed, true, err), err);
-    if (ratio == 0) {
+    if (ratio == 0)
         return kept;
-    }
     float both[2] = {r->original, 1 - r->original};
     leat_tensor tensor = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2), err);
     leat_element element = {.spec = spec, .tensors = &tensor, .num_tensors = 1};
     leat_dataset *weights = NULL;
     if (spec != NULL &&
-        leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(2), both, &tensor, err) == LEAT_OK) {
+        leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(2), both, &tensor, err) == LEAT_OK)
         weights = leat_dataset_repeat(leat_dataset_from_tensors(&element, err), -1, err);
-    }
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
     return mixed(r, dataset, weights, kept, err);
@@ -494,9 +472,8 @@ static leat_dataset *resample_expand(const leat_dataset *dataset, leat_error *er
     if (r.target == NULL || r.acceptance == NULL) {
         leati_no_memory(err);
     } else {
-        for (int64_t i = 0; i < r.classes; i++) {
+        for (int64_t i = 0; i < r.classes; i++)
             r.target[i] = share(&args->target_dist, i);
-        }
         plan = args->initial_dist.spec == NULL ? with_estimates(&r, dataset, err)
                                                : with_distribution(&r, dataset, err);
     }
@@ -540,14 +517,12 @@ leat_dataset *leat_dataset_rejection_resample(leat_dataset *input, leat_function
             .class_func = (leat_object *)class_func,
             .target_dist = {.spec = spec, .tensors = &target, .num_tensors = 1},
             .seed = {.given = seed.given, .value = seed.value}};
-        if (initial_dist != NULL) {
+        if (initial_dist != NULL)
             args.initial_dist = (leat_element){.spec = spec, .tensors = &initial, .num_tensors = 1};
-        }
-        if (spec == NULL) {
+        if (spec == NULL)
             leat_dataset_unref(input);
-        } else {
+        else
             dataset = leati_dataset_new(&leati_op_rejection_resample, &args, &input, 1, err);
-        }
         leat_spec_unref(spec);
     }
     leat_function_unref(class_func);

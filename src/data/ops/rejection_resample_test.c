@@ -57,9 +57,8 @@ static char *elements(const char *text) {
     bool inside = false;
     for (; *text != 0; text++) {
         inside = *text == ',' ? true : *text == ')' ? false : inside;
-        if ((inside && *text != ',') || *text == ' ') {
+        if ((inside && *text != ',') || *text == ' ')
             *to++ = *text;
-        }
     }
     return out;
 }
@@ -133,9 +132,8 @@ static void refused(struct resampled r, const char *text) {
     leat_error err = {0};
     assert_null(resample(&r, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err.text, text) == NULL) {
+    if (strstr(err.text, text) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", err.text, text);
-    }
 }
 
 static void test_refuses(void **state) {

@@ -35,15 +35,12 @@ struct repeat_state {
 
 int64_t leati_dataset_repeat_cardinality(const leat_dataset *input, int64_t count) {
     int64_t product = 0;
-    if (count == 0 || input->cardinality == 0) {
+    if (count == 0 || input->cardinality == 0)
         return 0;
-    }
-    if (count < 0) {
+    if (count < 0)
         return LEAT_INFINITE_CARDINALITY;
-    }
-    if (input->cardinality < 0) {
+    if (input->cardinality < 0)
         return input->cardinality;
-    }
     /* Where TensorFlow's product wraps around, no number says how many. */
     return __builtin_mul_overflow(input->cardinality, count, &product) ? LEAT_UNKNOWN_CARDINALITY
                                                                        : product;
@@ -56,9 +53,8 @@ static int64_t repeat_cardinality(const leat_dataset *dataset) {
 
 static bool draws_seeds(const leat_dataset *dataset) {
     bool draws = (dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0;
-    for (int i = 0; i < dataset->num_inputs && !draws; i++) {
+    for (int i = 0; i < dataset->num_inputs && !draws; i++)
         draws = draws_seeds(dataset->inputs[i]);
-    }
     return draws;
 }
 
@@ -75,32 +71,26 @@ static leati_tail repeat_pull(leati_node_state *node, void *state, int64_t want,
     const struct repeat_args *args = node->dataset->args;
     struct repeat_state *s = state;
     leati_block_clear(out);
-    if (args->count == 0) {
+    if (args->count == 0)
         return LEATI_END;
-    }
     for (;;) {
         leati_tail tail = leati_input_take(&s->input, want, out, err);
         bool empty = s->fresh && out->n == 0 && tail == LEATI_END;
         s->fresh = s->fresh && out->n == 0 && tail != LEATI_ERROR;
-        if (tail != LEATI_END) {
+        if (tail != LEATI_END)
             return tail;
-        }
         bool last = s->epoch + 1 == args->count || (empty && args->count < 0);
-        if (last && !s->draws) {
+        if (last && !s->draws)
             return LEATI_END;
-        }
         /* The next epoch begins when it is asked for: opening it may draw a seed. */
-        if (out->n > 0) {
+        if (out->n > 0)
             return LEATI_MORE;
-        }
-        if (last) {
+        if (last)
             return leati_input_reset(&s->input, err) == LEAT_OK ? LEATI_END : LEATI_ERROR;
-        }
         s->epoch++;
         s->fresh = true;
-        if (leati_input_reset(&s->input, err) != LEAT_OK) {
+        if (leati_input_reset(&s->input, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
     }
 }
 
@@ -114,21 +104,18 @@ static leati_tail repeat_advance(leati_node_state *node, void *state, int64_t n,
         bool empty = s->fresh && more == 0;
         s->fresh = empty;
         *passed += more;
-        if (*passed == n) {
+        if (*passed == n)
             return LEATI_MORE;
-        }
-        if (tail != LEATI_END) {
+        if (tail != LEATI_END)
             return tail;
-        }
         if (s->epoch + 1 == args->count || (empty && args->count < 0)) {
             return s->draws && leati_input_reset(&s->input, err) != LEAT_OK ? LEATI_ERROR
                                                                             : LEATI_END;
         }
         s->epoch++;
         s->fresh = true;
-        if (leati_input_reset(&s->input, err) != LEAT_OK) {
+        if (leati_input_reset(&s->input, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
     }
     return *passed == n ? LEATI_MORE : LEATI_END;
 }
@@ -143,12 +130,10 @@ static leat_status repeat_at(leati_access *access, const int64_t *indices, int64
     int64_t count = access->node.dataset->inputs[0]->cardinality;
     n = leati_access_checked(access, indices, n, err);
     int64_t *below = n == 0 ? NULL : leati_access_indices(access, n, err);
-    if (below == NULL) {
+    if (below == NULL)
         return err->code;
-    }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         below[i] = indices[i] % count;
-    }
     return leati_access_input(access, 0, below, n, out, err);
 }
 

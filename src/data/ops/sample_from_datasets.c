@@ -99,11 +99,9 @@ static int *kept_inputs(const leat_dataset *dataset, int *count, bool *nothing, 
         return NULL;
     }
     *count = 0;
-    for (int i = 0; i < total; i++) {
-        if (is_kept(args, i)) {
+    for (int i = 0; i < total; i++)
+        if (is_kept(args, i))
             which[(*count)++] = i;
-        }
-    }
     *nothing = *count == 0;
     *count += *nothing;
     return which;
@@ -148,17 +146,14 @@ static leat_status sample_check(leat_dataset *dataset, leat_error *err) {
             err, VALUE,
             "sample_from_datasets: there are no datasets to draw from; expected at least one");
     }
-    if (args->weights_are_input) {
+    if (args->weights_are_input)
         status = check_vector(dataset->inputs[count]->spec, count, err);
-    } else if (args->weights.spec != NULL) {
+    else if (args->weights.spec != NULL)
         status = check_vector(args->weights.spec, count, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = is_alone(dataset, &alone, err);
-    }
-    if (status == LEAT_OK && !alone) {
+    if (status == LEAT_OK && !alone)
         leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
-    }
     return status;
 }
 
@@ -182,12 +177,10 @@ static int64_t sample_cardinality(const leat_dataset *dataset) {
             infinite = infinite || dataset->inputs[i]->cardinality == LEAT_INFINITE_CARDINALITY;
         }
     }
-    if (count == 0) {
+    if (count == 0)
         return 0;
-    }
-    if (count == 1 && !args->weights_are_input) {
+    if (count == 1 && !args->weights_are_input)
         return dataset->inputs[last]->cardinality;
-    }
     return infinite ? LEAT_INFINITE_CARDINALITY : LEAT_UNKNOWN_CARDINALITY;
 }
 
@@ -209,9 +202,8 @@ static leat_status set_sums(struct sample_state *s, leat_dtype dtype, const void
                             int64_t n, leat_error *err) {
     if (n > s->capacity) {
         double *sums = leati_alloc((size_t)n, sizeof(*sums));
-        if (sums == NULL) {
+        if (sums == NULL)
             return leati_no_memory(err);
-        }
         leati_free(s->sums);
         s->sums = sums;
         s->capacity = n;
@@ -243,9 +235,8 @@ static leati_tail next_weights(struct sample_state *s, int64_t want, leat_error 
     const leati_column *column = &s->weights.block.columns[0];
     int64_t row = leati_input_begin(&s->weights);
     leat_shape shape = leati_column_row_shape(column, row);
-    if (set_sums(s, column->dtype, leati_column_row(column, row), shape.dims[0], err) != LEAT_OK) {
+    if (set_sums(s, column->dtype, leati_column_row(column, row), shape.dims[0], err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     leati_input_consume(&s->weights, 1);
     return LEATI_MORE;
 }
@@ -254,9 +245,8 @@ static leati_tail next_weights(struct sample_state *s, int64_t want, leat_error 
 static bool can_draw(const struct sample_state *s) {
     double before = 0;
     for (int64_t i = 0; i < s->num_sums; i++) {
-        if (s->sums[i] > before && (i >= s->directed.num_inputs || !s->directed.dead[i])) {
+        if (s->sums[i] > before && (i >= s->directed.num_inputs || !s->directed.dead[i]))
             return true;
-        }
         before = s->sums[i];
     }
     return s->num_sums == 0 || before == 0;
@@ -271,22 +261,19 @@ static leati_tail draw(leati_node_state *node, void *selector, int64_t want, int
     }
     leati_tail tail = LEATI_MORE;
     bool varying = s->weights.child != NULL;
-    if (varying) {
+    if (varying)
         tail = next_weights(s, want, err);
-    } else if (s->directed.live < s->directed.num_inputs && !can_draw(s)) {
+    else if (s->directed.live < s->directed.num_inputs && !can_draw(s))
         return LEATI_END;
-    }
-    if (tail == LEATI_END || (tail == LEATI_ERROR && err->code == LEAT_RESOURCE_EXHAUSTED)) {
+    if (tail == LEATI_END || (tail == LEATI_ERROR && err->code == LEAT_RESOURCE_EXHAUSTED))
         return tail;
-    }
     (void)node;
     int64_t seeds[2];
     seeds[0] = leati_words_next(&s->words);
     seeds[1] = leati_words_next(&s->words);
     s->draws++;
-    if (tail == LEATI_ERROR) {
+    if (tail == LEATI_ERROR)
         return tail; /* TensorFlow's zip of weights and seeds takes both */
-    }
     uint32_t words[4];
     leati_philox philox = leati_philox_stateless(seeds[0], seeds[1]);
     leati_philox_next(&philox, words);
@@ -295,11 +282,10 @@ static leati_tail draw(leati_node_state *node, void *selector, int64_t want, int
     int64_t low = 0, high = s->num_sums;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (s->sums[middle] > target) {
+        if (s->sums[middle] > target)
             high = middle;
-        } else {
+        else
             low = middle + 1;
-        }
     }
     *number = low;
     return LEATI_MORE;
@@ -311,20 +297,16 @@ static leati_tail draw(leati_node_state *node, void *selector, int64_t want, int
 static leat_status fixed_sums(const leat_dataset *dataset, struct sample_state *s, const int *which,
                               int count, leat_error *err) {
     const struct sample_args *args = dataset->args;
-    if (args->weights.spec == NULL) {
+    if (args->weights.spec == NULL)
         return set_sums(s, LEAT_FLOAT32, NULL, count, err);
-    }
     const leat_tensor *tensor = &args->weights.tensors[0];
-    if (tensor->dtype != LEAT_FLOAT32) {
+    if (tensor->dtype != LEAT_FLOAT32)
         return set_sums(s, LEAT_FLOAT64, tensor->data, count, err);
-    }
     float *weights = leati_alloc((size_t)count, sizeof(*weights));
-    if (weights == NULL) {
+    if (weights == NULL)
         return leati_no_memory(err);
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         weights[i] = ((const float *)tensor->data)[which[i]];
-    }
     leat_status status = set_sums(s, LEAT_FLOAT32, weights, count, err);
     leati_free(weights);
     return status;
@@ -342,11 +324,10 @@ static leat_status open_inputs(leati_node_state *node, struct sample_state *s, c
                                int count, bool nothing, leat_error *err) {
     const struct sample_args *args = node->dataset->args;
     leat_status status = LEAT_OK;
-    if (args->weights_are_input) {
+    if (args->weights_are_input)
         status = leati_input_open(&s->weights, node, num_datasets(node->dataset), err);
-    } else if (count > 1) {
+    else if (count > 1)
         status = fixed_sums(node->dataset, s, which, count, err);
-    }
     if (status == LEAT_OK && (count > 1 || args->weights_are_input)) {
         s->generator = leati_dataset_shared(node->dataset, err);
         status = s->generator == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
@@ -364,9 +345,8 @@ static leat_status sample_open(leati_node_state *node, void *state, leat_error *
     int count = 0;
     bool nothing = false;
     int *which = kept_inputs(node->dataset, &count, &nothing, err);
-    if (which == NULL) {
+    if (which == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status = open_inputs(node, state, which, count, nothing, err);
     leati_free(which);
     return status;
@@ -389,23 +369,19 @@ static leat_status sample_save(leati_node_state *node, void *state, leati_writer
         leati_put_fixed64(out, s->pair[1]);
         leati_put_int(out, s->draws);
     }
-    if (s->weights.child != NULL) {
+    if (s->weights.child != NULL)
         status = leati_input_save(&s->weights, out, cost, err);
-    }
     return status == LEAT_OK ? leati_directed_save(&s->directed, out, cost, err) : status;
 }
 
 static leat_status restore_draws(struct sample_state *s, leati_reader *in, leat_error *err) {
     leat_status status = leati_seed_generator_restore(s->generator, in, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_fixed64(in, &s->pair[0], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_fixed64(in, &s->pair[1], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->draws, err);
-    }
     if (status == LEAT_OK && s->draws < 0) {
         status = leati_fail(err, LEAT_DATA_LOSS, "sample_from_datasets: %lld saved draws",
                             (long long)s->draws);
@@ -422,9 +398,8 @@ static leat_status sample_restore(leati_node_state *node, void *state, leati_rea
     (void)node;
     struct sample_state *s = state;
     leat_status status = s->generator != NULL ? restore_draws(s, in, err) : LEAT_OK;
-    if (status == LEAT_OK && s->weights.child != NULL) {
+    if (status == LEAT_OK && s->weights.child != NULL)
         status = leati_input_restore(&s->weights, in, err);
-    }
     return status == LEAT_OK ? leati_directed_restore(&s->directed, in, err) : status;
 }
 
@@ -440,9 +415,8 @@ static leat_status sample_reset(leati_node_state *node, void *state, leat_error 
     struct sample_state *s = state;
     bool nothing = sample_cardinality(node->dataset) == 0 && s->generator == NULL;
     leat_status status = LEAT_OK;
-    if (s->weights.child != NULL) {
+    if (s->weights.child != NULL)
         status = leati_input_reset(&s->weights, err);
-    }
     begin(s);
     status = status == LEAT_OK ? leati_directed_reset(&s->directed, err) : status;
     s->directed.ended = nothing;
@@ -499,8 +473,7 @@ leat_dataset_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
         args.stop_on_empty_dataset = options->stop_on_empty_dataset;
         args.rerandomize_each_iteration = options->rerandomize_each_iteration;
     }
-    if (options != NULL && options->weights != NULL) {
+    if (options != NULL && options->weights != NULL)
         args.weights = *options->weights; /* copied by the rows */
-    }
     return leati_dataset_new(&leati_op_sample_from_datasets, &args, inputs, num_inputs, err);
 }

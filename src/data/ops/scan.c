@@ -50,9 +50,8 @@ static leat_spec *scan_function_input(const void *args, leat_dataset *const *inp
                                       const leati_row *row, leat_error *err) {
     const leat_spec *state = ((const struct scan_args *)args)->initial_state.spec;
     (void)row;
-    if (num_inputs == 1 && state != NULL) {
+    if (num_inputs == 1 && state != NULL)
         return leati_fold_input(state, inputs[0]->spec, err);
-    }
     leati_refuse(err, VALUE, "scan: expected one input and initial_state");
     return NULL;
 }
@@ -102,9 +101,8 @@ static leat_status scan_open(leati_node_state *node, void *state, leat_error *er
     s->spec = s->scratch == NULL
                   ? NULL
                   : leati_fold_state(args->initial_state.spec, function_of(node->dataset), err);
-    if (s->spec == NULL) {
+    if (s->spec == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status = leati_block_of_element(&args->initial_state, &s->state, err);
     return status == LEAT_OK ? leati_input_open(&s->input, node, 0, err) : status;
 }
@@ -113,15 +111,12 @@ static leat_status scan_open(leati_node_state *node, void *state, leat_error *er
 static leat_status step(leati_node_state *node, struct scan_state *s, const leati_program *program,
                         int64_t row, leati_block *out, leat_error *err) {
     leat_status status = leati_fold_join(&s->state, &s->input.block, row, &s->in, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_apply(node, program, s->scratch, &s->in, 0, 1, s->calls, &s->result, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_fold_split(&s->result, s->spec, &s->state, &s->output, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_append(out, &s->output, err);
-    }
     leati_block_clear(&s->in);
     leati_block_clear(&s->result);
     leati_block_clear(&s->output);
@@ -134,9 +129,8 @@ static leati_tail scan_pull(leati_node_state *node, void *state, int64_t want, l
     const leati_program *program = leati_dataset_shared(node->dataset, err);
     int64_t available = 0;
     leati_block_clear(out);
-    if (program == NULL) {
+    if (program == NULL)
         return LEATI_ERROR;
-    }
     leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);
     if (available == 0) {
         leati_input_consume(&s->input, tail == LEATI_ERROR);
@@ -149,9 +143,8 @@ static leati_tail scan_pull(leati_node_state *node, void *state, int64_t want, l
         s->calls++;
     }
     leati_input_consume(&s->input, i);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_fold_compact(&s->state, err);
-    }
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
 }
 
@@ -168,9 +161,8 @@ static leat_status scan_restore(leati_node_state *node, void *state, leati_reade
                                 leat_error *err) {
     struct scan_state *s = state;
     leat_status status = leati_get_int(in, &s->calls, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_values_get_block(in, s->spec, &s->state, err);
-    }
     if (status == LEAT_OK && s->state.n != 1) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved state of %lld rows; expected 1",
                             node->name, (long long)s->state.n);
@@ -230,9 +222,8 @@ leat_dataset *leat_dataset_scan(leat_dataset *input, const leat_element *initial
     leat_dataset *dataset = NULL;
     if (!leati_apply_function_is_missing(function, "scan", "scan_func", &input, 1, err)) {
         struct scan_args args = {.scan_func = (leat_object *)function};
-        if (initial_state != NULL) {
+        if (initial_state != NULL)
             args.initial_state = *initial_state;
-        }
         dataset = leati_dataset_new(&leati_op_scan, &args, &input, 1, err);
     }
     leat_function_unref(function);

@@ -57,9 +57,8 @@ static leat_status shard_check(leat_dataset *dataset, leat_error *err) {
 static int64_t shard_cardinality(const leat_dataset *dataset) {
     const struct shard_args *args = dataset->args;
     int64_t n = dataset->inputs[0]->cardinality;
-    if (args->num_shards == SHARD_HINT) {
+    if (args->num_shards == SHARD_HINT)
         return LEAT_UNKNOWN_CARDINALITY;
-    }
     return n < 0 ? n : n / args->num_shards + (args->index < n % args->num_shards);
 }
 
@@ -104,16 +103,14 @@ static leati_tail shard_by_skipping(const leati_node_state *node, struct shard_s
     const struct shard_args *args = node->dataset->args;
     int64_t skipped = 0, skip = to_skip(args, s);
     leati_tail tail = skip > 0 ? leati_input_skip(&s->input, skip, &skipped, err) : LEATI_MORE;
-    if (tail != LEATI_MORE) {
+    if (tail != LEATI_MORE)
         return tail == LEATI_ERROR ? failed(node, s, true) : tail;
-    }
     s->skipped += skip;
     tail = leati_input_take(&s->input, 1, out, err);
-    if (out->n > 0) {
+    if (out->n > 0)
         own_element_taken(args, s);
-    } else if (tail == LEATI_ERROR) {
+    else if (tail == LEATI_ERROR)
         return failed(node, s, false);
-    }
     return tail;
 }
 
@@ -131,9 +128,8 @@ static leat_status take_strided(const struct shard_args *args, struct shard_stat
     n = n < want ? n : want;
     leat_status status = leati_block_stride(&s->input.block, leati_input_begin(&s->input) + skip,
                                             args->num_shards, n, out, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     int64_t used = skip + (n - 1) * args->num_shards + 1;
     own_element_taken(args, s);
     if (n < want) {
@@ -151,16 +147,14 @@ static leati_tail shard_first(const leati_node_state *node, struct shard_state *
                               leat_error *err) {
     const struct shard_args *args = node->dataset->args;
     leati_tail tail = shard_by_skipping(node, s, out, err);
-    if (out->n == 0) {
+    if (out->n == 0)
         return tail;
-    }
     int64_t behind = args->num_shards - args->index - 1, passed = 0;
     s->checked = true;
     tail = behind > 0 ? leati_input_skip(&s->input, behind, &passed, err) : LEATI_MORE;
     s->skipped = tail == LEATI_MORE ? passed : 0;
-    if (tail == LEATI_MORE) {
+    if (tail == LEATI_MORE)
         return tail;
-    }
     leati_block_clear(out);
     if (tail == LEATI_END) {
         leati_fail(err, LEAT_INVALID_ARGUMENT,
@@ -177,18 +171,15 @@ static leati_tail shard_pull(leati_node_state *node, void *state, int64_t want, 
     const struct shard_args *args = node->dataset->args;
     struct shard_state *s = state;
     leati_block_clear(out);
-    if (args->require_non_empty && !s->checked) {
+    if (args->require_non_empty && !s->checked)
         return shard_first(node, s, out, err);
-    }
-    if (leati_input_skips(&s->input)) {
+    if (leati_input_skips(&s->input))
         return shard_by_skipping(node, s, out, err);
-    }
     while (out->n == 0) {
         int64_t ask = 0, available = 0;
         if (__builtin_mul_overflow(want - 1, args->num_shards, &ask) ||
-            __builtin_add_overflow(ask, to_skip(args, s) + 1, &ask)) {
+            __builtin_add_overflow(ask, to_skip(args, s) + 1, &ask))
             ask = INT64_MAX;
-        }
         bool skipping = to_skip(args, s) > 0;
         leati_tail tail = leati_input_peek(&s->input, ask, NULL, &available, err);
         if (available == 0) {
@@ -222,12 +213,10 @@ static leat_status shard_at(leati_access *access, const int64_t *indices, int64_
     const struct shard_args *args = access->node.dataset->args;
     n = leati_access_checked(access, indices, n, err);
     int64_t *below = n == 0 ? NULL : leati_access_indices(access, n, err);
-    if (below == NULL) {
+    if (below == NULL)
         return err->code;
-    }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         below[i] = args->index + args->num_shards * indices[i];
-    }
     return leati_access_input(access, 0, below, n, out, err);
 }
 

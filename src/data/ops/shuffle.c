@@ -92,13 +92,11 @@ static leat_status shuffle_open(leati_node_state *node, void *state, leat_error 
     ring->epochs = args->epochs;
     ring->num_slices = 1;
     leat_status status = leati_reservoir_init(&ring->reservoir, node->dataset->spec, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     ring->generator = leati_dataset_shared(node->dataset, err);
-    if (ring->generator == NULL) {
+    if (ring->generator == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_shuffle_begin(ring);
     return LEAT_OK;
 }
@@ -113,9 +111,8 @@ static leat_status shuffle_reset(leati_node_state *node, void *state, leat_error
 /* How many rows a block may have. */
 static int64_t rows_wanted(const leati_shuffle_ring *ring, int64_t want, const leati_block *out) {
     size_t row = 0;
-    for (int c = 0; c < ring->reservoir.num_columns; c++) {
+    for (int c = 0; c < ring->reservoir.num_columns; c++)
         row += ring->reservoir.columns[c].row_bytes;
-    }
     int64_t most = out->byte_target == 0 || row == 0 ? want : (int64_t)(out->byte_target / row);
     most = most < 1 ? 1 : most;
     most = want < most ? want : most;
@@ -128,14 +125,12 @@ static leati_tail shuffle_pull(leati_node_state *node, void *state, int64_t want
     int64_t n = rows_wanted(ring, want, out);
     leati_tail tail = leati_shuffle_ready(node, ring, n - 1, err);
     leati_block_clear(out);
-    if (tail != LEATI_MORE) {
+    if (tail != LEATI_MORE)
         return tail;
-    }
     if (leati_budget_holder_set(&node->holder, leati_reservoir_bytes(&ring->reservoir), err) !=
             LEAT_OK ||
-        leati_reservoir_begin(&ring->reservoir, n, out, err) != LEAT_OK) {
+        leati_reservoir_begin(&ring->reservoir, n, out, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     tail = leati_shuffle_draw(node, ring, n, out, err);
     leati_counter_set(&node->counters.depth, leati_shuffle_held(ring));
     leati_counter_set(&node->counters.bytes_held, leati_reservoir_bytes(&ring->reservoir));
@@ -169,13 +164,11 @@ static leat_status shuffle_at(leati_access *access, const int64_t *indices, int6
                        : leati_seed_generator_order(generator, dataset->cardinality, err);
     }
     int64_t *below = n == 0 || a->order == NULL ? NULL : leati_access_indices(access, n, err);
-    if (below == NULL) {
+    if (below == NULL)
         return err->code;
-    }
     const int64_t *order = leat_buffer_data(a->order);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         below[i] = order[indices[i]];
-    }
     return leati_access_input(access, 0, below, n, out, err);
 }
 

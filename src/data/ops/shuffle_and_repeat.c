@@ -68,14 +68,12 @@ static leat_dataset *both_expand(const leat_dataset *dataset, leat_error *err) {
     const struct both_args *args = dataset->args;
     leat_dataset *shuffle = leati_dataset_shuffle_resolved(leat_dataset_ref(dataset->inputs[0]),
                                                            args->buffer_size, args->pair, err);
-    if (shuffle == NULL) {
+    if (shuffle == NULL)
         return NULL;
-    }
     /* Nobody has seen the shuffle yet: it borrows this node's seed generator. */
     shuffle->origin = leat_dataset_ref(dataset->origin);
-    if (args->buffer_size < 0) {
+    if (args->buffer_size < 0)
         return leat_dataset_repeat(shuffle, args->count, err);
-    }
     leat_dataset *both = leati_dataset_shuffle_repeated(shuffle, args->count, err);
     leat_dataset_unref(shuffle);
     return both;

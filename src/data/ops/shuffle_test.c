@@ -52,9 +52,8 @@ static leati_tail epochs_pull(leati_node_state *node, void *state, int64_t want,
     const struct epochs_args *args = node->dataset->args;
     (void)want;
     leati_block_clear(out);
-    if (s->epoch >= (int64_t)strlen(args->lengths) || s->next == args->lengths[s->epoch] - '0') {
+    if (s->epoch >= (int64_t)strlen(args->lengths) || s->next == args->lengths[s->epoch] - '0')
         return LEATI_END;
-    }
     leat_tensor tensor = leat_scalar_int64(10 * s->epoch + s->next);
     if (tensor.dtype == LEAT_INVALID || leati_block_prepare(out, 1, err) != LEAT_OK) {
         leat_tensor_unref(&tensor);
@@ -312,9 +311,8 @@ static bool model_fill(struct model *m) {
             continue;
         }
         int64_t element = m->at++;
-        if (r->modulus > 0 && element % r->modulus == r->remainder) {
+        if (r->modulus > 0 && element % r->modulus == r->remainder)
             return false;
-        }
         m->buffer[back->end++ % r->buffer] = element;
         m->held++;
         m->produced = true;
@@ -338,9 +336,8 @@ static char *model_text(const struct repeated *r, int64_t most) {
             dataset_append(&text, "!INVALID_ARGUMENT");
             continue;
         }
-        if (m.held == 0) {
+        if (m.held == 0)
             break;
-        }
         while (m.slices[m.first].start == m.slices[m.first].end) {
             m.first++;
             model_pair(&m);
@@ -383,11 +380,9 @@ static void test_errors_come_where_tensorflow_has_them(void **state) {
         dataset_same(make, &r, NULL, expected, 50, "fused");
         leat_iterator_options options = {.verify = true, .verify_seed = (uint64_t)trial};
         dataset_same(make, &r, &options, expected, 50, "fused, in verification mode");
-        for (int64_t k = 0; trial % 8 == 0 && k < 50; k += 1) {
-            if (!dataset_resume(make, &r, NULL, k, 50, expected, k % 2 == 0)) {
+        for (int64_t k = 0; trial % 8 == 0 && k < 50; k += 1)
+            if (!dataset_resume(make, &r, NULL, k, 50, expected, k % 2 == 0))
                 break;
-            }
-        }
         free(expected);
     }
 }

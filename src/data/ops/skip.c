@@ -29,9 +29,8 @@ struct skip_state {
 static int64_t skip_cardinality(const leat_dataset *dataset) {
     const struct skip_args *args = dataset->args;
     int64_t input = dataset->inputs[0]->cardinality;
-    if (input < 0) {
+    if (input < 0)
         return input;
-    }
     return args->count < 0 || args->count > input ? 0 : input - args->count;
 }
 
@@ -41,9 +40,8 @@ static void skip_start(leati_node_state *node, void *state) {
     s->left = args->count < 0 ? -1 : args->count;
     /* TensorFlow counts in 32 bits: of the largest counts nothing is left, and nothing is skipped.
      */
-    if (args->count > INT32_MAX) {
+    if (args->count > INT32_MAX)
         s->left = (int32_t)(uint32_t)args->count > 0 ? (int32_t)(uint32_t)args->count : 0;
-    }
 }
 
 static leat_status skip_open(leati_node_state *node, void *state, leat_error *err) {
@@ -56,15 +54,13 @@ static leati_tail skip_pull(leati_node_state *node, void *state, int64_t want, l
     (void)node;
     struct skip_state *s = state;
     leati_block_clear(out);
-    if (s->left < 0) {
+    if (s->left < 0)
         return LEATI_END;
-    }
     if (s->left > 0) {
         int64_t skipped = 0;
         leati_tail tail = leati_input_skip(&s->input, s->left, &skipped, err);
-        if (tail != LEATI_MORE) {
+        if (tail != LEATI_MORE)
             return tail;
-        }
         s->left = 0;
     }
     return leati_input_take(&s->input, want, out, err);
@@ -74,19 +70,16 @@ static leati_tail skip_advance(leati_node_state *node, void *state, int64_t n, i
                                leat_error *err) {
     (void)node;
     struct skip_state *s = state;
-    if (s->left < 0) {
+    if (s->left < 0)
         return LEATI_END;
-    }
     while (s->left > 0) {
         int64_t skipped = 0;
         leati_tail tail = leati_input_skip(&s->input, s->left, &skipped, err);
-        if (tail == LEATI_END || (tail == LEATI_ERROR && err->code == LEAT_CANCELLED)) {
+        if (tail == LEATI_END || (tail == LEATI_ERROR && err->code == LEAT_CANCELLED))
             return tail;
-        }
         /* An error among the skipped elements is an outcome, and the count begins anew. */
-        if (tail == LEATI_ERROR && ++*passed == n) {
+        if (tail == LEATI_ERROR && ++*passed == n)
             return LEATI_MORE;
-        }
         s->left = tail == LEATI_MORE ? 0 : s->left;
     }
     int64_t more = 0;
@@ -109,12 +102,10 @@ static leat_status skip_at(leati_access *access, const int64_t *indices, int64_t
     const struct skip_args *args = access->node.dataset->args;
     n = leati_access_checked(access, indices, n, err);
     int64_t *below = n == 0 ? NULL : leati_access_indices(access, n, err);
-    if (below == NULL) {
+    if (below == NULL)
         return err->code;
-    }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         below[i] = args->count + indices[i];
-    }
     return leati_access_input(access, 0, below, n, out, err);
 }
 

@@ -90,9 +90,8 @@ static const struct snapshot_args *args_of(const leat_dataset *dataset) {
 /* What the records hold: numbers too, unless shard_func says where an element goes. */
 static leat_spec *file_spec(const struct snapshot_args *args, const leat_spec *element,
                             leat_error *err) {
-    if (args->shard_func != NULL) {
+    if (args->shard_func != NULL)
         return leat_spec_ref(element);
-    }
     leat_spec *both[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err), leat_spec_ref(element)};
     return leat_spec_tuple(both, 2, err);
 }
@@ -113,12 +112,10 @@ static leat_status snapshot_check(leat_dataset *dataset, leat_error *err) {
     struct snapshot_args *args = dataset->args;
     leat_compression compression = LEAT_COMPRESSION_NONE;
     leat_status status = leati_saved_check("snapshot", dataset->inputs[0]->spec, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_saved_compression("snapshot", args->compression, true, &compression, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = check_functions(dataset, err);
-    }
     args->num_shards = args->num_shards > 0 ? args->num_shards : leati_saved_cycle();
     args->cycle_length = args->cycle_length > 0 ? args->cycle_length : leati_saved_cycle();
     return status;
@@ -130,9 +127,8 @@ static leat_spec *snapshot_function_input(const void *args, leat_dataset *const 
         leati_refuse(err, VALUE, "snapshot: expected one input, found %d", num_inputs);
         return NULL;
     }
-    if (row->offset == offsetof(struct snapshot_args, shard_func)) {
+    if (row->offset == offsetof(struct snapshot_args, shard_func))
         return leat_spec_ref(inputs[0]->spec);
-    }
     leat_spec *spec = file_spec(args, inputs[0]->spec, err);
     leat_spec *input = spec == NULL ? NULL : leati_saved_reader_input(spec, err);
     leat_spec_unref(spec);
@@ -163,9 +159,8 @@ static leat_status open_names(leati_node_state *node, struct snapshot_state *s, 
     const struct snapshot_args *args = args_of(node->dataset);
     leat_status status =
         leati_saved_compression("snapshot", args->compression, true, &s->compression, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     snprintf(s->info.hash, sizeof(s->info.hash), "%llu",
              (unsigned long long)key_of(node, s->compression));
     s->folder = leati_saved_path(args->path, s->info.hash, err);
@@ -189,9 +184,8 @@ static void forget(struct snapshot_state *s) {
 }
 
 static leat_status open_input(leati_node_state *node, struct snapshot_state *s, leat_error *err) {
-    if (s->input.child != NULL) {
+    if (s->input.child != NULL)
         return leati_input_reset(&s->input, err);
-    }
     leat_status status = leati_input_open(&s->input, node, 0, err);
     s->input.ends_at_error = true;
     return status;
@@ -211,9 +205,8 @@ static leat_status begin_epoch(leati_node_state *node, struct snapshot_state *s,
     bool found = false;
     forget(s);
     leat_status status = leati_saved_info_read(s->folder, &info, &found, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     if (!found || !info.finalized) {
         s->mode = SNAPSHOT_WRITE;
         return open_input(node, s, err);
@@ -241,9 +234,8 @@ static leat_status snapshot_reset(leati_node_state *node, void *state, leat_erro
 /* ---- writing ---- */
 
 static leat_status begin_run(struct snapshot_state *s, leat_error *err) {
-    if (s->writer != NULL) {
+    if (s->writer != NULL)
         return LEAT_OK;
-    }
     leati_saved_info info = leati_saved_info_new();
     memcpy(info.hash, s->info.hash, sizeof(info.hash));
     s->info = info;
@@ -297,9 +289,8 @@ static leat_status write_rows(leati_node_state *node, struct snapshot_state *s, 
     leat_status status = LEAT_OK;
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
         int64_t number = s->outcomes + i, shard = number % args->num_shards;
-        if (args->shard_func != NULL) {
+        if (args->shard_func != NULL)
             shard = *(const int64_t *)leati_column_row(&s->shards.columns[0], i);
-        }
         status = leati_saved_writer_add(s->writer, shard, args->shard_func == NULL ? &number : NULL,
                                         node->dataset->spec, &s->input.block, begin + i, err);
     }
@@ -309,16 +300,14 @@ static leat_status write_rows(leati_node_state *node, struct snapshot_state *s, 
 static leati_tail snapshot_write(leati_node_state *node, struct snapshot_state *s, int64_t want,
                                  leati_block *out, leat_error *err) {
     int64_t available = 0;
-    if (begin_run(s, err) != LEAT_OK) {
+    if (begin_run(s, err) != LEAT_OK)
         return give_up(s, err);
-    }
     leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);
     if (available == 0) {
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         s->outcomes += tail == LEATI_ERROR;
-        if (leati_input_failed_at_end(&s->input)) {
+        if (leati_input_failed_at_end(&s->input))
             stop_writing(s);
-        }
         return tail == LEATI_END && finish(s, err) != LEAT_OK ? give_up(s, err) : tail;
     }
     int64_t n = available < want ? available : want;
@@ -345,23 +334,20 @@ static leati_tail snapshot_write(leati_node_state *node, struct snapshot_state *
 /* Leaves out the numbers. */
 static leat_status drop_numbers(struct snapshot_state *s, leati_block *out, leat_error *err) {
     leat_status status = leati_block_prepare(out, s->block.num_columns - 1, err);
-    for (int c = 1; c < s->block.num_columns && status == LEAT_OK; c++) {
+    for (int c = 1; c < s->block.num_columns && status == LEAT_OK; c++)
         leati_column_copy(&s->block.columns[c], &out->columns[c - 1]);
-    }
     out->n = status == LEAT_OK ? s->block.n : 0;
     return status;
 }
 
 static leati_tail snapshot_read(leati_node_state *node, struct snapshot_state *s, int64_t want,
                                 leati_block *out, leat_error *err) {
-    if (args_of(node->dataset)->shard_func != NULL) {
+    if (args_of(node->dataset)->shard_func != NULL)
         return leati_input_take(&s->inner, want, out, err);
-    }
     s->block.byte_target = out->byte_target;
     leati_tail tail = leati_input_take(&s->inner, want, &s->block, err);
-    if (s->block.n > 0 && drop_numbers(s, out, err) != LEAT_OK) {
+    if (s->block.n > 0 && drop_numbers(s, out, err) != LEAT_OK)
         tail = LEATI_ERROR;
-    }
     leati_block_clear(&s->block);
     return tail;
 }
@@ -369,9 +355,8 @@ static leati_tail snapshot_read(leati_node_state *node, struct snapshot_state *s
 static leati_tail snapshot_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                                 leat_error *err) {
     struct snapshot_state *s = state;
-    if (s->mode == SNAPSHOT_PASS) {
+    if (s->mode == SNAPSHOT_PASS)
         return leati_input_take(&s->input, want, out, err);
-    }
     leati_block_clear(out);
     return s->mode == SNAPSHOT_READ ? snapshot_read(node, s, want, out, err)
                                     : snapshot_write(node, s, want, out, err);
@@ -435,17 +420,14 @@ static leat_status restore_files(struct snapshot_state *s, leati_reader *in, lea
     uint64_t files = 0;
     bool found = false;
     leat_status status = leati_get_uint(in, &files, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_saved_info_read(s->folder, &info, &found, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     bool done = found && info.finalized;
     s->mode = done || (files == FILES_NONE && s->outcomes > 0) ? SNAPSHOT_PASS : SNAPSHOT_WRITE;
-    if (files != FILES_COMMITTED) {
+    if (files != FILES_COMMITTED)
         return LEAT_OK;
-    }
     leati_saved_info own = leati_saved_info_new();
     memcpy(own.hash, s->info.hash, sizeof(own.hash));
     status = leati_saved_get_run(in, own.run, err);
@@ -471,18 +453,14 @@ static leat_status snapshot_restore(leati_node_state *node, void *state, leati_r
         return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved mode of %llu", node->name,
                           (unsigned long long)mode);
     }
-    if (status == LEAT_OK && mode == SNAPSHOT_READ) {
+    if (status == LEAT_OK && mode == SNAPSHOT_READ)
         return restore_reading(node, s, in, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->outcomes, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = open_input(node, s, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_input_restore(&s->input, in, err);
-    }
     s->mode = SNAPSHOT_PASS;
     return status == LEAT_OK && mode == SNAPSHOT_WRITE ? restore_files(s, in, err) : status;
 }

@@ -24,24 +24,19 @@ static leat_status structure(leat_element *out, leat_error *err) {
     leat_spec *children[2] = {leat_spec_dict((const char *[]){"n", "s"}, of_dict, 2, err),
                               leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(3, 0), err)};
     leat_spec *spec = leat_spec_tuple(children, 2, err);
-    if (spec == NULL) {
+    if (spec == NULL)
         return torture_code(err);
-    }
     leat_tensor tensors[3] = {{0}};
     leat_status status =
         leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(3, 2), numbers, &tensors[0], err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(3), texts, &tensors[1], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(3, 0), &tensors[2], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_element_set(out, spec, tensors, err);
-    }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         leat_tensor_unref(&tensors[i]);
-    }
     leat_spec_unref(spec);
     return status;
 }
@@ -133,9 +128,8 @@ static void test_slices_arguments(void **state) {
 static const char *const listed[] = {"x9", "a", "x10", "B", "b", "c.dat"};
 
 static int list_setup(void **state) {
-    if (scratch_setup(state) != 0) {
+    if (scratch_setup(state) != 0)
         return -1;
-    }
     for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
         char name[16];
         snprintf(name, sizeof(name), "%s%s", listed[i],

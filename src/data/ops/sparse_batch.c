@@ -54,9 +54,8 @@ static leat_status sparse_batch_check(leat_dataset *dataset, leat_error *err) {
 static leat_spec *sparse_batch_spec(const leat_dataset *dataset, leat_error *err) {
     const struct sparse_batch_args *args = dataset->args;
     leat_shape shape;
-    if (leati_shape_prepend(&args->row_shape, LEAT_UNKNOWN_DIM, &shape, err) != LEAT_OK) {
+    if (leati_shape_prepend(&args->row_shape, LEAT_UNKNOWN_DIM, &shape, err) != LEAT_OK)
         return NULL;
-    }
     return leat_spec_sparse(leat_spec_dtype(dataset->inputs[0]->spec), shape, err);
 }
 
@@ -68,9 +67,8 @@ static int64_t sparse_batch_cardinality(const leat_dataset *dataset) {
 
 static void drop_rows(struct sparse_batch_state *s) {
     leati_column_fini(&s->origin);
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count; i++)
         leat_tensor_unref(&s->rows[i]);
-    }
     s->count = 0;
 }
 
@@ -79,12 +77,10 @@ static leat_status check_row(const struct sparse_batch_args *args, const leat_sh
     const leat_shape *allowed = &args->row_shape;
     char texts[2][128];
     bool larger = false;
-    for (int32_t i = 0; i < row->rank && row->rank == allowed->rank; i++) {
+    for (int32_t i = 0; i < row->rank && row->rank == allowed->rank; i++)
         larger = larger || (allowed->dims[i] >= 0 && row->dims[i] > allowed->dims[i]);
-    }
-    if (row->rank == allowed->rank && !larger) {
+    if (row->rank == allowed->rank && !larger)
         return LEAT_OK;
-    }
     return leati_fail(
         err, larger ? LEAT_DATA_LOSS : LEAT_INVALID_ARGUMENT,
         "sparse_batch: an element of shape %s %s the row shape %s", leati_shape_text(row, texts[0]),
@@ -107,9 +103,8 @@ static leati_tail gather(struct sparse_batch_state *s, const struct sparse_batch
             leati_no_memory(err);
             return LEATI_ERROR;
         }
-        if (s->count == 0) {
+        if (s->count == 0)
             leati_origins_share(&s->input.block, begin, &s->origin);
-        }
         for (int64_t i = 0; i < n; i++) {
             leat_shape shape = leati_column_row_shape(&s->input.block.columns[0], begin + i);
             if (check_row(args, &shape, err) != LEAT_OK) {
@@ -131,9 +126,8 @@ static int64_t *put_indices(const leat_tensor *row, int64_t number, int64_t *to)
         *to++ = number;
         memcpy(to, at, (size_t)row->rank * sizeof(*to));
         to += row->rank;
-        for (int32_t d = row->rank - 1; d >= 0 && ++at[d] == row->dims[d]; d--) {
+        for (int32_t d = row->rank - 1; d >= 0 && ++at[d] == row->dims[d]; d--)
             at[d] = 0;
-        }
     }
     return to;
 }
@@ -154,26 +148,21 @@ static leat_status put_batch(struct sparse_batch_state *s, const struct sparse_b
     int64_t count = 0, sizes[LEAT_MAX_RANK] = {0};
     for (size_t i = 0; i < s->count; i++) {
         count += leat_tensor_count(&s->rows[i]);
-        for (int32_t d = 0; d < rank; d++) {
+        for (int32_t d = 0; d < rank; d++)
             sizes[d] = s->rows[i].dims[d] > sizes[d] ? s->rows[i].dims[d] : sizes[d];
-        }
     }
     leat_status status =
         leat_tensor_new(LEAT_INT64, LEAT_SHAPE(count, (int64_t)rank + 1), &out[0], err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE((int64_t)rank + 1), &out[2], err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     int64_t *indices = out[0].data, *shape = out[2].data;
     shape[0] = (int64_t)s->count;
-    for (int32_t d = 0; d < rank; d++) {
+    for (int32_t d = 0; d < rank; d++)
         shape[d + 1] = args->row_shape.dims[d] >= 0 ? args->row_shape.dims[d] : sizes[d];
-    }
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count; i++)
         indices = put_indices(&s->rows[i], (int64_t)i, indices);
-    }
     return join_values(s, &out[1], err);
 }
 
@@ -187,12 +176,10 @@ static leati_tail sparse_batch_pull(leati_node_state *node, void *state, int64_t
     leati_tail tail = gather(s, args, err);
     if (tail != LEATI_ERROR && s->count > 0) {
         leat_status status = put_batch(s, args, parts, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_block_prepare(out, 3, err);
-        }
-        for (int p = 0; p < 3 && status == LEAT_OK; p++) {
+        for (int p = 0; p < 3 && status == LEAT_OK; p++)
             leati_column_constant(&out->columns[p], &parts[p]);
-        }
         if (status == LEAT_OK) {
             out->origins = s->origin;
             s->origin = (leati_column){0};
@@ -200,9 +187,8 @@ static leati_tail sparse_batch_pull(leati_node_state *node, void *state, int64_t
         out->n = status == LEAT_OK;
         tail = status == LEAT_OK ? tail : LEATI_ERROR;
     }
-    for (int p = 0; p < 3; p++) {
+    for (int p = 0; p < 3; p++)
         leat_tensor_unref(&parts[p]);
-    }
     drop_rows(s);
     return tail;
 }

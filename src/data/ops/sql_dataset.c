@@ -56,11 +56,9 @@ static bool is_allowed(leat_dtype dtype) {
     static const leat_dtype allowed[] = {LEAT_STRING, LEAT_INT8,  LEAT_INT16,
                                          LEAT_INT32,  LEAT_INT64, LEAT_UINT8,
                                          LEAT_UINT16, LEAT_BOOL,  LEAT_FLOAT64};
-    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
-        if (allowed[i] == dtype) {
+    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
+        if (allowed[i] == dtype)
             return true;
-        }
-    }
     return false;
 }
 
@@ -103,17 +101,14 @@ static leat_spec *sql_spec(const leat_dataset *dataset, leat_error *err) {
     }
     for (; made < count; made++) {
         children[made] = leat_spec_tensor(column_dtype(args, made), LEAT_SCALAR, err);
-        if (children[made] == NULL) {
+        if (children[made] == NULL)
             break;
-        }
     }
-    if (made == count) {
+    if (made == count)
         spec = leat_spec_tuple(children, count, err);
-    } else {
-        while (made > 0) {
+    else
+        while (made > 0)
             leat_spec_unref(children[--made]);
-        }
-    }
     leati_free(children);
     return spec;
 }
@@ -149,16 +144,13 @@ static leat_status fail_sql(struct sql_state *s, const struct sql_args *args, in
 }
 
 static leat_status begin(struct sql_state *s, const struct sql_args *args, leat_error *err) {
-    if (s->statement != NULL) {
+    if (s->statement != NULL)
         return LEAT_OK;
-    }
     int code = sqlite3_open(args->data_source_name, &s->database);
-    if (code == SQLITE_OK) {
+    if (code == SQLITE_OK)
         code = sqlite3_prepare_v2(s->database, args->query, -1, &s->statement, NULL);
-    }
-    if (code != SQLITE_OK) {
+    if (code != SQLITE_OK)
         return fail_sql(s, args, code, err);
-    }
     int columns = sqlite3_column_count(s->statement);
     if (columns != args->output_types.count) {
         stop(s);
@@ -168,9 +160,8 @@ static leat_status begin(struct sql_state *s, const struct sql_args *args, leat_
     }
     for (; s->to_pass > 0; s->to_pass--) {
         code = sqlite3_step(s->statement);
-        if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        if (code != SQLITE_ROW && code != SQLITE_DONE)
             return fail_sql(s, args, code, err);
-        }
     }
     return LEAT_OK;
 }
@@ -179,14 +170,12 @@ static leat_status begin(struct sql_state *s, const struct sql_args *args, leat_
 static leat_status check_range(int c, leat_dtype dtype, int64_t value, leat_error *err) {
     const size_t bits = 8 * leat_dtype_size(dtype);
     const bool is_signed = dtype == LEAT_INT8 || dtype == LEAT_INT16 || dtype == LEAT_INT32;
-    if (!is_signed && dtype != LEAT_UINT8 && dtype != LEAT_UINT16) {
+    if (!is_signed && dtype != LEAT_UINT8 && dtype != LEAT_UINT16)
         return LEAT_OK;
-    }
     const int64_t least = is_signed ? -(INT64_C(1) << (bits - 1)) : 0;
     const int64_t most = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
-    if (value >= least && value <= most) {
+    if (value >= least && value <= most)
         return LEAT_OK;
-    }
     return leati_fail(err, LEAT_DATA_LOSS,
                       "column %d has %lld, which %s cannot hold; expected %lld to %lld, or a wider "
                       "type in output_types",
@@ -211,9 +200,8 @@ static leat_status read_value(struct sql_state *s, int c, leat_dtype dtype, leat
     int64_t integer =
         dtype == LEAT_STRING || dtype == LEAT_FLOAT64 ? 0 : sqlite3_column_int64(s->statement, c);
     leat_status status = check_range(c, dtype, integer, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     switch (dtype) {
     case LEAT_STRING:
         value.string.data = (const char *)sqlite3_column_text(s->statement, c);
@@ -238,9 +226,8 @@ static leat_status read_row(struct sql_state *s, const struct sql_args *args, le
     for (int c = 0; c < args->output_types.count && status == LEAT_OK; c++) {
         leat_tensor tensor = {0};
         status = read_value(s, c, column_dtype(args, c), &tensor, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             leati_column_constant(&out->columns[c], &tensor);
-        }
         leat_tensor_unref(&tensor);
     }
     out->n = status == LEAT_OK ? 1 : 0;
@@ -257,13 +244,11 @@ static leati_tail sql_pull(leati_node_state *node, void *state, int64_t want, le
         leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
         return LEATI_ERROR;
     }
-    if (begin(s, args, err) != LEAT_OK) {
+    if (begin(s, args, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     int code = sqlite3_step(s->statement);
-    if (code == SQLITE_DONE) {
+    if (code == SQLITE_DONE)
         return LEATI_END;
-    }
     if (code != SQLITE_ROW) {
         fail_sql(s, args, code, err);
         return LEATI_ERROR;
@@ -275,9 +260,8 @@ static leati_tail sql_pull(leati_node_state *node, void *state, int64_t want, le
         s->to_pass = s->rows;
         stop(s);
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         leati_block_clear(out);
-    }
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
 }
 

@@ -28,9 +28,8 @@ struct take_state {
 static int64_t take_cardinality(const leat_dataset *dataset) {
     const struct take_args *args = dataset->args;
     int64_t input = dataset->inputs[0]->cardinality;
-    if (input == LEAT_UNKNOWN_CARDINALITY || args->count < 0) {
+    if (input == LEAT_UNKNOWN_CARDINALITY || args->count < 0)
         return input;
-    }
     return input == LEAT_INFINITE_CARDINALITY || input > args->count ? args->count : input;
 }
 
@@ -54,27 +53,23 @@ static leati_tail take_pull(leati_node_state *node, void *state, int64_t want, l
     }
     leati_tail tail =
         leati_input_take(&s->input, s->left < 0 || want < s->left ? want : s->left, out, err);
-    if (s->left > 0) {
+    if (s->left > 0)
         s->left -= out->n;
-    }
     return s->left == 0 && tail == LEATI_MORE ? LEATI_END : tail;
 }
 
 static leati_tail take_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
                                leat_error *err) {
     struct take_state *s = state;
-    if (s->left == 0) {
+    if (s->left == 0)
         return LEATI_END;
-    }
     /* Errors do not count, and advancing does not tell them from elements. */
-    if (!leati_state_cannot_fail(node->dataset->inputs[0])) {
+    if (!leati_state_cannot_fail(node->dataset->inputs[0]))
         return leati_state_node_advance_by_pulling(node, n, passed, err);
-    }
     leati_tail tail =
         leati_input_advance(&s->input, s->left < 0 || n < s->left ? n : s->left, passed, err);
-    if (s->left > 0) {
+    if (s->left > 0)
         s->left -= *passed;
-    }
     return s->left == 0 && tail == LEATI_MORE ? LEATI_END : tail;
 }
 
@@ -90,9 +85,8 @@ static leat_status take_restored(leati_node_state *node, void *state, leat_error
 static leat_status take_at(leati_access *access, const int64_t *indices, int64_t n,
                            leati_block *out, leat_error *err) {
     const struct take_args *args = access->node.dataset->args;
-    if (args->count >= 0) {
+    if (args->count >= 0)
         n = leati_access_checked(access, indices, n, err);
-    }
     return n == 0 ? err->code : leati_access_input(access, 0, indices, n, out, err);
 }
 

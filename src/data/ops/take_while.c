@@ -51,9 +51,8 @@ static leat_status take_while_open(leati_node_state *node, void *state, leat_err
     struct take_while_state *s = state;
     const leati_program *program = leati_dataset_shared(node->dataset, err);
     s->scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
-    if (s->scratch == NULL) {
+    if (s->scratch == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     s->one_by_one = !node->dataset->pure;
     return leati_input_open(&s->input, node, 0, err);
 }
@@ -61,9 +60,8 @@ static leat_status take_while_open(leati_node_state *node, void *state, leat_err
 /* How many of the flags in front are true. */
 static int64_t count_true(const leati_block *flags) {
     int64_t n = 0;
-    while (n < flags->n && *(const bool *)leati_column_row(&flags->columns[0], n)) {
+    while (n < flags->n && *(const bool *)leati_column_row(&flags->columns[0], n))
         n++;
-    }
     return n;
 }
 

@@ -110,12 +110,10 @@ static leat_status check_field(const leati_strings *fields, int at, leat_error *
     const leat_string *field = &fields->values[at];
     bool bad = name_size(field) == 0 || memchr(field->data, '\0', field->size) != NULL ||
                memchr(field->data, '/', field->size) != NULL;
-    for (size_t i = 0; i < field->size; i++) {
+    for (size_t i = 0; i < field->size; i++)
         bad = bad || (field->data[i] >= 'A' && field->data[i] <= 'Z');
-    }
-    for (int i = 0; i < at && !bad; i++) {
+    for (int i = 0; i < at && !bad; i++)
         bad = compare_fields(&fields->values[i], field) == 0;
-    }
     return !bad ? LEAT_OK
                 : leati_refuse(err, VALUE,
                                "tar_dataset: fields has \"%.*s\" at place %d; expected extensions "
@@ -139,15 +137,12 @@ static leat_status tar_check(leat_dataset *dataset, leat_error *err) {
                              : leati_fail(err, LEAT_INVALID_ARGUMENT,
                                           "tar_dataset: fields is empty; name the extensions of "
                                           "the members that make an element");
-    for (int i = 0; i < args->fields.count && status == LEAT_OK; i++) {
+    for (int i = 0; i < args->fields.count && status == LEAT_OK; i++)
         status = check_field(&args->fields, i, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_compression_from_name(args->compression_type, &compression, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return leati_prefix(err, "tar_dataset");
-    }
     status = leati_files_check(dataset, &args->filenames, NULL, err);
     return status == LEAT_OK
                ? leati_record_index_check(dataset, args->index, may_have_index(dataset), err)
@@ -186,16 +181,14 @@ static leat_spec *tar_spec(const leat_dataset *dataset, leat_error *err) {
         parts[i] = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
         made = keys[i] != NULL && parts[i] != NULL;
     }
-    if (made) {
+    if (made)
         spec = leat_spec_dict((const char *const *)keys, parts, (int)count, err);
-    } else {
+    else
         leati_no_memory(err);
-    }
     for (size_t i = 0; i < count && keys != NULL; i++) {
         leati_free(keys[i]);
-        if (!made && parts != NULL) {
+        if (!made && parts != NULL)
             leat_spec_unref(parts[i]);
-        }
     }
     leati_free((void *)keys);
     leati_free((void *)parts);
@@ -221,9 +214,8 @@ static int field_of(const leati_strings *fields, const char *extension, size_t s
         while (at <= end) {
             const char *semicolon = at < end ? memchr(at, ';', (size_t)(end - at)) : NULL;
             const char *stop = semicolon != NULL ? semicolon : end;
-            if (is_extension(at, (size_t)(stop - at), extension, size)) {
+            if (is_extension(at, (size_t)(stop - at), extension, size))
                 return f;
-            }
             at = stop + 1;
         }
     }
@@ -247,13 +239,11 @@ static leati_file_outcome next_member(struct tar_reader *r, leat_error *err) {
         if (outcome == LEATI_TAR_MEMBER) {
             r->pending =
                 r->member.is_file && leati_tar_sample(&r->member.name, &key_size, &extension);
-            if (!r->pending) {
+            if (!r->pending)
                 outcome = leati_tar_pass(&r->chunks, r->member.size, err);
-            }
         }
-        if (outcome != LEATI_TAR_MEMBER) {
+        if (outcome != LEATI_TAR_MEMBER)
             return outcome_of(r, outcome);
-        }
     }
     return LEATI_FILE_MORE;
 }
@@ -291,9 +281,8 @@ static leat_status show_key(const struct tar_reader *r, struct tar_sink *sink, l
     size_t size = r->key.size;
     if (sink->keys == NULL || leat_buffer_size(sink->keys) - sink->keys_used < size) {
         leat_buffer *keys = leati_pools_take(sink->pools, size > KEY_BYTES ? size : KEY_BYTES, err);
-        if (keys == NULL) {
+        if (keys == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
         leat_buffer_unref(sink->keys);
         sink->keys = keys;
         sink->keys_used = 0;
@@ -334,9 +323,8 @@ static leati_file_outcome read_member(struct tar_reader *r, const struct tar_sin
         r->seen[field] = true;
     }
     leati_file_outcome outcome = LEATI_FILE_MORE;
-    if (field >= 0 && sink != NULL) {
+    if (field >= 0 && sink != NULL)
         outcome = show_member(r, sink, r->state->columns[field], err);
-    }
     if (outcome == LEATI_FILE_MORE) {
         r->pending = false;
         outcome = outcome_of(r, leati_tar_pass(&r->chunks, r->member.size, err));
@@ -388,25 +376,21 @@ static leati_file_outcome read_sample(struct tar_reader *r, struct tar_sink *sin
     leati_file_outcome outcome = begin_sample(r, err);
     while (outcome == LEATI_FILE_MORE && r->pending && same_sample(r)) {
         outcome = read_member(r, sink, &twice, err);
-        if (outcome != LEATI_FILE_MORE) {
+        if (outcome != LEATI_FILE_MORE)
             return outcome;
-        }
         leat_error after = {0};
         leati_file_outcome next = next_member(r, &after);
         if (next == LEATI_FILE_ERROR) { /* whether the sample is whole is not known */
             *err = after;
             return next;
         }
-        if (next != LEATI_FILE_MORE) {
+        if (next != LEATI_FILE_MORE)
             stop_before(r, next, &after, r->member.at);
-        }
     }
-    if (outcome != LEATI_FILE_MORE) {
+    if (outcome != LEATI_FILE_MORE)
         return outcome;
-    }
-    for (int f = fields->count - 1; f >= 0; f--) {
+    for (int f = fields->count - 1; f >= 0; f--)
         missing = r->seen[f] ? missing : f;
-    }
     if (missing >= 0 && r->stopped && r->stop == LEATI_FILE_LOST) {
         *err = r->error; /* the archive broke off within the sample */
         return LEATI_FILE_LOST;
@@ -483,16 +467,14 @@ static leati_file_outcome read_tar(void *reader, const leati_file_request *reque
         }
         if (outcome == LEATI_FILE_MORE) {
             ++*n;
-            if (sink != NULL) {
+            if (sink != NULL)
                 sink->filled++;
-            }
         } else if (*n > 0) {
             stop_before(r, outcome, &local, waited ? r->resume_at : r->sample_at);
         } else {
             r->stopped = false;
-            if (err != NULL) {
+            if (err != NULL)
                 *err = local;
-            }
         }
     }
     return *n > 0 ? LEATI_FILE_MORE : outcome;
@@ -532,9 +514,8 @@ static void place_columns(struct tar_state *s) {
         bool after_key = compare_names(field->data, name_size(field), KEY, strlen(KEY)) > 0;
         s->columns[f] = after_key;
         s->key_column += !after_key;
-        for (int other = 0; other < fields->count; other++) {
+        for (int other = 0; other < fields->count; other++)
             s->columns[f] += compare_fields(&fields->values[other], field) < 0;
-        }
     }
 }
 
@@ -544,9 +525,8 @@ static leat_status begin(struct tar_state *s, const struct tar_args *args, leat_
     s->num_columns = s->args->fields.count + 1;
     s->columns = leati_alloc_zero((size_t)s->args->fields.count, sizeof(*s->columns));
     s->buffers = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->buffers));
-    if (s->columns == NULL || s->buffers == NULL) {
+    if (s->columns == NULL || s->buffers == NULL)
         return leati_no_memory(err);
-    }
     place_columns(s);
     return leat_compression_from_name(args->compression_type, &s->compression, err);
 }
@@ -563,9 +543,8 @@ static leat_status take_buffers(struct tar_state *s, int64_t want, leat_buffer *
                                 leat_error *err) {
     for (int c = 0; c < s->num_columns; c++) {
         buffers[c] = leati_pools_take(&s->files.pools, (size_t)want * sizeof(leat_string), err);
-        if (buffers[c] == NULL) {
+        if (buffers[c] == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
     }
     return LEAT_OK;
 }
@@ -583,9 +562,8 @@ static void show_rows(struct tar_state *s, int64_t n, leati_block *out) {
             leat_buffer_unref(rows);
         }
     }
-    if (n == 0) {
+    if (n == 0)
         leati_block_clear(out);
-    }
     out->n = n;
 }
 
@@ -615,9 +593,8 @@ static leati_tail tar_pull(leati_node_state *node, void *state, int64_t want, le
 static leati_tail tar_skip(leati_node_state *node, void *state, int64_t n, int64_t *skipped,
                            leat_error *err) {
     const leati_record_index *index = index_of(node->dataset);
-    if (index != NULL && n >= LEAST_SKIP) {
+    if (index != NULL && n >= LEAST_SKIP)
         return leati_record_index_skip(index, state, n, skipped, err);
-    }
     leati_tail tail = LEATI_ERROR;
     while (tail == LEATI_ERROR && *skipped < n) {
         leat_error local = {0};
@@ -666,9 +643,8 @@ static leat_status find_sample(struct tar_access *a, const leati_record_index *i
         leati_index_close(a->sidecar);
         a->sidecar = NULL;
         leat_status status = leati_record_index_open(index, file, &a->sidecar, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
         a->file = file;
     }
     return leati_index_find(a->sidecar, number - index->starts[file], start, end, err);
@@ -683,15 +659,13 @@ static leat_status read_at(struct tar_access *a, const char *path, int64_t start
     size = size < LEAST_CHUNK ? LEAST_CHUNK : size > MOST_CHUNK ? MOST_CHUNK : size;
     a->state.files.chunk_size = (size_t)size;
     leati_file_outcome outcome = open_tar(&a->state.files, &a->chunks, path, start, &reader, err);
-    if (outcome == LEATI_FILE_MORE) {
+    if (outcome == LEATI_FILE_MORE)
         outcome = read_tar(reader, &request, &n, err);
-    }
     leat_status status = outcome == LEATI_FILE_MORE  ? LEAT_OK
                          : outcome == LEATI_FILE_END ? leati_index_stale(path, err)
                                                      : err->code;
-    if (status == LEAT_OK && tar_position(reader) != end) {
+    if (status == LEAT_OK && tar_position(reader) != end)
         status = leati_index_stale(path, err);
-    }
     close_tar(reader);
     return status;
 }
@@ -703,24 +677,19 @@ static leat_status tar_at(leati_access *access, const int64_t *indices, int64_t 
     const leati_record_index *index = index_of(access->node.dataset);
     struct tar_sink sink = {.buffers = a->state.buffers, .pools = &a->state.files.pools};
     int64_t start = 0, end = 0;
-    if (index == NULL) {
+    if (index == NULL)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "%s", without_index);
-    }
-    if (leati_access_checked(access, indices, n, err) == 0) {
+    if (leati_access_checked(access, indices, n, err) == 0)
         return err->code;
-    }
     leat_status status = find_sample(a, index, indices[0], &start, &end, err);
     char *path = status == LEAT_OK ? leati_record_index_path(index, a->file, err) : NULL;
-    if (path == NULL) {
+    if (path == NULL)
         return err->code;
-    }
     status = take_buffers(&a->state, 1, sink.buffers, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_prepare(out, a->state.num_columns, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = read_at(a, path, start, end, &sink, err);
-    }
     show_rows(&a->state, status == LEAT_OK, out);
     leat_buffer_unref(sink.keys);
     leati_free(path);
@@ -791,9 +760,8 @@ leat_dataset *leat_dataset_tar(const char *const *filenames, int num_filenames,
     }
     if (leati_files_view_names("tar_dataset", filenames, num_filenames, &args.filenames, err) ==
             LEAT_OK &&
-        leati_files_view_names("tar_dataset", fields, num_fields, &args.fields, err) == LEAT_OK) {
+        leati_files_view_names("tar_dataset", fields, num_fields, &args.fields, err) == LEAT_OK)
         dataset = leati_dataset_new(&leati_op_tar_dataset, &args, NULL, 0, err);
-    }
     leati_free(args.filenames.values);
     leati_free(args.fields.values);
     return dataset;

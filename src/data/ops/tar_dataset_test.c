@@ -27,14 +27,12 @@ static void add_member(FILE *file, const char *name, size_t size, int fill) {
     memcpy(header + 257, "ustar\00000", 8);
     header[156] = '0';
     memset(header + 148, ' ', 8);
-    for (int i = 0; i < BLOCK; i++) {
+    for (int i = 0; i < BLOCK; i++)
         sum += (unsigned char)header[i];
-    }
     snprintf(header + 148, 8, "%06o", sum);
     assert_int_equal(fwrite(header, BLOCK, 1, file), 1);
-    for (size_t i = 0; i < (size + BLOCK - 1) / BLOCK * BLOCK; i++) {
+    for (size_t i = 0; i < (size + BLOCK - 1) / BLOCK * BLOCK; i++)
         assert_int_not_equal(fputc(i < size ? fill : 0, file), EOF);
-    }
 }
 
 static void finish_shard(FILE *file) {
@@ -63,9 +61,8 @@ static const char *write_shard(const char *name, int first, int count) {
 static char names[3][1100];
 
 static int write_shards(void **state) {
-    if (scratch_setup(state) != 0) {
+    if (scratch_setup(state) != 0)
         return -1;
-    }
     snprintf(names[0], sizeof names[0], "%s", write_shard("0.tar", 0, 4));
     snprintf(names[1], sizeof names[1], "%s", write_shard("none.tar", 0, 0));
     snprintf(names[2], sizeof names[2], "%s", write_shard("1.tar", 4, 3));
@@ -84,9 +81,8 @@ static int64_t number_of(const leat_element *element) {
     int64_t number = key->data[0] - '0';
     assert_int_equal(key->size, 1);
     assert_int_equal(data->size, sizes[number]);
-    for (size_t i = 0; i < data->size; i++) {
+    for (size_t i = 0; i < data->size; i++)
         assert_int_equal(data->data[i], 'a' + number);
-    }
     return number;
 }
 
@@ -95,9 +91,8 @@ static void expect_error_at(leat_accessor *accessor, int64_t index, leat_status 
     leat_element element = {0};
     leat_error err = {0};
     assert_int_equal(leat_accessor_get(accessor, index, &element, &err), code);
-    if (strstr(err.text, text) == NULL) {
+    if (strstr(err.text, text) == NULL)
         fail_msg("expected \"%s\" in: %s", text, err.text);
-    }
 }
 
 /* ---- tests ---- */

@@ -48,9 +48,8 @@ static leati_file_outcome open_text(const leati_files *files, leati_pools *pools
                      (long long)s->args->buffer_size);
         return LEATI_FILE_LOST;
     }
-    if (leat_compression_from_name(s->args->compression_type, &compression, err) != LEAT_OK) {
+    if (leat_compression_from_name(s->args->compression_type, &compression, err) != LEAT_OK)
         return LEATI_FILE_LOST;
-    }
     leati_chunks *chunks = leati_alloc_zero(1, sizeof(*chunks));
     *reader = chunks;
     if (chunks == NULL) {
@@ -66,15 +65,12 @@ static leati_file_outcome open_text(const leati_files *files, leati_pools *pools
 /* Takes every '\r' out of a line, in place; returns what is left. */
 static size_t squeeze(uint8_t *line, size_t size) {
     uint8_t *first = size == 0 ? NULL : memchr(line, '\r', size);
-    if (first == NULL) {
+    if (first == NULL)
         return size;
-    }
     uint8_t *to = first;
-    for (const uint8_t *from = first; from < line + size; from++) {
-        if (*from != '\r') {
+    for (const uint8_t *from = first; from < line + size; from++)
+        if (*from != '\r')
             *to++ = *from;
-        }
-    }
     return (size_t)(to - line);
 }
 
@@ -93,16 +89,14 @@ static leati_file_outcome find_line(leati_chunks *chunks, size_t *size, size_t *
             return LEATI_FILE_MORE;
         }
         if (chunks->ended) {
-            if (leati_chunks_whole(chunks, err) != LEAT_OK) {
+            if (leati_chunks_whole(chunks, err) != LEAT_OK)
                 return LEATI_FILE_LOST; /* with what there is of the line */
-            }
             *size = *taken = window;
             return window > 0 ? LEATI_FILE_MORE : LEATI_FILE_END;
         }
         looked = window;
-        if (leati_chunks_more(chunks, err) != LEAT_OK) {
+        if (leati_chunks_more(chunks, err) != LEAT_OK)
             return LEATI_FILE_ERROR;
-        }
     }
 }
 
@@ -116,9 +110,8 @@ static leati_file_outcome read_text(void *reader, const leati_file_request *requ
         leati_file_outcome outcome = find_line(chunks, &size, &taken, &local);
         bool last = taken == size; /* no '\n' */
         if (outcome == LEATI_FILE_MORE && request->records != NULL &&
-            leati_chunks_share(chunks, request->owner, &local) != LEAT_OK) {
+            leati_chunks_share(chunks, request->owner, &local) != LEAT_OK)
             outcome = LEATI_FILE_ERROR;
-        }
         if (outcome != LEATI_FILE_MORE) {
             *err = *n > 0 ? *err : local;
             return *n > 0 ? LEATI_FILE_MORE : outcome;
@@ -126,12 +119,10 @@ static leati_file_outcome read_text(void *reader, const leati_file_request *requ
         uint8_t *line = chunks->data + chunks->begin;
         size = squeeze(line, size);
         leati_chunks_take(chunks, taken);
-        if (last && size == 0) {
+        if (last && size == 0)
             continue; /* the next look finds the end */
-        }
-        if (request->records != NULL) {
+        if (request->records != NULL)
             request->records[*n] = (leat_string){.data = (const char *)line, .size = size};
-        }
         bytes += size;
         ++*n;
     }
@@ -143,9 +134,8 @@ static int64_t text_position(const void *reader) {
 }
 
 static void close_text(void *reader) {
-    if (reader != NULL) {
+    if (reader != NULL)
         leati_chunks_close(reader);
-    }
     leati_free(reader);
 }
 
@@ -209,9 +199,8 @@ leat_dataset *leat_dataset_text_line(const char *const *filenames, int num_filen
     struct text_args args = args_of(options);
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("text_line_dataset", filenames, num_filenames, &args.filenames,
-                               err) == LEAT_OK) {
+                               err) == LEAT_OK)
         dataset = leati_dataset_new(&leati_op_text_line_dataset, &args, NULL, 0, err);
-    }
     leati_free(args.filenames.values);
     return dataset;
 }

@@ -75,9 +75,8 @@ static leat_status record_check(leat_dataset *dataset, leat_error *err) {
     leat_error local = {0};
     leat_status status =
         leati_files_check(dataset, &args->filenames, &args->num_parallel_reads, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     status = leat_compression_from_name(args->compression_type, &compression, &local);
     if (status == LEAT_INVALID_ARGUMENT) {
         leati_log_once(&logged, LEAT_LOG_WARNING,
@@ -125,9 +124,8 @@ static leati_file_outcome open_file(const leati_files *files, leati_pools *pools
                                       .chunk_size = files->chunk_size,
                                       .pools = pools};
     leat_status status = leati_tfrecord_open(path, &options, (leati_tfrecord **)reader, err);
-    if (status == LEAT_OK && position > 0) {
+    if (status == LEAT_OK && position > 0)
         status = leati_tfrecord_seek(*reader, position, err);
-    }
     if (status == LEAT_OUT_OF_RANGE) {
         status = leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
                                     "the file is shorter than byte %lld, where reading stood; "
@@ -145,9 +143,8 @@ static leati_file_outcome read_file(void *reader, const leati_file_request *requ
         request->records != NULL ? leati_tfrecord_read(reader, request->want, request->bytes,
                                                        request->records, request->owner, n, err)
                                  : leati_tfrecord_skip(reader, request->want, n, err);
-    if (*n > 0) {
+    if (*n > 0)
         return LEATI_FILE_MORE; /* what stopped it comes again */
-    }
     return outcome == LEATI_RECORD_END ? LEATI_FILE_END : lost(err->code);
 }
 
@@ -182,12 +179,10 @@ static leati_tail record_skip(leati_node_state *node, void *state, int64_t n, in
                               leat_error *err) {
     const struct record_args *args = node->dataset->args;
     const leati_record_index *index = n >= LEAST_SKIP ? index_of(node->dataset) : NULL;
-    if (index != NULL) {
+    if (index != NULL)
         return leati_record_index_skip(index, state, n, skipped, err);
-    }
-    if (args->num_parallel_reads == 0) {
+    if (args->num_parallel_reads == 0)
         return leati_files_advance(node, state, n, skipped, err);
-    }
     leati_block block = {.byte_target = LEATI_BYTE_TARGET};
     leati_tail tail = LEATI_MORE;
     while (*skipped < n && tail == LEATI_MORE) {
@@ -207,9 +202,8 @@ static const char *const without_index =
 static leat_status record_at(leati_access *access, const int64_t *indices, int64_t n,
                              leati_block *out, leat_error *err) {
     const leati_record_index *index = index_of(access->node.dataset);
-    if (index == NULL) {
+    if (index == NULL)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "%s", without_index);
-    }
     n = leati_access_checked(access, indices, n, err);
     return n == 0 ? err->code : leati_record_reader_get(access->state, index, indices, n, out, err);
 }
@@ -266,9 +260,8 @@ static void set_options(const leat_dataset_tf_record_options *options, struct re
     args->index =
         (char *)(uintptr_t)leati_record_index_use_text(use); /* copied, as are the others */
     args->buffer_size = DEFAULT_BUFFER;
-    if (options == NULL) {
+    if (options == NULL)
         return;
-    }
     args->compression_type = (char *)(uintptr_t)options->compression_type; /* copied, not changed */
     args->buffer_size = options->buffer_size == 0 ? DEFAULT_BUFFER : options->buffer_size;
     args->num_parallel_reads = options->num_parallel_reads;

@@ -47,9 +47,8 @@ static void damage(const char *name, long at, bool cut) {
 /* a: 4 records, b: 2, c: 3 of which number 1 is bad, cut: 3 of which the last is cut, junk: no
  * records, gz: 5, empty: none. Records "a0" take 18 bytes. */
 static int files_setup(void **state) {
-    if (scratch_setup(state) != 0) {
+    if (scratch_setup(state) != 0)
         return -1;
-    }
     write_records("a", "a", 4, 0, LEAT_COMPRESSION_NONE);
     write_records("b", "b", 2, 0, LEAT_COMPRESSION_NONE);
     write_records("c", "c", 3, 0, LEAT_COMPRESSION_NONE);
@@ -82,15 +81,13 @@ static leat_dataset *dataset_of_names(const char *const *names, int count, bool 
     leat_tensor tensor = {0};
     leat_element element = {0};
     leat_dataset *dataset = NULL;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         strings[i] = (leat_string){names[i], strlen(names[i])};
-    }
     leat_spec *spec = leat_spec_tensor(LEAT_STRING, LEAT_SHAPE(count), err);
     if (spec != NULL &&
         leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(count), strings, &tensor, err) == LEAT_OK &&
-        leat_element_set(&element, spec, &tensor, err) == LEAT_OK) {
+        leat_element_set(&element, spec, &tensor, err) == LEAT_OK)
         dataset = leat_dataset_from_tensor_slices(&element, err);
-    }
     leat_element_fini(&element);
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
@@ -302,9 +299,8 @@ static void expect_turns(leat_iterator *iterator, int from, int count) {
         assert_int_equal(record->size, strlen(expected) + 100);
         assert_memory_equal(record->data, expected, strlen(expected));
     }
-    if (from + count > 5000) {
+    if (from + count > 5000)
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
-    }
     leat_element_fini(&element);
 }
 
@@ -368,13 +364,11 @@ static void test_damage_read_ahead(void **state) {
         leat_element element = {0};
         leat_error err = {0};
         for (int i = 0; i < GOOD; i++) {
-            for (int file = 0; file < 3; file++) {
-                if (file == 1 && i == BAD) {
+            for (int file = 0; file < 3; file++)
+                if (file == 1 && i == BAD)
                     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DATA_LOSS);
-                } else if (file != 1 || i < BAD) {
+                else if (file != 1 || i < BAD)
                     expect_record(iterator, letters[file], i);
-                }
-            }
         }
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
         leat_iterator_free(iterator);
@@ -460,14 +454,12 @@ static void test_no_allocation_in_the_steady_state(void **state) {
     leati_node_state *node = leati_state_node_open(dataset, &iteration, &top, &err);
     leati_block block = {.byte_target = LEATI_BYTE_TARGET};
     assert_non_null(node);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         assert_int_equal(leati_state_node_pull(node, 1000, &block, &err), LEATI_MORE);
-    }
     torture_fail_at(0);
     int64_t count = 0;
-    while (leati_state_node_pull(node, 1000, &block, &err) == LEATI_MORE) {
+    while (leati_state_node_pull(node, 1000, &block, &err) == LEATI_MORE)
         count += block.n;
-    }
     assert_int_equal(count, 196000);
     assert_true(torture_count() < 10);
     leati_block_fini(&block);
@@ -487,9 +479,8 @@ static void test_file_shorter_than_the_state(void **state) {
     leat_error err = {0};
     char *data = NULL, *text = NULL;
     size_t size = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
-    }
     assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, &err), LEAT_OK);
     leat_iterator_free(iterator);
     damage("a", 20, true);

@@ -52,9 +52,8 @@ static int64_t static_rows(const leat_spec *spec, bool ragged, bool *equal) {
 static leat_status unbatch_check(leat_dataset *dataset, leat_error *err) {
     bool equal = true;
     int64_t rows = static_rows(dataset->inputs[0]->spec, false, &equal);
-    if (equal) {
+    if (equal)
         return LEAT_OK;
-    }
     char text[256];
     leat_spec_print(dataset->inputs[0]->spec, text, sizeof(text));
     return leati_refuse(err, SHAPE,
@@ -68,9 +67,8 @@ static leat_spec *unbatch_spec(const leat_dataset *dataset, leat_error *err) {
     leat_spec *spec = leati_spec_unbatch(dataset->inputs[0]->spec, &local);
     if (spec == NULL) {
         leati_prefix(&local, "unbatch");
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
     }
     return spec;
 }
@@ -79,9 +77,8 @@ static int64_t unbatch_cardinality(const leat_dataset *dataset) {
     int64_t input = dataset->inputs[0]->cardinality, product = 0;
     bool equal = true;
     int64_t rows = static_rows(dataset->inputs[0]->spec, true, &equal);
-    if (input < 0) {
+    if (input < 0)
         return input;
-    }
     return rows > 0 && !__builtin_mul_overflow(input, rows, &product) ? product
                                                                       : LEAT_UNKNOWN_CARDINALITY;
 }
@@ -123,16 +120,13 @@ static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want
         int64_t left = s->offset < s->rows ? s->rows - s->offset : 0;
         int64_t n = left < want ? left : want;
         if (n > 0 &&
-            leati_rows_cut(&s->leaves, &s->input.block, at, s->offset, n, out, err) != LEAT_OK) {
+            leati_rows_cut(&s->leaves, &s->input.block, at, s->offset, n, out, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
         s->offset += n;
-        if (s->offset >= s->rows) {
+        if (s->offset >= s->rows)
             next_element(s);
-        }
-        if (n > 0) {
+        if (n > 0)
             return LEATI_MORE;
-        }
     }
 }
 
@@ -163,9 +157,8 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
                               leati_block *out, leat_error *err) {
     const leat_dataset *dataset = access->node.dataset;
     struct unbatch_access *a = access->state;
-    if (leati_access_checked(access, indices, n, err) == 0) {
+    if (leati_access_checked(access, indices, n, err) == 0)
         return err->code;
-    }
     bool equal = true;
     int64_t size = static_rows(dataset->inputs[0]->spec, true, &equal), found = 0;
     int64_t number = indices[0] / size, row = indices[0] % size, run = 1;
@@ -182,9 +175,8 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
         status = leati_refuse(err, VALUE, "%lld rows; expected the spec's %lld", (long long)found,
                               (long long)size);
     }
-    while (run < n && row + run < size && indices[run] == indices[0] + run) {
+    while (run < n && row + run < size && indices[run] == indices[0] + run)
         run++;
-    }
     return status == LEAT_OK ? leati_rows_cut(&a->leaves, &a->element, 0, row, run, out, err)
                              : status;
 }

@@ -25,9 +25,8 @@ static leat_status unique_check(leat_dataset *dataset, leat_error *err) {
     const leat_spec *spec = dataset->inputs[0]->spec;
     bool one = leat_spec_num_components(spec) == 1 && !leati_spec_has_composite(spec);
     leat_dtype dtype = one ? leat_spec_component_dtype(spec, 0) : LEAT_INVALID;
-    if (dtype == LEAT_INT32 || dtype == LEAT_INT64 || dtype == LEAT_STRING) {
+    if (dtype == LEAT_INT32 || dtype == LEAT_INT64 || dtype == LEAT_STRING)
         return LEAT_OK;
-    }
     char text[256];
     leat_spec_print(spec, text, sizeof(text));
     return leati_refuse(err, STRUCTURE,
@@ -43,9 +42,8 @@ static leat_status look(struct unique_state *s, int64_t n, uint32_t *rows, int64
     for (*looked = 0, *kept = 0; *looked < n; ++*looked) {
         bool fresh = false;
         leat_status status = leati_seen_add(&s->seen, column, begin + *looked, &fresh, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return *kept > 0 ? LEAT_OK : status;
-        }
         rows[*kept] = (uint32_t)(begin + *looked);
         *kept += fresh;
     }
@@ -57,9 +55,8 @@ static leat_status keep(leati_node_state *node, struct unique_state *s, int64_t 
                         leat_error *err) {
     int64_t looked = 0, kept = 0;
     leat_buffer *buffer = leati_pools_take(&s->pools, (size_t)n * sizeof(uint32_t), err);
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status = look(s, n, leat_buffer_data(buffer), &looked, &kept, err);
     if (status == LEAT_OK && kept == looked) {
         status = leati_block_slice(&s->input.block, leati_input_begin(&s->input), kept, out, err);
@@ -69,9 +66,8 @@ static leat_status keep(leati_node_state *node, struct unique_state *s, int64_t 
     }
     leat_buffer_unref(buffer);
     leati_input_consume(&s->input, looked);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_budget_holder_set(&node->holder, leati_seen_bytes(&s->seen), err);
-    }
     return status;
 }
 

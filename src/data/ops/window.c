@@ -85,9 +85,8 @@ static leat_spec *window_spec(const leat_dataset *dataset, leat_error *err) {
 static int64_t window_cardinality(const leat_dataset *dataset) {
     const struct window_args *args = dataset->args;
     int64_t n = dataset->inputs[0]->cardinality, shift = shift_of(args);
-    if (n < 0) {
+    if (n < 0)
         return n;
-    }
     if (args->drop_remainder) {
         int64_t span = span_of(args);
         return n < span ? 0 : (n - span) / shift + 1;
@@ -98,9 +97,8 @@ static int64_t window_cardinality(const leat_dataset *dataset) {
 static leat_status window_open(leati_node_state *node, void *state, leat_error *err) {
     struct window_state *s = state;
     int begin = 0;
-    while (leati_row_values_leaf(node->dataset->inputs[0]->spec, s->num_leaves, &begin) != NULL) {
+    while (leati_row_values_leaf(node->dataset->inputs[0]->spec, s->num_leaves, &begin) != NULL)
         s->num_leaves++;
-    }
     leat_status status = leati_input_open(&s->input, node, 0, err);
     s->input.ends_at_error = true;
     return status;
@@ -109,9 +107,8 @@ static leat_status window_open(leati_node_state *node, void *state, leat_error *
 /* ---- the buffer ---- */
 
 static leat_status add_places(struct window_state *s, int64_t n, leat_error *err) {
-    if (!leati_grow((void **)&s->places, &s->capacity, s->length + (size_t)n, sizeof(*s->places))) {
+    if (!leati_grow((void **)&s->places, &s->capacity, s->length + (size_t)n, sizeof(*s->places)))
         return leati_no_memory(err);
-    }
     memset((void *)(s->places + s->length), 0, (size_t)n * sizeof(*s->places));
     return LEAT_OK;
 }
@@ -135,9 +132,8 @@ static leat_status add_elements(struct window_state *s, int64_t n, leat_error *e
         status =
             leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, &s->piece, err);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_append(&s->buffer, &s->piece, err);
-    }
     leati_block_clear(&s->piece);
     s->length += status == LEAT_OK ? (size_t)n : 0;
     return status;
@@ -192,9 +188,8 @@ static void drop_places(struct window_state *s, size_t n) {
         leati_free(s->places[i]);
     }
     s->length -= n;
-    if (s->length > 0) {
+    if (s->length > 0)
         memmove((void *)s->places, (void *)(s->places + n), s->length * sizeof(*s->places));
-    }
 }
 
 /* Moves on to where the next window begins. What it does not keep is passed at once, as in
@@ -202,15 +197,13 @@ static void drop_places(struct window_state *s, size_t n) {
 static leat_status shift_on(leati_node_state *node, struct window_state *s, leat_error *err) {
     int64_t shift = shift_of(args_of(node->dataset)), good = 0;
     size_t drop = shift < (int64_t)s->length ? (size_t)shift : s->length;
-    for (size_t i = 0; i < drop; i++) {
+    for (size_t i = 0; i < drop; i++)
         good += s->places[i] == NULL;
-    }
     leat_status status = LEAT_OK;
-    if (good == s->buffer.n) {
+    if (good == s->buffer.n)
         leati_block_clear(&s->buffer);
-    } else {
+    else
         status = leati_block_slice(&s->buffer, good, s->buffer.n - good, &s->buffer, err);
-    }
     if (status == LEAT_OK) {
         s->discard = s->ended ? 0 : shift - (int64_t)drop;
         drop_places(s, drop);
@@ -225,27 +218,23 @@ static leat_status look(struct window_state *s, int64_t stride, const leat_error
                         leat_error *err) {
     int64_t n = ((int64_t)s->length - 1) / stride + 1;
     *failed = NULL;
-    if (s->errors == 0) {
+    if (s->errors == 0)
         return leati_block_stride(&s->buffer, 0, stride, n, &s->view, err);
-    }
     leat_buffer *buffer = leat_buffer_new((size_t)n * sizeof(uint32_t), err);
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     uint32_t *rows = leat_buffer_data(buffer), good = 0;
     int64_t taken = 0;
     for (size_t i = 0; i < s->length; i++) {
-        if ((int64_t)i % stride == 0 && s->places[i] != NULL) {
+        if ((int64_t)i % stride == 0 && s->places[i] != NULL)
             *failed = *failed == NULL ? s->places[i] : *failed;
-        } else if ((int64_t)i % stride == 0) {
+        else if ((int64_t)i % stride == 0)
             rows[taken++] = good;
-        }
         good += s->places[i] == NULL;
     }
     leat_status status = LEAT_OK;
-    if (*failed == NULL) {
+    if (*failed == NULL)
         status = leati_block_select(&s->buffer, rows, buffer, n, &s->view, err);
-    }
     leat_buffer_unref(buffer);
     return status;
 }
@@ -256,12 +245,10 @@ static leat_dataset *leaf_dataset(const leati_node_state *node, struct window_st
     int begin = 0;
     const leat_spec *spec = leati_row_values_leaf(node->dataset->inputs[0]->spec, leaf, &begin);
     int count = leat_spec_num_components(spec);
-    if (leati_block_prepare(&s->piece, count, err) != LEAT_OK) {
+    if (leati_block_prepare(&s->piece, count, err) != LEAT_OK)
         return NULL;
-    }
-    for (int c = 0; c < count; c++) {
+    for (int c = 0; c < count; c++)
         leati_column_copy(&s->view.columns[begin + c], &s->piece.columns[c]);
-    }
     leati_column_copy(&s->view.origins, &s->piece.origins);
     s->piece.n = s->view.n;
     leat_dataset *dataset = leati_row_values_dataset(&s->piece, spec, err);
@@ -276,9 +263,8 @@ static leat_status make_columns(const struct window_state *s, int64_t want, leat
     leat_status status = leati_block_prepare(out, s->num_leaves, err);
     for (int l = 0; l < s->num_leaves && status == LEAT_OK; l++) {
         leat_buffer *buffer = leati_buffer_of_objects(want, err);
-        if (buffer == NULL) {
+        if (buffer == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
         leati_column_strided(&out->columns[l], LEAT_OBJECT, &scalar, leat_buffer_data(buffer),
                              sizeof(leat_object *), buffer);
     }
@@ -289,10 +275,8 @@ static leat_status make_columns(const struct window_state *s, int64_t want, leat
 static void note_origin(leati_node_state *node, const struct window_state *s, int64_t most,
                         leati_block *out) {
     int64_t origin = s->view.n > 0 ? leati_origin_of(&s->view, 0) : 0;
-    if (origin != 0 &&
-        (out->origins.data != NULL || leati_origins_begin(node, most, out) != NULL)) {
+    if (origin != 0 && (out->origins.data != NULL || leati_origins_begin(node, most, out) != NULL))
         *(int64_t *)leati_column_row(&out->origins, out->n) = origin;
-    }
 }
 
 /* Writes the present window as row out->n of `most`. */
@@ -348,18 +332,15 @@ static leati_tail window_pull(leati_node_state *node, void *state, int64_t want,
         return LEATI_ERROR;
     }
     leati_tail tail = LEATI_MORE;
-    while (out->n < most && tail == LEATI_MORE) {
-        if (fill(node, s, err) != LEAT_OK) {
+    while (out->n < most && tail == LEATI_MORE)
+        if (fill(node, s, err) != LEAT_OK)
             tail = LEATI_ERROR;
-        } else if (s->length == 0 || (args->drop_remainder && (int64_t)s->length < span_of(args))) {
+        else if (s->length == 0 || (args->drop_remainder && (int64_t)s->length < span_of(args)))
             tail = end_windows(s, err);
-        } else if (add_window(node, s, most, out, err) != LEAT_OK) {
+        else if (add_window(node, s, most, out, err) != LEAT_OK)
             tail = LEATI_ERROR;
-        }
-    }
-    if (out->n == 0) {
+    if (out->n == 0)
         leati_block_clear(out);
-    }
     return tail;
 }
 
@@ -374,9 +355,8 @@ static leat_status window_save(leati_node_state *node, void *state, leati_writer
     leati_put_uint(out, s->length);
     for (size_t i = 0; i < s->length; i++) {
         leati_put_uint(out, s->places[i] != NULL);
-        if (s->places[i] != NULL) {
+        if (s->places[i] != NULL)
             leati_values_put_error(out, s->places[i]);
-        }
     }
     cost->data_elements += s->buffer.n;
     leat_status status = leati_values_put_block(out, &s->buffer, 0, s->buffer.n, err);
@@ -394,9 +374,8 @@ static leat_status restore_places(struct window_state *s, uint64_t length, leati
         uint64_t failed = 0;
         leat_error error = {0};
         status = leati_get_uint(in, &failed, err);
-        if (status == LEAT_OK && failed != 0) {
+        if (status == LEAT_OK && failed != 0)
             status = leati_values_get_error(in, &error, err);
-        }
         if (status == LEAT_OK) {
             status = failed != 0 ? add_error(s, &error, err) : add_places(s, 1, err);
             s->length += status == LEAT_OK && failed == 0;
@@ -411,18 +390,14 @@ static leat_status window_restore(leati_node_state *node, void *state, leati_rea
     uint64_t ended = 0, length = 0;
     drop_places(s, s->length);
     leat_status status = leati_get_uint(in, &ended, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &s->discard, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &length, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = restore_places(s, length, in, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_values_get_block(in, node->dataset->inputs[0]->spec, &s->buffer, err);
-    }
     if (status == LEAT_OK && s->buffer.n + (int64_t)s->errors != (int64_t)s->length) {
         status =
             leati_fail(err, LEAT_DATA_LOSS, "%s: a saved window of %lld elements; expected %zu",

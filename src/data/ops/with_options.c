@@ -143,9 +143,8 @@ static leat_status options_check(leat_dataset *dataset, leat_error *err) {
     for (size_t i = 0; options_rows[i].type != LEATI_ROW_END; i++) {
         const leati_row *row = &options_rows[i];
         if (row->offset >= offsetof(struct options_args, without_effect) &&
-            is_set(row, dataset->args)) {
+            is_set(row, dataset->args))
             leati_log_once(&logged[i], LEAT_LOG_INFO, "with_options: %s has no effect", row->name);
-        }
     }
     const char *quality = ((const struct options_args *)dataset->args)->picture_quality;
     if (quality != NULL && leati_options_picture_quality(quality) < 0)

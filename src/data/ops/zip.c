@@ -35,21 +35,18 @@ struct zip_access {
 
 static int count_leaves(const leat_spec *structure) {
     leat_spec_kind kind = leat_spec_get_kind(structure);
-    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT) {
+    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT)
         return 1;
-    }
     int count = 0;
-    for (int i = 0; i < leat_spec_num_children(structure); i++) {
+    for (int i = 0; i < leat_spec_num_children(structure); i++)
         count += count_leaves(leat_spec_child(structure, i));
-    }
     return count;
 }
 
 static leat_status zip_check(leat_dataset *dataset, leat_error *err) {
     const struct zip_args *args = dataset->args;
-    if (dataset->num_inputs == 0) {
+    if (dataset->num_inputs == 0)
         return leati_refuse(err, VALUE, "zip: there is no input; expected at least one dataset");
-    }
     if (args->structure != NULL && count_leaves(args->structure) != dataset->num_inputs) {
         return leati_refuse(err, VALUE,
                             "zip: structure has %d leaves; expected one for each of %d datasets",
@@ -62,9 +59,8 @@ static leat_status zip_check(leat_dataset *dataset, leat_error *err) {
 static leat_spec *fill_structure(const leat_dataset *dataset, const leat_spec *structure, int *next,
                                  leat_error *err) {
     leat_spec_kind kind = structure == NULL ? LEAT_SPEC_TUPLE : leat_spec_get_kind(structure);
-    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT) {
+    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT)
         return leat_spec_ref(dataset->inputs[(*next)++]->spec);
-    }
     int count = structure == NULL ? dataset->num_inputs : leat_spec_num_children(structure);
     leat_spec **children = leati_alloc_zero((size_t)count, sizeof(*children));
     leat_spec *spec = NULL;
@@ -92,12 +88,10 @@ static int64_t zip_cardinality(const leat_dataset *dataset) {
     int64_t least = LEAT_INFINITE_CARDINALITY;
     for (int i = 0; i < dataset->num_inputs; i++) {
         int64_t n = dataset->inputs[i]->cardinality;
-        if (n == LEAT_UNKNOWN_CARDINALITY) {
+        if (n == LEAT_UNKNOWN_CARDINALITY)
             return n;
-        }
-        if (n != LEAT_INFINITE_CARDINALITY && (least == LEAT_INFINITE_CARDINALITY || n < least)) {
+        if (n != LEAT_INFINITE_CARDINALITY && (least == LEAT_INFINITE_CARDINALITY || n < least))
             least = n;
-        }
     }
     return least;
 }
@@ -106,14 +100,12 @@ static leat_status zip_open(leati_node_state *node, void *state, leat_error *err
     struct zip_state *s = state;
     int count = node->dataset->num_inputs;
     s->inputs = leati_alloc_zero((size_t)count, sizeof(*s->inputs));
-    if (s->inputs == NULL) {
+    if (s->inputs == NULL)
         return leati_no_memory(err);
-    }
     for (; s->num_inputs < count; s->num_inputs++) {
         leat_status status = leati_input_open(&s->inputs[s->num_inputs], node, s->num_inputs, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
         s->inputs[s->num_inputs].ends_at_error = true;
     }
     return LEAT_OK;
@@ -123,9 +115,8 @@ static leat_status zip_open(leati_node_state *node, void *state, leat_error *err
 static leat_status join(struct zip_state *s, int num_columns, int64_t n, leati_block *out,
                         leat_error *err) {
     leat_status status = leati_block_prepare(out, num_columns, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     int next = 0;
     for (int i = 0; i < s->num_inputs; i++) {
         const leati_block *block = &s->inputs[i].block;
@@ -138,9 +129,8 @@ static leat_status join(struct zip_state *s, int num_columns, int64_t n, leati_b
             leati_column_skip(&out->origins, leati_input_begin(&s->inputs[i]));
         }
     }
-    for (int i = 0; i < s->num_inputs; i++) {
+    for (int i = 0; i < s->num_inputs; i++)
         leati_input_consume(&s->inputs[i], n);
-    }
     out->n = n;
     return LEAT_OK;
 }
@@ -151,21 +141,18 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
     int64_t n = want;
     bool ended = false, failed = false, ended_first = false;
     leati_block_clear(out);
-    if (s->ended) {
+    if (s->ended)
         return LEATI_END;
-    }
-    for (int i = 0; i < s->num_inputs; i++) {
+    for (int i = 0; i < s->num_inputs; i++)
         n = leati_input_pure(&s->inputs[i]) ? n : 1;
-    }
     int64_t ready = n;
     for (int i = 0; i < s->num_inputs; i++) {
         int64_t available = 0;
         leat_error error = {0};
         leati_tail tail = leati_input_peek(&s->inputs[i], n, NULL, &available, &error);
         if (available == 0 && tail == LEATI_ERROR &&
-            (!failed || error.code == LEAT_RESOURCE_EXHAUSTED)) {
+            (!failed || error.code == LEAT_RESOURCE_EXHAUSTED))
             *err = error;
-        }
         ended = ended || (available == 0 && tail == LEATI_END);
         /* An end hides the errors of later inputs, an error the ends (as in TensorFlow). */
         ended_first = ended_first || (ended && !failed);
@@ -176,9 +163,8 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
         int columns = leat_spec_num_components(node->dataset->spec);
         return join(s, columns, ready, out, err) == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
     }
-    for (int i = 0; i < s->num_inputs; i++) {
+    for (int i = 0; i < s->num_inputs; i++)
         leati_input_consume(&s->inputs[i], !s->inputs[i].ended);
-    }
     s->ended = ended;
     return failed && !ended_first ? LEATI_ERROR : LEATI_END;
 }
@@ -187,26 +173,23 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
  * alone is none, and advancing does not tell errors from elements. */
 static bool may_fail_at_end(const leat_dataset *dataset) {
     bool may = false;
-    for (int i = 0; i + 1 < dataset->num_inputs && !may; i++) {
+    for (int i = 0; i + 1 < dataset->num_inputs && !may; i++)
         may = !leati_state_cannot_fail(dataset->inputs[i]);
-    }
     return may;
 }
 
 static leati_tail zip_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
                               leat_error *err) {
     struct zip_state *s = state;
-    if (may_fail_at_end(node->dataset)) {
+    if (may_fail_at_end(node->dataset))
         return leati_state_node_advance_by_pulling(node, n, passed, err);
-    }
     *passed = n;
     for (int i = 0; i < s->num_inputs; i++) {
         int64_t own = 0;
         leati_tail tail = leati_input_advance(&s->inputs[i], n, &own, err);
         *passed = own < *passed ? own : *passed;
-        if (tail == LEATI_ERROR) {
+        if (tail == LEATI_ERROR)
             return tail;
-        }
     }
     s->ended = *passed < n;
     return s->ended ? LEATI_END : LEATI_MORE;
@@ -218,9 +201,8 @@ static leat_status zip_save(leati_node_state *node, void *state, leati_writer *o
     struct zip_state *s = state;
     leat_status status = LEAT_OK;
     leati_put_uint(out, s->ended);
-    for (int i = 0; i < s->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < s->num_inputs && status == LEAT_OK; i++)
         status = leati_input_save(&s->inputs[i], out, cost, err);
-    }
     return status;
 }
 
@@ -231,9 +213,8 @@ static leat_status zip_restore(leati_node_state *node, void *state, leati_reader
     uint64_t ended = 0;
     leat_status status = leati_get_uint(in, &ended, err);
     s->ended = ended != 0;
-    for (int i = 0; i < s->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < s->num_inputs && status == LEAT_OK; i++)
         status = leati_input_restore(&s->inputs[i], in, err);
-    }
     return status;
 }
 
@@ -242,18 +223,16 @@ static leat_status zip_reset(leati_node_state *node, void *state, leat_error *er
     struct zip_state *s = state;
     leat_status status = LEAT_OK;
     s->ended = false;
-    for (int i = 0; i < s->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < s->num_inputs && status == LEAT_OK; i++)
         status = leati_input_reset(&s->inputs[i], err);
-    }
     return status;
 }
 
 static void zip_close(leati_node_state *node, void *state) {
     (void)node;
     struct zip_state *s = state;
-    for (int i = 0; i < s->num_inputs; i++) {
+    for (int i = 0; i < s->num_inputs; i++)
         leati_input_close(&s->inputs[i]);
-    }
     leati_free(s->inputs);
 }
 
@@ -270,9 +249,8 @@ static leat_status zip_at(leati_access *access, const int64_t *indices, int64_t 
     for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
         status = leati_access_input(access, i, indices, a->one_by_one ? 1 : n, &a->block, err);
         n = status == LEAT_OK ? a->block.n : 0;
-        for (int c = 0; c < a->block.num_columns && status == LEAT_OK; c++) {
+        for (int c = 0; c < a->block.num_columns && status == LEAT_OK; c++)
             leati_column_copy(&a->block.columns[c], &out->columns[next++]);
-        }
         leati_block_clear(&a->block);
     }
     out->n = n;
@@ -329,12 +307,10 @@ leat_dataset *leat_dataset_zip_structured(leat_dataset *const *inputs, int num_i
     if (structure == NULL) {
         leat_error missing = {0};
         leati_refuse(&missing, STRUCTURE, "zip: structure is NULL; pass a spec");
-        for (int i = 0; i < num_inputs; i++) {
+        for (int i = 0; i < num_inputs; i++)
             leat_dataset_unref(inputs[i]);
-        }
-        if (err != NULL && err->code == LEAT_OK) {
+        if (err != NULL && err->code == LEAT_OK)
             *err = missing;
-        }
         return NULL;
     }
     leat_dataset *dataset = leati_dataset_new(

@@ -14,15 +14,12 @@ static pthread_mutex_t share_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void dataset_free(leat_object *object) {
     leat_dataset *dataset = (leat_dataset *)object;
-    if (dataset->shared != NULL && dataset->origin == dataset) {
+    if (dataset->shared != NULL && dataset->origin == dataset)
         dataset->op->unshare(dataset->shared);
-    }
-    if (dataset->origin != dataset) {
+    if (dataset->origin != dataset)
         leat_dataset_unref(dataset->origin);
-    }
-    for (int i = 0; i < dataset->num_inputs; i++) {
+    for (int i = 0; i < dataset->num_inputs; i++)
         leat_dataset_unref(dataset->inputs[i]);
-    }
     leati_free(dataset->inputs);
     if (dataset->args != NULL) {
         leati_rows_fini(dataset->op->rows, dataset->args);
@@ -64,9 +61,8 @@ int64_t leat_dataset_cardinality(const leat_dataset *dataset) {
 
 static int64_t default_cardinality(const leat_dataset *dataset) {
     leati_flow flow = dataset->op->flow;
-    if ((flow == LEATI_ONE_TO_ONE || flow == LEATI_REORDERS) && dataset->num_inputs > 0) {
+    if ((flow == LEATI_ONE_TO_ONE || flow == LEATI_REORDERS) && dataset->num_inputs > 0)
         return dataset->inputs[0]->cardinality;
-    }
     return LEAT_UNKNOWN_CARDINALITY;
 }
 
@@ -133,9 +129,8 @@ bool leati_dataset_has_effects(const leat_dataset *dataset) {
 }
 
 static bool own_purity(const leat_dataset *dataset) {
-    if (dataset->op->pure != NULL) {
+    if (dataset->op->pure != NULL)
         return dataset->op->pure(dataset);
-    }
     return (dataset->op->flags & LEATI_OP_IMPURE) == 0 && !leati_dataset_has_effects(dataset);
 }
 
@@ -149,9 +144,8 @@ static leat_status no_spec(const leat_dataset *dataset, leat_error *err) {
 static leat_status describe_expanded(leat_dataset *dataset, leat_error *err) {
     const leati_dataset_op *op = dataset->op;
     leat_dataset *plan = op->expand(dataset, err);
-    if (plan == NULL) {
+    if (plan == NULL)
         return no_spec(dataset, err);
-    }
     dataset->spec = leat_spec_ref(plan->spec);
     dataset->cardinality = op->cardinality != NULL ? op->cardinality(dataset) : plan->cardinality;
     dataset->pure = plan->pure;
@@ -164,19 +158,16 @@ static leat_status describe(leat_dataset *dataset, leat_error *err) {
     const leati_dataset_op *op = dataset->op;
     if (op->check != NULL) {
         leat_status status = op->check(dataset, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
     }
-    if (op->expand != NULL) {
+    if (op->expand != NULL)
         return describe_expanded(dataset, err);
-    }
     dataset->spec = op->spec != NULL          ? op->spec(dataset, err)
                     : dataset->num_inputs > 0 ? leat_spec_ref(dataset->inputs[0]->spec)
                                               : NULL;
-    if (dataset->spec == NULL) {
+    if (dataset->spec == NULL)
         return no_spec(dataset, err);
-    }
     dataset->cardinality =
         op->cardinality != NULL ? op->cardinality(dataset) : default_cardinality(dataset);
     dataset->replayable = own_purity(dataset);
@@ -190,9 +181,8 @@ static leat_status describe(leat_dataset *dataset, leat_error *err) {
 
 /* Releases given inputs and reports the first failure that led here. */
 static leat_dataset *give_up(leat_dataset *const *inputs, int num_inputs) {
-    for (int i = 0; i < num_inputs; i++) {
+    for (int i = 0; i < num_inputs; i++)
         leat_dataset_unref(inputs[i]);
-    }
     return NULL;
 }
 
@@ -213,9 +203,8 @@ static leat_dataset *dataset_alloc(const leati_dataset_op *op, leat_dataset *con
         leat_dataset_unref(dataset);
         return give_up(inputs, num_inputs);
     }
-    for (int i = 0; i < num_inputs; i++) {
+    for (int i = 0; i < num_inputs; i++)
         dataset->inputs[i] = inputs[i];
-    }
     dataset->num_inputs = num_inputs;
     return dataset;
 }
@@ -224,9 +213,8 @@ static leat_status fill(leat_dataset *dataset, const void *args, leat_error *err
     const leati_dataset_op *op = dataset->op;
     leat_status status = args != NULL ? leati_rows_copy(op->rows, args, dataset->args, err)
                                       : leati_rows_defaults(op->rows, dataset->args, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_rows_check(op->rows, dataset->args, op->name, err);
-    }
     return status == LEAT_OK ? describe(dataset, err) : status;
 }
 
@@ -250,9 +238,8 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
     }
     leat_error fresh = {0};
     leat_dataset *dataset = dataset_alloc(op, inputs, num_inputs, e);
-    if (dataset == NULL) {
+    if (dataset == NULL)
         return NULL;
-    }
     if (fill(dataset, args, &fresh) != LEAT_OK) {
         *e = fresh;
         leat_dataset_unref(dataset);
@@ -265,9 +252,8 @@ leat_dataset *leati_dataset_with(const leat_dataset *dataset, const void *args,
                                  leat_dataset *const *inputs, leat_error *err) {
     leat_dataset *copy = leati_dataset_new(dataset->op, args != NULL ? args : dataset->args, inputs,
                                            dataset->num_inputs, err);
-    if (copy == NULL) {
+    if (copy == NULL)
         return NULL;
-    }
     if (dataset->label != NULL) {
         copy->label = leati_strdup(dataset->label);
         if (copy->label == NULL) {
@@ -287,18 +273,16 @@ void *leati_dataset_shared(const leat_dataset *dataset, leat_error *err) {
         return NULL;
     }
     pthread_mutex_lock(&share_lock);
-    if (origin->shared == NULL) {
+    if (origin->shared == NULL)
         origin->shared = origin->op->share(origin, err);
-    }
     void *shared = origin->shared;
     pthread_mutex_unlock(&share_lock);
     return shared;
 }
 
 leat_dataset *leat_dataset_label(leat_dataset *dataset, const char *label, leat_error *err) {
-    if (dataset == NULL) {
+    if (dataset == NULL)
         return NULL;
-    }
     char *copy = leati_strdup(label != NULL ? label : "");
     if (copy == NULL) {
         leati_no_memory(err);
@@ -375,9 +359,8 @@ static uint64_t hash_row(const leati_row *row, const void *args, uint64_t hash) 
     }
     case LEATI_ROW_STRINGS: {
         const leati_strings *strings = (const leati_strings *)field;
-        for (int i = 0; i < strings->count; i++) {
+        for (int i = 0; i < strings->count; i++)
             hash = mix(hash, strings->values[i].data, strings->values[i].size);
-        }
         return mix(hash, &strings->count, sizeof(strings->count));
     }
     case LEATI_ROW_ELEMENT: return hash_element((const leat_element *)field, hash);
@@ -396,15 +379,13 @@ static uint64_t hash_row(const leati_row *row, const void *args, uint64_t hash) 
 }
 
 uint64_t leat_dataset_fingerprint(const leat_dataset *dataset) {
-    if (dataset == NULL) {
+    if (dataset == NULL)
         return 0;
-    }
     /* Immutable, so any thread may compute it; they all find the same. */
     _Atomic uint64_t *kept = &((leat_dataset *)dataset)->fingerprint;
     uint64_t hash = atomic_load_explicit(kept, memory_order_relaxed);
-    if (hash != 0) {
+    if (hash != 0)
         return hash;
-    }
     hash = mix((uint64_t)dataset->op->version, dataset->op->name, strlen(dataset->op->name));
     for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
          row++) {

@@ -9,9 +9,8 @@ static leati_names registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void generator_free(leat_object *object) {
     leati_generator *generator = (leati_generator *)(void *)object;
-    if (generator->release != NULL) {
+    if (generator->release != NULL)
         generator->release(generator->context);
-    }
     leati_turn_fini(&generator->turn);
     leati_free(generator->name);
     leati_free(generator);
@@ -57,12 +56,10 @@ bool leati_generator_is_registered(const leati_generator *generator) {
 
 leat_status leat_generator_register(const char *name, const leat_generator *generator,
                                     void *context, uint32_t flags, leat_error *err) {
-    if (name == NULL || name[0] == '\0') {
+    if (name == NULL || name[0] == '\0')
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "a registered generator needs a name");
-    }
-    if (generator == NULL) {
+    if (generator == NULL)
         return leati_names_set(&registry, name, NULL, err);
-    }
     if (generator->next == NULL) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "generator \"%s\": next is NULL; pass a function", name);
@@ -75,15 +72,13 @@ leat_status leat_generator_register(const char *name, const leat_generator *gene
 /* ---- calling ---- */
 
 static void enter(leati_generator *generator) {
-    if ((generator->flags & LEAT_PURE) == 0) {
+    if ((generator->flags & LEAT_PURE) == 0)
         leati_turn_enter(&generator->turn);
-    }
 }
 
 static void leave(leati_generator *generator) {
-    if ((generator->flags & LEAT_PURE) == 0) {
+    if ((generator->flags & LEAT_PURE) == 0)
         leati_turn_leave(&generator->turn);
-    }
 }
 
 static leat_status report(const leati_generator *generator, leat_status status,
@@ -96,9 +91,8 @@ leat_status leati_generator_open(leati_generator *generator, const leat_element 
     static const leat_element none;
     leat_error failure = {0};
     *run = NULL;
-    if (generator->functions.open == NULL) {
+    if (generator->functions.open == NULL)
         return LEAT_OK;
-    }
     enter(generator);
     leat_status status = generator->functions.open(
         generator->context, args->spec != NULL ? args : &none, run, &failure);

@@ -11,12 +11,10 @@
 static json_t *words(const char *text, json_t *(*item)(const leati_word *word)) {
     json_t *list = json_array();
     bool good = list != NULL;
-    for (leati_word w; good && leati_word_next(&text, &w);) {
+    for (leati_word w; good && leati_word_next(&text, &w);)
         good = json_array_append_new(list, item(&w)) == 0;
-    }
-    if (good) {
+    if (good)
         return list;
-    }
     json_decref(list);
     return NULL;
 }
@@ -33,14 +31,12 @@ static json_t *parameter_of(const leati_word *word) {
     bool good = object != NULL && leati_json_put(object, "name", name_of(word));
     if (good && word->value != NULL) {
         value = leati_json_parse(word->value, word->value_size, &ignored);
-        if (value == NULL && ignored.code != LEAT_RESOURCE_EXHAUSTED) {
+        if (value == NULL && ignored.code != LEAT_RESOURCE_EXHAUSTED)
             value = json_null();
-        }
         good = leati_json_put(object, "default", value);
     }
-    if (good) {
+    if (good)
         return object;
-    }
     json_decref(object);
     return NULL;
 }
@@ -51,7 +47,7 @@ static json_t *text_or_null(const char *text) {
 
 static json_t *describe(const leati_dataset_op *op) {
     json_t *object = json_object();
-    if (object && leati_json_put(object, "name", json_string(op->name)) &&
+    if (object != NULL && leati_json_put(object, "name", json_string(op->name)) &&
         leati_json_put(object, "names", words(op->names, name_of)) &&
         leati_json_put(object, "doc", json_string(op->doc)) &&
         leati_json_put(object, "num_inputs", json_integer(op->num_inputs)) &&
@@ -60,9 +56,8 @@ static json_t *describe(const leati_dataset_op *op) {
         leati_json_put(object, "shown", text_or_null(op->shown)) &&
         leati_json_put(object, "arguments", leati_json_describe_rows(op->rows)) &&
         leati_json_put(object, "signature",
-                       op->signature == NULL ? json_null() : words(op->signature, parameter_of))) {
+                       op->signature == NULL ? json_null() : words(op->signature, parameter_of)))
         return object;
-    }
     json_decref(object);
     return NULL;
 }
@@ -72,12 +67,10 @@ json_t *leati_plan_ops_describe(void) {
     const leati_dataset_op *const *ops = leati_plan_ops(&count);
     json_t *list = json_array();
     bool good = list != NULL;
-    for (size_t i = 0; good && i < count; i++) {
+    for (size_t i = 0; good && i < count; i++)
         good = json_array_append_new(list, describe(ops[i])) == 0;
-    }
-    if (good) {
+    if (good)
         return list;
-    }
     json_decref(list);
     return NULL;
 }
@@ -85,11 +78,10 @@ json_t *leati_plan_ops_describe(void) {
 char *leat_dataset_operators_json(leat_error *err) {
     json_t *list = leati_plan_ops_describe();
     char *text = NULL;
-    if (list != NULL) {
+    if (list != NULL)
         text = leati_json_print(list, 0, false, err);
-    } else {
+    else
         leati_no_memory(err);
-    }
     json_decref(list);
     return text;
 }

@@ -17,14 +17,12 @@ static const void *find(const leat_dataset *node, const char *name, int depth) {
     if (node->op == &leati_op_with_options) {
         const leati_row *row = leati_rows_find(node->op->rows, name);
         const void *field = row == NULL ? NULL : (const char *)node->args + row->offset;
-        if (field != NULL && is_set(row, field)) {
+        if (field != NULL && is_set(row, field))
             return field;
-        }
     }
     const void *found = NULL;
-    for (int i = node->num_inputs; found == NULL && i > 0 && depth < MOST_DEPTH; i--) {
+    for (int i = node->num_inputs; found == NULL && i > 0 && depth < MOST_DEPTH; i--)
         found = find(node->inputs[i - 1], name, depth + 1);
-    }
     return found;
 }
 
@@ -47,11 +45,9 @@ int leati_options_picture_quality(const char *name) {
     static const char *const names[] = {[LEATI_PICTURE_EXACT] = "exact",
                                         [LEATI_PICTURE_BALANCED] = "balanced",
                                         [LEATI_PICTURE_FAST] = "fast"};
-    for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++) {
-        if (strcmp(name, names[i]) == 0) {
+    for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++)
+        if (strcmp(name, names[i]) == 0)
             return i;
-        }
-    }
     return -1;
 }
 

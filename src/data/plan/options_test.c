@@ -61,9 +61,8 @@ static struct seen look(const leat_dataset_options *below, const leat_dataset_op
     dataset = leati_dataset_new(&look_op, NULL, &dataset, 1, &err);
     dataset = above == NULL ? dataset : leat_dataset_with_options(dataset, above, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, own, &err);
-    if (iterator == NULL) {
+    if (iterator == NULL)
         fail_msg("%s", err.text);
-    }
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
     return seen;
@@ -169,9 +168,8 @@ static leat_status save_with(leat_external_state policy, bool effects, leat_erro
     leat_function *function =
         effects ? LEAT_CALLBACK(call_user, &calls, NULL, NULL, 0, leat_spec_ref(spec), spec, err)
                 : LEAT_TRACE(trace_square, NULL, spec, err);
-    if (!effects) {
+    if (!effects)
         leat_spec_unref(spec);
-    }
     dataset = leat_dataset_map(dataset, function, NULL, err);
     dataset =
         leat_dataset_with_options(dataset, &(leat_dataset_options){.external_state = policy}, err);
@@ -216,9 +214,8 @@ static void check_refused(const char *field, const char *value, const char *text
     leat_dataset *dataset = leat_dataset_from_json(json, &err);
     assert_null(dataset);
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err.text, text) == NULL || strstr(err.text, field) == NULL) {
+    if (strstr(err.text, text) == NULL || strstr(err.text, field) == NULL)
         fail_msg("%s: %s", field, err.text);
-    }
 }
 
 static void test_refused(void **state) {

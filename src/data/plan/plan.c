@@ -18,17 +18,15 @@ typedef struct inputs {
 } inputs;
 
 static void inputs_fini(inputs *in) {
-    for (size_t i = 0; i < in->count; i++) {
+    for (size_t i = 0; i < in->count; i++)
         leat_dataset_unref(in->list[i]);
-    }
     leati_free(in->list);
 }
 
 /* Takes `dataset` (given; NULL: a failure already reported). */
 static leat_status inputs_add(inputs *in, leat_dataset *dataset, leat_error *err) {
-    if (dataset == NULL) {
+    if (dataset == NULL)
         return err->code;
-    }
     leat_status status =
         in->count == MOST_INPUTS
             ? leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
@@ -51,9 +49,8 @@ static leat_dataset *read_node(const json_t *json, const leati_plan_reader *read
 static leat_status read_tree(const json_t *json, const leati_plan_reader *reader, int depth,
                              inputs *in, leat_spec **structure, leat_error *err) {
     const json_t *tuple = json_object_get(json, "tuple"), *dict = json_object_get(json, "dict");
-    if (depth > MOST_DEPTH) {
+    if (depth > MOST_DEPTH)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "a plan deeper than %d nodes", MOST_DEPTH);
-    }
     if (tuple == NULL && dict == NULL) {
         *structure = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
         return *structure == NULL ? err->code
@@ -77,9 +74,8 @@ static leat_status read_tree(const json_t *json, const leati_plan_reader *reader
             json_t *value = NULL;
             json_object_foreach((json_t *)dict, key, value) {
                 bool after = read == 0 || strcmp(key, keys[read - 1]) > 0;
-                if (after && (best == NULL || strcmp(key, best) < 0)) {
+                if (after && (best == NULL || strcmp(key, best) < 0))
                     best = key;
-                }
             }
             keys[read] = best;
             status =
@@ -90,14 +86,12 @@ static leat_status read_tree(const json_t *json, const leati_plan_reader *reader
         *structure = tuple != NULL ? leat_spec_tuple(children, (int)count, err)
                                    : leat_spec_dict(keys, children, (int)count, err);
         const json_t *tag = json_object_get(json, "tag");
-        if (tag != NULL) {
+        if (tag != NULL)
             *structure = leat_spec_tagged(*structure, json_integer_value(tag), err);
-        }
         status = *structure == NULL ? err->code : LEAT_OK;
     } else {
-        for (size_t i = 0; i < read && children != NULL; i++) {
+        for (size_t i = 0; i < read && children != NULL; i++)
             leat_spec_unref(children[i]);
-        }
     }
     leati_free(children);
     leati_free(keys);
@@ -108,9 +102,8 @@ static leat_status read_inputs(const json_t *json, const leati_plan_reader *read
                                const leati_dataset_op *op, inputs *in, leat_spec **structure,
                                leat_error *err) {
     const json_t *one = json_object_get(json, "input"), *many = json_object_get(json, "inputs");
-    if (one != NULL) {
+    if (one != NULL)
         return inputs_add(in, read_node(one, reader, depth + 1, err), err);
-    }
     if (json_is_array(many)) {
         leat_status status = LEAT_OK;
         for (size_t i = 0; i < json_array_size(many) && status == LEAT_OK; i++) {
@@ -152,14 +145,12 @@ static int mark_input(const leati_dataset_op *op, const leati_row *row, json_t *
 static json_t *split_arguments(const json_t *args, const leati_plan_reader *reader, int depth,
                                const leati_dataset_op *op, inputs *in, leat_error *err) {
     json_t *rest = leati_json_copy(args, err);
-    if (rest == NULL) {
+    if (rest == NULL)
         return NULL;
-    }
     for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
         const json_t *value = json_object_get(rest, row->name);
-        if ((row->flags & LEATI_NODE) == 0 || !is_node(value)) {
+        if ((row->flags & LEATI_NODE) == 0 || !is_node(value))
             continue;
-        }
         if (inputs_add(in, read_node(value, reader, depth + 1, err), err) != LEAT_OK) {
             json_decref(rest);
             return NULL;
@@ -194,9 +185,8 @@ static leat_function *make_function(const function_context *c, const leati_row *
                                ? NULL
                                : c->op->function_again(function, input, row, &failure);
         leat_spec_unref(input);
-        if (other == NULL && failure.code == LEAT_OK) {
+        if (other == NULL && failure.code == LEAT_OK)
             return function;
-        }
         leat_function_unref(function);
         if (other == NULL) {
             *err = failure;
@@ -218,15 +208,13 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
         leati_fail(err, LEAT_INVALID_ARGUMENT,
                    "%s: argument %s is a function, but there is no input", c->op->name, row->name);
     }
-    if (input == NULL) {
+    if (input == NULL)
         return NULL;
-    }
     leat_function *function = NULL;
-    if (c->reader != NULL && c->reader->function != NULL) {
+    if (c->reader != NULL && c->reader->function != NULL)
         function = make_function(c, row, json, input, err);
-    } else {
+    else
         function = leati_json_read_function(json, err);
-    }
     leat_spec_unref(input);
     return (leat_object *)function;
 }
@@ -271,9 +259,8 @@ static leat_dataset *make_node(const leati_dataset_op *op, const json_t *json,
         dataset = leati_dataset_new(op, args, in.list, (int)in.count, err);
         in.count = 0; /* given */
     }
-    if (args != NULL) {
+    if (args != NULL)
         leati_rows_fini(op->rows, args);
-    }
     leati_free(args);
     leat_spec_unref(structure);
     json_decref(args_json);
@@ -294,9 +281,8 @@ static leat_status check_members(const json_t *json, leat_error *err) {
         }
     }
     const json_t *args = json_object_get(json, "args");
-    if (args != NULL && !json_is_object(args)) {
+    if (args != NULL && !json_is_object(args))
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"args\" of a plan node is not an object");
-    }
     return LEAT_OK;
 }
 
@@ -326,9 +312,8 @@ static leat_dataset *read_node(const json_t *json, const leati_plan_reader *read
                    "operator \"%s\" is not in the table; `leat ops` lists what is", name);
         return NULL;
     }
-    if (check_members(json, err) != LEAT_OK) {
+    if (check_members(json, err) != LEAT_OK)
         return NULL;
-    }
     leat_dataset *dataset = make_node(op, json, reader, depth, err);
     const char *label = json_string_value(json_object_get(json, "label"));
     return dataset != NULL && label != NULL ? leat_dataset_label(dataset, label, err) : dataset;
@@ -353,9 +338,8 @@ static json_t *write_tree(const leat_dataset *dataset, const leat_spec *structur
                           leat_error *err) {
     int count = leat_spec_num_children(structure);
     leat_spec_kind kind = leat_spec_get_kind(structure);
-    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT) {
+    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT)
         return leati_plan_write(dataset->inputs[(*next)++], err);
-    }
     bool tuple = kind == LEAT_SPEC_TUPLE;
     json_t *children = tuple ? json_array() : json_object();
     for (int i = 0; i < count && children != NULL; i++) {
@@ -384,9 +368,8 @@ static const leati_row *node_row(const leat_dataset *dataset) {
 }
 
 static int write_inputs(const leat_dataset *dataset, json_t *node, json_t *args, leat_error *err) {
-    if ((dataset->op->flags & LEATI_OP_OWN_INPUTS) != 0) {
+    if ((dataset->op->flags & LEATI_OP_OWN_INPUTS) != 0)
         return 0;
-    }
     const leati_row *structure =
         dataset->op->structure_argument == NULL
             ? NULL
@@ -403,9 +386,8 @@ static int write_inputs(const leat_dataset *dataset, json_t *node, json_t *args,
     int count = dataset->num_inputs - (last != NULL);
     if (last != NULL) {
         json_t *value = leati_plan_write(dataset->inputs[count], err);
-        if (value == NULL || json_object_set_new(args, last->name, value) != 0) {
+        if (value == NULL || json_object_set_new(args, last->name, value) != 0)
             return -1;
-        }
     }
     if (count == 1 && dataset->op->num_inputs == 1) {
         json_t *input = leati_plan_write(dataset->inputs[0], err);
@@ -424,31 +406,25 @@ static int write_inputs(const leat_dataset *dataset, json_t *node, json_t *args,
 
 json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err) {
     leati_json_functions functions = {.write = write_function};
-    if (dataset->op->writable != NULL && dataset->op->writable(dataset, err) != LEAT_OK) {
+    if (dataset->op->writable != NULL && dataset->op->writable(dataset, err) != LEAT_OK)
         return NULL;
-    }
     json_t *args = leati_json_of_rows(dataset->op->rows, dataset->args, false, &functions, err);
-    if (args == NULL) {
+    if (args == NULL)
         return NULL;
-    }
     json_t *node = json_pack("{s:s}", "op", dataset->op->name);
     leat_error local = {0};
     bool failed = node == NULL || write_inputs(dataset, node, args, &local) != 0;
-    if (!failed && dataset->label != NULL) {
+    if (!failed && dataset->label != NULL)
         failed = json_object_set_new(node, "label", json_string(dataset->label)) != 0;
-    }
-    if (!failed && json_object_size(args) > 0) {
+    if (!failed && json_object_size(args) > 0)
         failed = json_object_set(node, "args", args) != 0;
-    }
     json_decref(args);
     if (failed) {
         json_decref(node);
-        if (local.code == LEAT_OK) {
+        if (local.code == LEAT_OK)
             leati_no_memory(&local);
-        }
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         return NULL;
     }
     return node;
@@ -460,9 +436,8 @@ char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err) {
         return NULL;
     }
     json_t *json = leati_plan_write(dataset, err);
-    if (json == NULL) {
+    if (json == NULL)
         return NULL;
-    }
     char *text = leati_json_print(json, 2, false, err);
     json_decref(json);
     return text;
@@ -474,9 +449,8 @@ leat_dataset *leat_dataset_from_json(const char *text, leat_error *err) {
         return NULL;
     }
     json_t *json = leati_json_parse(text, strlen(text), err);
-    if (json == NULL) {
+    if (json == NULL)
         return NULL;
-    }
     leat_dataset *dataset = leati_plan_read(json, NULL, err);
     json_decref(json);
     return dataset;

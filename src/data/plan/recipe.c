@@ -8,9 +8,8 @@
 
 static leat_status no_match(const leati_strings *patterns, const char *op, leat_error *err) {
     leati_text text = {0};
-    for (int i = 0; i < patterns->count; i++) {
+    for (int i = 0; i < patterns->count; i++)
         leati_text_addf(&text, "%s%s", i == 0 ? "" : ", ", patterns->values[i].data);
-    }
     leat_status status = leati_fail(
         err, LEAT_INVALID_ARGUMENT,
         "%s%sNo files matched pattern: %.400s; check the spelling and the working folder", op,
@@ -26,9 +25,8 @@ leat_status leati_recipe_match_names(const leati_strings *files, const char *op,
     leati_paths paths = {0};
     leat_string *strings = NULL;
     leat_status status = LEAT_OK;
-    if (patterns == NULL) {
+    if (patterns == NULL)
         return leati_no_memory(err);
-    }
     for (size_t i = 0; i < count && status == LEAT_OK; i++) {
         patterns[i] = files->values[i].data;
         if (strlen(patterns[i]) != files->values[i].size) {
@@ -36,19 +34,16 @@ leat_status leati_recipe_match_names(const leati_strings *files, const char *op,
                 leati_refuse(err, VALUE, "file_pattern %zu has a byte of 0; expected a path", i);
         }
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_glob(patterns, count, false, &paths, err);
-    }
-    if (status == LEAT_OK && paths.count == 0) {
+    if (status == LEAT_OK && paths.count == 0)
         status = no_match(files, op, err);
-    }
     if (status == LEAT_OK) {
         strings = leati_alloc(paths.count, sizeof(*strings));
         status = strings == NULL ? leati_no_memory(err) : LEAT_OK;
     }
-    for (size_t i = 0; i < paths.count && status == LEAT_OK; i++) {
+    for (size_t i = 0; i < paths.count && status == LEAT_OK; i++)
         strings[i] = (leat_string){.data = paths.values[i], .size = strlen(paths.values[i])};
-    }
     if (status == LEAT_OK) {
         status =
             leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE((int64_t)paths.count), strings, names, err);
@@ -63,14 +58,12 @@ leat_dataset *leati_recipe_names(const leat_tensor *names, const int64_t pair[2]
     leat_spec *spec = leat_spec_tensor(LEAT_STRING, leat_tensor_shape(names), err);
     leat_element element = {0};
     leat_dataset *plan = NULL;
-    if (spec != NULL && leat_element_set(&element, spec, names, err) == LEAT_OK) {
+    if (spec != NULL && leat_element_set(&element, spec, names, err) == LEAT_OK)
         plan = leat_dataset_from_tensor_slices(&element, err);
-    }
     leat_element_fini(&element);
     leat_spec_unref(spec);
-    if (plan == NULL || pair == NULL) {
+    if (plan == NULL || pair == NULL)
         return plan;
-    }
     return leati_dataset_shuffle_resolved(plan, names->dims[0], pair, err);
 }
 
@@ -87,9 +80,8 @@ leati_epochs leati_recipe_epochs_of(const leat_dataset_epochs_options *options) 
 }
 
 void leati_recipe_epochs_resolve(leati_epochs *epochs) {
-    if (!epochs->shuffle) {
+    if (!epochs->shuffle)
         return;
-    }
     leati_seed_resolve_once(epochs->shuffle_seed, &epochs->resolved, epochs->pair);
     leati_seed_resolve_once(epochs->shuffle_seed, &epochs->records_resolved, epochs->records_pair);
 }
@@ -113,20 +105,16 @@ leat_dataset *leati_recipe_rearranged(leat_dataset *input, const int *order,
                                       const leat_spec *output, leat_error *err) {
     leat_function *function = NULL;
     size_t count = (size_t)leat_spec_num_components(output);
-    if (input == NULL) {
+    if (input == NULL)
         return NULL;
-    }
     leat_value *outputs = leati_alloc(count, sizeof(*outputs));
     leat_graph *graph = outputs == NULL ? NULL : leat_graph_new(leat_dataset_spec(input), err);
-    if (outputs == NULL) {
+    if (outputs == NULL)
         leati_no_memory(err);
-    }
-    for (size_t i = 0; i < count && graph != NULL; i++) {
+    for (size_t i = 0; i < count && graph != NULL; i++)
         outputs[i] = leat_graph_argument(graph, order[i]);
-    }
-    if (graph != NULL) {
+    if (graph != NULL)
         function = leat_graph_finish(graph, outputs, (int)count, output, err);
-    }
     leati_free(outputs);
     if (function == NULL) {
         leat_dataset_unref(input);
@@ -148,9 +136,8 @@ bool leati_recipe_is_made(const leat_dataset *dataset) {
 }
 
 leat_status leati_recipe_finish(leat_dataset *dataset, leat_dataset *plan, leat_error *err) {
-    if (plan == NULL) {
+    if (plan == NULL)
         return err->code;
-    }
     leat_dataset **inputs = leati_alloc_resize(dataset->inputs, 1, sizeof(*inputs));
     if (inputs == NULL) {
         leat_dataset_unref(plan);

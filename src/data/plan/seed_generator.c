@@ -67,9 +67,8 @@ static leat_buffer *new_order(leati_words words, int64_t n, leat_error *err) {
     }
     leat_buffer *buffer = leat_buffer_new(size, err);
     int64_t *order = buffer == NULL ? NULL : leat_buffer_data(buffer);
-    for (int64_t i = 0; i < n && order != NULL; i++) {
+    for (int64_t i = 0; i < n && order != NULL; i++)
         order[i] = i;
-    }
     for (int64_t i = 0; i < n && order != NULL; i++) {
         int64_t other = i + (int64_t)leati_words_next(&words) % (n - i), kept = order[i];
         order[i] = order[other];
@@ -87,9 +86,8 @@ leat_buffer *leati_seed_generator_order(leati_seed_generator *generator, int64_t
                 leat_buffer_size(generator->order) == (size_t)n * sizeof(int64_t);
     leat_buffer *order = fits ? leat_buffer_ref(generator->order) : NULL;
     pthread_mutex_unlock(&generator->lock);
-    if (order != NULL) {
+    if (order != NULL)
         return order;
-    }
     order = new_order(leati_words_new(first, second), n, err);
     if (order != NULL) {
         pthread_mutex_lock(&generator->lock);
@@ -114,15 +112,12 @@ leat_status leati_seed_generator_restore(leati_seed_generator *generator, leati_
     int64_t seed = 0, seed2 = 0;
     uint64_t requests = 0;
     leat_status status = leati_get_int(in, &seed, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &seed2, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &requests, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     pthread_mutex_lock(&generator->lock);
     generator->seed = seed;
     generator->seed2 = seed2;

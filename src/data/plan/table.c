@@ -14,10 +14,8 @@ const leati_dataset_op *const *leati_plan_ops(size_t *count) {
 }
 
 const leati_dataset_op *leati_op_find(const char *name) {
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (strcmp(table[i]->name, name) == 0) {
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(table[i]->name, name) == 0)
             return table[i];
-        }
-    }
     return NULL;
 }

@@ -19,8 +19,7 @@ leat_dataset *leat_dataset_apply(leat_dataset *input, leat_transformation transf
         leati_fail(&failure, LEAT_INVALID_ARGUMENT,
                    "apply: transformation returned NULL without an error; return a dataset");
     }
-    if (dataset == NULL && err != NULL) {
+    if (dataset == NULL && err != NULL)
         *err = failure;
-    }
     return dataset;
 }

@@ -39,9 +39,8 @@ static void test_apply(void **state) {
 static void refused(leat_dataset *dataset, const leat_error *err, const char *text) {
     assert_null(dataset);
     assert_int_equal(err->code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err->text, text) == NULL) {
+    if (strstr(err->text, text) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", err->text, text);
-    }
 }
 
 static void test_refuses(void **state) {

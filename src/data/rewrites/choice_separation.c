@@ -15,11 +15,9 @@ struct uses {
 
 /* The number of earlier uses of `choose`, which then has one more; -1 without memory. */
 static int64_t count_use(struct uses *uses, const leat_dataset *choose, leat_error *err) {
-    for (size_t i = 0; i < uses->count; i++) {
-        if (uses->items[i].choose == choose) {
+    for (size_t i = 0; i < uses->count; i++)
+        if (uses->items[i].choose == choose)
             return uses->items[i].count++;
-        }
-    }
     if (!leati_grow((void **)&uses->items, &uses->room, uses->count + 1, sizeof(*uses->items))) {
         leati_no_memory(err);
         return -1;
@@ -29,22 +27,19 @@ static int64_t count_use(struct uses *uses, const leat_dataset *choose, leat_err
 }
 
 static leat_dataset *separate(void *context, leat_dataset *node, leat_error *err) {
-    if (node->op != &leati_op_choose_from_datasets) {
+    if (node->op != &leati_op_choose_from_datasets)
         return NULL;
-    }
     int64_t use = count_use(context, node->origin, err);
-    if (use <= 0) {
+    if (use <= 0)
         return NULL;
-    }
     int last = node->num_inputs - 1;
     leat_dataset **inputs = leati_alloc((size_t)node->num_inputs, sizeof(*inputs));
     if (inputs == NULL) {
         leati_no_memory(err);
         return NULL;
     }
-    for (int i = 0; i < last; i++) {
+    for (int i = 0; i < last; i++)
         inputs[i] = leat_dataset_ref(node->inputs[i]);
-    }
     inputs[last] = leati_choice_of_use(node->origin, use, err);
     leat_dataset *own = leati_dataset_with(node, NULL, inputs, err);
     leati_free((void *)inputs);

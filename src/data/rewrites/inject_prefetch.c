@@ -15,17 +15,15 @@ static bool wanted(const leat_dataset *plan) {
 static bool is_costly(const leat_dataset *node) {
     bool costly = (node->op->flags & LEATI_OP_READS_FILES) != 0 ||
                   (leati_dataset_functions_flags(node->op->rows, node->args) & LEATI_COSTLY) != 0;
-    for (int i = 0; i < node->num_inputs && !costly; i++) {
+    for (int i = 0; i < node->num_inputs && !costly; i++)
         costly = is_costly(node->inputs[i]);
-    }
     return costly;
 }
 
 static leat_dataset *apply_to_plan(leat_dataset *plan, leat_error *err) {
     bool ahead = plan->op->reads_ahead != NULL && plan->op->reads_ahead(plan);
-    if (ahead || !plan->replayable || !is_costly(plan)) {
+    if (ahead || !plan->replayable || !is_costly(plan))
         return leat_dataset_ref(plan);
-    }
     return leat_dataset_prefetch(leat_dataset_ref(plan), LEAT_AUTOTUNE, err);
 }
 

@@ -7,16 +7,14 @@
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     if (node->op != &leati_op_batch || node->inputs[0]->op != &leati_op_map ||
         leati_rewrite_argument_int(node, "num_parallel_calls") != 0 ||
-        leati_rewrite_argument_int(node, "fused") != 0) {
+        leati_rewrite_argument_int(node, "fused") != 0)
         return NULL;
-    }
     leat_dataset *map = node->inputs[0];
     if (leati_rewrite_argument_int(map, "deterministic") == 0) {
         map = leati_rewrite_with_argument(map, "deterministic", 1, leat_dataset_ref(map->inputs[0]),
                                           err);
-        if (map == NULL) {
+        if (map == NULL)
             return NULL;
-        }
     } else {
         map = leat_dataset_ref(map);
     }

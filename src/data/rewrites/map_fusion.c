@@ -11,9 +11,8 @@
 
 static bool is_pure_map(const leat_dataset *node) {
     const leat_function *function = NULL;
-    if (node->op == &leati_op_map) {
+    if (node->op == &leati_op_map)
         function = leati_rewrite_argument_function(node, "map_func");
-    }
     return function != NULL && !leati_graph_function_has(function, LEATI_IMPURE | LEATI_STATEFUL);
 }
 
@@ -38,9 +37,8 @@ static void name_places(leat_function *composed, const char *first, const char *
  * memory. */
 static leat_function *compose(const leat_function *first, const leat_function *second,
                               leat_error *err) {
-    if (first->num_outputs != second->body.num_arguments) {
+    if (first->num_outputs != second->body.num_arguments)
         return NULL;
-    }
     leat_graph *graph = leat_graph_new(first->input, err);
     size_t most = (size_t)first->body.num_arguments + (size_t)first->num_outputs +
                   (size_t)second->num_outputs;
@@ -53,9 +51,8 @@ static leat_function *compose(const leat_function *first, const leat_function *s
     }
     leat_value *middle = values + first->body.num_arguments;
     leat_value *outputs = middle + first->num_outputs;
-    for (int32_t i = 0; i < first->body.num_arguments; i++) {
+    for (int32_t i = 0; i < first->body.num_arguments; i++)
         values[i] = leat_graph_argument(graph, i);
-    }
     leat_function *composed = NULL;
     leat_error local = {0};
     if (leati_graph_inline(graph, first, values, middle) &&
@@ -66,21 +63,18 @@ static leat_function *compose(const leat_function *first, const leat_function *s
         leat_graph_free(graph);
     }
     leati_free(values);
-    if (composed != NULL) {
+    if (composed != NULL)
         name_places(composed, first->place, second->place);
-    }
-    if (composed == NULL && local.code == LEAT_RESOURCE_EXHAUSTED) {
+    if (composed == NULL && local.code == LEAT_RESOURCE_EXHAUSTED)
         *err = local;
-    }
     return composed;
 }
 
 /* The label of both: "decode, augment". */
 static leat_dataset *label_both(leat_dataset *fused, const leat_dataset *first,
                                 const leat_dataset *second, leat_error *err) {
-    if (fused == NULL || (first->label == NULL && second->label == NULL)) {
+    if (fused == NULL || (first->label == NULL && second->label == NULL))
         return fused;
-    }
     char text[128];
     bool both = first->label != NULL && second->label != NULL;
     snprintf(text, sizeof(text), "%s%s%s", first->label != NULL ? first->label : "",
@@ -89,15 +83,13 @@ static leat_dataset *label_both(leat_dataset *fused, const leat_dataset *first,
 }
 
 static leat_dataset *fuse(leat_dataset *node, leat_error *err) {
-    if (!is_pure_map(node) || !is_pure_map(node->inputs[0]) || !run_alike(node, node->inputs[0])) {
+    if (!is_pure_map(node) || !is_pure_map(node->inputs[0]) || !run_alike(node, node->inputs[0]))
         return NULL;
-    }
     const leat_dataset *inner = node->inputs[0];
     leat_function *composed = compose(leati_rewrite_argument_function(inner, "map_func"),
                                       leati_rewrite_argument_function(node, "map_func"), err);
-    if (composed == NULL) {
+    if (composed == NULL)
         return NULL;
-    }
     leat_dataset *input = leat_dataset_ref(inner->inputs[0]);
     leat_dataset *fused = leati_rewrite_with_function(node, "map_func", composed, &input, err);
     leat_function_unref(composed);

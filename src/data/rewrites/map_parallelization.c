@@ -14,15 +14,12 @@ static bool wanted(const leat_dataset *plan) {
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     if (node->op != &leati_op_map || leati_rewrite_argument_int(node, "synchronous") != 0 ||
         leati_rewrite_argument_int(node, "num_parallel_calls") != INT64_MIN || !node->replayable ||
-        !leati_graph_function_has(leati_rewrite_argument_function(node, "map_func"),
-                                  LEATI_COSTLY)) {
+        !leati_graph_function_has(leati_rewrite_argument_function(node, "map_func"), LEATI_COSTLY))
         return NULL;
-    }
     leat_dataset *parallel = leati_rewrite_with_argument(node, "num_parallel_calls", LEAT_AUTOTUNE,
                                                          leat_dataset_ref(node->inputs[0]), err);
-    if (parallel == NULL) {
+    if (parallel == NULL)
         return NULL;
-    }
     leat_dataset *input = leat_dataset_ref(node->inputs[0]);
     leat_dataset *ordered = leati_rewrite_with_argument(parallel, "deterministic", 1, input, err);
     leat_dataset_unref(parallel);

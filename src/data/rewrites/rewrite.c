@@ -30,18 +30,15 @@ static leat_dataset *rewrite_below(leat_dataset *dataset, leati_node_rewrite rew
         return NULL;
     }
     leat_dataset *node = over_rewritten(dataset, rewrite, context, depth, err);
-    if (node == NULL) {
+    if (node == NULL)
         return NULL;
-    }
     leat_error local = {0};
     leat_dataset *replacement = rewrite(context, node, &local);
-    if (replacement == NULL && local.code == LEAT_OK) {
+    if (replacement == NULL && local.code == LEAT_OK)
         return node;
-    }
     leat_dataset_unref(node);
-    if (replacement == NULL && err != NULL) {
+    if (replacement == NULL && err != NULL)
         *err = local;
-    }
     return replacement;
 }
 
@@ -57,9 +54,8 @@ static leat_dataset *over_rewritten(leat_dataset *dataset, leati_node_rewrite re
     int done = 0;
     for (; done < dataset->num_inputs; done++) {
         inputs[done] = rewrite_below(dataset->inputs[done], rewrite, context, depth + 1, err);
-        if (inputs[done] == NULL) {
+        if (inputs[done] == NULL)
             break;
-        }
         changed = changed || inputs[done] != dataset->inputs[done];
     }
     if (done == dataset->num_inputs && changed) {
@@ -68,9 +64,8 @@ static leat_dataset *over_rewritten(leat_dataset *dataset, leati_node_rewrite re
     } else if (done == dataset->num_inputs) {
         node = leat_dataset_ref(dataset);
     }
-    for (int i = 0; i < done; i++) {
+    for (int i = 0; i < done; i++)
         leat_dataset_unref(inputs[i]);
-    }
     leati_free(inputs);
     return node;
 }
@@ -137,9 +132,8 @@ leat_dataset *leati_rewrite_with_function(const leat_dataset *node, const char *
         memcpy(args + row->offset, &function, sizeof(leat_object *));
         copy = leati_dataset_new(node->op, args, inputs, node->num_inputs, err);
     }
-    for (int i = 0; args == NULL && i < node->num_inputs; i++) {
+    for (int i = 0; args == NULL && i < node->num_inputs; i++)
         leat_dataset_unref(inputs[i]);
-    }
     leati_free(args);
     return copy;
 }
@@ -150,16 +144,14 @@ leat_dataset *leati_rewrite_with_argument(const leat_dataset *node, const char *
     char *args = leati_alloc_zero(1, node->op->args_size);
     leat_dataset *copy = NULL;
     if (args == NULL || leati_rows_copy(node->op->rows, node->args, args, err) != LEAT_OK) {
-        if (args == NULL) {
+        if (args == NULL)
             leati_no_memory(err);
-        }
         leat_dataset_unref(input);
     } else {
-        if (row->type == LEATI_ROW_INT) {
+        if (row->type == LEATI_ROW_INT)
             memcpy(args + row->offset, &value, sizeof(value));
-        } else {
+        else
             args[row->offset] = (char)value; /* bool or bool-or-none: one byte */
-        }
         copy = leati_dataset_with(node, args, &input, err);
         leati_rows_fini(node->op->rows, args);
     }
@@ -188,9 +180,8 @@ static bool is_enabled(const leati_rewrite_rule *rule, const leat_dataset *plan)
 leat_dataset *leati_rewrite(leat_dataset *dataset, bool tell, leat_error *err) {
     leat_dataset *current = leat_dataset_ref(dataset);
     for (size_t i = 0; rules[i] != NULL && current != NULL; i++) {
-        if (!is_enabled(rules[i], dataset)) {
+        if (!is_enabled(rules[i], dataset))
             continue;
-        }
         struct application a = {.rule = rules[i], .tell = tell};
         bool whole = rules[i]->apply_to_plan != NULL;
         leat_dataset *next = whole ? rules[i]->apply_to_plan(current, err)

@@ -70,9 +70,8 @@ static char *rewritten(dataset_maker make, void *context) {
     assert_non_null(plan);
     char *text = NULL;
     for (const leat_dataset *node = plan; node != NULL;
-         node = node->num_inputs > 0 ? node->inputs[0] : NULL) {
+         node = node->num_inputs > 0 ? node->inputs[0] : NULL)
         dataset_append(&text, node->label != NULL ? node->label : node->op->name);
-    }
     leat_dataset_unref(plan);
     leat_dataset_unref(dataset);
     return text;
@@ -188,9 +187,8 @@ static leat_dataset *make_reading(void *context, leat_error *err) {
                                &(leat_dataset_map_options){.num_parallel_calls = r->named ? 2 : 0,
                                                            .synchronous = r->synchronous},
                                err);
-    if (r->batched) {
+    if (r->batched)
         dataset = leat_dataset_batch(dataset, 2, NULL, err);
-    }
     return !r->tuned_off
                ? dataset
                : leat_dataset_with_options(dataset, &(leat_dataset_options){.autotune = -1}, err);
@@ -202,9 +200,8 @@ static int64_t parallel_calls(struct reading *r) {
     leat_dataset *plan = leati_rewrite(dataset, false, &err);
     assert_non_null(plan);
     const leat_dataset *node = plan;
-    while (strcmp(node->op->name, "map") != 0) {
+    while (strcmp(node->op->name, "map") != 0)
         node = node->inputs[0];
-    }
     int64_t calls = leati_rewrite_argument_int(node, "num_parallel_calls");
     leat_dataset_unref(plan);
     leat_dataset_unref(dataset);

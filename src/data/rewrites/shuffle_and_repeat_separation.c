@@ -9,9 +9,8 @@ static bool wanted(const leat_dataset *plan) {
 }
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
-    if (node->op != &leati_op_repeat || node->inputs[0]->op != &leati_op_shuffle) {
+    if (node->op != &leati_op_repeat || node->inputs[0]->op != &leati_op_shuffle)
         return NULL;
-    }
     leat_dataset *between = leat_dataset_with_options(leat_dataset_ref(node->inputs[0]), NULL, err);
     return between == NULL ? NULL : leati_dataset_with(node, NULL, &between, err);
 }

@@ -8,9 +8,8 @@
 #include <string.h>
 
 static leat_status as_invalid(leat_status status, leat_error *err) {
-    if (status != LEAT_OUT_OF_RANGE) {
+    if (status != LEAT_OUT_OF_RANGE)
         return status;
-    }
     leat_error cause = *err;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "the function failed with OUT_OF_RANGE, which does not end a map: %s",
@@ -32,29 +31,25 @@ static leat_status run_rows(leati_node_state *node, const leati_program *program
         leat_status retry =
             leati_program_run(program, scratch, in, begin, failed, &context, out, &again, e);
         /* Only want of memory can fail what has succeeded; then the whole run is the failure. */
-        if (retry == LEAT_OK) {
+        if (retry == LEAT_OK)
             *e = first;
-        } else {
+        else
             status = retry;
-        }
     }
     called = leati_program_scratch_callbacks(scratch) - called;
-    if (called > 0) {
+    if (called > 0)
         leati_counter_add(&node->counters.callbacks, called);
-    }
     recovered = leati_program_scratch_recovered(scratch) - recovered;
-    if (recovered > 0) {
+    if (recovered > 0)
         leati_counter_add(&node->counters.recovered, recovered);
-    }
     return status;
 }
 
 /* The error is that of the row behind those in `out`. */
 static leat_status marked(leat_status status, const leati_program *program, const leati_block *in,
                           int64_t begin, const leati_block *out, leat_error *err) {
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         leati_place_row(leati_program_function(program), in, begin + out->n, err);
-    }
     return status;
 }
 
@@ -74,9 +69,8 @@ leat_status leati_apply(leati_node_state *node, const leati_program *program,
     leat_error *e = err != NULL ? err : &local;
     leat_status status =
         as_invalid(run_rows(node, program, scratch, in, begin, n, ordinal, out, e), e);
-    if (node->gives_origins) {
+    if (node->gives_origins)
         leati_origins_derive(node, leati_program_function(program), in, begin, out);
-    }
     return marked(status, program, in, begin, out, e);
 }
 
@@ -85,9 +79,8 @@ leat_status leati_apply_open(leati_called *called, const leat_object *function, 
     called->program = leati_program_new((const leat_function *)function, &local);
     called->scratch =
         called->program == NULL ? NULL : leati_program_scratch_new(called->program, &local);
-    if (called->scratch == NULL && err != NULL) {
+    if (called->scratch == NULL && err != NULL)
         *err = local;
-    }
     return called->scratch == NULL ? local.code : LEAT_OK;
 }
 
@@ -100,16 +93,14 @@ void leati_apply_close(leati_called *called) {
 static bool takes(const leat_function *function, const leat_spec *input) {
     const leat_spec *expected = leat_function_input(function);
     int count = expected == NULL ? 0 : leat_spec_num_components(expected);
-    if (leat_spec_num_components(input) != count) {
+    if (leat_spec_num_components(input) != count)
         return false;
-    }
     for (int c = 0; c < count; c++) {
         leat_shape wanted = leat_spec_component_shape(expected, c);
         leat_shape found = leat_spec_component_shape(input, c);
         if (leat_spec_component_dtype(expected, c) != leat_spec_component_dtype(input, c) ||
-            !leati_shape_compatible(&wanted, &found)) {
+            !leati_shape_compatible(&wanted, &found))
             return false;
-        }
     }
     return true;
 }
@@ -121,13 +112,11 @@ leat_status leati_apply_check_function(const char *op, const char *argument,
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL; pass a function", op,
                           argument);
     }
-    if (takes(function, input)) {
+    if (takes(function, input))
         return LEAT_OK;
-    }
     char wanted[128] = "nothing", found[128];
-    if (leat_function_input(function) != NULL) {
+    if (leat_function_input(function) != NULL)
         leat_spec_print(leat_function_input(function), wanted, sizeof(wanted));
-    }
     leat_spec_print(input, found, sizeof(found));
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "%s: %s takes %s, but the input's elements are %s; trace it with the input's "
@@ -138,9 +127,8 @@ leat_status leati_apply_check_function(const char *op, const char *argument,
 leat_status leati_apply_check_predicate(const char *op, const leat_function *predicate,
                                         const leat_spec *input, leat_error *err) {
     leat_status status = leati_apply_check_function(op, "predicate", predicate, input, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     const leat_spec *output = leat_function_output(predicate);
     leat_shape scalar = LEAT_SCALAR, shape = leat_spec_shape(output);
     if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_dtype(output) != LEAT_BOOL ||
@@ -161,9 +149,8 @@ leat_status leati_apply_check_flags(const leati_block *flags, leat_error *err) {
             return leati_refuse(err, SHAPE, "predicate returned shape %s; expected a scalar",
                                 leati_shape_text(&shape, text));
         }
-        if (flags->columns[0].form != LEATI_TENSORS) {
+        if (flags->columns[0].form != LEATI_TENSORS)
             break;
-        }
     }
     return LEAT_OK;
 }
@@ -179,14 +166,11 @@ void leati_apply_as_internal(const char *argument, leat_error *err) {
 bool leati_apply_function_is_missing(const leat_function *function, const char *op,
                                      const char *argument, leat_dataset *const *inputs,
                                      int num_inputs, leat_error *err) {
-    if (function != NULL) {
+    if (function != NULL)
         return false;
-    }
-    if (err != NULL && err->code == LEAT_OK) {
+    if (err != NULL && err->code == LEAT_OK)
         leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL; pass a function", op, argument);
-    }
-    for (int i = 0; i < num_inputs; i++) {
+    for (int i = 0; i < num_inputs; i++)
         leat_dataset_unref(inputs[i]);
-    }
     return true;
 }

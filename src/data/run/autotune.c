@@ -98,9 +98,8 @@ void leati_autotune_climb_judge(leati_climb *climb, bool tried_down, bool kept) 
     climb->down = kept == tried_down;
     climb->refused = kept ? 0 : climb->refused + 1;
     climb->resting = 0;
-    if (climb->refused > 1) {
+    if (climb->refused > 1)
         climb->resting = climb->refused > 6 ? MOST_REST : (int64_t)1 << climb->refused;
-    }
 }
 
 /* ---- measuring ---- */
@@ -110,9 +109,8 @@ static bool pass_time(leati_tuner *tuner, int64_t ms) {
     int64_t deadline = leati_now_ns() + ms * 1000000;
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(tuner->gate);
-    while (!tuner->stop && status == LEAT_OK) {
+    while (!tuner->stop && status == LEAT_OK)
         status = leati_queue_gate_wait(tuner->gate, LEATI_WAIT_INPUT, deadline, NULL, NULL);
-    }
     bool go_on = !tuner->stop;
     leati_queue_gate_unlock(tuner->gate);
     return go_on;
@@ -135,9 +133,8 @@ static bool measure(leati_tuner *tuner, int64_t ms, const leati_sample *before, 
     leati_sample start = totals(tuner->iteration);
     *out = (leati_sample){0};
     for (int i = 0; i < MOST_PARTS && (i < PARTS || out->elements < FEWEST_ELEMENTS); i++) {
-        if (!pass_time(tuner, ms / PARTS)) {
+        if (!pass_time(tuner, ms / PARTS))
             return false;
-        }
         leati_sample now = totals(tuner->iteration);
         *out = (leati_sample){.elements = now.elements - start.elements,
                               .inside_ns = now.inside_ns - start.inside_ns,
@@ -145,9 +142,8 @@ static bool measure(leati_tuner *tuner, int64_t ms, const leati_sample *before, 
         double was = 0, is = 0;
         if (before != NULL && out->elements >= FEWEST_ELEMENTS / 2) {
             leati_autotune_climb_compare(before, out, &was, &is);
-            if (leati_autotune_climb_is_hopeless(was, is)) {
+            if (leati_autotune_climb_is_hopeless(was, is))
                 break;
-            }
         }
     }
     return true;
@@ -175,16 +171,13 @@ static void note(leati_tuner *tuner, const char *format, ...) {
 /* The knob of the subtree that *number counts down to; NULL: there are fewer. With the tree lock.
  */
 static leati_knob *find_knob(const leati_node_state *node, size_t *number) {
-    for (leati_knob *knob = node->knobs; knob != NULL; knob = knob->next) {
-        if (knob->minimum < knob->maximum && (*number)-- == 0) {
+    for (leati_knob *knob = node->knobs; knob != NULL; knob = knob->next)
+        if (knob->minimum < knob->maximum && (*number)-- == 0)
             return knob;
-        }
-    }
     for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
         leati_knob *found = find_knob(child, number);
-        if (found != NULL) {
+        if (found != NULL)
             return found;
-        }
     }
     return NULL;
 }
@@ -207,9 +200,8 @@ static bool begin_trial(leati_tuner *tuner, leati_scope s, trial *t) {
     bool found = false;
     size_t count = 0;
     leati_state_tree_lock();
-    for (leati_knob *knob; (knob = knob_number(tuner, count)) != NULL; count++) {
+    for (leati_knob *knob; (knob = knob_number(tuner, count)) != NULL; count++)
         knob->climb.resting -= knob->climb.resting > 0;
-    }
     for (size_t i = 0; i < count && !found; i++) {
         t->number = (tuner->turn + i) % count;
         t->knob = knob_number(tuner, t->number);
@@ -231,24 +223,20 @@ static bool end_trial(leati_tuner *tuner, const trial *t, const leati_sample *be
                       const leati_sample *after) {
     double was = 0, is = 0;
     bool judged = after->elements > 0;
-    if (judged) {
+    if (judged)
         leati_autotune_climb_compare(before, after, &was, &is);
-    }
     bool keep = judged && leati_autotune_climb_keeps(t->down, was, is);
     leati_state_tree_lock();
     leati_knob *knob = knob_number(tuner, t->number);
     if (knob == t->knob && knob != NULL) {
-        if (judged) {
+        if (judged)
             leati_autotune_climb_judge(&knob->climb, t->down, keep);
-        }
-        if (!keep) {
+        if (!keep)
             atomic_store_explicit(&knob->value, t->from, memory_order_relaxed);
-        }
     }
     leati_state_tree_unlock();
-    if (!judged) {
+    if (!judged)
         return false;
-    }
     note(tuner, "%s %lld -> %lld: %.4g -> %.4g elements/s, %s", t->name, (long long)t->from,
          (long long)t->to, was, is,
          keep ? (t->down ? "kept: as fast with less" : "kept: faster")
@@ -266,9 +254,8 @@ static bool is_tight(const leati_iteration *iteration) {
 /* Records why nothing grows, once each time that it begins. */
 static void note_idleness(leati_tuner *tuner, leati_scope s, const leati_sample *sample) {
     idleness now = s.tight ? MEMORY_TIGHT : s.starved ? BUSY : CONSUMER_BOUND;
-    if (now == tuner->idle) {
+    if (now == tuner->idle)
         return;
-    }
     tuner->idle = now;
     if (now == CONSUMER_BOUND) {
         note(tuner, "nothing to gain: the consumer waits for %.1f %% of the time",
@@ -282,19 +269,16 @@ static void note_idleness(leati_tuner *tuner, leati_scope s, const leati_sample 
 /* Ends the knobs' rest when samples stay unlike the one for which they rest; true: it has. */
 static bool watch_load(leati_tuner *tuner, const leati_sample *sample) {
     double was = 0, is = 0;
-    if (tuner->usual.elements > 0) {
+    if (tuner->usual.elements > 0)
         leati_autotune_climb_compare(&tuner->usual, sample, &was, &is);
-    }
     bool like = was > 0 && is > was * 0.6 && is < was * 1.7;
     tuner->strange = like ? 0 : tuner->strange + 1;
-    if (was > 0 && tuner->strange < STRANGE) {
+    if (was > 0 && tuner->strange < STRANGE)
         return false;
-    }
     tuner->usual = *sample;
     tuner->strange = 0;
-    if (was == 0) {
+    if (was == 0)
         return true;
-    }
     leati_state_tree_lock();
     leati_knob *knob = NULL;
     for (size_t i = 0; (knob = knob_number(tuner, i)) != NULL; i++) {
@@ -316,9 +300,8 @@ static leati_sample join(const leati_sample *older, const leati_sample *newer) {
 /* Nothing was tried, or it was taken back: measures until the next round. */
 static bool stay(leati_tuner *tuner, int64_t ms, leati_sample *before) {
     leati_sample now = {0};
-    if (!measure(tuner, ms, NULL, &now)) {
+    if (!measure(tuner, ms, NULL, &now))
         return false;
-    }
     bool other =
         now.elements == 0 || (leati_autotune_climb_is_starved(&now) && watch_load(tuner, &now));
     *before = other ? now : join(before, &now);
@@ -336,13 +319,11 @@ static bool go_round(leati_tuner *tuner, int64_t ms, leati_sample *before) {
         note_idleness(tuner, s, before);
         tried = (s.starved || s.tight) && begin_trial(tuner, s, &t);
     }
-    if (!tried) {
+    if (!tried)
         return stay(tuner, ms, before);
-    }
     /* What was made before a change is delivered first. */
-    if (!pass_time(tuner, ms / PARTS) || !measure(tuner, ms, before, &after)) {
+    if (!pass_time(tuner, ms / PARTS) || !measure(tuner, ms, before, &after))
         return false;
-    }
     if (end_trial(tuner, &t, before, &after)) {
         tuner->usual = *before = after;
         return true;
@@ -366,13 +347,11 @@ static void tune(void *context) {
 
 /* There is something to do: starts the thread. */
 static void wake_tuner(leati_tuner *tuner) {
-    if (tuner == NULL) {
+    if (tuner == NULL)
         return;
-    }
     leati_queue_gate_lock(tuner->gate);
-    if (tuner->driver == NULL && !tuner->stop) {
+    if (tuner->driver == NULL && !tuner->stop)
         tuner->driver = leati_driver_start("autotune", tune, tuner, NULL);
-    }
     leati_queue_gate_unlock(tuner->gate);
 }
 
@@ -388,23 +367,19 @@ void leati_autotune_knob_add(leati_knob *knob, leati_node_state *node, bool buff
     knob->next = node->knobs;
     node->knobs = knob;
     leati_state_tree_unlock();
-    if (minimum < maximum) {
+    if (minimum < maximum)
         wake_tuner(node->iteration->tuner);
-    }
 }
 
 void leati_autotune_knob_remove(leati_knob *knob) {
-    if (knob->node == NULL) {
+    if (knob->node == NULL)
         return;
-    }
     leati_state_tree_lock();
     leati_knob **at = &knob->node->knobs;
-    while (*at != NULL && *at != knob) {
+    while (*at != NULL && *at != knob)
         at = &(*at)->next;
-    }
-    if (*at != NULL) {
+    if (*at != NULL)
         *at = knob->next;
-    }
     leati_state_tree_unlock();
     knob->node = NULL;
 }
@@ -417,9 +392,8 @@ int64_t leati_autotune_knob_get(const leati_knob *knob) {
 
 leat_status leati_autotune_start(leati_iteration *iteration, leat_error *err) {
     leati_tuner *tuner = leati_alloc_zero(1, sizeof(*tuner));
-    if (tuner == NULL) {
+    if (tuner == NULL)
         return leati_no_memory(err);
-    }
     tuner->iteration = iteration;
     tuner->gate = leati_queue_gate_new("autotune", NULL, err);
     if (tuner->gate == NULL) {
@@ -432,9 +406,8 @@ leat_status leati_autotune_start(leati_iteration *iteration, leat_error *err) {
 
 void leati_autotune_stop(leati_iteration *iteration) {
     leati_tuner *tuner = iteration->tuner;
-    if (tuner == NULL) {
+    if (tuner == NULL)
         return;
-    }
     leati_queue_gate_lock(tuner->gate);
     tuner->stop = true;
     leati_driver *driver = tuner->driver;
@@ -444,9 +417,8 @@ void leati_autotune_stop(leati_iteration *iteration) {
 }
 
 void leati_autotune_free(leati_iteration *iteration) {
-    if (iteration->tuner == NULL) {
+    if (iteration->tuner == NULL)
         return;
-    }
     leati_queue_gate_free(iteration->tuner->gate);
     leati_free(iteration->tuner);
     iteration->tuner = NULL;
@@ -455,12 +427,10 @@ void leati_autotune_free(leati_iteration *iteration) {
 size_t leati_autotune_print(const leati_iteration *iteration, char *text, size_t size) {
     leati_tuner *tuner = iteration->tuner;
     size_t length = 0;
-    if (size > 0) {
+    if (size > 0)
         text[0] = '\0';
-    }
-    if (tuner == NULL) {
+    if (tuner == NULL)
         return 0;
-    }
     leati_queue_gate_lock(tuner->gate);
     int64_t count = tuner->num_decisions;
     for (int64_t i = count > MOST_DECISIONS ? count - MOST_DECISIONS : 0; i < count; i++) {

@@ -187,9 +187,8 @@ static void test_explain(void **state) {
 /* The samples of a run that has ended, and a lack of memory at every step. */
 static leat_status metrics_body(void *context, leat_error *err) {
     char *text = leat_iterator_metrics(context, err);
-    if (text == NULL) {
+    if (text == NULL)
         return torture_code(err);
-    }
     static const char *const samples[] = {
         "\nleat_operator_elements_total{pipeline=\"\",operator=\"prefetch\",place=\"0\"} 4\n",
         "place=\"0.0\"} 4\n", /* batches; the second fell with its fault */
@@ -198,11 +197,9 @@ static leat_status metrics_body(void *context, leat_error *err) {
         "operator=\"range\",place=\"0.0.0.0.0\"} 20\n",
         "# TYPE leat_operator_held_bytes gauge\n",
         "\nleat_pipeline_memory_limit_bytes{pipeline=\"\"} "};
-    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
-        if (strstr(text, samples[i]) == NULL) {
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+        if (strstr(text, samples[i]) == NULL)
             fail_msg("%s is missing in\n%s", samples[i], text);
-        }
-    }
     leat_text_free(text);
     return LEAT_OK;
 }

@@ -44,9 +44,8 @@ static leat_function *bound_function(void *context, const json_t *json, const ch
                                      leat_error *err) {
     const leat_bindings *bindings = context;
     const json_t *number = json_object_get(json, "function");
-    if (number == NULL || bindings->function == NULL) {
+    if (number == NULL || bindings->function == NULL)
         return leati_json_read_function(json, err);
-    }
     return bindings->function(bindings->context, json_integer_value(number), op, argument, input,
                               err);
 }
@@ -60,9 +59,8 @@ leat_dataset *leat_dataset_build(const char *plan, const leat_bindings *bindings
         return NULL;
     }
     json_t *json = leati_json_parse(plan, strlen(plan), e);
-    if (json == NULL) {
+    if (json == NULL)
         return NULL;
-    }
     leati_plan_reader reader = {
         .context = (void *)(uintptr_t)(bindings != NULL ? bindings : &none),
         .function = bound_function,
@@ -81,9 +79,8 @@ static int64_t stackable(const leati_block *block, int64_t n) {
     for (int32_t c = 0; c < block->num_columns; c++) {
         const leati_column *column = &block->columns[c];
         bool full = column->form != LEATI_TENSORS && column->rank == LEAT_MAX_RANK;
-        if (column->form == LEATI_TENSORS || column->dtype == LEAT_OBJECT || full) {
+        if (column->form == LEATI_TENSORS || column->dtype == LEAT_OBJECT || full)
             return n < 1 ? n : 1;
-        }
     }
     return n;
 }
@@ -110,14 +107,12 @@ static leat_status stack_rows(const leati_column *column, int64_t begin, int64_t
     }
     leat_tensor_unref(&row);
     leat_status status = leat_tensor_new(column->dtype, shape, out, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_column_gather(column, begin, n, out->data, (int64_t)bytes);
     status = leati_column_hold(column, begin, n, out->owner, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         leat_tensor_unref(out);
-    }
     return status;
 }
 
@@ -131,18 +126,16 @@ leat_status leat_iterator_next_rows(leat_iterator *iterator, int64_t most, leat_
     }
     int64_t available = 0;
     leat_status status = leati_iterator_ready(iterator, &available, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     int64_t begin = 0;
     const leati_block *block = leati_iterator_block(iterator, &begin);
     int64_t rows = stackable(block, available < most ? available : most);
     for (int32_t c = 0; c < block->num_columns; c++) {
         status = stack_rows(&block->columns[c], begin, rows, &out[c], err);
         if (status != LEAT_OK) {
-            while (c-- > 0) {
+            while (c-- > 0)
                 leat_tensor_unref(&out[c]);
-            }
             return status;
         }
     }

@@ -24,20 +24,17 @@ leat_spec *leati_directed_spec(const leat_dataset *dataset, const int *which, in
         if (spec == NULL) {
             leati_prefix(&local, "%s: the elements of dataset %d do not fit those before it",
                          dataset->op->name, number);
-            if (err != NULL) {
+            if (err != NULL)
                 *err = local;
-            }
         }
     }
     return spec;
 }
 
 int64_t leati_directed_cardinality(const leat_dataset *dataset, const int *which, int count) {
-    for (int i = 0; i < count; i++) {
-        if (dataset->inputs[input_number(which, i)]->cardinality == LEAT_INFINITE_CARDINALITY) {
+    for (int i = 0; i < count; i++)
+        if (dataset->inputs[input_number(which, i)]->cardinality == LEAT_INFINITE_CARDINALITY)
             return LEAT_INFINITE_CARDINALITY;
-        }
-    }
     return LEAT_UNKNOWN_CARDINALITY;
 }
 
@@ -49,24 +46,21 @@ leat_status leati_directed_open(leati_directed *directed, leati_node_state *node
     directed->inputs = leati_alloc_zero((size_t)count, sizeof(*directed->inputs));
     directed->dead = leati_alloc_zero((size_t)count, sizeof(*directed->dead));
     directed->failing = leati_alloc_zero((size_t)count, sizeof(*directed->failing));
-    if (directed->inputs == NULL || directed->dead == NULL || directed->failing == NULL) {
+    if (directed->inputs == NULL || directed->dead == NULL || directed->failing == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = leati_join_init(&directed->join, node->dataset->spec, err);
     for (; status == LEAT_OK && directed->num_inputs < count; directed->num_inputs++) {
         status = leati_input_open(&directed->inputs[directed->num_inputs], node,
                                   input_number(which, directed->num_inputs), err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             break;
-        }
     }
     return status;
 }
 
 void leati_directed_close(leati_directed *directed) {
-    for (int i = 0; i < directed->num_inputs; i++) {
+    for (int i = 0; i < directed->num_inputs; i++)
         leati_input_close(&directed->inputs[i]);
-    }
     leati_free(directed->inputs);
     leati_free(directed->dead);
     leati_free(directed->failing);
@@ -80,9 +74,8 @@ leat_status leati_directed_reset(leati_directed *directed, leat_error *err) {
     directed->live = directed->num_inputs;
     directed->selected = -1;
     directed->ended = false;
-    for (int i = 0; i < directed->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < directed->num_inputs && status == LEAT_OK; i++)
         status = leati_input_reset(&directed->inputs[i], err);
-    }
     return status;
 }
 
@@ -96,9 +89,8 @@ static void bury(leati_directed *directed) {
 /* The selected input's error stands at the end only where no other input has elements left. */
 static void note_failure(leati_directed *directed, leat_error *err) {
     directed->failing[directed->selected] = err->at_end;
-    for (int i = 0; i < directed->num_inputs && err->at_end; i++) {
+    for (int i = 0; i < directed->num_inputs && err->at_end; i++)
         err->at_end = directed->dead[i] || directed->failing[i];
-    }
 }
 
 /* Adds one element of the selected input to `out`. */
@@ -110,19 +102,17 @@ static leati_tail take_selected(leati_directed *directed, int64_t want, leati_bl
     leati_tail tail = leati_input_peek(input, share, NULL, &available, err);
     if (available == 0) {
         leati_input_consume(input, tail == LEATI_ERROR);
-        if (tail == LEATI_END) {
+        if (tail == LEATI_END)
             bury(directed);
-        } else {
+        else
             note_failure(directed, err);
-        }
         directed->selected = -1;
         return tail;
     }
     int64_t rows = 1;
     if (leati_join_rows(&directed->join, &input->block, leati_input_begin(input), &rows, out,
-                        err) != LEAT_OK) {
+                        err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     leati_input_consume(input, 1);
     directed->selected = -1;
     return LEATI_MORE;
@@ -159,23 +149,19 @@ leati_tail leati_directed_pull(leati_node_state *node, leati_directed *directed,
                                leati_directed_select *select, void *selector, int64_t want,
                                leati_block *out, leat_error *err) {
     leati_tail tail = LEATI_MORE;
-    if (leati_join_begin(&directed->join, want, out, err) != LEAT_OK) {
+    if (leati_join_begin(&directed->join, want, out, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     while (!leati_join_full(&directed->join, out)) {
         int64_t left = directed->join.most - out->n;
         tail = directed->ended ? LEATI_END : draw(node, directed, select, selector, left, err);
-        if (tail == LEATI_MORE) {
+        if (tail == LEATI_MORE)
             tail = take_selected(directed, left, out, err);
-        }
-        if (tail == LEATI_ERROR || (tail == LEATI_END && directed->ended)) {
+        if (tail == LEATI_ERROR || (tail == LEATI_END && directed->ended))
             break;
-        }
         tail = LEATI_MORE;
     }
-    if (out->n == 0) {
+    if (out->n == 0)
         leati_block_clear(out);
-    }
     return tail;
 }
 
@@ -199,9 +185,8 @@ leat_status leati_directed_save(leati_directed *directed, leati_writer *out, lea
 leat_status leati_directed_restore(leati_directed *directed, leati_reader *in, leat_error *err) {
     uint64_t ended = 0, dead = 0;
     leat_status status = leati_get_uint(in, &ended, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &directed->selected, err);
-    }
     if (status == LEAT_OK &&
         (directed->selected < -1 || directed->selected >= directed->num_inputs)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "a saved selection of input %lld of %d",
@@ -217,8 +202,7 @@ leat_status leati_directed_restore(leati_directed *directed, leati_reader *in, l
         directed->live -= directed->dead[i];
         status = status == LEAT_OK ? leati_input_restore(&directed->inputs[i], in, err) : status;
     }
-    if (status == LEAT_OK && directed->live == 0) {
+    if (status == LEAT_OK && directed->live == 0)
         directed->ended = true;
-    }
     return status;
 }

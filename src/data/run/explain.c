@@ -65,9 +65,8 @@ static void rank(walk *w, const leati_node_state *node) {
     stage own = {.name = node->name,
                  .busy = (double)leati_counter_get(&node->counters.busy_ns) / 1e9 /
                          (double)threads_of(w->pool, node)};
-    if (w->now_ns != 0) {
+    if (w->now_ns != 0)
         own.busy += in_progress(w, node);
-    }
     if (own.busy > w->first.busy) {
         w->second = w->first;
         w->first = own;
@@ -107,25 +106,21 @@ static void add_operator(walk *w, const leati_node_state *node) {
 
 static void add_tree(walk *w, const leati_node_state *node) {
     add_operator(w, node);
-    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
+    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling)
         add_tree(w, child);
-    }
 }
 
 static void rank_tree(walk *w, const leati_node_state *node) {
     rank(w, node);
-    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
+    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling)
         rank_tree(w, child);
-    }
 }
 
 static void add_remarks(walk *w, const leati_node_state *node) {
-    if (node->dataset->op->remark != NULL) {
+    if (node->dataset->op->remark != NULL)
         node->dataset->op->remark(node->dataset, node->name, &w->text);
-    }
-    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
+    for (const leati_node_state *child = node->children; child != NULL; child = child->sibling)
         add_remarks(w, child);
-    }
 }
 
 /* Who bounds the pipeline, and how far the next limit is. `inside` is the time that the consumer
@@ -165,9 +160,8 @@ void leati_explain_slowest_stage(const leati_iteration *iteration, const leati_n
               .now_ns = now_ns};
     text[0] = '\0';
     leati_state_tree_lock();
-    for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
+    for (const leati_node_state *child = top->children; child != NULL; child = child->sibling)
         rank_tree(&w, child);
-    }
     if (w.first.name != NULL && w.elapsed > 0) {
         snprintf(text, size, "%.48s computed %.0f %% of the time", w.first.name,
                  100 * w.first.busy / w.elapsed);
@@ -183,12 +177,10 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
                     "elements", "per s", "busy s", "wait s", "full s", "depth", "bytes", "threads",
                     "callbacks", "errors");
     leati_state_tree_lock();
-    for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
+    for (const leati_node_state *child = top->children; child != NULL; child = child->sibling)
         add_tree(&w, child);
-    }
-    for (const leati_node_state *child = top->children; child != NULL; child = child->sibling) {
+    for (const leati_node_state *child = top->children; child != NULL; child = child->sibling)
         add_remarks(&w, child);
-    }
     leati_state_tree_unlock();
     char *notes = leati_text_take(&w.notes);
     leati_text_addf(&w.text, "%s", notes == NULL ? "" : notes);
@@ -202,8 +194,7 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
         leati_free(decisions);
     }
     char *text = leati_text_take(&w.text);
-    if (text == NULL) {
+    if (text == NULL)
         leati_no_memory(err);
-    }
     return text;
 }

@@ -36,18 +36,15 @@ static leat_status check_next(const char *op, const char *argument, const leat_s
     bool same = leat_spec_num_components(state) == leat_spec_num_components(next);
     if (same) {
         leat_spec *like = with_components(state, next, err);
-        if (like == NULL) {
+        if (like == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
         same = leat_spec_equal(like, next);
         leat_spec_unref(like);
     }
-    for (int i = 0; same && i < leat_spec_num_components(state); i++) {
+    for (int i = 0; same && i < leat_spec_num_components(state); i++)
         same = leat_spec_component_dtype(state, i) == leat_spec_component_dtype(next, i);
-    }
-    if (same) {
+    if (same)
         return LEAT_OK;
-    }
     char texts[2][128];
     leat_spec_print(state, texts[0], sizeof(texts[0]));
     leat_spec_print(next, texts[1], sizeof(texts[1]));
@@ -73,27 +70,23 @@ leat_spec *leati_fold_relax(const leat_spec *input, const leat_spec *next, leat_
     const leat_spec *state = leat_spec_child(input, 0);
     int count = leat_spec_num_components(state);
     bool changed = false;
-    if (leat_spec_num_components(next) != count) {
+    if (leat_spec_num_components(next) != count)
         return NULL;
-    }
     for (int i = 0; i < count; i++) {
         leat_shape before = leat_spec_component_shape(state, i);
         leat_shape after = leat_spec_component_shape(next, i);
         leat_shape both = leati_shape_join(&before, &after);
-        if (leat_spec_component_dtype(state, i) != leat_spec_component_dtype(next, i)) {
+        if (leat_spec_component_dtype(state, i) != leat_spec_component_dtype(next, i))
             return NULL;
-        }
         changed = changed || !leati_shape_equal(&before, &both);
     }
-    if (!changed) {
+    if (!changed)
         return NULL;
-    }
     leat_spec *like = with_components(state, next, err);
     leat_spec *joined = like == NULL ? NULL : leati_spec_join(state, like, err);
     leat_spec_unref(like);
-    if (joined == NULL) {
+    if (joined == NULL)
         return NULL;
-    }
     leat_spec *both[2] = {joined, leat_spec_ref(leat_spec_child(input, 1))};
     return leat_spec_tuple(both, 2, err);
 }
@@ -107,12 +100,10 @@ leat_status leati_fold_join(const leati_block *state, const leati_block *block, 
                             leati_block *out, leat_error *err) {
     int count = state->num_columns;
     leat_status status = leati_block_prepare(out, count + block->num_columns, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
-    for (int c = 0; c < count; c++) {
+    for (int c = 0; c < count; c++)
         leati_column_copy(&state->columns[c], &out->columns[c]);
-    }
     for (int c = 0; c < block->num_columns; c++) {
         leati_column_copy(&block->columns[c], &out->columns[count + c]);
         leati_column_skip(&out->columns[count + c], row);
@@ -139,16 +130,13 @@ leat_status leati_fold_split(leati_block *result, const leat_spec *spec, leati_b
         leat_tensor tensor = leati_column_tensor(&result->columns[c], 0);
         status = leati_spec_check_tensor(spec, c, &tensor, err);
         leat_tensor_unref(&tensor);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return leati_prefix(err, "the function's new state");
-        }
     }
-    if (rest != NULL) {
+    if (rest != NULL)
         status = leati_block_prepare(rest, result->num_columns - count, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_prepare(state, count, err);
-    }
     if (status == LEAT_OK) {
         move_columns(result, 0, state);
         if (rest != NULL) {
@@ -163,8 +151,7 @@ leat_status leati_fold_split(leati_block *result, const leat_spec *spec, leati_b
 
 leat_status leati_fold_compact(leati_block *state, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int c = 0; c < state->num_columns && status == LEAT_OK; c++) {
+    for (int c = 0; c < state->num_columns && status == LEAT_OK; c++)
         status = leati_column_compact(&state->columns[c], state->n, err);
-    }
     return status;
 }

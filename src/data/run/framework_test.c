@@ -211,9 +211,8 @@ static void test_shuffle_state_is_small(void **state) {
     leat_error err = {0};
     char *data = NULL;
     size_t size = 0;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10; i++)
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
-    }
     assert_int_equal(leat_iterator_save(iterator, &data, &size, &report, &err), LEAT_OK);
     assert_int_equal(report.bytes, size);
     assert_true(size < 200);

@@ -54,19 +54,16 @@ void leati_inner_fini(leati_inner *inner) {
  * elements than the dataset has that it makes. */
 static leat_status check_promise(const leat_spec *promised, const leat_spec *found,
                                  leat_error *err) {
-    if (promised == NULL || leat_spec_equal(promised, found)) {
+    if (promised == NULL || leat_spec_equal(promised, found))
         return LEAT_OK;
-    }
     leat_error local = {0};
     leat_spec *both = leati_spec_join(promised, found, &local);
-    if (both == NULL && local.code == LEAT_RESOURCE_EXHAUSTED) {
+    if (both == NULL && local.code == LEAT_RESOURCE_EXHAUSTED)
         return leati_error_pass(err, &local);
-    }
     bool fits = both != NULL && leat_spec_equal(both, promised);
     leat_spec_unref(both);
-    if (fits) {
+    if (fits)
         return LEAT_OK;
-    }
     char texts[2][128];
     leat_spec_print(promised, texts[0], sizeof(texts[0]));
     leat_spec_print(found, texts[1], sizeof(texts[1]));
@@ -78,24 +75,20 @@ static leat_status check_promise(const leat_spec *promised, const leat_spec *fou
 leat_status leati_inner_call(leati_inner *inner, leati_node_state *node, const leati_block *block,
                              int64_t row, int64_t call, leat_dataset **out, leat_error *err) {
     const leati_program *program = leati_dataset_shared(node->dataset, err);
-    if (program == NULL) {
+    if (program == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status =
         leati_run_rows(node, program, inner->scratch, block, row, 1, call, &inner->result, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_object *object = *(leat_object **)leati_column_row(&inner->result.columns[0], 0);
-    if (!leati_dataset_of_object_check(object)) {
+    if (!leati_dataset_of_object_check(object))
         return leati_fail(err, LEAT_INTERNAL, "the function's result is no dataset");
-    }
     const leat_spec *promised =
         leati_spec_component_element(leat_function_output(leati_program_function(program)), 0);
     status = check_promise(promised, ((leat_dataset *)object)->spec, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     *out = leat_dataset_ref((leat_dataset *)object);
     leati_block_clear(&inner->result);
     return LEAT_OK;
@@ -106,9 +99,8 @@ leat_status leati_inner_open(leati_inner *inner, leati_node_state *node, const l
                              leati_input *out, leat_error *err) {
     leat_dataset *dataset = NULL;
     leat_status status = leati_inner_call(inner, node, block, row, call, &dataset, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_state_iteration_derive(node->iteration, (uint64_t)call, iteration);
     status = leati_input_open_dataset(out, node, dataset, iteration, err);
     leat_dataset_unref(dataset);

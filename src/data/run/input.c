@@ -18,13 +18,11 @@ struct leati_verify {
 };
 
 static leat_status open_verify(leati_input *input, leati_node_state *node, leat_error *err) {
-    if (!node->iteration->verify) {
+    if (!node->iteration->verify)
         return LEAT_OK;
-    }
     input->verify = leati_alloc_zero(1, sizeof(*input->verify));
-    if (input->verify == NULL) {
+    if (input->verify == NULL)
         return leati_no_memory(err);
-    }
     input->verify->seed = node->iteration->verify_seed + (uint64_t)node->depth * 977;
     return LEAT_OK;
 }
@@ -34,15 +32,13 @@ leat_status leati_input_open_dataset(leati_input *input, leati_node_state *node,
                                      leat_error *err) {
     memset(input, 0, sizeof(*input));
     leat_status status = open_verify(input, node, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_error local = {0};
     input->child = leati_state_node_open(dataset, iteration, node, &local);
     if (input->child == NULL) {
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         leati_input_close(input);
         return local.code;
     }
@@ -100,22 +96,19 @@ static uint64_t next_random(struct leati_verify *verify) {
 /* Checks that whoever read the last block left it as it was, and makes the new one look different.
  */
 static void verify_block(leati_input *input) {
-    if (input->block.n == 0) {
+    if (input->block.n == 0)
         return;
-    }
     leati_block other = {0};
-    if (leati_verify_reencode(&input->block, next_random(input->verify), &other, NULL) == LEAT_OK) {
+    if (leati_verify_reencode(&input->block, next_random(input->verify), &other, NULL) == LEAT_OK)
         leati_block_move(&other, &input->block);
-    }
     leati_block_fini(&other);
     input->checksum = leati_block_checksum(&input->block);
 }
 
 static leat_status check_block(const leati_input *input, leat_error *err) {
     if (input->verify == NULL || !input->loaded || input->block.n == 0 ||
-        leati_block_checksum(&input->block) == input->checksum) {
+        leati_block_checksum(&input->block) == input->checksum)
         return LEAT_OK;
-    }
     return leati_fail(err, LEAT_INTERNAL,
                       "a block of %s was changed by its reader; blocks are immutable",
                       input->child->name);
@@ -157,9 +150,8 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
     input->block.byte_target = destinations == NULL ? LEATI_BYTE_TARGET : 0;
     input->tail = leati_state_node_pull(input->child, want, &input->block, &input->error);
     input->block.destinations = NULL;
-    if (input->verify != NULL) {
+    if (input->verify != NULL)
         verify_block(input);
-    }
 }
 
 leati_tail leati_input_peek(leati_input *input, int64_t want, const leati_destination *destinations,
@@ -170,9 +162,8 @@ leati_tail leati_input_peek(leati_input *input, int64_t want, const leati_destin
             input->ended = true;
             forget_block(input);
         }
-        if (input->ended) {
+        if (input->ended)
             return LEATI_END;
-        }
         if (input->loaded) {
             int64_t left = input->block.n - input->consumed;
             if (left > 0) {
@@ -208,9 +199,8 @@ leati_tail leati_input_take(leati_input *input, int64_t want, leati_block *out, 
     int64_t available = 0;
     leati_tail tail = leati_input_peek(input, want, out->destinations, &available, err);
     if (available == 0) {
-        if (tail == LEATI_ERROR) {
+        if (tail == LEATI_ERROR)
             leati_input_consume(input, 1);
-        }
         leati_block_clear(out);
         return tail;
     }
@@ -229,9 +219,8 @@ leati_tail leati_input_take(leati_input *input, int64_t want, leati_block *out, 
     bool follows = input->tail == LEATI_END || (input->tail == LEATI_ERROR && n < want);
     if (input->consumed == input->block.n && follows) {
         tail = leati_input_peek(input, 1, NULL, &available, err);
-        if (tail == LEATI_ERROR) {
+        if (tail == LEATI_ERROR)
             leati_input_consume(input, 1);
-        }
         return tail;
     }
     return LEATI_MORE;
@@ -245,17 +234,15 @@ leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, l
         int64_t take = left < n ? left : n;
         input->consumed += take;
         *passed = take;
-        if ((input->consumed == outcomes && input->tail == LEATI_END) || ended_by_error(input)) {
+        if ((input->consumed == outcomes && input->tail == LEATI_END) || ended_by_error(input))
             input->ended = true;
-        }
     }
     if (input->ended) {
         forget_block(input);
         return LEATI_END;
     }
-    if (*passed == n) {
+    if (*passed == n)
         return LEATI_MORE;
-    }
     forget_block(input);
     int64_t more = 0;
     leat_error local = {0};
@@ -315,11 +302,9 @@ enum { SAVED_ENDED = 0, SAVED_NOW, SAVED_REPLAY, SAVED_DATA };
 
 /* Datasets among the values may be of a kind that is no data. */
 static bool holds_objects(const leati_block *block) {
-    for (int c = 0; c < block->num_columns; c++) {
-        if (block->columns[c].dtype == LEAT_OBJECT) {
+    for (int c = 0; c < block->num_columns; c++)
+        if (block->columns[c].dtype == LEAT_OBJECT)
             return true;
-        }
-    }
     return false;
 }
 
@@ -352,13 +337,11 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
     leat_status status = leati_values_put_block(
         out, &input->block, input->consumed,
         input->block.n > input->consumed ? input->block.n - input->consumed : 0, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return leati_prefix(err, "%s", input->child->name);
-    }
     leati_put_uint(out, (uint64_t)input->tail);
-    if (input->tail == LEATI_ERROR) {
+    if (input->tail == LEATI_ERROR)
         leati_values_put_error(out, &input->error);
-    }
     return leati_state_node_save(input->child, out, cost, err);
 }
 
@@ -367,21 +350,18 @@ static leat_status restore_replay(leati_input *input, leati_reader *in, leat_err
     leati_reader snapshot = {0};
     int64_t consumed = 0, passed = 0;
     leat_status status = leati_get_bytes(in, &data, &snapshot.size, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &consumed, err);
-    }
     if (status == LEAT_OK && consumed < 0) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved input %lld outcomes after a point",
                             input->child->name, (long long)consumed);
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     snapshot.data = data;
     status = leati_state_node_restore(input->child, &snapshot, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_error local = {0};
     leati_tail tail = leati_input_advance(input, consumed, &passed, &local);
     if (passed != consumed || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
@@ -398,34 +378,29 @@ static leat_status restore_data(leati_input *input, leati_reader *in, leat_error
     uint64_t tail = 0;
     leat_status status =
         leati_values_get_block(in, input->child->dataset->spec, &input->block, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &tail, err);
-    }
     if (status == LEAT_OK && tail > LEATI_ERROR) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved tail of %llu; expected 0 to 2",
                             input->child->name, (unsigned long long)tail);
     }
-    if (status == LEAT_OK && tail == LEATI_ERROR) {
+    if (status == LEAT_OK && tail == LEATI_ERROR)
         status = leati_values_get_error(in, &input->error, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     input->tail = (leati_tail)tail;
     input->loaded = true;
     input->consumed = 0;
-    if (input->verify != NULL && input->block.n > 0) {
+    if (input->verify != NULL && input->block.n > 0)
         input->checksum = leati_block_checksum(&input->block);
-    }
     return leati_state_node_restore(input->child, in, err);
 }
 
 leat_status leati_input_restore(leati_input *input, leati_reader *in, leat_error *err) {
     uint64_t how = 0;
     leat_status status = leati_get_uint(in, &how, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     forget_block(input);
     input->ended = how == SAVED_ENDED;
     switch (how) {

@@ -39,9 +39,8 @@ enum { MOST_WANTED = 4096, QUICK_NS = 100 * 1000, SLOW_NS = 1000 * 1000 };
 /* The number of threads of a pool of the iterator's own; 0: it uses the shared one. */
 static int own_threads(const leat_dataset *dataset, const leat_iterator_options *options) {
     int64_t asked = leati_plan_number(dataset, "threading.private_threadpool_size");
-    if (options->num_threads > 0 || asked == LEATI_OPTION_NOT_SET) {
+    if (options->num_threads > 0 || asked == LEATI_OPTION_NOT_SET)
         return options->num_threads;
-    }
     return asked > 0 ? (int)asked : leati_pool_num_cores();
 }
 
@@ -73,20 +72,17 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
     } else {
         iteration->pool = leati_pool_shared(err);
     }
-    if (iteration->pool == NULL) {
+    if (iteration->pool == NULL)
         return err->code;
-    }
     iteration->cancel = leati_cancel_new(around, err);
-    if (iteration->cancel == NULL) {
+    if (iteration->cancel == NULL)
         return err->code;
-    }
     int64_t cpus = leati_plan_number(iterator->dataset, "autotune.cpu_budget");
     int most = leati_pool_size(iteration->pool);
     iteration->budget = leati_budget_new((size_t)options->memory_limit,
                                          cpus > 0 && cpus < most ? (int)cpus : most, err);
-    if (iteration->budget == NULL) {
+    if (iteration->budget == NULL)
         return err->code;
-    }
     iteration->origins = leati_origins_new(err);
     return iteration->origins == NULL ? err->code : LEAT_OK;
 }
@@ -97,9 +93,8 @@ static leat_status open_tree(leat_iterator *iterator, const leat_iterator_option
         options->no_rewrites
             ? leat_dataset_ref(iterator->dataset)
             : leati_rewrite(iterator->dataset, !iterator->iteration.inline_only, err);
-    if (iterator->rewritten == NULL) {
+    if (iterator->rewritten == NULL)
         return err->code;
-    }
     iterator->top.dataset = iterator->rewritten;
     iterator->top.iteration = &iterator->iteration;
     leat_status status =
@@ -169,9 +164,8 @@ leat_status leati_iterator_inside(leat_dataset *dataset, const leati_call_contex
     leat_iterator_options options = {.no_rewrites = !context->may_wait,
                                      .no_autotune = !context->may_wait};
     *out = iterator_new(dataset, &options, context, &local);
-    if (*out == NULL && err != NULL) {
+    if (*out == NULL && err != NULL)
         *err = local;
-    }
     return *out == NULL ? local.code : LEAT_OK;
 }
 
@@ -180,12 +174,10 @@ void leat_iterator_cancel(leat_iterator *iterator) {
 }
 
 void leat_iterator_free(leat_iterator *iterator) {
-    if (iterator == NULL) {
+    if (iterator == NULL)
         return;
-    }
-    if (iterator->iteration.cancel != NULL) {
+    if (iterator->iteration.cancel != NULL)
         leati_cancel_fire(iterator->iteration.cancel);
-    }
     leati_autotune_stop(&iterator->iteration);
     leati_input_close(&iterator->input);
     leati_autotune_free(&iterator->iteration);
@@ -200,18 +192,16 @@ void leat_iterator_free(leat_iterator *iterator) {
 
 /* Asks for more next time if the last pull was cheap, for less if it was dear. */
 static void adapt(leat_iterator *iterator, int64_t spent_ns) {
-    if (spent_ns < QUICK_NS && iterator->want < MOST_WANTED) {
+    if (spent_ns < QUICK_NS && iterator->want < MOST_WANTED)
         iterator->want *= 2;
-    } else if (spent_ns > SLOW_NS && iterator->want > 1) {
+    else if (spent_ns > SLOW_NS && iterator->want > 1)
         iterator->want /= 2;
-    }
 }
 
 leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat_error *err) {
     bool ready = iterator->input.loaded && iterator->input.consumed < iterator->input.block.n;
-    if (ready) {
+    if (ready)
         return leati_input_peek(&iterator->input, 1, NULL, available, err);
-    }
     iterator->iteration.deadline_ns = iterator->deadline_ms == 0
                                           ? LEATI_NO_DEADLINE
                                           : leati_now_ns() + iterator->deadline_ms * 1000000;
@@ -242,9 +232,8 @@ void leati_iterator_keep_places(leat_iterator *iterator) {
 static void add_stall_report(leat_error *err) {
     char report[LEAT_ERROR_TEXT] = "";
     leati_queue_stall_report(report, sizeof(report));
-    for (char *line = report; (line = strchr(line, '\n')) != NULL;) {
+    for (char *line = report; (line = strchr(line, '\n')) != NULL;)
         *line = line[1] == '\0' ? '\0' : ',';
-    }
     if (report[0] != '\0') {
         leat_error plain = *err;
         leati_fail(err, plain.code, "%s; waiting now: %s", plain.text, report);
@@ -253,28 +242,23 @@ static void add_stall_report(leat_error *err) {
 
 leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available, leat_error *err) {
     *available = 0;
-    if (leati_cancel_fired(iterator->iteration.cancel)) {
+    if (leati_cancel_fired(iterator->iteration.cancel))
         return leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
-    }
     if (iterator->broken) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "restoring this iterator failed; make a new one");
     }
     leat_error local = {0};
     leati_tail tail = leati_iterator_peek(iterator, available, &local);
-    if (*available > 0) {
+    if (*available > 0)
         return LEAT_OK;
-    }
-    if (tail == LEATI_END) {
+    if (tail == LEATI_END)
         return leati_fail_end(err);
-    }
     leati_iterator_consume(iterator, 1);
-    if (local.code == LEAT_DEADLINE_EXCEEDED) {
+    if (local.code == LEAT_DEADLINE_EXCEEDED)
         add_stall_report(&local);
-    }
-    if (err != NULL) {
+    if (err != NULL)
         *err = local;
-    }
     return local.code;
 }
 
@@ -290,9 +274,8 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
         status = leati_block_element(&iterator->input.block, iterator->dataset->spec,
                                      leati_input_begin(&iterator->input), out, err);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         leati_iterator_consume(iterator, 1);
-    }
     return status;
 }
 
@@ -301,9 +284,8 @@ leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out, b
     leat_error *e = err != NULL ? err : leati_error_unwanted();
     leat_status status = leat_iterator_next(iterator, out, e);
     *ended = status == LEAT_OUT_OF_RANGE && leati_error_is_end(e);
-    if (status == LEAT_OK || *ended) {
+    if (status == LEAT_OK || *ended)
         return LEAT_OK;
-    }
     leati_apply_as_internal("an element", e);
     return e->code;
 }
@@ -326,15 +308,13 @@ static int inputs_in_step(const leat_dataset *dataset) {
 static leat_status save_generators(const leat_dataset *dataset, void *out, leat_error *err) {
     if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
         leati_seed_generator *generator = leati_dataset_shared(dataset, err);
-        if (generator == NULL) {
+        if (generator == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
         leati_seed_generator_save(generator, out);
     }
     leat_status status = LEAT_OK;
-    for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++) {
+    for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++)
         status = save_generators(dataset->inputs[i], out, err);
-    }
     return status == LEAT_OK ? leati_dataset_visit_captured(dataset, save_generators, out, err)
                              : status;
 }
@@ -346,9 +326,8 @@ static leat_status restore_generators(const leat_dataset *dataset, void *in, lea
         status = generator == NULL ? LEAT_RESOURCE_EXHAUSTED
                                    : leati_seed_generator_restore(generator, in, err);
     }
-    for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++) {
+    for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++)
         status = restore_generators(dataset->inputs[i], in, err);
-    }
     return status == LEAT_OK ? leati_dataset_visit_captured(dataset, restore_generators, in, err)
                              : status;
 }
@@ -357,21 +336,18 @@ static leat_status restore_generators(const leat_dataset *dataset, void *in, lea
  * own; NULL: none. */
 static const leat_dataset *outside_state(const leat_dataset *dataset) {
     const leat_dataset *found = leati_dataset_has_effects(dataset) ? dataset : NULL;
-    for (int i = 0; i < dataset->num_inputs && found == NULL; i++) {
+    for (int i = 0; i < dataset->num_inputs && found == NULL; i++)
         found = outside_state(dataset->inputs[i]);
-    }
     return found;
 }
 
 static leat_status check_outside_state(const leat_iterator *iterator, leat_error *err) {
     static int logged;
-    if (iterator->state_policy != LEATI_STATE_FAIL && iterator->state_policy != LEATI_STATE_WARN) {
+    if (iterator->state_policy != LEATI_STATE_FAIL && iterator->state_policy != LEATI_STATE_WARN)
         return LEAT_OK;
-    }
     const leat_dataset *stateful = outside_state(iterator->dataset);
-    if (stateful == NULL) {
+    if (stateful == NULL)
         return LEAT_OK;
-    }
     if (iterator->state_policy == LEATI_STATE_WARN) {
         leati_log_once(&logged, LEAT_LOG_WARNING,
                        "saving an iterator: what the function of %s keeps outside of the pipeline "
@@ -395,13 +371,11 @@ static leat_status write_state(leat_iterator *iterator, leati_save_cost *cost, l
     leati_put_fixed64(out, leat_dataset_fingerprint(iterator->rewritten));
     leati_put_int(out, iterator->taken);
     leat_status status = save_generators(iterator->rewritten, out, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_input_save(&iterator->input, out, cost, err);
-    }
     leati_put_fixed64(out, leati_hash(out->data, out->size, CHECKSUM_SEED));
-    if (status == LEAT_OK && out->failed) {
+    if (status == LEAT_OK && out->failed)
         status = leati_no_memory(err);
-    }
     return status;
 }
 
@@ -411,18 +385,16 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
                                     leat_error *err) {
     static const leat_iterator_save_options none = {0};
     const leat_iterator_save_options *o = options != NULL ? options : &none;
-    if (iterator == NULL || data == NULL || size == NULL) {
+    if (iterator == NULL || data == NULL || size == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_save: an argument is NULL");
-    }
     if ((unsigned)o->mode > LEAT_SAVE_DATA || o->replay_limit < 0) {
         return leati_refuse(err, VALUE,
                             "leat_iterator_save: mode is %d and replay_limit %lld; expected a "
                             "leat_iterator_save_mode and 0 or more",
                             (int)o->mode, (long long)o->replay_limit);
     }
-    if (check_outside_state(iterator, err) != LEAT_OK) {
+    if (check_outside_state(iterator, err) != LEAT_OK)
         return LEAT_FAILED_PRECONDITION;
-    }
     leati_writer out = {0};
     leati_save_cost cost = {.mode = o->mode, .lasting = true};
     leat_status status = write_state(iterator, &cost, &out, err);
@@ -474,9 +446,8 @@ static leat_status read_header(const leat_iterator *iterator, leati_reader *in, 
                             "a state of version %llu; this library reads version %d",
                             (unsigned long long)version, STATE_VERSION);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_fixed64(in, &fingerprint, err);
-    }
     uint64_t own = leat_dataset_fingerprint(iterator->dataset);
     if (status == LEAT_OK && fingerprint != own) {
         status = leati_fail(err, LEAT_FAILED_PRECONDITION,
@@ -485,9 +456,8 @@ static leat_status read_header(const leat_iterator *iterator, leati_reader *in, 
                             "dataset with the same operators and arguments",
                             (unsigned long long)fingerprint, (unsigned long long)own);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_fixed64(in, &rewritten, err);
-    }
     if (status == LEAT_OK && rewritten != leat_dataset_fingerprint(iterator->rewritten)) {
         status = leati_fail(
             err, LEAT_FAILED_PRECONDITION,
@@ -499,9 +469,8 @@ static leat_status read_header(const leat_iterator *iterator, leati_reader *in, 
 
 leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, size_t size,
                                   leat_error *err) {
-    if (iterator == NULL || data == NULL) {
+    if (iterator == NULL || data == NULL)
         return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_restore: an argument is NULL");
-    }
     if (iterator->taken != 0 || iterator->input.loaded || iterator->input.ended) {
         return leati_fail(
             err, LEAT_FAILED_PRECONDITION,
@@ -521,22 +490,18 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
     }
     leati_reader in = {.data = (const uint8_t *)data, .size = size - sizeof(checksum)};
     int64_t taken = 0;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = read_header(iterator, &in, &taken, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = restore_generators(iterator->rewritten, &in, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_input_restore(&iterator->input, &in, err);
-    }
     if (status != LEAT_OK && leati_cancel_fired(iterator->iteration.cancel)) {
         /* Elements that do not come again say that, whyever they do not come. */
         status = leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled while restoring");
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         iterator->taken = taken;
-    }
     iterator->broken = status != LEAT_OK;
     return status;
 }

@@ -12,9 +12,8 @@ leat_status leati_keys_check_function(const char *op, const char *argument,
                              ? LEAT_RESOURCE_EXHAUSTED
                              : leati_apply_check_function(op, argument, function, input, err);
     leat_spec_unref(input);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     const leat_spec *output = leat_function_output(function);
     if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_dtype(output) != LEAT_INT64 ||
         leat_spec_shape(output).rank != 0) {
@@ -29,9 +28,8 @@ leat_status leati_keys_check_function(const char *op, const char *argument,
 leat_status leati_key_row(int64_t key, leati_block *out, leat_error *err) {
     leat_tensor tensor = {0};
     leat_status status = leati_block_prepare(out, 1, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_copy_of(LEAT_INT64, LEAT_SCALAR, &key, &tensor, err);
-    }
     if (status == LEAT_OK) {
         leati_column_constant(&out->columns[0], &tensor);
         out->n = 1;
@@ -58,9 +56,8 @@ static leat_status look(leati_keys *keys, leati_node_state *node, int64_t n, lea
                        leati_input_begin(&keys->input), n, keys->calls, &keys->block, err);
     keys->at = 0;
     keys->known = keys->block.n;
-    if (keys->known > 0) {
+    if (keys->known > 0)
         return LEAT_OK;
-    }
     leati_apply_as_internal("key_func", err);
     return status;
 }

@@ -65,11 +65,10 @@ static void add_tree(walk *w, const leati_node_state *node, const char *place) {
     add_label(&w->text, "pipeline", w->pipeline);
     add_label(&w->text, ",operator", node->name);
     add_label(&w->text, ",place", place);
-    if (w->family->nanoseconds) {
+    if (w->family->nanoseconds)
         leati_text_addf(&w->text, "} %.9f\n", (double)value / 1e9);
-    } else {
+    else
         leati_text_addf(&w->text, "} %lld\n", (long long)value);
-    }
     int input = 0;
     for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
         char below[PLACE_SIZE];
@@ -96,9 +95,8 @@ char *leati_metrics(const leati_iteration *iteration, const leati_node_state *to
         w.family = &families[i];
         add_head(&w, w.family->name, w.family->type, w.family->help);
         leati_state_tree_lock();
-        for (const leati_node_state *root = top->children; root != NULL; root = root->sibling) {
+        for (const leati_node_state *root = top->children; root != NULL; root = root->sibling)
             add_tree(&w, root, "0");
-        }
         leati_state_tree_unlock();
     }
     add_value(&w, "leat_pipeline_seconds", "gauge", "Time since the iterator was made.",
@@ -111,8 +109,7 @@ char *leati_metrics(const leati_iteration *iteration, const leati_node_state *to
     add_value(&w, "leat_pipeline_memory_limit_bytes", "gauge", "The memory budget.",
               (double)leati_budget_limit(iteration->budget));
     char *text = leati_text_take(&w.text);
-    if (text == NULL) {
+    if (text == NULL)
         leati_no_memory(err);
-    }
     return text;
 }

@@ -28,9 +28,8 @@ static void table_free(void *context, void *data, size_t size) {
     (void)context;
     (void)size;
     struct table *t = data;
-    for (size_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++)
         leat_buffer_unref(t->paths[i]);
-    }
     leati_pools_close(&t->pools);
     pthread_mutex_destroy(&t->lock);
     leati_free(t->paths);
@@ -55,31 +54,26 @@ static const char *text_of(const leat_buffer *path) {
 /* The place of a text: where it stands, or a free one. */
 static size_t place_of(const struct table *t, const char *text) {
     size_t at = (size_t)leati_hash(text, strlen(text), 0) & (t->room - 1);
-    while (t->places[at] != 0 && strcmp(text_of(t->paths[t->places[at] - 1]), text) != 0) {
+    while (t->places[at] != 0 && strcmp(text_of(t->paths[t->places[at] - 1]), text) != 0)
         at = (at + 1) & (t->room - 1);
-    }
     return at;
 }
 
 /* Room for one path more; false without memory, with the table as before. */
 static bool make_room(struct table *t) {
-    if (!leati_grow((void **)&t->paths, &t->capacity, t->count + 1, sizeof(*t->paths))) {
+    if (!leati_grow((void **)&t->paths, &t->capacity, t->count + 1, sizeof(*t->paths)))
         return false;
-    }
-    if (t->room > 2 * (t->count + 1)) {
+    if (t->room > 2 * (t->count + 1))
         return true;
-    }
     size_t room = t->room == 0 ? 16 : 2 * t->room;
     uint32_t *places = leati_alloc_zero(room, sizeof(*places));
-    if (places == NULL) {
+    if (places == NULL)
         return false;
-    }
     leati_free(t->places);
     t->places = places;
     t->room = room;
-    for (size_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++)
         places[place_of(t, text_of(t->paths[i]))] = (uint32_t)i + 1;
-    }
     return true;
 }
 
@@ -111,9 +105,8 @@ void leati_origins_share(const leati_block *from, int64_t row, leati_column *ori
 bool leati_origin_read(const leati_block *block, int64_t row, const char **path, int64_t *byte) {
     int64_t origin = leati_origin_of(block, row);
     const leat_buffer *owner = block->origins.owner;
-    if (origin <= 0 || owner == NULL || owner->num_holds == 0) {
+    if (origin <= 0 || owner == NULL || owner->num_holds == 0)
         return false;
-    }
     struct table *t = owner->holds[0]->data;
     size_t number = (size_t)(origin >> BYTE_BITS);
     pthread_mutex_lock(&t->lock);
@@ -127,11 +120,9 @@ bool leati_origin_read(const leati_block *block, int64_t row, const char **path,
 bool leati_origins_wanted(const leati_node_state *node) {
     for (const leati_node_state *above = node->parent; above != NULL; above = above->parent) {
         const leati_row *row = above->dataset != NULL ? above->dataset->op->rows : NULL;
-        for (; row != NULL && row->type != LEATI_ROW_END; row++) {
-            if (row->type == LEATI_ROW_FUNCTION) {
+        for (; row != NULL && row->type != LEATI_ROW_END; row++)
+            if (row->type == LEATI_ROW_FUNCTION)
                 return true;
-            }
-        }
     }
     return false;
 }
@@ -178,11 +169,9 @@ static inline const leat_string *strings_of(const leati_column *column, int64_t 
     const int64_t *dims = tensors ? column->tensors[row].dims : column->dims;
     int32_t rank = tensors ? column->tensors[row].rank : column->rank;
     *owner = tensors ? column->tensors[row].owner : column->owner;
-    for (int32_t i = 0; i < rank; i++) {
-        if (dims[i] == 0) {
+    for (int32_t i = 0; i < rank; i++)
+        if (dims[i] == 0)
             return NULL;
-        }
-    }
     return leati_column_row(column, row);
 }
 
@@ -193,9 +182,8 @@ static const leati_column *source_column(const leati_block *block, int64_t row) 
         const leat_string *string = block->columns[c].dtype != LEAT_STRING
                                         ? NULL
                                         : strings_of(&block->columns[c], row, &owner);
-        if (string != NULL && leati_buffer_with_path(owner, string->data) != NULL) {
+        if (string != NULL && leati_buffer_with_path(owner, string->data) != NULL)
             return &block->columns[c];
-        }
     }
     return NULL;
 }
@@ -204,9 +192,8 @@ static const leati_column *source_column(const leati_block *block, int64_t row) 
 static known_source *find_source(leat_buffer *table, known_sources *known,
                                  const leat_string *string, const leat_buffer *owner) {
     const leat_buffer *memory = leati_buffer_with_path(owner, string->data);
-    if (memory == NULL) {
+    if (memory == NULL)
         return NULL;
-    }
     known->at = known->count < MOST_KNOWN ? known->count++ : (known->at + 1) % MOST_KNOWN;
     known_source *source = &known->items[known->at];
     int64_t number = leati_origins_number(table, memory->path);
@@ -277,15 +264,12 @@ static void derive_from_strings(leati_node_state *node, const leati_column *stri
     for (int64_t i = 0; rows != NULL && i < out->n; i++) {
         const leat_buffer *owner = NULL;
         const leat_string *string = strings_of(strings, begin + i, &owner);
-        if (string != NULL && (source == NULL || !is_in(source, string))) {
+        if (string != NULL && (source == NULL || !is_in(source, string)))
             source = source_of(node->iteration->origins, &known, string, owner);
-        }
-        if (string != NULL && source != NULL) {
+        if (string != NULL && source != NULL)
             rows[i] = origin_of(source, string);
-        }
-        if (in_a_row && source != NULL && source->records && source->next != NULL) {
+        if (in_a_row && source != NULL && source->records && source->next != NULL)
             i += put_records(source, string + 1, out->n - i - 1, rows + i + 1);
-        }
     }
 }
 
@@ -307,9 +291,8 @@ static void derive_from_names(leati_node_state *node, const leati_column *names,
 
 void leati_origins_derive(leati_node_state *node, const leat_function *function,
                           const leati_block *in, int64_t begin, leati_block *out) {
-    if (out->n == 0 || out->origins.data != NULL) {
+    if (out->n == 0 || out->origins.data != NULL)
         return;
-    }
     if (in->origins.data != NULL) {
         leati_column_copy(&in->origins, &out->origins);
         leati_column_skip(&out->origins, begin);
@@ -321,7 +304,6 @@ void leati_origins_derive(leati_node_state *node, const leat_function *function,
         derive_from_names(node, &in->columns[named], begin, out);
         return;
     }
-    if (strings != NULL) {
+    if (strings != NULL)
         derive_from_strings(node, strings, begin, out);
-    }
 }

@@ -101,14 +101,12 @@ static void expect_places_of(leat_dataset *dataset, const leat_iterator_options 
     assert_non_null(iterator);
     for (;;) {
         leat_status status = leat_iterator_next(iterator, &element, &err);
-        if (status == LEAT_OUT_OF_RANGE) {
+        if (status == LEAT_OUT_OF_RANGE)
             break;
-        }
         if (status != LEAT_OK) {
             assert_true(found < count);
-            if (strncmp(err.text, places[found], strlen(places[found])) != 0) {
+            if (strncmp(err.text, places[found], strlen(places[found])) != 0)
                 fail_msg("expected %s..., found %s", places[found], err.text);
-            }
             assert_null(strchr(err.text, 1));
             found++;
         }
@@ -223,9 +221,8 @@ static void expect_small_in(leat_dataset *dataset, int argument, const char *con
             snprintf(place, sizeof(place), " of %s at byte %d: op assert", paths[found % num_paths],
                      bytes[found]);
             bool named = strstr(err.text, " at byte ") != NULL;
-            if (bytes[found++] == NONE ? named : strstr(err.text, place) == NULL) {
+            if (bytes[found++] == NONE ? named : strstr(err.text, place) == NULL)
                 fail_msg("expected%s, found %s", place, err.text);
-            }
         }
     }
     assert_int_equal(found, count);
@@ -354,9 +351,8 @@ static void test_scanned(void **state) {
     int64_t zero = 0;
     leat_tensor sum = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &zero);
     leat_spec *both[2];
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         both[i] = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
-    }
     leat_spec *state_spec = leat_spec_ref(both[0]), *pair = leat_spec_tuple(both, 2, &err);
     leat_element initial = {.spec = state_spec, .tensors = &sum, .num_tensors = 1};
     leat_function *function = LEAT_TRACE(summed, NULL, pair, &err);
@@ -441,9 +437,8 @@ static void test_shuffled(void **state) {
     for (int i = 0; i < 6; i++) {
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
         int64_t number = *(int64_t *)element.tensors[0].data;
-        if (number == 2 || number == 4) {
+        if (number == 2 || number == 4)
             bytes[n++] = number == 2 ? THIRD : FIFTH;
-        }
     }
     leat_element_fini(&element);
     leat_iterator_free(iterator);
@@ -469,9 +464,8 @@ static void test_turns(void **state) {
     leat_dataset_tf_record_options options = {.num_parallel_reads = FILES};
     leat_dataset *dataset = leat_dataset_tf_record(paths, FILES, &options, &err);
     expect_small_in(lengths(dataset, 0), 0, paths, FILES, bytes, 2 * FILES);
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < FILES; i++)
         free((char *)(uintptr_t)paths[i]);
-    }
 }
 
 static void test_csv(void **state) {
@@ -572,9 +566,8 @@ static leat_status refuse(void *context, const leat_element *in, leat_element *o
                           leat_error *err) {
     (void)context;
     const leat_string *text = in->tensors[0].data;
-    if (text->size < 5) {
+    if (text->size < 5)
         return leat_element_set(out, in->spec, in->tensors, err);
-    }
     snprintf(err->text, sizeof(err->text), "too long");
     return err->code = LEAT_UNKNOWN;
 }

@@ -134,9 +134,8 @@ static leat_status put_rows(leati_writer *out, const leat_object *object, leat_e
 static leat_dataset *get_rows(leati_reader *in, const leat_spec *element, leat_error *err) {
     leati_block rows = {0};
     leat_dataset *out = NULL;
-    if (leati_values_get_block(in, element, &rows, err) == LEAT_OK) {
+    if (leati_values_get_block(in, element, &rows, err) == LEAT_OK)
         out = leati_row_values_dataset(&rows, element, err);
-    }
     leati_block_fini(&rows);
     return out;
 }
@@ -145,18 +144,16 @@ const leati_value_form leati_value_form_rows = {.is = is_rows, .put = put_rows, 
 
 leat_spec *leati_row_values_windows_spec(const leat_spec *spec, leat_error *err) {
     leat_spec_kind kind = leat_spec_get_kind(spec);
-    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT) {
+    if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT)
         return leat_spec_dataset(leat_spec_ref(spec), err);
-    }
     int count = leat_spec_num_children(spec);
     leat_spec **children = leati_alloc_zero((size_t)count + 1, sizeof(*children));
     leat_spec *out = NULL;
     if (children == NULL) {
         leati_no_memory(err);
     } else {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++)
             children[i] = leati_row_values_windows_spec(leat_spec_child(spec, i), err);
-        }
         out = leati_spec_composite(spec, children, err);
     }
     leati_free(children);
@@ -167,17 +164,15 @@ leat_spec *leati_row_values_windows_spec(const leat_spec *spec, leat_error *err)
 static const leat_spec *find_leaf(const leat_spec *spec, int *index, int *begin) {
     leat_spec_kind kind = leat_spec_get_kind(spec);
     if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT) {
-        if (*index == 0) {
+        if (*index == 0)
             return spec;
-        }
         --*index;
         *begin += leat_spec_num_components(spec);
         return NULL;
     }
     const leat_spec *found = NULL;
-    for (int i = 0; i < leat_spec_num_children(spec) && found == NULL; i++) {
+    for (int i = 0; i < leat_spec_num_children(spec) && found == NULL; i++)
         found = find_leaf(leat_spec_child(spec, i), index, begin);
-    }
     return found;
 }
 

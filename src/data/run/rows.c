@@ -8,9 +8,8 @@
 leat_status leati_rows_open(leati_leaves *leaves, leati_input *input, leati_node_state *node,
                             leat_error *err) {
     leat_status status = leati_leaves_init(leaves, node->dataset->inputs[0]->spec, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_input_open(input, node, 0, err);
-    }
     input->snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
 }
@@ -39,35 +38,30 @@ static leat_status cut_composite(const leat_spec *leaf, const leat_tensor *value
         arrays[p] = owners[p] == NULL ? NULL : leat_buffer_data(owners[p]);
         status = owners[p] == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_composite_cut(leaf, value, begin, n, arrays, err);
-    }
-    for (int p = 0; p < parts; p++) {
-        if (status == LEAT_OK) {
+    for (int p = 0; p < parts; p++)
+        if (status == LEAT_OK)
             leati_column_tensors(&columns[p], arrays[p][0].dtype, owners[p]);
-        } else {
+        else
             leat_buffer_unref(owners[p]);
-        }
-    }
     return status;
 }
 
 leat_status leati_rows_cut(const leati_leaves *leaves, const leati_block *block, int64_t row,
                            int64_t begin, int64_t n, leati_block *out, leat_error *err) {
     int columns = 0, column = 0;
-    for (int l = 0; l < leaves->count; l++) {
+    for (int l = 0; l < leaves->count; l++)
         columns += leati_composite_row_parts(leaves->items[l].spec);
-    }
     leat_status status = leati_block_prepare(out, columns, err);
     for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
         const leati_leaf *leaf = &leaves->items[l];
         leat_tensor value[LEATI_MAX_PARTS];
         leati_leaf_value(leaf, block, row, value);
-        if (leati_spec_is_composite(leaf->spec)) {
+        if (leati_spec_is_composite(leaf->spec))
             status = cut_composite(leaf->spec, value, begin, n, &out->columns[column], err);
-        } else {
+        else
             cut_dense(value, begin, &out->columns[column]);
-        }
         column += leati_composite_row_parts(leaf->spec);
     }
     if (status != LEAT_OK) {
@@ -93,19 +87,16 @@ static leat_status part_of_leaf(const leati_leaf *leaf, const leati_block *block
     int64_t rows = 0, begin = 0, end = 0;
     leati_leaf_value(leaf, block, row, value);
     leat_status status = leati_composite_rows(leaf->spec, value, &rows, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         range(context, rows, &begin, &end);
-    }
     if (status == LEAT_OK && begin == end) {
         status = leati_leaves_check_empty("a part", leaf, err);
         *refused = status != LEAT_OK;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_composite_slice(leaf->spec, value, begin, end - begin, part, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         leati_prefix(err, "component %d", leaf->first);
-    }
     for (int p = 0; p < leaf->count && status == LEAT_OK; p++) {
         leati_column_constant(&out->columns[leaf->first + p], &part[p]);
         leat_tensor_unref(&part[p]);
@@ -117,9 +108,8 @@ leat_status leati_rows_cut_part(const leati_leaves *leaves, const leati_block *b
                                 leati_row_range range, const void *context, bool *refused,
                                 leati_block *out, leat_error *err) {
     leat_status status = leati_block_prepare(out, block->num_columns, err);
-    for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {
+    for (int l = 0; l < leaves->count && status == LEAT_OK; l++)
         status = part_of_leaf(&leaves->items[l], block, row, range, context, refused, out, err);
-    }
     if (status != LEAT_OK) {
         leati_block_clear(out);
         return status;
@@ -135,9 +125,8 @@ leat_status leati_rows_pieces_add(leati_pieces *pieces, const leati_leaves *leav
     size_t columns = (size_t)block->num_columns;
     pieces->num_components = block->num_columns;
     if (!leati_grow((void **)&pieces->tensors, &pieces->capacity, (pieces->count + 1) * columns,
-                    sizeof(leat_tensor))) {
+                    sizeof(leat_tensor)))
         return leati_no_memory(err);
-    }
     leat_tensor *piece = &pieces->tensors[pieces->count * columns];
     memset(piece, 0, columns * sizeof(*piece));
     leat_status status = LEAT_OK;
@@ -147,12 +136,10 @@ leat_status leati_rows_pieces_add(leati_pieces *pieces, const leati_leaves *leav
         leati_leaf_value(leaf, block, row, value);
         status = leati_composite_slice(leaf->spec, value, begin, n, &piece[leaf->first], err);
     }
-    for (size_t c = 0; c < columns && status != LEAT_OK; c++) {
+    for (size_t c = 0; c < columns && status != LEAT_OK; c++)
         leat_tensor_unref(&piece[c]);
-    }
-    if (status == LEAT_OK && pieces->count++ == 0) {
+    if (status == LEAT_OK && pieces->count++ == 0)
         leati_origins_share(block, row, &pieces->origins);
-    }
     return status;
 }
 
@@ -164,9 +151,8 @@ leat_status leati_rows_pieces_join(leati_pieces *pieces, const leati_leaves *lea
         leat_tensor joined[LEATI_MAX_PARTS] = {0};
         status = leati_composite_join(leaf->spec, &pieces->tensors[leaf->first],
                                       pieces->num_components, (int64_t)pieces->count, joined, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             leati_prefix(err, "component %d", leaf->first);
-        }
         for (int p = 0; p < leaf->count && status == LEAT_OK; p++) {
             leati_column_constant(&out->columns[leaf->first + p], &joined[p]);
             leat_tensor_unref(&joined[p]);
@@ -186,9 +172,8 @@ leat_status leati_rows_pieces_join(leati_pieces *pieces, const leati_leaves *lea
 }
 
 void leati_rows_pieces_clear(leati_pieces *pieces) {
-    for (size_t i = 0; i < pieces->count * (size_t)pieces->num_components; i++) {
+    for (size_t i = 0; i < pieces->count * (size_t)pieces->num_components; i++)
         leat_tensor_unref(&pieces->tensors[i]);
-    }
     pieces->count = 0;
     leati_column_fini(&pieces->origins);
 }
@@ -202,9 +187,8 @@ void leati_rows_pieces_fini(leati_pieces *pieces) {
 leat_status leati_rows_empty_element(const leat_spec *spec, leati_block *out, leat_error *err) {
     leati_leaves leaves = {0};
     leat_status status = leati_leaves_init(&leaves, spec, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_prepare(out, leat_spec_num_components(spec), err);
-    }
     for (int l = 0; l < leaves.count && status == LEAT_OK; l++) {
         const leati_leaf *leaf = &leaves.items[l];
         leat_tensor value[LEATI_MAX_PARTS] = {0};

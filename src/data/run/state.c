@@ -31,30 +31,25 @@ void leati_state_tree_unlock(void) {
 }
 
 static void link_node(leati_node_state *node) {
-    if (node->parent == NULL) {
+    if (node->parent == NULL)
         return;
-    }
     leati_state_tree_lock();
     leati_node_state **last = &node->parent->children;
-    while (*last != NULL) {
+    while (*last != NULL)
         last = &(*last)->sibling;
-    }
     *last = node;
     leati_state_tree_unlock();
 }
 
 static void unlink_node(leati_node_state *node) {
-    if (node->parent == NULL) {
+    if (node->parent == NULL)
         return;
-    }
     leati_state_tree_lock();
     leati_node_state **at = &node->parent->children;
-    while (*at != NULL && *at != node) {
+    while (*at != NULL && *at != node)
         at = &(*at)->sibling;
-    }
-    if (*at == node) {
+    if (*at == node)
         *at = node->sibling;
-    }
     leati_state_tree_unlock();
 }
 
@@ -64,11 +59,10 @@ void leati_state_node_init(leati_node_state *node, const leat_dataset *dataset,
     node->iteration = iteration;
     node->parent = parent;
     node->depth = parent == NULL ? 0 : parent->depth + 1;
-    if (dataset->label != NULL) {
+    if (dataset->label != NULL)
         snprintf(node->name, sizeof(node->name), "%s \"%s\"", dataset->op->name, dataset->label);
-    } else {
+    else
         snprintf(node->name, sizeof(node->name), "%s", dataset->op->name);
-    }
     node->gives_origins = leati_origins_wanted(node);
     leati_budget_holder_open(&node->holder, iteration->budget, node->name);
     link_node(node);
@@ -101,9 +95,8 @@ leati_node_state *leati_state_node_open(const leat_dataset *dataset, leati_itera
     leati_state_node_init(node, dataset, iteration, parent);
     leat_error local = {0};
     if (leati_slots_open(node, &local) != LEAT_OK) {
-        if (err != NULL) {
+        if (err != NULL)
             *err = local;
-        }
         leati_state_node_close(node);
         return NULL;
     }
@@ -111,9 +104,8 @@ leati_node_state *leati_state_node_open(const leat_dataset *dataset, leati_itera
 }
 
 void leati_state_node_close(leati_node_state *node) {
-    if (node == NULL) {
+    if (node == NULL)
         return;
-    }
     leati_slots_close(node);
     leati_state_node_fini(node);
     leati_free(node->state);
@@ -122,9 +114,8 @@ void leati_state_node_close(leati_node_state *node) {
 
 /* An error that ends all reading is no element's. */
 static void place_error(const leati_node_state *node, int64_t element, leat_error *err) {
-    if (err->code != LEAT_CANCELLED && err->code != LEAT_DEADLINE_EXCEEDED) {
+    if (err->code != LEAT_CANCELLED && err->code != LEAT_DEADLINE_EXCEEDED)
         leati_error_at_operator(err, node->name, element);
-    }
 }
 
 /* Makes up for a reset that failed, for example without memory. */
@@ -175,9 +166,8 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
 
 bool leati_state_cannot_fail(const leat_dataset *dataset) {
     bool known = (dataset->op->flags & LEATI_OP_NEVER_FAILS) != 0;
-    for (int i = 0; i < dataset->num_inputs && known; i++) {
+    for (int i = 0; i < dataset->num_inputs && known; i++)
         known = leati_state_cannot_fail(dataset->inputs[i]);
-    }
     return known;
 }
 
@@ -187,9 +177,8 @@ leati_tail leati_state_node_advance_by_pulling(leati_node_state *node, int64_t n
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail != LEATI_END) {
         tail = node->dataset->op->pull(node, node->state, n - *passed, &block, err);
-        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED) {
+        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED)
             break;
-        }
         *passed += block.n + (tail == LEATI_ERROR);
     }
     leati_block_fini(&block);
@@ -199,13 +188,11 @@ leati_tail leati_state_node_advance_by_pulling(leati_node_state *node, int64_t n
 leati_tail leati_state_node_advance(leati_node_state *node, int64_t n, int64_t *passed,
                                     leat_error *err) {
     *passed = 0;
-    if (node->ended || n == 0) {
+    if (node->ended || n == 0)
         return node->ended ? LEATI_END : LEATI_MORE;
-    }
     leat_error *e = err != NULL ? err : leati_error_unwanted();
-    if (renew(node, e) != LEAT_OK) {
+    if (renew(node, e) != LEAT_OK)
         return LEATI_ERROR;
-    }
     leati_tail tail = node->dataset->op->advance != NULL
                           ? node->dataset->op->advance(node, node->state, n, passed, e)
                           : leati_state_node_advance_by_pulling(node, n, passed, e);
@@ -217,13 +204,11 @@ leati_tail leati_state_node_advance(leati_node_state *node, int64_t n, int64_t *
 leati_tail leati_state_node_skip(leati_node_state *node, int64_t n, int64_t *skipped,
                                  leat_error *err) {
     *skipped = 0;
-    if (node->ended) {
+    if (node->ended)
         return LEATI_END;
-    }
     leat_error *e = err != NULL ? err : leati_error_unwanted();
-    if (renew(node, e) != LEAT_OK) {
+    if (renew(node, e) != LEAT_OK)
         return LEATI_ERROR;
-    }
     leati_tail tail = node->dataset->op->skip(node, node->state, n, skipped, e);
     if (tail == LEATI_ERROR) {
         leati_counter_add(&node->counters.errors, 1);
@@ -241,9 +226,8 @@ leati_tail leati_state_node_skip(leati_node_state *node, int64_t n, int64_t *ski
  */
 static bool is_open(const leati_node_state *node, const leat_dataset *input) {
     const leati_node_state *child = node->children;
-    while (child != NULL && child->dataset != input) {
+    while (child != NULL && child->dataset != input)
         child = child->sibling;
-    }
     return child != NULL;
 }
 
@@ -251,14 +235,12 @@ static leat_status save_generators(const leat_dataset *dataset, void *out, leat_
     leat_status status = LEAT_OK;
     if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
         leati_seed_generator *generator = leati_dataset_shared(dataset, err);
-        if (generator == NULL) {
+        if (generator == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
         leati_seed_generator_save(generator, out);
     }
-    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++)
         status = save_generators(dataset->inputs[i], out, err);
-    }
     return status == LEAT_OK ? leati_dataset_visit_captured(dataset, save_generators, out, err)
                              : status;
 }
@@ -270,9 +252,8 @@ static leat_status restore_generators(const leat_dataset *dataset, void *in, lea
         status = generator == NULL ? LEAT_RESOURCE_EXHAUSTED
                                    : leati_seed_generator_restore(generator, in, err);
     }
-    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++)
         status = restore_generators(dataset->inputs[i], in, err);
-    }
     return status == LEAT_OK ? leati_dataset_visit_captured(dataset, restore_generators, in, err)
                              : status;
 }
@@ -297,47 +278,40 @@ static leat_status restore_unopened(const leati_node_state *node, leati_reader *
     for (;;) {
         uint64_t number = 0;
         leat_status status = leati_get_uint(in, &number, err);
-        if (status != LEAT_OK || number == 0) {
+        if (status != LEAT_OK || number == 0)
             return status;
-        }
         if (number > (uint64_t)dataset->num_inputs) {
             return leati_fail(err, LEAT_DATA_LOSS, "a saved input of number %llu; there are %d",
                               (unsigned long long)number, dataset->num_inputs);
         }
         status = restore_generators(dataset->inputs[number - 1], in, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
     }
 }
 
 leat_status leati_state_node_save(leati_node_state *node, leati_writer *out, leati_save_cost *cost,
                                   leat_error *err) {
     leat_status status = renew(node, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leati_put_uint(out, node->ended ? 1 : 0);
     leati_put_int(out, node->position);
     status = save_unopened(node, out, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_slots_save(node, out, cost, err);
-    }
-    if (status == LEAT_OK && out->failed) {
+    if (status == LEAT_OK && out->failed)
         return leati_no_memory(err);
-    }
     return status;
 }
 
 leat_status leati_state_node_restore(leati_node_state *node, leati_reader *in, leat_error *err) {
     uint64_t ended = 0;
     leat_status status = leati_get_uint(in, &ended, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &node->position, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return leati_prefix(err, "%s", node->name);
-    }
     node->ended = ended != 0;
     status = restore_unopened(node, in, err);
     return status == LEAT_OK ? leati_slots_restore(node, in, err)

@@ -17,15 +17,12 @@ static leat_status fold(leat_iterator *iterator, const leati_program *program,
         int64_t failed = 0;
         bool ended = false;
         status = leati_iterator_element(iterator, &element, &ended, err);
-        if (ended) {
+        if (ended)
             break;
-        }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_block_of_element(&element, &row, err);
-        }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_fold_join(state, &row, 0, &in, err);
-        }
         if (status == LEAT_OK) {
             status =
                 leati_program_run(program, scratch, &in, 0, 1, &context, &result, &failed, err);
@@ -34,9 +31,8 @@ static leat_status fold(leat_iterator *iterator, const leati_program *program,
                 status = err->code;
             }
         }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_fold_split(&result, spec, state, NULL, err);
-        }
         leati_block_clear(&in);
         leati_block_clear(&row);
     }
@@ -92,9 +88,8 @@ leat_status leat_dataset_get_single_element(leat_dataset *dataset, leat_element 
     leat_error *e = err != NULL ? err : &local;
     leat_element second = {0};
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, e);
-    if (iterator == NULL) {
+    if (iterator == NULL)
         return e->code;
-    }
     bool ended = false;
     leat_status status = leati_iterator_element(iterator, out, &ended, e);
     if (ended) {
@@ -107,9 +102,8 @@ leat_status leat_dataset_get_single_element(leat_dataset *dataset, leat_element 
                 leati_fail(e, LEAT_INVALID_ARGUMENT,
                            "Dataset had more than one element; get_single_element expects one");
         }
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             leat_element_clear(out);
-        }
     }
     leat_element_fini(&second);
     leat_iterator_free(iterator);

@@ -36,9 +36,8 @@ static leat_status reduce(int64_t stop, leat_status *code, int64_t *sum, leat_er
     leat_element state = {0}, out = {0};
     assert_int_equal(leat_element_set(&state, scalar, &hundred, err), LEAT_OK);
     leat_status status = leat_dataset_reduce(dataset, &state, function, &out, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         memcpy(sum, out.tensors[0].data, sizeof(*sum));
-    }
     leat_element_fini(&out);
     leat_element_fini(&state);
     leat_tensor_unref(&hundred);
@@ -134,9 +133,8 @@ static leat_status use_both(void *context, leat_error *err) {
         assert_int_equal(*(const int64_t *)out.tensors[0].data, 106);
         status = leat_dataset_get_single_element(given->one, &out, err);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         assert_int_equal(*(const int64_t *)out.tensors[0].data, 0);
-    }
     leat_element_fini(&out);
     return status;
 }

@@ -16,9 +16,8 @@ leat_status leati_csv_probe_open(leati_csv_probe *probe, const char *path,
     probe->quotes = quotes;
     probe->translate = compression != LEAT_COMPRESSION_NONE;
     probe->buffer = leati_alloc(CHUNK, 1);
-    if (probe->buffer == NULL) {
+    if (probe->buffer == NULL)
         return leati_no_memory(err);
-    }
     return leati_stream_open(&probe->stream, path, compression, err);
 }
 
@@ -45,9 +44,8 @@ static leat_status next_byte(leati_csv_probe *probe, int *byte, leat_error *err)
         *byte = (unsigned char)probe->buffer[probe->begin++];
         bool second = probe->was_cr && *byte == '\n';
         probe->was_cr = probe->translate && *byte == '\r';
-        if (second) {
+        if (second)
             continue; /* of "\r\n", which was given out as one */
-        }
         *byte = probe->was_cr ? '\n' : *byte;
         return LEAT_OK;
     }
@@ -55,9 +53,8 @@ static leat_status next_byte(leati_csv_probe *probe, int *byte, leat_error *err)
 
 static leat_status save_field(leati_csv_probe *probe, leat_error *err) {
     if (!leati_grow((void **)&probe->ends, &probe->capacity, probe->count + 1,
-                    sizeof(*probe->ends))) {
+                    sizeof(*probe->ends)))
         return leati_no_memory(err);
-    }
     probe->ends[probe->count++] = probe->text.size;
     return LEAT_OK;
 }
@@ -83,11 +80,10 @@ static leat_status feed(leati_csv_probe *probe, enum place *place, int byte, lea
         }
         break;
     case QUOTED:
-        if (byte == '"') {
+        if (byte == '"')
             *place = AFTER_QUOTE;
-        } else if (byte != LINE_END) {
+        else if (byte != LINE_END)
             leati_text_add(&probe->text, &c, 1);
-        }
         return LEAT_OK;
     default: break;
     }
@@ -121,17 +117,15 @@ leat_status leati_csv_probe_row(leati_csv_probe *probe, bool *end, leat_error *e
     for (bool done = false; !done && status == LEAT_OK;) {
         int byte = 0;
         status = next_byte(probe, &byte, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             break;
-        }
         if (byte == FILE_END) {
             *end = !any;
             /* What is left of an open quote is a field. */
-            if (place == QUOTED) {
+            if (place == QUOTED)
                 status = save_field(probe, err);
-            } else if (any && place != RECORD_START) {
+            else if (any && place != RECORD_START)
                 status = feed(probe, &place, LINE_END, err);
-            }
             break;
         }
         any = true;
@@ -141,9 +135,8 @@ leat_status leati_csv_probe_row(leati_csv_probe *probe, bool *end, leat_error *e
             done = place == RECORD_START;
         }
     }
-    if (probe->text.failed) {
+    if (probe->text.failed)
         return leati_no_memory(err);
-    }
     return status;
 }
 
@@ -163,20 +156,17 @@ static bool strip(leat_string s, char *out, size_t size) {
         s.data++;
         s.size--;
     }
-    while (s.size > 0 && s.data[s.size - 1] != '\0' && strchr(spaces, s.data[s.size - 1]) != NULL) {
+    while (s.size > 0 && s.data[s.size - 1] != '\0' && strchr(spaces, s.data[s.size - 1]) != NULL)
         s.size--;
-    }
-    if (s.size == 0 || s.size >= size) {
+    if (s.size == 0 || s.size >= size)
         return false;
-    }
     for (size_t i = 0; i < s.size; i++) {
         bool inside = i > 0 && i + 1 < s.size && s.data[i - 1] >= '0' && s.data[i - 1] <= '9' &&
                       s.data[i + 1] >= '0' && s.data[i + 1] <= '9';
-        if (s.data[i] != '_') {
+        if (s.data[i] != '_')
             out[n++] = s.data[i];
-        } else if (!inside) {
+        else if (!inside)
             return false;
-        }
     }
     out[n] = '\0';
     return true;
@@ -195,24 +185,21 @@ static bool is_float(leat_string text, leat_dtype dtype) {
     char number[256];
     double value = 0;
     if (!strip(text, number, sizeof(number)) || strpbrk(number, "xX(") != NULL ||
-        !leati_number_parse((leat_string){number, strlen(number)}, LEAT_FLOAT64, &value)) {
+        !leati_number_parse((leat_string){number, strlen(number)}, LEAT_FLOAT64, &value))
         return false;
-    }
     return dtype == LEAT_FLOAT32 ? (double)(float)value < INFINITY : value < INFINITY;
 }
 
 leat_dtype leati_csv_infer(leat_string text, leat_string na, leat_dtype known) {
     static const leat_dtype order[] = {LEAT_INT32, LEAT_INT64, LEAT_FLOAT32, LEAT_FLOAT64};
     bool at_least = known == LEAT_INVALID;
-    if (text.size == 0 || (text.size == na.size && memcmp(text.data, na.data, na.size) == 0)) {
+    if (text.size == 0 || (text.size == na.size && memcmp(text.data, na.data, na.size) == 0))
         return known;
-    }
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         at_least = at_least || known == order[i];
         bool fits = i < 2 ? is_integer(text, order[i]) : is_float(text, order[i]);
-        if (at_least && fits) {
+        if (at_least && fits)
             return order[i];
-        }
     }
     return LEAT_STRING;
 }

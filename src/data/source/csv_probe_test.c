@@ -47,9 +47,8 @@ static void test_dtypes(void **state) {
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         leat_dtype found = leati_csv_infer(text_of(texts[i].text), text_of(""), LEAT_INVALID);
-        if (found != texts[i].dtype) {
+        if (found != texts[i].dtype)
             fail_msg("\"%s\" is %s", texts[i].text, leat_dtype_name(found));
-        }
     }
     assert_int_equal(leati_csv_infer(text_of(""), text_of("NA"), LEAT_INT64), LEAT_INT64);
     assert_int_equal(leati_csv_infer(text_of("NA"), text_of("NA"), LEAT_INVALID), LEAT_INVALID);

@@ -27,9 +27,8 @@ static leati_file_outcome pass(leati_file_slot *slot, leat_error *err) {
         outcome = slot->files->format->read(slot->reader, &request, &n, err);
         slot->skip -= n;
     }
-    if (outcome != LEATI_FILE_END) {
+    if (outcome != LEATI_FILE_END)
         return outcome;
-    }
     leati_fail_in_file(
         err, LEAT_DATA_LOSS, slot->path, -1, false,
         "the file has %lld records fewer than when the state was saved; restore with "
@@ -67,12 +66,10 @@ leati_tail leati_file_slot_read(leati_file_slot *slot, const leati_file_request 
         slot->place = LEATI_DONE;
         return LEATI_ERROR;
     }
-    if (slot->reader == NULL) {
+    if (slot->reader == NULL)
         outcome = open_reader(slot, err);
-    }
-    if (outcome == LEATI_FILE_MORE) {
+    if (outcome == LEATI_FILE_MORE)
         outcome = slot->files->format->read(slot->reader, request, n, err);
-    }
     bool done = outcome == LEATI_FILE_END || outcome == LEATI_FILE_LOST;
     slot->place = done ? LEATI_DONE : LEATI_BUSY;
     return outcome == LEATI_FILE_MORE  ? LEATI_MORE
@@ -99,13 +96,11 @@ static void fill(leati_file_slot *slot, leati_file_block *block) {
     }
     block->records =
         leati_pools_take(&slot->pools, (size_t)rows * sizeof(leat_string), &slot->stop);
-    if (block->records == NULL) {
+    if (block->records == NULL)
         return;
-    }
     block->outcome = slot->reader == NULL ? open_reader(slot, &slot->stop) : LEATI_FILE_MORE;
-    if (block->outcome != LEATI_FILE_MORE) {
+    if (block->outcome != LEATI_FILE_MORE)
         return;
-    }
     leati_file_request request = {.want = rows,
                                   .bytes = (size_t)bytes,
                                   .records = leat_buffer_data(block->records),
@@ -128,9 +123,8 @@ static void run_task(leati_task *task, int worker) {
     leati_gate *gate = slot->files->gate;
     leati_queue_gate_lock(gate);
     for (int i = 0; i < LEATI_BLOCKS_AHEAD; i++) {
-        if (!slot->wanted || slot->reading || slot->ready == LEATI_BLOCKS_AHEAD) {
+        if (!slot->wanted || slot->reading || slot->ready == LEATI_BLOCKS_AHEAD)
             break;
-        }
         leati_file_block *block = block_behind(slot, slot->ready + 1);
         slot->reading = true;
         leati_queue_gate_unlock(gate);
@@ -152,12 +146,10 @@ static bool count_ahead(leati_file_slot *slot, bool counted) {
     leati_files *files = slot->files;
     int64_t ahead = files->ahead + counted - slot->counted;
     int64_t bytes = ahead * LEATI_BLOCKS_AHEAD * block_bytes(files);
-    if (counted == slot->counted) {
+    if (counted == slot->counted)
         return true;
-    }
-    if (leati_budget_holder_set(&files->node->holder, bytes, NULL) != LEAT_OK) {
+    if (leati_budget_holder_set(&files->node->holder, bytes, NULL) != LEAT_OK)
         return false;
-    }
     files->ahead = ahead;
     slot->counted = counted;
     return true;
@@ -166,18 +158,16 @@ static bool count_ahead(leati_file_slot *slot, bool counted) {
 /* Has a task read the next blocks, where there are threads and memory for them. */
 static void read_ahead(leati_file_slot *slot) {
     leati_files *files = slot->files;
-    if (!slot->plain || !count_ahead(slot, true)) {
+    if (!slot->plain || !count_ahead(slot, true))
         return;
-    }
     leati_queue_gate_lock(files->gate);
     bool submit = !slot->queued && !slot->stopped;
     slot->wanted = !slot->stopped;
     slot->queued = slot->queued || submit;
     slot->task.run = run_task;
     leati_queue_gate_unlock(files->gate);
-    if (submit) {
+    if (submit)
         leati_pool_submit(files->node->iteration->pool, &slot->task, false);
-    }
 }
 
 /* The gate has neither a cancellation nor a deadline, so the wait cannot fail. */
@@ -220,9 +210,8 @@ static void advance(leati_file_slot *slot) {
         slot->wanted = slot->wanted && slot->now->outcome == LEATI_FILE_MORE;
         leati_queue_gate_unlock(gate);
     }
-    if (slot->now->outcome == LEATI_FILE_MORE && ahead <= LEATI_BLOCKS_AHEAD / 2) {
+    if (slot->now->outcome == LEATI_FILE_MORE && ahead <= LEATI_BLOCKS_AHEAD / 2)
         read_ahead(slot);
-    }
 }
 
 /* Waits until no task reads, and lets go what was read; `forgotten`: waits until the pool has no
@@ -246,9 +235,8 @@ static void settle(leati_file_slot *slot, bool forgotten) {
 }
 
 bool leati_file_slot_has_record(leati_file_slot *slot) {
-    if (!slot->failed && slot->now->at == slot->now->n && slot->now->outcome == LEATI_FILE_MORE) {
+    if (!slot->failed && slot->now->at == slot->now->n && slot->now->outcome == LEATI_FILE_MORE)
         advance(slot);
-    }
     return !slot->failed && slot->now->at < slot->now->n;
 }
 
@@ -259,14 +247,12 @@ static leat_status hold_record(leati_file_block *now, const leat_string *record,
     for (; now->chunk < records->num_holds; now->chunk++, now->held_by = 0) {
         chunk = records->holds[now->chunk];
         const char *data = chunk->data;
-        if (record->data >= data && record->data + record->size <= data + chunk->size) {
+        if (record->data >= data && record->data + record->size <= data + chunk->size)
             break;
-        }
         chunk = NULL;
     }
-    if (now->held_by == call) {
+    if (now->held_by == call)
         return LEAT_OK;
-    }
     leat_status status = leati_buffer_hold(owner, chunk != NULL ? chunk : records, err);
     if (status == LEAT_OK) {
         now->held_by = call;
@@ -293,9 +279,8 @@ leati_tail leati_file_slot_take(leati_file_slot *slot, const leati_file_request 
     }
     if (request->records != NULL) {
         const leat_string *record = (const leat_string *)now->records->data + now->at;
-        if (hold_record(now, record, request->owner, call, err) != LEAT_OK) {
+        if (hold_record(now, record, request->owner, call, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
         *request->records = *record;
     }
     now->at++;
@@ -329,9 +314,8 @@ void leati_file_slot_close(leati_file_slot *slot) {
 
 leat_status leati_file_slot_set_path(leati_file_slot *slot, leat_string name, leat_error *err) {
     char *path = leati_strndup(name.size > 0 ? name.data : "", name.size);
-    if (path == NULL) {
+    if (path == NULL)
         return leati_no_memory(err);
-    }
     leati_file_slot_clear(slot);
     slot->place = LEATI_BUSY;
     slot->path = path;

@@ -62,14 +62,12 @@ typedef struct leati_file_slot {
 static inline bool leati_file_slot_take_quickly(leati_file_slot *slot, uint64_t call,
                                                 leat_string *to) {
     leati_file_block *now = slot->now;
-    if (now->at >= now->n || now->held_by != call) {
+    if (now->at >= now->n || now->held_by != call)
         return false;
-    }
     const leat_string *record = (const leat_string *)now->records->data + now->at;
     size_t at = (uintptr_t)record->data - (uintptr_t)now->held;
-    if (at >= now->held_size || record->size > now->held_size - at) {
+    if (at >= now->held_size || record->size > now->held_size - at)
         return false;
-    }
     *to = *record;
     now->at++;
     return true;

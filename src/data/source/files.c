@@ -24,9 +24,8 @@ leat_status leati_files_check(const leat_dataset *dataset, const leati_strings *
                               int64_t *num_parallel_reads, leat_error *err) {
     const char *op = dataset->op->name;
     leat_shape scalar = LEAT_SCALAR;
-    if (num_parallel_reads != NULL && *num_parallel_reads == LEAT_AUTOTUNE) {
+    if (num_parallel_reads != NULL && *num_parallel_reads == LEAT_AUTOTUNE)
         *num_parallel_reads = leati_cycle_of_cores(LEAT_AUTOTUNE);
-    }
     if (dataset->num_inputs == 0) {
         return filenames->values != NULL
                    ? LEAT_OK
@@ -59,20 +58,17 @@ leat_spec *leati_files_spec(const leat_dataset *dataset, leat_error *err) {
 leat_status leati_files_view_names(const char *op, const char *const *filenames, int count,
                                    leati_strings *out, leat_error *err) {
     bool missing = count < 0 || (filenames == NULL && count > 0);
-    for (int i = 0; !missing && i < count; i++) {
+    for (int i = 0; !missing && i < count; i++)
         missing = filenames[i] == NULL;
-    }
     if (missing) {
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "%s: filenames is NULL or has a NULL in it; pass %d paths", op, count);
     }
     leat_string *names = leati_alloc((size_t)count, sizeof(*names));
-    if (names == NULL) {
+    if (names == NULL)
         return leati_no_memory(err);
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         names[i] = (leat_string){.data = filenames[i], .size = strlen(filenames[i])};
-    }
     *out = (leati_strings){.values = names, .count = count};
     return LEAT_OK;
 }
@@ -92,18 +88,15 @@ leat_status leati_files_open(leati_files *files, leati_node_state *node,
     files->num_slots = num_parallel_reads < most ? num_parallel_reads : most;
     files->num_slots = files->num_slots > 1 ? files->num_slots : 1;
     files->slots = leati_alloc_zero((size_t)files->num_slots, sizeof(*files->slots));
-    if (files->slots == NULL) {
+    if (files->slots == NULL)
         return leati_no_memory(err);
-    }
-    for (int64_t i = 0; i < files->num_slots; i++) {
+    for (int64_t i = 0; i < files->num_slots; i++)
         leati_file_slot_init(&files->slots[i], files);
-    }
     const leati_iteration *iteration = node->iteration;
     if (files->num_slots > 1 && !iteration->inline_only && leati_pool_size(iteration->pool) > 1) {
         files->gate = leati_queue_gate_new(format->op, NULL, err);
-        if (files->gate == NULL) {
+        if (files->gate == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        }
     }
     return node->dataset->num_inputs > 0 ? leati_input_open(&files->names, node, 0, err) : LEAT_OK;
 }
@@ -134,9 +127,8 @@ static leat_status take_name(leati_files *files, leati_file_slot *slot, leat_err
         slot->place = slot->failed ? LEATI_BUSY : LEATI_VACANT;
         slot->error = failure;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         leati_input_consume(&files->names, available > 0 || tail == LEATI_ERROR);
-    }
     return status;
 }
 
@@ -145,9 +137,8 @@ static leat_status start(leati_files *files, leat_error *err) {
         leat_status status = files->slots[i].place == LEATI_VACANT
                                  ? take_name(files, &files->slots[i], err)
                                  : LEAT_OK;
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
     }
     files->started = true;
     return LEAT_OK;
@@ -156,9 +147,8 @@ static leat_status start(leati_files *files, leat_error *err) {
 /* Gives the turn to the next slot, where the present one needs none; false: it keeps the turn
  * because its next file could not be named. */
 static bool end_turn(leati_files *files, leati_file_slot *slot, leati_tail tail, leat_error *err) {
-    if (tail == LEATI_END && slot->place == LEATI_DONE && take_name(files, slot, err) != LEAT_OK) {
+    if (tail == LEATI_END && slot->place == LEATI_DONE && take_name(files, slot, err) != LEAT_OK)
         return false;
-    }
     files->at = files->at + 1 < files->num_slots ? files->at + 1 : 0;
     return true;
 }
@@ -191,26 +181,21 @@ static leati_tail read_in_turns(leati_files *files, const leati_file_request *re
             one.records = request->records + *n;
             empty = *n > before ? 0 : empty;
         }
-        if (*n == request->want || (request->bytes > 0 && bytes >= request->bytes)) {
+        if (*n == request->want || (request->bytes > 0 && bytes >= request->bytes))
             return LEATI_MORE;
-        }
         leati_file_slot *slot = &files->slots[files->at];
         leati_tail tail = LEATI_END;
         if (slot->place == LEATI_BUSY) {
-            if (*n > 0 && !leati_file_slot_has_record(slot)) {
+            if (*n > 0 && !leati_file_slot_has_record(slot))
                 return LEATI_MORE; /* what it has instead comes first in the next call */
-            }
             tail = leati_file_slot_take(slot, &one, files->calls, err);
-            if (tail == LEATI_ERROR && slot->now->at < slot->now->n) {
+            if (tail == LEATI_ERROR && slot->now->at < slot->now->n)
                 return tail; /* not the file's: without memory its record waits for its turn */
-            }
         }
-        if (!end_turn(files, slot, tail, err)) {
+        if (!end_turn(files, slot, tail, err))
             return *n > 0 ? LEATI_MORE : LEATI_ERROR;
-        }
-        if (tail == LEATI_ERROR) {
+        if (tail == LEATI_ERROR)
             return tail;
-        }
         if (tail == LEATI_MORE) {
             bytes += one.records != NULL ? one.records->size : 0;
             ++*n;
@@ -227,25 +212,20 @@ leati_tail leati_files_next(leati_files *files, const leati_file_request *reques
         leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
         return LEATI_ERROR;
     }
-    if (start(files, err) != LEAT_OK) {
+    if (start(files, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     files->calls++;
-    if (files->num_slots > 1) {
+    if (files->num_slots > 1)
         return read_in_turns(files, request, n, err);
-    }
     leati_file_slot *slot = files->slots;
     while (slot->place != LEATI_VACANT) {
         leati_tail tail = LEATI_END;
-        if (slot->place == LEATI_BUSY) {
+        if (slot->place == LEATI_BUSY)
             tail = leati_file_slot_read(slot, request, n, err);
-        }
-        if (!end_turn(files, slot, tail, err)) {
+        if (!end_turn(files, slot, tail, err))
             return LEATI_ERROR;
-        }
-        if (tail != LEATI_END) {
+        if (tail != LEATI_END)
             return tail;
-        }
     }
     return LEATI_END;
 }
@@ -309,9 +289,8 @@ bool leati_files_where(const leati_files *files, int64_t *file, int64_t *positio
     bool inside = slot->place == LEATI_BUSY;
     *file = files->next_name - inside;
     *position = *behind = 0;
-    if (inside) {
+    if (inside)
         leati_file_slot_where(slot, position, behind);
-    }
     return !slot->failed;
 }
 
@@ -350,9 +329,8 @@ leat_status leati_files_save(leati_node_state *node, void *state, leati_writer *
         leati_file_slot_where(slot, &position, &skip);
         leati_put_int(out, position);
         leati_put_int(out, skip);
-        if (slot->failed) {
+        if (slot->failed)
             leati_values_put_error(out, &slot->error);
-        }
     }
     return files->node->dataset->num_inputs > 0 ? leati_input_save(&files->names, out, cost, err)
                                                 : LEAT_OK;
@@ -364,20 +342,16 @@ static leat_status restore_slot(const leati_files *files, leati_file_slot *slot,
     const void *path = NULL;
     size_t size = 0;
     leat_status status = leati_get_uint(in, &flags, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_bytes(in, &path, &size, err);
-    }
-    if (status == LEAT_OK && (flags & 1) != 0) {
+    if (status == LEAT_OK && (flags & 1) != 0)
         status = leati_file_slot_set_path(slot, (leat_string){.data = path, .size = size}, err);
-    }
     slot->place = (leati_file_place)(flags >> 2 & 3);
     slot->failed = (flags & 2) != 0;
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &slot->position, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &slot->skip, err);
-    }
     int64_t most = files->format->passes ? INT64_MAX : 0;
     if (status == LEAT_OK &&
         (slot->position < 0 || slot->skip < 0 || slot->skip > most || flags >> 2 > LEATI_DONE ||
@@ -395,12 +369,10 @@ leat_status leati_files_restore(leati_node_state *node, void *state, leati_reade
     uint64_t started = 0;
     int64_t count = node->dataset->num_inputs > 0 ? 0 : files->paths->count;
     leat_status status = leati_get_uint(in, &started, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &files->at, err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_int(in, &files->next_name, err);
-    }
     if (status == LEAT_OK && (files->at < 0 || files->at >= files->num_slots ||
                               files->next_name < 0 || files->next_name > count)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved position at file %lld of %lld",
@@ -419,9 +391,8 @@ leat_status leati_files_restore(leati_node_state *node, void *state, leati_reade
 
 leat_status leati_files_reset(leati_node_state *node, void *state, leat_error *err) {
     leati_files *files = state;
-    for (int64_t i = 0; i < files->num_slots; i++) {
+    for (int64_t i = 0; i < files->num_slots; i++)
         leati_file_slot_clear(&files->slots[i]);
-    }
     files->started = false;
     files->next_name = files->at = 0;
     return node->dataset->num_inputs > 0 ? leati_input_reset(&files->names, err) : LEAT_OK;
@@ -430,9 +401,8 @@ leat_status leati_files_reset(leati_node_state *node, void *state, leat_error *e
 void leati_files_close(leati_node_state *node, void *state) {
     (void)node;
     leati_files *files = state;
-    for (int64_t i = 0; files->slots != NULL && i < files->num_slots; i++) {
+    for (int64_t i = 0; files->slots != NULL && i < files->num_slots; i++)
         leati_file_slot_close(&files->slots[i]);
-    }
     leati_free(files->slots);
     leati_queue_gate_free(files->gate);
     leati_pools_close(&files->pools);

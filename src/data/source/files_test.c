@@ -63,9 +63,8 @@ static leat_dataset *csv(const char *path, const char *compression, leat_error *
     leat_element defaults = {0};
     leat_dataset *dataset = NULL;
     if (spec != NULL && leat_tensor_new(LEAT_INT64, LEAT_SHAPE(0), &tensor, err) == LEAT_OK &&
-        leat_element_set(&defaults, spec, &tensor, err) == LEAT_OK) {
+        leat_element_set(&defaults, spec, &tensor, err) == LEAT_OK)
         dataset = leat_dataset_csv(&path, 1, &defaults, &options, err);
-    }
     leat_element_fini(&defaults);
     leat_tensor_unref(&tensor);
     leat_spec_unref(spec);
@@ -96,7 +95,7 @@ static leat_dataset *read_packed(void *context, leat_error *err) {
 
 static void test_codecs(void **state) {
     (void)state;
-    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_compress_codec_of(c); c++) {
+    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_compress_codec_of(c) != NULL; c++) {
         for (int reader = 0; reader < NUM_READERS; reader++) {
             struct reading reading = {reader, leat_compression_name(c)};
             leat_error err = {0};
@@ -118,7 +117,7 @@ static void test_codecs(void **state) {
  * error. */
 static void test_cut(void **state) {
     (void)state;
-    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_compress_codec_of(c); c++) {
+    for (leat_compression c = LEAT_COMPRESSION_ZLIB; leati_compress_codec_of(c) != NULL; c++) {
         for (int reader = 0; reader < NUM_READERS && leati_compress_codec_of(c)->package == NULL;
              reader++) {
             struct reading reading = {reader, leat_compression_name(c)};

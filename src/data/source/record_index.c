@@ -49,9 +49,8 @@ leat_status leati_record_index_check(const leat_dataset *dataset, const char *us
 
 const leati_record_index *leati_record_index_of(const leat_dataset *dataset, const char *use,
                                                 bool possible) {
-    if (strcmp(use, "none") == 0 || !possible) {
+    if (strcmp(use, "none") == 0 || !possible)
         return NULL;
-    }
     const leati_record_index *index = leati_dataset_shared(dataset, NULL);
     return index != NULL && index->starts != NULL ? index : NULL;
 }
@@ -65,9 +64,8 @@ int64_t leati_record_index_cardinality(const leati_record_index *index) {
 char *leati_record_index_path(const leati_record_index *index, int64_t number, leat_error *err) {
     const leat_string *name = &index->paths->values[number];
     char *path = leati_strndup(name->size > 0 ? name->data : "", name->size);
-    if (path == NULL) {
+    if (path == NULL)
         leati_no_memory(err);
-    }
     return path;
 }
 
@@ -75,9 +73,8 @@ char *leati_record_index_path(const leati_record_index *index, int64_t number, l
 static leat_status open_index(const leati_record_index *index, int64_t number, int64_t count,
                               leati_index **out, leat_error *err) {
     char *path = leati_record_index_path(index, number, err);
-    if (path == NULL) {
+    if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leat_status status = leati_index_open(path, index->kind, out, err);
     if (status == LEAT_OK && count >= 0 && leati_index_count(*out) != count) {
         leati_index_close(*out);
@@ -100,9 +97,8 @@ static leat_status count_files(leati_record_index *index, leat_error *err) {
     for (int64_t i = 0; i < index->paths->count; i++) {
         leati_index *sidecar = NULL;
         leat_status status = open_index(index, i, -1, &sidecar, err);
-        if (status != LEAT_OK) {
+        if (status != LEAT_OK)
             return status;
-        }
         index->starts[i + 1] = index->starts[i] + leati_index_count(sidecar);
         leati_index_close(sidecar);
     }
@@ -156,11 +152,10 @@ int64_t leati_record_index_file(const leati_record_index *index, int64_t number)
     int64_t low = 0, high = index->paths->count;
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
-        if (index->starts[middle] <= number) {
+        if (index->starts[middle] <= number)
             low = middle;
-        } else {
+        else
             high = middle;
-        }
     }
     return low;
 }
@@ -171,9 +166,8 @@ static leat_status begin_of(const leati_record_index *index, int64_t file, int64
     leati_index *sidecar = NULL;
     int64_t end = 0;
     leat_status status = leati_record_index_open(index, file, &sidecar, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_index_find(sidecar, number, begin, &end, err);
-    }
     leati_index_close(sidecar);
     return status;
 }
@@ -189,11 +183,10 @@ static leat_status records_before(const leati_record_index *index, int64_t file,
     while (low < high && status == LEAT_OK) {
         int64_t middle = low + (high - low) / 2, begin = 0, end = 0;
         status = leati_index_find(sidecar, middle, &begin, &end, err);
-        if (begin < position) {
+        if (begin < position)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     leati_index_close(sidecar);
     *records = low;
@@ -204,25 +197,21 @@ leati_tail leati_record_index_skip(const leati_record_index *index, leati_files 
                                    int64_t *skipped, leat_error *err) {
     int64_t file, position, behind, begin = 0;
     int64_t total = leati_record_index_total(index);
-    if (!leati_files_where(files, &file, &position, &behind)) {
+    if (!leati_files_where(files, &file, &position, &behind))
         return leati_files_advance(files->node, files, n, skipped, err);
-    }
     int64_t at = index->starts[file];
     if (file < index->paths->count) {
         int64_t records;
-        if (records_before(index, file, position, &records, err) != LEAT_OK) {
+        if (records_before(index, file, position, &records, err) != LEAT_OK)
             return LEATI_ERROR;
-        }
         at += records + behind;
     }
     int64_t more = n < total - at ? n : total - at, to = at + more;
     file = to < total ? leati_record_index_file(index, to) : index->paths->count;
-    if (to < total && begin_of(index, file, to - index->starts[file], &begin, err) != LEAT_OK) {
+    if (to < total && begin_of(index, file, to - index->starts[file], &begin, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
-    if (leati_files_go(files, file, begin, err) != LEAT_OK) {
+    if (leati_files_go(files, file, begin, err) != LEAT_OK)
         return LEATI_ERROR;
-    }
     *skipped = more;
     return more == n ? LEATI_MORE : LEATI_END;
 }
@@ -244,9 +233,8 @@ static leat_status open_file(leati_record_reader *reader, const leati_record_ind
                              record_file *file, leat_error *err) {
     leat_status status = leati_record_index_open(index, file->number, &file->index, err);
     char *path = status == LEAT_OK ? leati_record_index_path(index, file->number, err) : NULL;
-    if (path == NULL) {
+    if (path == NULL)
         return err->code;
-    }
     leati_tfrecord_options options = {.chunk_size = CHUNK, .pools = &reader->pools};
     status = leati_tfrecord_open(path, &options, &file->records, err);
     leati_free(path);
@@ -264,9 +252,8 @@ static record_file *use_file(leati_record_reader *reader, const leati_record_ind
         }
     }
     int at = reader->num_open - 1;
-    while (at >= 0 && reader->open[at].number != number) {
+    while (at >= 0 && reader->open[at].number != number)
         at--;
-    }
     record_file file = {.number = number};
     if (at >= 0) {
         file = reader->open[at];
@@ -290,18 +277,15 @@ static leat_status read_record(leati_record_reader *reader, const leati_record_i
                                leat_error *err) {
     int64_t file_number = leati_record_index_file(index, number), begin = 0, end = 0, got = 0;
     record_file *file = use_file(reader, index, file_number, err);
-    if (file == NULL) {
+    if (file == NULL)
         return err->code;
-    }
     leat_status status =
         leati_index_find(file->index, number - index->starts[file_number], &begin, &end, err);
-    if (status == LEAT_OK && leati_tfrecord_position(file->records) != begin) {
+    if (status == LEAT_OK && leati_tfrecord_position(file->records) != begin)
         status = leati_tfrecord_seek(file->records, begin, err);
-    }
     if (status == LEAT_OK &&
-        leati_tfrecord_read(file->records, 1, 0, record, owner, &got, err) == LEATI_RECORD_ERROR) {
+        leati_tfrecord_read(file->records, 1, 0, record, owner, &got, err) == LEATI_RECORD_ERROR)
         status = err->code;
-    }
     if (status == LEAT_OK && (got == 0 || leati_tfrecord_position(file->records) != end)) {
         char *path = leati_record_index_path(index, file_number, err);
         status = path != NULL ? leati_index_stale(path, err) : LEAT_RESOURCE_EXHAUSTED;
@@ -328,9 +312,8 @@ leat_status leati_record_reader_get(leati_record_reader *reader, const leati_rec
     while (count < n && bytes < target && status == LEAT_OK) {
         leat_error *report = count == 0 ? err : &(leat_error){0};
         status = read_record(reader, index, indices[count], &records[count], buffer, report);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             bytes += records[count++].size;
-        }
     }
     if (count == 0) {
         leat_buffer_unref(buffer);
@@ -344,9 +327,8 @@ leat_status leati_record_reader_get(leati_record_reader *reader, const leati_rec
 }
 
 void leati_record_reader_close(leati_record_reader *reader) {
-    for (int i = 0; i < reader->num_open; i++) {
+    for (int i = 0; i < reader->num_open; i++)
         close_file(&reader->open[i]);
-    }
     leati_free(reader->open);
     leati_pools_close(&reader->pools);
     *reader = (leati_record_reader){0};

@@ -32,17 +32,15 @@ static const char *write_records(const char *name, int64_t first, int64_t count,
         assert_int_equal(leat_tfrecord_writer_write(writer, text, (size_t)size, NULL), LEAT_OK);
     }
     assert_int_equal(leat_tfrecord_writer_close(writer, NULL), LEAT_OK);
-    if (index) {
+    if (index)
         assert_int_equal(leat_index_write(path, NULL, NULL), LEAT_OK);
-    }
     return path;
 }
 
 static int write_files(void **state) {
     int64_t first = 0;
-    if (scratch_setup(state) != 0) {
+    if (scratch_setup(state) != 0)
         return -1;
-    }
     for (int i = 0; i < FILES; i++) {
         char name[32];
         snprintf(name, sizeof name, "%d.tfrecord", i);
@@ -54,9 +52,8 @@ static int write_files(void **state) {
 
 static leat_dataset *open_files(leat_index_use use, leat_error *err) {
     const char *paths[FILES];
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < FILES; i++)
         paths[i] = names[i];
-    }
     leat_dataset_tf_record_options options = {.index = use};
     return leat_dataset_tf_record(paths, FILES, &options, err);
 }
@@ -90,9 +87,8 @@ static int64_t number_of(const leat_element *element) {
 static void expect_at(leat_accessor *accessor, int64_t index) {
     leat_element element = {0};
     leat_error err = {0};
-    if (leat_accessor_get(accessor, index, &element, &err) != LEAT_OK) {
+    if (leat_accessor_get(accessor, index, &element, &err) != LEAT_OK)
         fail_msg("record %lld: %s", (long long)index, err.text);
-    }
     assert_int_equal(number_of(&element), index);
     leat_element_fini(&element);
 }
@@ -102,18 +98,16 @@ static void expect_error_at(leat_accessor *accessor, int64_t index, leat_status 
     leat_element element = {0};
     leat_error err = {0};
     assert_int_equal(leat_accessor_get(accessor, index, &element, &err), code);
-    if (strstr(err.text, text) == NULL) {
+    if (strstr(err.text, text) == NULL)
         fail_msg("expected \"%s\" in: %s", text, err.text);
-    }
 }
 
 static void expect_failure(leat_dataset *dataset, const leat_error *err, leat_status code,
                            const char *text) {
     assert_null(dataset);
     assert_int_equal(err->code, code);
-    if (strstr(err->text, text) == NULL) {
+    if (strstr(err->text, text) == NULL)
         fail_msg("expected \"%s\" in: %s", text, err->text);
-    }
 }
 
 /* ---- tests ---- */
@@ -135,12 +129,10 @@ static void every_record(void **state) {
     leat_dataset *dataset = open_files(LEAT_INDEX_REQUIRED, &err);
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
     assert_non_null(accessor);
-    for (int64_t i = 0; i < 1137; i++) {
+    for (int64_t i = 0; i < 1137; i++)
         expect_at(accessor, i * 500 % 1137); /* 500 and 1137 have no common divisor */
-    }
-    for (int64_t i = 0; i < 1137; i++) {
+    for (int64_t i = 0; i < 1137; i++)
         expect_at(accessor, i);
-    }
     expect_error_at(accessor, 1137, LEAT_OUT_OF_RANGE, "1137; expected 0 to 1136");
     expect_error_at(accessor, -1, LEAT_OUT_OF_RANGE, "-1");
     leat_accessor_close(accessor);
@@ -163,9 +155,8 @@ static void many_files(void **state) {
     leat_dataset_tf_record_options options = {.index = LEAT_INDEX_REQUIRED};
     leat_dataset *dataset = leat_dataset_tf_record(paths, MANY, &options, &err);
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
-    for (int64_t i = 0; i < 6 * MANY; i++) {
+    for (int64_t i = 0; i < 6 * MANY; i++)
         expect_at(accessor, i * 13 % (2 * MANY));
-    }
     leat_accessor_close(accessor);
     leat_dataset_unref(dataset);
 }
@@ -230,9 +221,8 @@ static void nothing_else_is_read(void **state) {
         leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
         leat_status status = leat_iterator_next(iterator, &element, &err);
         assert_int_equal(status, use == LEAT_INDEX_NONE ? LEAT_DATA_LOSS : LEAT_OK);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             assert_int_equal(number_of(&element), 1000);
-        }
         leat_element_fini(&element);
         leat_iterator_free(iterator);
         leat_dataset_unref(dataset);
@@ -258,9 +248,8 @@ static void global_shuffle(void **state) {
     }
     for (int64_t i = 0; i < 1137; i++) {
         leat_element elements[2] = {{0}};
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2; k++)
             assert_int_equal(leat_iterator_next(iterators[k], &elements[k], &err), LEAT_OK);
-        }
         assert_int_equal(number_of(&elements[1]), *(const int64_t *)elements[0].tensors[0].data);
         leat_element_fini(&elements[0]);
         leat_element_fini(&elements[1]);
@@ -338,13 +327,11 @@ static void changed_inside(void **state) {
     for (int round = 0; round < 2; round++) {
         const size_t *records = round == 0 ? before : after;
         leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, NULL, &err);
-        for (int i = 0; i < 4 - round; i++) {
+        for (int i = 0; i < 4 - round; i++)
             assert_int_equal(leat_tfrecord_writer_write(writer, data, records[i], &err), LEAT_OK);
-        }
         assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
-        if (round == 0) {
+        if (round == 0)
             assert_int_equal(leat_index_write(path, NULL, &err), LEAT_OK);
-        }
     }
     leat_dataset *dataset = open_one(path, LEAT_INDEX_REQUIRED, &err);
     leat_accessor *accessor = leat_accessor_open(dataset, &err);

@@ -24,9 +24,8 @@ void leati_join_fini(leati_join *join) {
 
 leat_status leati_join_begin(leati_join *join, int64_t want, leati_block *out, leat_error *err) {
     size_t row = 0;
-    for (int c = 0; c < join->columns.num_columns; c++) {
+    for (int c = 0; c < join->columns.num_columns; c++)
         row += join->columns.columns[c].row_bytes;
-    }
     int64_t n = out->byte_target == 0 || row == 0 ? want : (int64_t)(out->byte_target / row);
     n = n < 1 ? 1 : n;
     n = want < n ? want : n;
@@ -47,21 +46,18 @@ static void copy_rows(const leati_column *from, int64_t begin, int64_t rows, int
     leati_column_gather(from, begin, rows, to, stride);
     if (begin + rows < n) {
         const char *next = leati_column_row(from, begin + rows);
-        for (size_t at = 0; at < bytes && at < MOST_ASKED; at += LINE) {
+        for (size_t at = 0; at < bytes && at < MOST_ASKED; at += LINE)
             __builtin_prefetch(next + at);
-        }
     }
 }
 
 static void join_origins(leati_join *join, const leati_block *block, int64_t begin, int64_t n,
                          leati_block *out) {
     const leat_buffer *owner = block->origins.owner;
-    if (owner == NULL || owner->num_holds != 1) {
+    if (owner == NULL || owner->num_holds != 1)
         return;
-    }
-    if (out->origins.data == NULL) {
+    if (out->origins.data == NULL)
         leati_reservoir_begin_origins(&join->columns, owner->holds[0], join->most, out);
-    }
     if (out->origins.data != NULL && out->origins.owner->holds[0] == owner->holds[0]) {
         copy_rows(&block->origins, begin, n, block->n, sizeof(int64_t),
                   out->origins.data + out->n * (int64_t)sizeof(int64_t), sizeof(int64_t));
@@ -80,25 +76,21 @@ static leat_status hold(leati_join *join, int c, leat_buffer *source, leat_buffe
     uint64_t key = ((uint64_t)(uintptr_t)source + (uint64_t)c) * 0x9E3779B97F4A7C15u;
     leati_join_source *entry = &join->held[key >> 58];
     bool known = entry->memory == source && entry->block == join->blocks && entry->column == c;
-    if (source == NULL || known) {
+    if (source == NULL || known)
         return LEAT_OK;
-    }
     leat_status status = leati_buffer_hold(to, source, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         *entry = (leati_join_source){source, join->blocks, c};
-    }
     return status;
 }
 
 static leat_status hold_rows(leati_join *join, int c, const leati_column *from, int64_t begin,
                              int64_t n, leat_buffer *to, leat_error *err) {
-    if (from->form != LEATI_TENSORS) {
+    if (from->form != LEATI_TENSORS)
         return hold(join, c, from->owner, to, err);
-    }
     leat_status status = LEAT_OK;
-    for (int64_t i = begin; i < begin + n && status == LEAT_OK; i++) {
+    for (int64_t i = begin; i < begin + n && status == LEAT_OK; i++)
         status = hold(join, c, from->tensors[i].owner, to, err);
-    }
     return status;
 }
 
@@ -108,9 +100,8 @@ static size_t text_bytes(const leati_join *join, const leati_block *block, int64
         if (holds_text(join, c)) {
             const leat_string *strings = leati_column_row(&block->columns[c], row);
             size_t values = join->columns.columns[c].row_bytes / sizeof(*strings);
-            for (size_t i = 0; i < values; i++) {
+            for (size_t i = 0; i < values; i++)
                 bytes += strings[i].size < LARGE ? strings[i].size : LARGE;
-            }
         }
     }
     return bytes;
@@ -148,13 +139,11 @@ leat_status leati_join_rows(leati_join *join, const leati_block *block, int64_t 
             continue;
         }
         leat_tensor *tensors = (leat_tensor *)(uintptr_t)to->tensors;
-        for (int64_t i = 0; i < rows; i++) {
+        for (int64_t i = 0; i < rows; i++)
             tensors[out->n + i] = leati_column_tensor(from, begin + i);
-        }
     }
-    if (block->origins.data != NULL) {
+    if (block->origins.data != NULL)
         join_origins(join, block, begin, rows, out);
-    }
     out->n += rows;
     return LEAT_OK;
 }

@@ -31,9 +31,8 @@ static leat_status make_source(int64_t first, int64_t n, size_t size, leati_bloc
     leat_status status = bytes == NULL || headers == NULL || numbers == NULL
                              ? LEAT_RESOURCE_EXHAUSTED
                              : leati_buffer_hold(headers, bytes, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_block_prepare(block, 2, err);
-    }
     if (status != LEAT_OK) {
         leat_buffer_unref(bytes);
         leat_buffer_unref(headers);
@@ -83,12 +82,10 @@ static leat_status in_turns(void *context, leat_error *err) {
     leati_block sources[SOURCES] = {{0}}, out = {0};
     leat_status status = open_join(&join, err), first = LEAT_OK;
     (void)context;
-    for (int s = 0; s < SOURCES && status == LEAT_OK; s++) {
+    for (int s = 0; s < SOURCES && status == LEAT_OK; s++)
         status = make_source(1000 * s, ROWS, 10, &sources[s], err);
-    }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_join_begin(&join, SOURCES * ROWS, &out, err);
-    }
     for (int64_t i = 0; i < SOURCES * ROWS && status == LEAT_OK; i++) {
         leat_status added = LEAT_RESOURCE_EXHAUSTED;
         for (int tries = 0; added != LEAT_OK; tries++) {
@@ -100,17 +97,15 @@ static leat_status in_turns(void *context, leat_error *err) {
             first = first != LEAT_OK ? first : added;
         }
     }
-    for (int s = 0; s < SOURCES; s++) {
+    for (int s = 0; s < SOURCES; s++)
         leati_block_fini(&sources[s]);
-    }
     if (status == LEAT_OK) {
         assert_int_equal(out.columns[0].form, LEATI_STRIDED);
         assert_int_equal(out.columns[0].owner->num_holds, SOURCES);
         assert_true(leati_join_full(&join, &out));
     }
-    for (int64_t i = 0; i < out.n; i++) {
+    for (int64_t i = 0; i < out.n; i++)
         check_row(&out, i, 1000 * (i % SOURCES) + i / SOURCES, 10);
-    }
     leati_block_fini(&out);
     leati_join_fini(&join);
     return status != LEAT_OK ? status : first;
@@ -135,21 +130,18 @@ static void many_sources(void **state) {
     leati_block sources[MANY] = {{0}}, out = {0};
     (void)state;
     assert_int_equal(open_join(&join, &err), LEAT_OK);
-    for (int s = 0; s < MANY; s++) {
+    for (int s = 0; s < MANY; s++)
         assert_int_equal(make_source(1000 * s, 2, 10, &sources[s], &err), LEAT_OK);
-    }
     for (int round = 0; round < 2; round++) { /* what one block holds, the next one does not */
         assert_int_equal(leati_join_begin(&join, MANY, &out, &err), LEAT_OK);
         for (int s = 0; s < MANY; s++) {
             int64_t n = 1;
             assert_int_equal(leati_join_rows(&join, &sources[s], round, &n, &out, &err), LEAT_OK);
         }
-        for (int s = 0; s < MANY && round == 1; s++) {
+        for (int s = 0; s < MANY && round == 1; s++)
             leati_block_fini(&sources[s]);
-        }
-        for (int s = 0; s < MANY; s++) {
+        for (int s = 0; s < MANY; s++)
             check_row(&out, s, 1000 * s + round, 10);
-        }
         leati_block_clear(&out);
     }
     leati_block_fini(&out);
@@ -168,9 +160,8 @@ static int64_t rows_until_full(size_t size, int64_t n) {
     assert_int_equal(leati_join_rows(&join, &source, 0, &rows, &out, &err), LEAT_OK);
     assert_int_equal(out.n, rows);
     assert_true(leati_join_full(&join, &out));
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < rows; i++)
         check_row(&out, i, i, size);
-    }
     leati_block_fini(&source);
     leati_block_fini(&out);
     leati_join_fini(&join);

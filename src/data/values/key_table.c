@@ -10,9 +10,8 @@
 /* Where a key is, or the free slot where it belongs. */
 static size_t slot_of(const leati_key_table *table, int64_t key) {
     size_t slot = (size_t)leati_hash(&key, sizeof(key), 0) & (table->room - 1);
-    while (table->slots[slot] != 0 && table->keys[table->slots[slot] - 1] != key) {
+    while (table->slots[slot] != 0 && table->keys[table->slots[slot] - 1] != key)
         slot = (slot + 1) & (table->room - 1);
-    }
     return slot;
 }
 
@@ -26,23 +25,19 @@ leat_status leati_key_table_reserve(leati_key_table *table, leat_error *err) {
                           UINT32_MAX - 1);
     }
     if (!leati_grow((void **)&table->keys, &table->capacity, table->count + 1,
-                    sizeof(*table->keys))) {
+                    sizeof(*table->keys)))
         return leati_no_memory(err);
-    }
-    if (2 * (table->count + 1) <= table->room) {
+    if (2 * (table->count + 1) <= table->room)
         return LEAT_OK;
-    }
     size_t room = table->room == 0 ? 64 : 2 * table->room;
     uint32_t *slots = leati_alloc_zero(room, sizeof(*slots));
-    if (slots == NULL) {
+    if (slots == NULL)
         return leati_no_memory(err);
-    }
     leati_free(table->slots);
     table->slots = slots;
     table->room = room;
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < table->count; i++)
         table->slots[slot_of(table, table->keys[i])] = (uint32_t)i + 1;
-    }
     return LEAT_OK;
 }
 
@@ -74,13 +69,11 @@ uint32_t *leati_key_table_sorted(const leati_key_table *table, leat_error *err) 
         leati_free(pairs);
         return NULL;
     }
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < table->count; i++)
         pairs[i] = (struct pair){.key = table->keys[i], .number = (uint32_t)i};
-    }
     qsort(pairs, table->count, sizeof(*pairs), compare);
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < table->count; i++)
         numbers[i] = pairs[i].number;
-    }
     leati_free(pairs);
     return numbers;
 }
@@ -91,9 +84,8 @@ int64_t leati_key_table_bytes(const leati_key_table *table) {
 
 void leati_key_table_clear(leati_key_table *table) {
     table->count = 0;
-    if (table->room > 0) {
+    if (table->room > 0)
         memset(table->slots, 0, table->room * sizeof(*table->slots));
-    }
 }
 
 void leati_key_table_fini(leati_key_table *table) {
@@ -104,9 +96,8 @@ void leati_key_table_fini(leati_key_table *table) {
 
 void leati_key_table_save(const leati_key_table *table, leati_writer *out) {
     leati_put_uint(out, table->count);
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < table->count; i++)
         leati_put_int(out, table->keys[i]);
-    }
 }
 
 leat_status leati_key_table_restore(leati_key_table *table, leati_reader *in, leat_error *err) {
@@ -119,9 +110,8 @@ leat_status leati_key_table_restore(leati_key_table *table, leati_reader *in, le
             status = leati_fail(err, LEAT_DATA_LOSS, "a saved table has the key %lld twice",
                                 (long long)key);
         }
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = leati_key_table_add(table, key, err);
-        }
     }
     return status;
 }

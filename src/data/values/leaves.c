@@ -52,9 +52,8 @@ leat_status leati_leaves_check_empty(const char *op, const leati_leaf *leaf, lea
     int levels = leat_spec_ragged_rank(leaf->spec);
     leat_spec_kind kind = leat_spec_get_kind(leaf->spec);
     bool inner = leat_spec_shape(leaf->spec).rank - (levels > 0 ? levels : 0) > 1;
-    if (kind != LEAT_SPEC_SPARSE && !(kind == LEAT_SPEC_RAGGED && inner)) {
+    if (kind != LEAT_SPEC_SPARSE && !(kind == LEAT_SPEC_RAGGED && inner))
         return LEAT_OK;
-    }
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "%s: component %d is %s: it has no batch without rows; leave sizes of 0 out",
                       op, leaf->first,

@@ -9,9 +9,8 @@ leat_status leati_reservoir_init(leati_reservoir *reservoir, const leat_spec *sp
     memset(reservoir, 0, sizeof(*reservoir));
     int count = leat_spec_num_components(spec);
     reservoir->columns = leati_alloc_zero((size_t)count, sizeof(*reservoir->columns));
-    if (reservoir->columns == NULL) {
+    if (reservoir->columns == NULL)
         return leati_no_memory(err);
-    }
     reservoir->num_columns = count;
     for (int c = 0; c < count; c++) {
         leati_reservoir_column *column = &reservoir->columns[c];
@@ -30,9 +29,8 @@ leat_status leati_reservoir_init(leati_reservoir *reservoir, const leat_spec *sp
 void leati_reservoir_clear(leati_reservoir *reservoir) {
     for (int c = 0; c < reservoir->num_columns; c++) {
         leati_reservoir_column *column = &reservoir->columns[c];
-        for (size_t i = 0; column->row_bytes == 0 && i < reservoir->size; i++) {
+        for (size_t i = 0; column->row_bytes == 0 && i < reservoir->size; i++)
             leat_tensor_unref(&column->tensors[i]);
-        }
     }
     reservoir->size = 0;
     reservoir->bytes = 0;
@@ -55,26 +53,22 @@ static leat_status grow_column(leati_reservoir_column *column, size_t capacity, 
     size_t row = column->row_bytes > 0 ? column->row_bytes : sizeof(leat_tensor);
     void *old = column->row_bytes > 0 ? (void *)column->data : (void *)column->tensors;
     void *memory = leati_alloc_resize(old, capacity, row);
-    if (memory == NULL) {
+    if (memory == NULL)
         return leati_no_memory(err);
-    }
-    if (column->row_bytes > 0) {
+    if (column->row_bytes > 0)
         column->data = memory;
-    } else {
+    else
         column->tensors = memory;
-    }
     return LEAT_OK;
 }
 
 /* Without memory the origins are forgotten. */
 static void grow_origins(leati_reservoir *reservoir, size_t capacity) {
-    if (reservoir->origins == NULL) {
+    if (reservoir->origins == NULL)
         return;
-    }
     int64_t *larger = leati_alloc_resize(reservoir->origins, capacity, sizeof(*larger));
-    if (larger == NULL) {
+    if (larger == NULL)
         leati_free(reservoir->origins);
-    }
     reservoir->origins = larger;
 }
 
@@ -86,23 +80,20 @@ leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n, leat_erro
     }
     if (needed > reservoir->capacity) {
         size_t capacity = reservoir->capacity < 16 ? 16 : reservoir->capacity;
-        while (capacity < needed) {
+        while (capacity < needed)
             capacity += capacity / 2;
-        }
         for (int c = 0; c < reservoir->num_columns; c++) {
             leat_status status = grow_column(&reservoir->columns[c], capacity, err);
-            if (status != LEAT_OK) {
+            if (status != LEAT_OK)
                 return status;
-            }
         }
         grow_origins(reservoir, capacity);
         reservoir->capacity = capacity;
     }
     for (int c = 0; c < reservoir->num_columns; c++) {
         leati_reservoir_column *column = &reservoir->columns[c];
-        if (column->row_bytes == 0 && n > 0) {
+        if (column->row_bytes == 0 && n > 0)
             memset(column->tensors + reservoir->size, 0, n * sizeof(leat_tensor));
-        }
     }
     reservoir->size = needed;
     return LEAT_OK;
@@ -116,9 +107,8 @@ static void put_origin(leati_reservoir *reservoir, size_t slot, const leati_bloc
     if (reservoir->origins == NULL) {
         reservoir->origins =
             paths == NULL ? NULL : leati_alloc_zero(reservoir->capacity, sizeof(int64_t));
-        if (reservoir->origins == NULL) {
+        if (reservoir->origins == NULL)
             return;
-        }
         leat_buffer_unref(reservoir->paths);
         reservoir->paths = leat_buffer_ref(paths);
     }
@@ -142,9 +132,8 @@ exchange_fixed(const leati_reservoir_column *column, const uint32_t *slots, int6
             memcpy(target, kept, bytes);
             target += to->stride;
         }
-        if (i < puts) {
+        if (i < puts)
             memcpy(kept, leati_column_row(from, next + i), bytes);
-        }
     }
 }
 
@@ -170,21 +159,18 @@ static void exchange_origins(leati_reservoir *reservoir, const uint32_t *slots, 
                              int64_t puts) {
     int64_t *target = out == NULL ? NULL : (int64_t *)(void *)out->origins.data;
     for (int64_t i = 0; i < n; i++) {
-        if (target != NULL && reservoir->origins != NULL) {
+        if (target != NULL && reservoir->origins != NULL)
             target[row + i] = reservoir->origins[slots[i]];
-        }
-        if (i < puts) {
+        if (i < puts)
             put_origin(reservoir, slots[i], in, next + i);
-        }
     }
 }
 
 void leati_reservoir_exchange(leati_reservoir *reservoir, const uint32_t *slots, int64_t n,
                               leati_block *out, int64_t row, const leati_block *in, int64_t next,
                               int64_t puts) {
-    if (reservoir->origins != NULL || (puts > 0 && in->origins.data != NULL)) {
+    if (reservoir->origins != NULL || (puts > 0 && in->origins.data != NULL))
         exchange_origins(reservoir, slots, n, out, row, in, next, puts);
-    }
     for (int c = 0; c < reservoir->num_columns; c++) {
         const leati_reservoir_column *column = &reservoir->columns[c];
         const leati_column *to = out == NULL ? NULL : &out->columns[c];
@@ -222,9 +208,8 @@ static leat_status begin_fixed(leati_reservoir *reservoir, int c, int64_t n, lea
         return LEAT_OK;
     }
     leat_buffer *buffer = leati_pools_take(&reservoir->pools, (size_t)n * column->row_bytes, err);
-    if (buffer == NULL) {
+    if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    }
     leati_column_strided(to, column->dtype, &column->shape, leat_buffer_data(buffer),
                          (int64_t)column->row_bytes, buffer);
     return LEAT_OK;
@@ -253,16 +238,14 @@ leat_status leati_reservoir_begin(leati_reservoir *reservoir, int64_t n, leati_b
             continue;
         }
         leat_buffer *buffer = leati_buffer_of_tensors(n, err);
-        if (buffer == NULL) {
+        if (buffer == NULL)
             status = LEAT_RESOURCE_EXHAUSTED;
-        } else {
+        else
             leati_column_tensors(&out->columns[c], column->dtype, buffer);
-        }
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         leati_block_clear(out);
-    } else if (reservoir->origins != NULL) {
+    else if (reservoir->origins != NULL)
         leati_reservoir_begin_origins(reservoir, reservoir->paths, n, out);
-    }
     return status;
 }

@@ -63,9 +63,8 @@ leati_reservoir_look(const leati_reservoir *reservoir, size_t slot) {
         const leati_reservoir_column *column = &reservoir->columns[c];
         if (column->row_bytes > 0) {
             const char *row = column->data + slot * column->row_bytes;
-            for (size_t at = 0; at < column->row_bytes && at < 256; at += 64) {
+            for (size_t at = 0; at < column->row_bytes && at < 256; at += 64)
                 __builtin_prefetch(row + at);
-            }
             __builtin_prefetch(row + column->row_bytes - 1);
         }
     }

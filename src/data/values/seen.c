@@ -31,9 +31,8 @@ static void put_key(leati_writer *out, const leati_column *column, int64_t row) 
 static void key_at(const leati_seen *seen, uint64_t place, const void **key, size_t *size) {
     leati_reader reader = {.data = seen->keys.data, .size = seen->keys.size, .at = place};
     *size = 0;
-    if (leati_get_bytes(&reader, key, size, NULL) != LEAT_OK) {
+    if (leati_get_bytes(&reader, key, size, NULL) != LEAT_OK)
         *key = "";
-    }
 }
 
 /* The slot of a key: where it is, or the free one where it belongs. */
@@ -43,22 +42,19 @@ static size_t slot_of(const leati_seen *seen, const void *key, size_t size) {
         const void *other = NULL;
         size_t other_size = 0;
         key_at(seen, seen->table[slot] - 1, &other, &other_size);
-        if (other_size == size && memcmp(other, key, size) == 0) {
+        if (other_size == size && memcmp(other, key, size) == 0)
             break;
-        }
     }
     return slot;
 }
 
 static leat_status grow(leati_seen *seen, leat_error *err) {
-    if (2 * (seen->count + 1) <= seen->room) {
+    if (2 * (seen->count + 1) <= seen->room)
         return LEAT_OK;
-    }
     leati_seen larger = {.keys = seen->keys, .room = seen->room == 0 ? 64 : 2 * seen->room};
     larger.table = leati_alloc_zero(larger.room, sizeof(*larger.table));
-    if (larger.table == NULL) {
+    if (larger.table == NULL)
         return leati_no_memory(err);
-    }
     for (size_t i = 0; i < seen->room; i++) {
         if (seen->table[i] != 0) {
             const void *key = NULL;
@@ -92,9 +88,8 @@ leat_status leati_seen_add(leati_seen *seen, const leati_column *column, int64_t
                            leat_error *err) {
     leati_writer key = {0};
     leat_status status = grow(seen, err);
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     size_t place = seen->keys.size;
     put_key(&key, column, row);
     leati_put_bytes(&seen->keys, key.data, key.size);
@@ -116,9 +111,8 @@ int64_t leati_seen_bytes(const leati_seen *seen) {
 void leati_seen_clear(leati_seen *seen) {
     seen->keys.size = 0;
     seen->count = 0;
-    if (seen->room > 0) {
+    if (seen->room > 0)
         memset(seen->table, 0, seen->room * sizeof(*seen->table));
-    }
 }
 
 void leati_seen_fini(leati_seen *seen) {
@@ -139,16 +133,14 @@ leat_status leati_seen_restore(leati_seen *seen, leati_reader *in, leat_error *e
         const void *key = NULL;
         size_t size = 0, place = seen->keys.size;
         status = leati_get_bytes(in, &key, &size, err);
-        if (status == LEAT_OK) {
+        if (status == LEAT_OK)
             status = grow(seen, err);
-        }
         if (status == LEAT_OK) {
             leati_put_bytes(&seen->keys, key, size);
             status = seen->keys.failed ? leati_no_memory(err) : LEAT_OK;
         }
-        if (status == LEAT_OK && !add_last(seen, place)) {
+        if (status == LEAT_OK && !add_last(seen, place))
             status = leati_fail(err, LEAT_DATA_LOSS, "a saved set has a member twice");
-        }
     }
     return status;
 }

@@ -14,9 +14,8 @@ leat_status leati_stacks_init(leati_stacks *stacks, const leat_spec *spec, leat_
 }
 
 void leati_stacks_clear(leati_stacks *stacks) {
-    for (size_t i = 0; i < stacks->count * (size_t)stacks->parts; i++) {
+    for (size_t i = 0; i < stacks->count * (size_t)stacks->parts; i++)
         leat_tensor_unref(&stacks->values[i]);
-    }
     stacks->count = 0;
 }
 
@@ -30,19 +29,16 @@ void leati_stacks_fini(leati_stacks *stacks) {
 leat_status leati_stacks_add(leati_stacks *stacks, const leati_block *block, int64_t begin,
                              int64_t n, leat_error *err) {
     size_t parts = (size_t)stacks->parts, needed = (stacks->count + (size_t)n) * parts;
-    if (parts == 0) {
+    if (parts == 0)
         return LEAT_OK;
-    }
-    if (!leati_grow((void **)&stacks->values, &stacks->capacity, needed, sizeof(leat_tensor))) {
+    if (!leati_grow((void **)&stacks->values, &stacks->capacity, needed, sizeof(leat_tensor)))
         return leati_no_memory(err);
-    }
     leat_tensor *to = &stacks->values[stacks->count * parts];
     for (int64_t i = begin; i < begin + n; i++) {
         for (int l = 0; l < stacks->leaves.count; l++) {
             const leati_leaf *leaf = &stacks->leaves.items[l];
-            for (int p = 0; p < leaf->count && leati_spec_is_composite(leaf->spec); p++) {
+            for (int p = 0; p < leaf->count && leati_spec_is_composite(leaf->spec); p++)
                 *to++ = leati_column_tensor(&block->columns[leaf->first + p], i);
-            }
         }
     }
     stacks->count += (size_t)n;
@@ -59,9 +55,8 @@ static int stacked_parts(const leati_leaf *leaf) {
 
 int leati_stacks_columns(const leati_stacks *stacks, int leaf) {
     int columns = 0;
-    for (int l = 0; l < leaf; l++) {
+    for (int l = 0; l < leaf; l++)
         columns += stacked_parts(&stacks->leaves.items[l]);
-    }
     return columns;
 }
 
@@ -70,9 +65,8 @@ leat_status leati_stacks_put(const leati_stacks *stacks, int leaf, leati_block *
     const leati_leaf *items = stacks->leaves.items;
     leat_tensor stack[LEATI_MAX_PARTS] = {0};
     int before = 0, first = leati_stacks_columns(stacks, leaf);
-    for (int l = 0; l < leaf; l++) {
+    for (int l = 0; l < leaf; l++)
         before += leati_spec_is_composite(items[l].spec) ? items[l].count : 0;
-    }
     leat_status status = leati_composite_stack(items[leaf].spec, &stacks->values[before],
                                                stacks->parts, (int64_t)stacks->count, stack, err);
     if (status != LEAT_OK) {

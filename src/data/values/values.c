@@ -31,22 +31,19 @@ static leat_status put_dataset(leati_writer *out, const leat_object *object, lea
 static leat_status put_datasets(leati_writer *out, leat_object *const *objects, int64_t count,
                                 leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int64_t i = 0; i < count && status == LEAT_OK; i++) {
+    for (int64_t i = 0; i < count && status == LEAT_OK; i++)
         status = put_dataset(out, objects[i], err);
-    }
     return status;
 }
 
 static leat_status put_values(leati_writer *out, leat_dtype dtype, const void *data, int64_t count,
                               leat_error *err) {
-    if (dtype == LEAT_OBJECT) {
+    if (dtype == LEAT_OBJECT)
         return put_datasets(out, data, count, err);
-    }
     if (dtype == LEAT_STRING) {
         const leat_string *strings = data;
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count; i++)
             leati_put_bytes(out, strings[i].data, strings[i].size);
-        }
     } else {
         leati_put_bytes(out, data, (size_t)count * leat_dtype_size(dtype));
     }
@@ -57,9 +54,8 @@ leat_status leati_values_put_tensor(leati_writer *out, const leat_tensor *tensor
     const char *name = leat_dtype_name(tensor->dtype);
     leati_put_bytes(out, name, strlen(name));
     leati_put_uint(out, (uint64_t)tensor->rank);
-    for (int i = 0; i < tensor->rank; i++) {
+    for (int i = 0; i < tensor->rank; i++)
         leati_put_int(out, tensor->dims[i]);
-    }
     return put_values(out, tensor->dtype, tensor->data, leat_tensor_count(tensor), err);
 }
 
@@ -71,18 +67,16 @@ static leat_status get_strings(leati_reader *in, leat_shape shape, int64_t count
                           (long long)count, in->size - in->at);
     }
     leat_string *strings = leati_alloc((size_t)count, sizeof(*strings));
-    if (strings == NULL) {
+    if (strings == NULL)
         return leati_no_memory(err);
-    }
     leat_status status = LEAT_OK;
     for (int64_t i = 0; i < count && status == LEAT_OK; i++) {
         const void *bytes = NULL;
         status = leati_get_bytes(in, &bytes, &strings[i].size, err);
         strings[i].data = bytes;
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leat_tensor_copy_of(LEAT_STRING, shape, strings, out, err);
-    }
     leati_free(strings);
     return status;
 }
@@ -92,12 +86,10 @@ leat_status leati_values_get_tensor(leati_reader *in, leat_tensor *out, leat_err
     size_t size = 0;
     uint64_t rank = 0;
     leat_status status = leati_get_bytes(in, &name, &size, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &rank, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     char text[32] = {0};
     memcpy(text, name, size < sizeof(text) - 1 ? size : sizeof(text) - 1);
     leat_dtype dtype = leat_dtype_from_name(text);
@@ -115,12 +107,10 @@ leat_status leati_values_get_tensor(leati_reader *in, leat_tensor *out, leat_err
                                 (long long)shape.dims[i]);
         }
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
-    if (dtype == LEAT_STRING) {
+    if (dtype == LEAT_STRING)
         return get_strings(in, shape, (int64_t)count, out, err);
-    }
     status = leati_get_bytes(in, &bytes, &size, err);
     if (status == LEAT_OK && (count > SIZE_MAX / 16 || size != count * leat_dtype_size(dtype))) {
         status = leati_fail(err, LEAT_DATA_LOSS, "a saved tensor of %zu values in %zu bytes", count,
@@ -138,9 +128,8 @@ leat_status leati_values_put_block(leati_writer *out, const leati_block *block, 
             leat_tensor row = leati_column_tensor(&block->columns[c], i);
             leat_status status = leati_values_put_tensor(out, &row, err);
             leat_tensor_unref(&row);
-            if (status != LEAT_OK) {
+            if (status != LEAT_OK)
                 return status;
-            }
         }
     }
     return out->failed ? leati_no_memory(err) : LEAT_OK;
@@ -153,23 +142,20 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
     size_t size = 0;
     uint64_t rank = 0, form = 0;
     leat_status status = leati_get_bytes(in, &name, &size, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &rank, err);
-    }
     if (status == LEAT_OK && (element == NULL || rank != 0)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "a saved dataset of rank %llu; expected 0",
                             (unsigned long long)rank);
     }
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &form, err);
-    }
     if (status == LEAT_OK && form >= NUM_FORMS) {
         status = leati_fail(err, LEAT_DATA_LOSS, "a saved dataset of form %llu; there are %d",
                             (unsigned long long)form, NUM_FORMS);
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     leat_error local = {0};
     leat_dataset *dataset = forms[form]->get(in, element, &local);
     status = dataset == NULL ? leati_error_pass(err, &local)
@@ -192,12 +178,10 @@ leat_status leati_values_get_block(leati_reader *in, const leat_spec *spec, leat
     int64_t n = 0;
     uint64_t columns = 0;
     leat_status status = leati_get_int(in, &n, err);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         status = leati_get_uint(in, &columns, err);
-    }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         return status;
-    }
     int expected = leat_spec_num_components(spec);
     if (n < 0 || (uint64_t)n > in->size - in->at || (n > 0 && columns != (uint64_t)expected)) {
         return leati_fail(err, LEAT_DATA_LOSS,
@@ -212,9 +196,8 @@ leat_status leati_values_get_block(leati_reader *in, const leat_spec *spec, leat
             break;
         }
         leat_tensor *rows = leat_buffer_data(buffer);
-        for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
+        for (int64_t i = 0; i < n && status == LEAT_OK; i++)
             status = leati_values_get_component(in, spec, c, &rows[i], err);
-        }
         leati_column_tensors(&out->columns[c], leat_spec_component_dtype(spec, c), buffer);
     }
     if (status != LEAT_OK) {
@@ -233,9 +216,8 @@ static leat_status get_text(leati_reader *in, char *text, size_t room, leat_erro
     const void *bytes = NULL;
     size_t size = 0;
     leat_status status = leati_get_bytes(in, &bytes, &size, err);
-    if (status == LEAT_OK && (size >= room || memchr(bytes, 0, size) != NULL)) {
+    if (status == LEAT_OK && (size >= room || memchr(bytes, 0, size) != NULL))
         status = leati_fail(err, LEAT_DATA_LOSS, "a saved error with a text of %zu bytes", size);
-    }
     if (status == LEAT_OK) {
         memcpy(text, bytes, size);
         text[size] = '\0';

@@ -22,11 +22,9 @@ static const launcher launchers[] = {
 };
 
 static const launcher *find_launcher(void) {
-    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
-        if (getenv(launchers[i].rank) != NULL && getenv(launchers[i].size) != NULL) {
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++)
+        if (getenv(launchers[i].rank) != NULL && getenv(launchers[i].size) != NULL)
             return &launchers[i];
-        }
-    }
     return NULL;
 }
 
@@ -45,13 +43,11 @@ static json_t *read_variables(leat_error *err) {
         return NULL;
     }
     if (leati_cluster_resolver_number(found->rank, &rank, err) != LEAT_OK ||
-        leati_cluster_resolver_number(found->size, &size, err) != LEAT_OK) {
+        leati_cluster_resolver_number(found->size, &size, err) != LEAT_OK)
         return NULL;
-    }
     if (host != NULL) {
-        if (leati_cluster_resolver_number("MASTER_PORT", &port, err) != LEAT_OK) {
+        if (leati_cluster_resolver_number("MASTER_PORT", &port, err) != LEAT_OK)
             return NULL;
-        }
     } else if (leati_cluster_resolver_number(found->local_size, &local, NULL) == LEAT_OK &&
                local == size) {
         host = "127.0.0.1";

@@ -47,22 +47,18 @@ static leat_status add_ranges(json_t *hosts, const char *prefix, const char *ran
         char *after = NULL;
         size_t digits = strspn(at, "0123456789");
         long first = strtol(at, &after, 10), last = first;
-        if (digits == 0 || digits > MOST_DIGITS) {
+        if (digits == 0 || digits > MOST_DIGITS)
             return bad_list(ranges, err);
-        }
         if (*after == '-') {
             size_t more = strspn(after + 1, "0123456789");
             last = strtol(after + 1, &after, 10);
-            if (more == 0 || more > MOST_DIGITS || last < first) {
+            if (more == 0 || more > MOST_DIGITS || last < first)
                 return bad_list(ranges, err);
-            }
         }
-        if (after < end && *after != ',') {
+        if (after < end && *after != ',')
             return bad_list(ranges, err);
-        }
-        for (long n = first; n <= last && status == LEAT_OK; n++) {
+        for (long n = first; n <= last && status == LEAT_OK; n++)
             status = add_numbered(hosts, prefix, n, (int)digits, rest, size, err);
-        }
         at = after + 1;
     }
     return status;
@@ -72,17 +68,15 @@ static leat_status add_ranges(json_t *hosts, const char *prefix, const char *ran
 static leat_status add_hosts(json_t *hosts, const char *prefix, const char *rest, size_t size,
                              leat_error *err) {
     const char *open = memchr(rest, '[', size);
-    if (json_array_size(hosts) >= LEATI_MOST_WORKERS) {
+    if (json_array_size(hosts) >= LEATI_MOST_WORKERS)
         return bad_list(prefix, err);
-    }
     leati_text text = {0};
     leati_text_addf(&text, "%s%.*s", prefix, (int)(open == NULL ? size : (size_t)(open - rest)),
                     rest);
     leat_status status = text.failed ? leati_no_memory(err) : LEAT_OK;
     if (status == LEAT_OK && open == NULL) {
-        if (json_array_append_new(hosts, json_string(text.data)) != 0) {
+        if (json_array_append_new(hosts, json_string(text.data)) != 0)
             status = leati_no_memory(err);
-        }
     } else if (status == LEAT_OK) {
         const char *close = memchr(open, ']', size - (size_t)(open - rest));
         status = close == NULL ? bad_list(rest, err)
@@ -100,9 +94,8 @@ static json_t *expand_hosts(const char *list, leat_error *err) {
     const char *at = list;
     while (*at != '\0' && status == LEAT_OK) {
         size_t size = 0;
-        for (int depth = 0; at[size] != '\0' && (depth > 0 || at[size] != ','); size++) {
+        for (int depth = 0; at[size] != '\0' && (depth > 0 || at[size] != ','); size++)
             depth += (at[size] == '[') - (at[size] == ']');
-        }
         status = size == 0 ? bad_list(list, err) : add_hosts(hosts, "", at, size, err);
         at += size + (at[size] == ',');
     }
@@ -140,9 +133,8 @@ static json_t *place_tasks(const json_t *hosts, const char *counts, leat_error *
         }
         at = after + (good && *after == ',');
     }
-    if (good && host == json_array_size(hosts) && memory) {
+    if (good && host == json_array_size(hosts) && memory)
         return addresses;
-    }
     json_decref(addresses);
     if (!memory) {
         leati_no_memory(err);
@@ -164,9 +156,8 @@ static json_t *read_variables(leat_error *err) {
                    list == NULL ? "SLURM_STEP_NODELIST" : "SLURM_STEP_TASKS_PER_NODE");
         return NULL;
     }
-    if (leati_cluster_resolver_number("SLURM_PROCID", &index, err) != LEAT_OK) {
+    if (leati_cluster_resolver_number("SLURM_PROCID", &index, err) != LEAT_OK)
         return NULL;
-    }
     json_t *hosts = expand_hosts(list, err);
     json_t *addresses = hosts == NULL ? NULL : place_tasks(hosts, counts, err);
     json_decref(hosts);

@@ -18,17 +18,15 @@ static json_t *read_variables(leat_error *err) {
     const char *host = getenv("MASTER_ADDR"), *agent = getenv("TORCHELASTIC_USE_AGENT_STORE");
     if (leati_cluster_resolver_number("RANK", &rank, err) != LEAT_OK ||
         leati_cluster_resolver_number("WORLD_SIZE", &size, err) != LEAT_OK ||
-        leati_cluster_resolver_number("MASTER_PORT", &port, err) != LEAT_OK) {
+        leati_cluster_resolver_number("MASTER_PORT", &port, err) != LEAT_OK)
         return NULL;
-    }
     if (host == NULL) {
         leati_fail(err, LEAT_NOT_FOUND,
                    "the environment has no MASTER_ADDR; torchrun sets it to the host of rank 0");
         return NULL;
     }
-    if (agent != NULL && (strcmp(agent, "True") == 0 || strcmp(agent, "1") == 0)) {
+    if (agent != NULL && (strcmp(agent, "True") == 0 || strcmp(agent, "1") == 0))
         port++;
-    }
     json_t *addresses = leati_cluster_resolver_meet_at(host, port, size, err);
     return addresses == NULL ? NULL : leati_cluster_resolver_workers(addresses, rank, err);
 }

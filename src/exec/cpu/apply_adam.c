@@ -28,7 +28,7 @@ static void update_piece(void *data, int64_t piece) {
 static float *copy_of(const leati_cpu_step *step, const leat_object *object, leat_error *err) {
     const leat_variable *variable = (const leat_variable *)object;
     const leat_buffer *buffer = leati_cpu_copy_of(step, variable, err);
-    return buffer ? buffer->data : NULL;
+    return buffer != NULL ? buffer->data : NULL;
 }
 
 static leat_status apply_adam_run(leati_cpu_step *step, leati_cpu_task *task, leat_error *err) {
@@ -41,10 +41,10 @@ static leat_status apply_adam_run(leati_cpu_step *step, leati_cpu_task *task, le
                            .m = copy_of(step, args->slots[0], err),
                            .v = copy_of(step, args->slots[1], err),
                            .count = leati_shape_count(&variable->shape)};
-    if (!run.variable || !run.m || !run.v)
+    if (run.variable == NULL || run.m == NULL || run.v == NULL)
         return LEAT_FAILED_PRECONDITION;
     leat_status status = leati_adam_check_step(number, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     run.adam = leati_adam_float_of(args, rate, number);
     leati_cpu_share(task->threads, (run.count + PIECE - 1) / PIECE, update_piece, &run);

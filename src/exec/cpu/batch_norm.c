@@ -18,7 +18,7 @@ leat_status leati_batch_norm_task_init(leati_cpu_build *build, leati_cpu_task *t
     const leati_simple_value *x = leati_cpu_value_of(build, norm->x);
     int64_t channels = x->type->shape.dims[x->type->shape.rank - 1];
     const double *epsilon = leati_cpu_attr_float(task->node, "epsilon");
-    norm->epsilon = epsilon ? *epsilon : 0;
+    norm->epsilon = epsilon != NULL ? *epsilon : 0;
     norm->cut = leati_batch_norm_cut_of(x->count / channels, channels);
     norm->loops = leati_batch_norm_loops_at(0);
     size_t chunks = (size_t)norm->cut.chunks, wide = 2 * chunks * sizeof(double);
@@ -117,7 +117,7 @@ static void write_result(void *data, int64_t piece) {
     chunk.rows = leati_batch_norm_chunk(&run->norm->cut, run->norm->cut.chunks - 1 - piece, &first);
     chunk.x += first * channels;
     chunk.y += first * channels;
-    if (chunk.more)
+    if (chunk.more != NULL)
         chunk.more += first * channels;
     run->norm->loops->forward(&chunk);
 }
@@ -179,7 +179,7 @@ static leat_status batch_norm_plan(leati_cpu_build *build, leati_cpu_task *task,
     if (x->type->dtype != LEAT_FLOAT32 || x->count < 1)
         return LEAT_OK;
     leati_norm_task *norm = leati_alloc_zero(1, sizeof *norm);
-    if (!norm)
+    if (norm == NULL)
         return leati_no_memory(err);
     *norm = (leati_norm_task){.x = node->inputs[0],
                               .gamma = node->inputs[1],

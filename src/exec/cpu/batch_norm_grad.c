@@ -29,11 +29,11 @@ static leati_norm_rows part_of(const leati_norm_rows *all, int64_t first, int64_
     part.x += at;
     part.gradient += at;
     part.y += at;
-    if (part.more)
+    if (part.more != NULL)
         part.more += at;
-    if (part.features)
+    if (part.features != NULL)
         part.features += at;
-    if (part.kept)
+    if (part.kept != NULL)
         part.kept += at;
     return part;
 }
@@ -85,7 +85,7 @@ static void write_result(void *data, int64_t piece) {
     int64_t rows =
         leati_batch_norm_chunk(&run->norm->cut, run->norm->cut.chunks - 1 - piece, &first);
     leati_norm_rows part = part_of(&run->all, first, rows);
-    if (part.kept) { /* it is the gradient that counts */
+    if (part.kept != NULL) { /* it is the gradient that counts */
         part.gradient = part.kept;
         part.more = part.features = NULL;
         part.again = false;
@@ -159,7 +159,7 @@ static void find_before(leati_cpu_build *build, leati_cpu_task *task, leati_norm
     int32_t gradient = norm->gradient;
     int32_t mask = leati_cpu_maker(build, gradient, &leati_tensor_op_relu_grad);
     const leati_simple_node *node = mask >= 0 ? leati_cpu_node(build, mask) : NULL;
-    if (node && leati_cpu_same_shape(build, node->inputs[0], gradient) &&
+    if (node != NULL && leati_cpu_same_shape(build, node->inputs[0], gradient) &&
         leati_cpu_same_shape(build, node->inputs[1], gradient) &&
         others_ready(build, task->node, node)) {
         norm->features = node->inputs[1];
@@ -173,7 +173,7 @@ static void find_before(leati_cpu_build *build, leati_cpu_task *task, leati_norm
 /* Need the features not be read, because batch_norm's own ReLU made them? */
 static void find_forward(leati_cpu_build *build, leati_norm_task *norm) {
     const leati_cpu_task *task = leati_cpu_task_of(build, norm->mean);
-    if (norm->features < 0 || !task || task->kernel != &leati_cpu_kernel_batch_norm)
+    if (norm->features < 0 || task == NULL || task->kernel != &leati_cpu_kernel_batch_norm)
         return;
     const leati_norm_task *forward = task->state;
     if (!forward->relu || forward->more >= 0 || forward->result != norm->features ||
@@ -188,7 +188,7 @@ static void find_forward(leati_cpu_build *build, leati_norm_task *norm) {
 static leat_status plan_operands(leati_cpu_build *build, leati_cpu_task *task,
                                  leati_norm_task *norm, leat_error *err) {
     leat_status status = leati_batch_norm_task_init(build, task, norm, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     find_before(build, task, norm);
     find_forward(build, norm);
@@ -209,7 +209,7 @@ static leat_status batch_norm_grad_plan(leati_cpu_build *build, leati_cpu_task *
     if (x->type->dtype != LEAT_FLOAT32 || x->count < 1)
         return LEAT_OK;
     leati_norm_task *norm = leati_alloc_zero(1, sizeof *norm);
-    if (!norm)
+    if (norm == NULL)
         return leati_no_memory(err);
     *norm = (leati_norm_task){.x = node->inputs[1],
                               .gamma = node->inputs[2],

@@ -195,6 +195,6 @@ void leati_batch_norm_factor(const float *gamma, const float *beta, const float 
                              float *offset) {
     for (int64_t c = 0; c < channels; c++)
         factor[c] = (float)((double)gamma[c] / sqrt((double)variance[c] + epsilon));
-    for (int64_t c = 0; c < channels && beta; c++)
+    for (int64_t c = 0; c < channels && beta != NULL; c++)
         offset[c] = beta[c] - mean[c] * factor[c];
 }

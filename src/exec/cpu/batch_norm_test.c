@@ -79,8 +79,8 @@ static void run_step(leat_function *function, const leat_tensor *inputs, int thr
     leati_run_args args = {inputs, 4, outputs, RESULTS, &context, false};
     leati_device *device = leati_device_cpu_new(0, threads, -1, &err);
     assert_non_null(device);
-    if (device->ops->compile(device, function, &context, &step, &err) ||
-        device->ops->run(step, &args, &err))
+    if (device->ops->compile(device, function, &context, &step, &err) != LEAT_OK ||
+        device->ops->run(step, &args, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     device->ops->explain(step, text, size);
     device->ops->release(step);
@@ -107,7 +107,7 @@ static void check_shape(leat_shape shape) {
                              numbers(vector, &seed, 1.5f), numbers(vector, &seed, 0)};
     leat_tensor found[RESULTS], again[RESULTS], expected[RESULTS];
     leat_function *function = blocks(shape, &err);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     char text[8192];
     assert_int_equal(leati_interpret(function, inputs, NULL, expected, &err), LEAT_OK);
@@ -116,7 +116,7 @@ static void check_shape(leat_shape shape) {
     static const char *const slow[] = {"batch_norm plain", "batch_norm_grad plain", "relu plain",
                                        "relu_grad plain"};
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
-        if (strstr(text, slow[i]))
+        if (strstr(text, slow[i]) != NULL)
             fail_msg("%s in\n%s", slow[i], text);
     for (int i = 0; i < RESULTS; i++) {
         assert_close(&found[i], &expected[i], i);
@@ -172,7 +172,7 @@ static void test_loops(void **state) {
     (void)state;
     enum { N = 5, C = 37 };
     const leati_norm_loops *best = leati_batch_norm_loops_at(0), *last = best;
-    for (int i = 0; leati_batch_norm_loops_at(i); i++)
+    for (int i = 0; leati_batch_norm_loops_at(i) != NULL; i++)
         last = leati_batch_norm_loops_at(i);
     assert_string_equal(last->name, "plain");
     uint32_t seed = 3;
@@ -183,7 +183,7 @@ static void test_loops(void **state) {
         for (int k = 0; k < C; k++)
             vectors[i][k] = uniform(&seed);
     }
-    for (int set = 0; leati_batch_norm_loops_at(set); set++)
+    for (int set = 0; leati_batch_norm_loops_at(set) != NULL; set++)
         for (int kind = 0; kind < 12; kind++) {
             memset(out, 0, sizeof out);
             for (int k = 0; k < 2; k++) {

@@ -129,14 +129,14 @@ bool leati_cpu_output(leati_cpu_task *task, int32_t v) {
 /* The storage of an attribute; NULL where the operation has none of that name and type. */
 static const void *attribute(const leati_simple_node *node, const char *name, leati_row_type type) {
     const leati_row *rows = node->source->op->rows;
-    const leati_row *row = rows ? leati_rows_find(rows, name) : NULL;
-    return row && row->type == type ? (const char *)node->source->args + row->offset : NULL;
+    const leati_row *row = rows != NULL ? leati_rows_find(rows, name) : NULL;
+    return row != NULL && row->type == type ? (const char *)node->source->args + row->offset : NULL;
 }
 
 int64_t leati_cpu_attr_int(const leati_simple_node *node, const char *name, int64_t fallback) {
     const int64_t *number = attribute(node, name, LEATI_ROW_INT);
     const bool *flag = attribute(node, name, LEATI_ROW_BOOL);
-    return number ? *number : flag ? *flag : fallback;
+    return number != NULL ? *number : flag != NULL ? *flag : fallback;
 }
 
 const double *leati_cpu_attr_float(const leati_simple_node *node, const char *name) {

@@ -32,7 +32,7 @@ static void read_process(void) {
     if (sched_getaffinity(0, sizeof process_mask, &process_mask) != 0)
         CPU_ZERO(&process_mask);
     const char *kernels = getenv("LEAT_CPU_KERNELS");
-    plain_by_environment = kernels && strcmp(kernels, "plain") == 0;
+    plain_by_environment = kernels != NULL && strcmp(kernels, "plain") == 0;
 }
 
 void leati_device_cpu_use_plain_kernels(bool plain) {
@@ -100,7 +100,7 @@ static leat_status cpu_alloc(leati_device *device, size_t size, leat_buffer **ou
                              leat_error *err) {
     (void)device;
     *out = leat_buffer_new(size, err);
-    return *out ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+    return *out != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
 }
 
 static leat_status cpu_upload(leati_device *device, const void *host, leat_buffer *to, size_t size,
@@ -142,7 +142,7 @@ leati_device *leati_device_cpu_new(int index, int num_threads, int first_core, l
         return NULL;
     }
     cpu_device *device = leati_alloc_zero(1, sizeof *device);
-    if (!device) {
+    if (device == NULL) {
         leati_no_memory(err);
         return NULL;
     }

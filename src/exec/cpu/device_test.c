@@ -23,7 +23,7 @@ static const leati_call_context alone = {.num_replicas = 1};
 static leat_function *trace_one(leat_tracer tracer, void *context, leat_dtype dtype,
                                 leat_shape shape, leat_error *err) {
     leat_spec *spec = leat_spec_tensor(dtype, shape, err);
-    leat_function *function = spec ? LEAT_TRACE(tracer, context, spec, err) : NULL;
+    leat_function *function = spec != NULL ? LEAT_TRACE(tracer, context, spec, err) : NULL;
     leat_spec_unref(spec);
     return function;
 }
@@ -40,7 +40,8 @@ static void machine_init(struct machine *m, leat_tracer tracer, void *context, l
     *m = (struct machine){0};
     m->device = leati_device_cpu_new(0, threads, -1, &m->err);
     m->function = trace_one(tracer, context, dtype, shape, &m->err);
-    if (!m->function || m->device->ops->compile(m->device, m->function, &alone, &m->step, &m->err))
+    if (m->function == NULL ||
+        m->device->ops->compile(m->device, m->function, &alone, &m->step, &m->err) != LEAT_OK)
         fail_msg("%s", m->err.text);
 }
 
@@ -228,9 +229,9 @@ static void *run_replica(void *context) {
         .replica = replica->number, .num_replicas = 2, .collective = replica->collective};
     leati_run_args args = {&input, 1, outputs, 2, &where, false};
     replica->status = device->ops->compile(device, replica->function, &where, &step, &replica->err);
-    if (!replica->status)
+    if (replica->status == LEAT_OK)
         replica->status = device->ops->run(step, &args, &replica->err);
-    for (int i = 0; !replica->status && i < 2; i++) {
+    for (int i = 0; replica->status == LEAT_OK && i < 2; i++) {
         replica->results[i] = float_at(&outputs[i], 0);
         leat_tensor_unref(&outputs[i]);
     }
@@ -256,7 +257,7 @@ static void test_two_replicas(void **state) {
     }
     for (int i = 0; i < 2; i++) {
         pthread_join(threads[i], NULL);
-        if (replicas[i].status)
+        if (replicas[i].status != LEAT_OK)
             fail_msg("%s", replicas[i].err.text);
         assert_true(replicas[i].results[0] == 1.5f && replicas[i].results[1] == 2.5f);
         assert_int_equal(replicas[i].cores, 1);
@@ -404,14 +405,14 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     static const float picture[2 * 6 * 6];
     leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 6, 6, 1), picture), output;
     leati_device *device = leati_device_cpu_new(0, 1, -1, err);
-    if (!device)
+    if (device == NULL)
         return torture_code(err);
     leati_executable *step = NULL;
     leati_run_args args = {&input, 1, &output, 1, &alone, false};
     leat_status status = device->ops->compile(device, context, &alone, &step, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = device->ops->run(step, &args, err);
-    if (!status)
+    if (status == LEAT_OK)
         leat_tensor_unref(&output);
     device->ops->release(step);
     device->ops->close(device);

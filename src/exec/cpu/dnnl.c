@@ -72,7 +72,7 @@ int leati_cpu_set_threads(int count) {
 }
 
 void leati_cpu_stream_free(void *stream) {
-    if (stream)
+    if (stream != NULL)
         (void)dnnl_stream_destroy(stream);
 }
 
@@ -89,7 +89,7 @@ leat_status leati_dnnl_check(dnnl_status_t status, const char *what, leat_error 
 }
 
 static leat_status open_stream(leati_cpu_step *step, leat_error *err) {
-    if (step->stream)
+    if (step->stream != NULL)
         return LEAT_OK;
     dnnl_stream_t stream = NULL;
     leat_status status = leati_dnnl_check(
@@ -112,10 +112,10 @@ static leat_status make_attributes(bool relu, dnnl_primitive_attr_t *out, leat_e
             status = dnnl_post_ops_append_eltwise(after, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
         if (!status)
             status = dnnl_primitive_attr_set_post_ops(attributes, after);
-        if (after)
+        if (after != NULL)
             (void)dnnl_post_ops_destroy(after);
     }
-    if (status && attributes)
+    if (status && attributes != NULL)
         (void)dnnl_primitive_attr_destroy(attributes);
     else
         *out = attributes;
@@ -126,7 +126,7 @@ static const char *name_of(const leati_dnnl_op *op) {
     const char *name = NULL;
     if (dnnl_primitive_desc_query(op->desc, dnnl_query_impl_info_str, 0, &name) != dnnl_success)
         name = NULL;
-    return name ? name : "?";
+    return name != NULL ? name : "?";
 }
 
 /* oneDNN's generators of code end the process where there is no memory for it, so room for what
@@ -146,11 +146,11 @@ leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation,
     *refused = false;
     dnnl_primitive_attr_t attributes = NULL;
     leat_status status = check_room(err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     pthread_once(&once, make_engine);
     status = make_attributes(relu, &attributes, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     dnnl_status_t made = dnnl_primitive_desc_create(&op->desc, operation, attributes, engine, hint);
     (void)dnnl_primitive_attr_destroy(attributes);
@@ -159,7 +159,7 @@ leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation,
         return LEAT_OK;
     }
     status = leati_dnnl_check(made, "describe a primitive", err);
-    if (!status && strncmp(name_of(op), "ref", 3) == 0) {
+    if (status == LEAT_OK && strncmp(name_of(op), "ref", 3) == 0) {
         leati_log_once(&logged, LEAT_LOG_INFO,
                        "oneDNN has only its reference implementation (%s) for some operation on "
                        "this machine; leat uses its plain kernels there",
@@ -168,10 +168,10 @@ leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation,
         leati_dnnl_fini(op);
         return LEAT_OK;
     }
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_check(dnnl_primitive_create(&op->primitive, op->desc),
                                   "make a primitive", err);
-    if (status)
+    if (status != LEAT_OK)
         leati_dnnl_fini(op);
     return status;
 }
@@ -179,9 +179,9 @@ leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation,
 void leati_dnnl_fini(leati_dnnl_op *op) {
     for (int i = 0; i < op->count; i++)
         (void)dnnl_memory_destroy(op->args[i].memory);
-    if (op->primitive)
+    if (op->primitive != NULL)
         (void)dnnl_primitive_destroy(op->primitive);
-    if (op->desc)
+    if (op->desc != NULL)
         (void)dnnl_primitive_desc_destroy(op->desc);
     *op = (leati_dnnl_op){0};
 }
@@ -189,7 +189,7 @@ void leati_dnnl_fini(leati_dnnl_op *op) {
 leat_status leati_dnnl_start(leati_cpu_task *task, const leati_cpu_kernel *kernel,
                              leati_dnnl_op *main, leati_dnnl_state **out, leat_error *err) {
     leati_dnnl_state *state = leati_alloc_zero(1, sizeof *state);
-    if (!state) {
+    if (state == NULL) {
         leati_dnnl_fini(main);
         return leati_no_memory(err);
     }
@@ -206,9 +206,9 @@ leat_status leati_dnnl_task_run(leati_cpu_step *step, leati_cpu_task *task, leat
     leati_dnnl_state *state = task->state;
     int threads = leati_cpu_set_threads(task->threads);
     leat_status status = leati_dnnl_run(step, &state->before, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_run(step, &state->main, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_run(step, &state->after, err);
     (void)leati_cpu_set_threads(threads);
     return status;
@@ -234,7 +234,7 @@ leat_status leati_dnnl_bind(leati_dnnl_op *op, int argument, const dnnl_memory_d
     dnnl_memory_t memory = NULL;
     leat_status status = leati_dnnl_check(
         dnnl_memory_create(&memory, layout, engine, DNNL_MEMORY_NONE), "describe memory", err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     op->args[op->count] = (dnnl_exec_arg_t){.arg = argument, .memory = memory};
     op->values[op->count++] = v;
@@ -256,12 +256,12 @@ static leat_status add_extra(leati_cpu_build *build, leati_cpu_task *task, size_
 leat_status leati_dnnl_scratch(leati_cpu_build *build, leati_cpu_task *task, leati_dnnl_op *op,
                                leat_error *err) {
     const dnnl_memory_desc_t *layout = leati_dnnl_layout(op, DNNL_ARG_SCRATCHPAD);
-    size_t bytes = layout ? dnnl_memory_desc_get_size(layout) : 0;
+    size_t bytes = layout != NULL ? dnnl_memory_desc_get_size(layout) : 0;
     int32_t v;
     if (bytes == 0)
         return LEAT_OK;
     leat_status status = add_extra(build, task, bytes, &v, err);
-    return status ? status : leati_dnnl_bind(op, DNNL_ARG_SCRATCHPAD, layout, v, err);
+    return status != LEAT_OK ? status : leati_dnnl_bind(op, DNNL_ARG_SCRATCHPAD, layout, v, err);
 }
 
 /* ---- reorders ---- */
@@ -272,22 +272,22 @@ static leat_status make_reorder(leati_cpu_build *build, leati_cpu_task *task, le
     dnnl_primitive_attr_t attributes = NULL;
     *op = (leati_dnnl_op){0};
     leat_status status = check_room(err);
-    if (!status)
+    if (status == LEAT_OK)
         status = make_attributes(false, &attributes, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     status = leati_dnnl_check(dnnl_reorder_primitive_desc_create(&op->desc, from_layout, engine,
                                                                  to_layout, engine, attributes),
                               "describe a reorder", err);
     (void)dnnl_primitive_attr_destroy(attributes);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_check(dnnl_primitive_create(&op->primitive, op->desc), "make a reorder",
                                   err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_FROM, from_layout, from, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_TO, to_layout, to, err);
-    return status ? status : leati_dnnl_scratch(build, task, op, err);
+    return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, op, err);
 }
 
 leat_status leati_dnnl_reorder_in(leati_cpu_build *build, leati_cpu_task *task, leati_dnnl_op *op,
@@ -298,7 +298,7 @@ leat_status leati_dnnl_reorder_in(leati_cpu_build *build, leati_cpu_task *task, 
     if (dnnl_memory_desc_equal(plain, wanted))
         return LEAT_OK;
     leat_status status = add_extra(build, task, dnnl_memory_desc_get_size(wanted), v, err);
-    return status ? status : make_reorder(build, task, op, plain, from, wanted, *v, err);
+    return status != LEAT_OK ? status : make_reorder(build, task, op, plain, from, wanted, *v, err);
 }
 
 leat_status leati_dnnl_reorder_out(leati_cpu_build *build, leati_cpu_task *task, leati_dnnl_op *op,
@@ -309,23 +309,23 @@ leat_status leati_dnnl_reorder_out(leati_cpu_build *build, leati_cpu_task *task,
     if (dnnl_memory_desc_equal(plain, made))
         return LEAT_OK;
     leat_status status = add_extra(build, task, dnnl_memory_desc_get_size(made), v, err);
-    return status ? status : make_reorder(build, task, op, made, *v, plain, to, err);
+    return status != LEAT_OK ? status : make_reorder(build, task, op, made, *v, plain, to, err);
 }
 
 /* ---- running ---- */
 
 leat_status leati_dnnl_run(leati_cpu_step *step, leati_dnnl_op *op, leat_error *err) {
-    if (!op->primitive)
+    if (op->primitive == NULL)
         return LEAT_OK;
     leat_status status = open_stream(step, err);
-    for (int i = 0; !status && i < op->count; i++) {
+    for (int i = 0; status == LEAT_OK && i < op->count; i++) {
         void *now = NULL, *data = step->data[op->values[i]];
         (void)dnnl_memory_get_data_handle(op->args[i].memory, &now);
         if (now != data)
             status = leati_dnnl_check(dnnl_memory_set_data_handle(op->args[i].memory, data),
                                       "set an address", err);
     }
-    if (status)
+    if (status != LEAT_OK)
         return status;
     return leati_dnnl_check(
         dnnl_primitive_execute(op->primitive, step->stream, op->count, op->args), "run a primitive",
@@ -376,7 +376,7 @@ bool leati_dnnl_conv_init(const leati_cpu_build *build, const leati_simple_node 
     leat_shape shape;
     memset(conv, 0, sizeof *conv);
     if (!is_plain_float(build, filter) || !leati_dnnl_picture(build, input, &conv->input) ||
-        leati_window_conv_plan_init(&plan, node->source->args, from, by, &shape, NULL) ||
+        leati_window_conv_plan_init(&plan, node->source->args, from, by, &shape, NULL) != LEAT_OK ||
         plan.y.out < 1 || plan.x.out < 1)
         return false;
     dnnl_dims_t nchw = {shape.dims[0], shape.dims[3], shape.dims[1], shape.dims[2]};

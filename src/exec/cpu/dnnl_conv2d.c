@@ -15,15 +15,15 @@ static leat_status bind(leati_cpu_build *build, leati_cpu_task *task,
     const dnnl_memory_desc_t *wanted = leati_dnnl_layout(op, DNNL_ARG_WEIGHTS);
     leat_status status = leati_dnnl_reorder_in(build, task, &state->before, &geometry->filter,
                                                wanted, task->node->inputs[1], &filter, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_WEIGHTS, wanted, filter, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_SRC, &geometry->input, input, err);
-    if (!status && behind->bias >= 0)
+    if (status == LEAT_OK && behind->bias >= 0)
         status = leati_dnnl_bind(op, DNNL_ARG_BIAS, &geometry->bias, behind->bias, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_DST, &geometry->output, behind->result, err);
-    return status ? status : leati_dnnl_scratch(build, task, op, err);
+    return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, op, err);
 }
 
 static leat_status conv2d_plan(leati_cpu_build *build, leati_cpu_task *task, leat_error *err) {
@@ -37,12 +37,12 @@ static leat_status conv2d_plan(leati_cpu_build *build, leati_cpu_task *task, lea
         return LEAT_OK;
     leati_cpu_followers behind = leati_cpu_find_followers(build, node->first_output);
     leat_status status = leati_dnnl_conv_forward(&geometry, behind.bias >= 0, &operation, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_create(&op, &operation, behind.relu_node >= 0, NULL, &refused, err);
-    if (status || refused)
+    if (status != LEAT_OK || refused)
         return status;
     status = leati_dnnl_start(task, &leati_cpu_kernel_conv2d, &op, &state, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_cpu_take(build, task, behind.bias_node);
     leati_cpu_take(build, task, behind.relu_node);

@@ -28,9 +28,9 @@ static leat_status create(const leati_dnnl_conv *geometry, bool bias, leati_dnnl
     dnnl_convolution_desc_t forward, backward;
     leati_dnnl_op hint = {0};
     leat_status status = leati_dnnl_conv_forward(geometry, bias, &forward, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_create(&hint, &forward, false, NULL, refused, err);
-    if (status || *refused)
+    if (status != LEAT_OK || *refused)
         return status;
     status = leati_dnnl_check(dnnl_dilated_convolution_backward_weights_desc_init(
                                   &backward, dnnl_convolution_direct, &geometry->input,
@@ -38,7 +38,7 @@ static leat_status create(const leati_dnnl_conv *geometry, bool bias, leati_dnnl
                                   &geometry->output, geometry->strides, geometry->dilates,
                                   geometry->before, geometry->after),
                               "describe a convolution's gradient", err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_create(op, &backward, false, hint.desc, refused, err);
     leati_dnnl_fini(&hint);
     return status;
@@ -53,15 +53,15 @@ static leat_status bind(leati_cpu_build *build, leati_cpu_task *task,
     int32_t filter;
     leat_status status = leati_dnnl_reorder_out(build, task, &state->after, made, &geometry->filter,
                                                 node->first_output, &filter, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_DIFF_WEIGHTS, made, filter, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_SRC, &geometry->input, node->inputs[0], err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_DIFF_DST, &geometry->output, node->inputs[2], err);
-    if (!status && bias >= 0)
+    if (status == LEAT_OK && bias >= 0)
         status = leati_dnnl_bind(op, DNNL_ARG_DIFF_BIAS, &geometry->bias, bias, err);
-    return status ? status : leati_dnnl_scratch(build, task, op, err);
+    return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, op, err);
 }
 
 static leat_status conv2d_backprop_filter_plan(leati_cpu_build *build, leati_cpu_task *task,
@@ -76,10 +76,10 @@ static leat_status conv2d_backprop_filter_plan(leati_cpu_build *build, leati_cpu
     int32_t sum = find_bias(build, task);
     int32_t bias = sum >= 0 ? leati_cpu_node(build, sum)->first_output : -1;
     leat_status status = create(&geometry, bias >= 0, &op, &refused, err);
-    if (status || refused)
+    if (status != LEAT_OK || refused)
         return status;
     status = leati_dnnl_start(task, &leati_cpu_kernel_conv2d_backprop_filter, &op, &state, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_cpu_take(build, task, sum);
     (void)leati_cpu_input(task, node->inputs[0]);

@@ -32,16 +32,16 @@ static leat_status create(const leati_dnnl_conv *geometry, leati_dnnl_op *op, bo
     dnnl_convolution_desc_t forward, backward;
     leati_dnnl_op hint = {0};
     leat_status status = leati_dnnl_conv_forward(geometry, false, &forward, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_create(&hint, &forward, false, NULL, refused, err);
-    if (status || *refused)
+    if (status != LEAT_OK || *refused)
         return status;
     status = leati_dnnl_check(dnnl_dilated_convolution_backward_data_desc_init(
                                   &backward, dnnl_convolution_direct, &geometry->input,
                                   &geometry->any_filter, &geometry->output, geometry->strides,
                                   geometry->dilates, geometry->before, geometry->after),
                               "describe a convolution's gradient", err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_create(op, &backward, false, hint.desc, refused, err);
     leati_dnnl_fini(&hint);
     return status;
@@ -57,24 +57,25 @@ static leat_status bind(leati_cpu_build *build, leati_cpu_task *task,
     int32_t filter;
     leat_status status = leati_dnnl_reorder_in(build, task, &state->before, &geometry->filter,
                                                wanted, node->inputs[1], &filter, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_WEIGHTS, wanted, filter, err);
-    if (!status)
+    if (status == LEAT_OK)
         status =
             leati_dnnl_bind(op, forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST,
                             forward ? &geometry->input : &geometry->output, node->inputs[2], err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(op, forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC,
                                  forward ? &geometry->output : &geometry->input, node->first_output,
                                  err);
-    return status ? status : leati_dnnl_scratch(build, task, op, err);
+    return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, op, err);
 }
 
 static leat_status create_forward(const leati_dnnl_conv *geometry, leati_dnnl_op *op, bool *refused,
                                   leat_error *err) {
     dnnl_convolution_desc_t operation;
     leat_status status = leati_dnnl_conv_forward(geometry, false, &operation, err);
-    return status ? status : leati_dnnl_create(op, &operation, false, NULL, refused, err);
+    return status != LEAT_OK ? status
+                             : leati_dnnl_create(op, &operation, false, NULL, refused, err);
 }
 
 static leat_status conv2d_backprop_input_plan(leati_cpu_build *build, leati_cpu_task *task,
@@ -89,10 +90,10 @@ static leat_status conv2d_backprop_input_plan(leati_cpu_build *build, leati_cpu_
     bool forward = is_pointwise(&geometry) && transpose(&geometry, &turned);
     leat_status status = forward ? create_forward(&turned, &op, &refused, err)
                                  : create(&geometry, &op, &refused, err);
-    if (status || refused)
+    if (status != LEAT_OK || refused)
         return status;
     status = leati_dnnl_start(task, &leati_cpu_kernel_conv2d_backprop_input, &op, &state, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     (void)leati_cpu_input(task, node->inputs[1]);
     (void)leati_cpu_input(task, node->inputs[2]);

@@ -42,12 +42,12 @@ static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, lea
         leati_dnnl_check(dnnl_matmul_desc_init(&operation, &mds[0], &mds[1],
                                                behind.bias >= 0 ? &mds[2] : NULL, &mds[3]),
                          "describe a matrix product", err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_create(&op, &operation, behind.relu_node >= 0, NULL, &refused, err);
-    if (status || refused)
+    if (status != LEAT_OK || refused)
         return status;
     status = leati_dnnl_start(task, &leati_cpu_kernel_matmul, &op, &state, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_cpu_take(build, task, behind.bias_node);
     leati_cpu_take(build, task, behind.relu_node);
@@ -57,10 +57,10 @@ static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     (void)leati_cpu_output(task, behind.result);
     const int arguments[4] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST};
     const int32_t values[4] = {node->inputs[0], node->inputs[1], behind.bias, behind.result};
-    for (int i = 0; !status && i < 4; i++)
+    for (int i = 0; status == LEAT_OK && i < 4; i++)
         if (values[i] >= 0)
             status = leati_dnnl_bind(&state->main, arguments[i], &mds[i], values[i], err);
-    return status ? status : leati_dnnl_scratch(build, task, &state->main, err);
+    return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, &state->main, err);
 }
 
 const leati_cpu_kernel leati_cpu_kernel_matmul = {.op = &leati_tensor_op_matmul,

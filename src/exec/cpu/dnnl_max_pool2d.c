@@ -15,7 +15,8 @@ bool leati_dnnl_pool_init(const leati_cpu_build *build, const leati_simple_node 
     if (!leati_dnnl_picture(build, input, &pool->input) ||
         !leati_dnnl_picture(build, output, &pool->output) ||
         leati_window_pool_plan_init(&plan, node->source->args,
-                                    &leati_cpu_value_of(build, input)->type->shape, &shape, NULL))
+                                    &leati_cpu_value_of(build, input)->type->shape, &shape,
+                                    NULL) != LEAT_OK)
         return false;
     const leati_window_axis *axes[2] = {&plan.y, &plan.x};
     for (int i = 0; i < 2; i++) {
@@ -42,7 +43,7 @@ static int32_t find_gradient(const leati_cpu_build *build, const leati_simple_no
 static leat_status bind_workspace(leati_cpu_build *build, leati_cpu_task *task,
                                   leati_dnnl_state *state, leat_error *err) {
     const dnnl_memory_desc_t *layout = leati_dnnl_layout(&state->main, DNNL_ARG_WORKSPACE);
-    size_t bytes = layout ? dnnl_memory_desc_get_size(layout) : 0;
+    size_t bytes = layout != NULL ? dnnl_memory_desc_get_size(layout) : 0;
     if (bytes == 0)
         return LEAT_OK;
     state->workspace = leati_cpu_extra(build, bytes, err);
@@ -68,21 +69,21 @@ static leat_status max_pool2d_plan(leati_cpu_build *build, leati_cpu_task *task,
                              dnnl_pooling_max, &pool.input, &pool.output, pool.strides, pool.kernel,
                              pool.dilation, pool.before, pool.after),
                          "describe a pooling", err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_create(&op, &operation, false, NULL, &refused, err);
-    if (status || refused)
+    if (status != LEAT_OK || refused)
         return status;
     status = leati_dnnl_start(task, &leati_cpu_kernel_max_pool2d, &op, &state, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     (void)leati_cpu_input(task, node->inputs[0]);
     (void)leati_cpu_output(task, node->first_output);
     status = leati_dnnl_bind(&state->main, DNNL_ARG_SRC, &pool.input, node->inputs[0], err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(&state->main, DNNL_ARG_DST, &pool.output, node->first_output, err);
-    if (!status && training)
+    if (status == LEAT_OK && training)
         status = bind_workspace(build, task, state, err);
-    return status ? status : leati_dnnl_scratch(build, task, &state->main, err);
+    return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, &state->main, err);
 }
 
 const leati_cpu_kernel leati_cpu_kernel_max_pool2d = {.op = &leati_tensor_op_max_pool2d,

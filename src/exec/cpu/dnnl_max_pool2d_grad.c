@@ -9,12 +9,12 @@ static leat_status bind(leati_cpu_build *build, leati_cpu_task *task, const leat
     const dnnl_memory_desc_t *layout = leati_dnnl_layout(&forward->main, DNNL_ARG_WORKSPACE);
     leat_status status =
         leati_dnnl_bind(&state->main, DNNL_ARG_DIFF_DST, &pool->output, node->inputs[2], err);
-    if (!status)
+    if (status == LEAT_OK)
         status =
             leati_dnnl_bind(&state->main, DNNL_ARG_DIFF_SRC, &pool->input, node->first_output, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_bind(&state->main, DNNL_ARG_WORKSPACE, layout, forward->workspace, err);
-    return status ? status : leati_dnnl_scratch(build, task, &state->main, err);
+    return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, &state->main, err);
 }
 
 static leat_status max_pool2d_grad_plan(leati_cpu_build *build, leati_cpu_task *task,
@@ -26,7 +26,7 @@ static leat_status max_pool2d_grad_plan(leati_cpu_build *build, leati_cpu_task *
     leati_dnnl_op op;
     leati_dnnl_state *state;
     bool refused = false;
-    if (!pooling || pooling->kernel != &leati_cpu_kernel_max_pool2d ||
+    if (pooling == NULL || pooling->kernel != &leati_cpu_kernel_max_pool2d ||
         pooling->node->inputs[0] != node->inputs[0] ||
         !leati_dnnl_pool_init(build, node, node->inputs[0], node->inputs[1], &pool))
         return LEAT_OK;
@@ -38,12 +38,12 @@ static leat_status max_pool2d_grad_plan(leati_cpu_build *build, leati_cpu_task *
                              &operation, dnnl_pooling_max, &pool.input, &pool.output, pool.strides,
                              pool.kernel, pool.dilation, pool.before, pool.after),
                          "describe a pooling's gradient", err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_dnnl_create(&op, &operation, false, forward->main.desc, &refused, err);
-    if (status || refused)
+    if (status != LEAT_OK || refused)
         return status;
     status = leati_dnnl_start(task, &leati_cpu_kernel_max_pool2d_grad, &op, &state, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     (void)leati_cpu_input(task, node->inputs[2]);
     (void)leati_cpu_input(task, forward->workspace);

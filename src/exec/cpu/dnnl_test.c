@@ -25,9 +25,9 @@ static int trace(void *context, leat_graph *graph, leat_value *outputs) {
 static rlim_t mapped(void) {
     long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld", &pages) != 1)
+    if (file == NULL || fscanf(file, "%ld", &pages) != 1)
         pages = 0;
-    if (file)
+    if (file != NULL)
         (void)fclose(file);
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
@@ -41,7 +41,7 @@ static leat_status compile_with(size_t more) {
     leati_call_context context = {.num_replicas = 1};
     leati_executable *step = NULL;
     struct rlimit limit;
-    if (!function || !device || getrlimit(RLIMIT_AS, &limit) != 0)
+    if (function == NULL || device == NULL || getrlimit(RLIMIT_AS, &limit) != 0)
         return LEAT_UNKNOWN;
     limit.rlim_cur = mapped() + more;
     if (setrlimit(RLIMIT_AS, &limit) != 0)

@@ -106,13 +106,13 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
     leat_shape shape;
     if (in->type->dtype != LEAT_FLOAT32 || task->threads > MOST_THREADS ||
         leati_window_pool_plan_init(&pool.plan, node->source->args, &in->type->shape, &shape,
-                                    NULL) ||
+                                    NULL) != LEAT_OK ||
         pool.plan.y.kernel > pool.plan.y.stride || pool.plan.x.kernel > pool.plan.x.stride)
         return LEAT_OK;
     size_t results = (size_t)leati_cpu_value_of(build, node->first_output)->count;
     pool.winners = leati_cpu_extra(build, results * sizeof(int32_t), err);
     leati_pool_apart *state = leati_alloc(1, sizeof *state);
-    if (pool.winners < 0 || !state) {
+    if (pool.winners < 0 || state == NULL) {
         leati_free(state);
         return leati_no_memory(err);
     }

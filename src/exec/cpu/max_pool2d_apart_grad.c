@@ -27,7 +27,7 @@ static void send(const float *g, const float *output, const int32_t *winners, in
         memcpy(&value, g + c, sizeof value);
         memcpy(&won, winners + c, sizeof won);
         value &= won == number;
-        if (output) {
+        if (output != NULL) {
             leati_floats_lane result;
             memcpy(&result, output + c, sizeof result);
             value &= result > 0;
@@ -35,7 +35,7 @@ static void send(const float *g, const float *output, const int32_t *winners, in
         memcpy(to + c, &value, sizeof value);
     }
     for (; c < n; c++)
-        to[c] = winners[c] == number && (!output || output[c] > 0) ? g[c] : 0;
+        to[c] = winners[c] == number && (output == NULL || output[c] > 0) ? g[c] : 0;
 }
 
 struct grad_run {
@@ -59,7 +59,8 @@ static void send_line(void *data, int64_t line) {
             for (int64_t x = 0; x < w.width; x++) {
                 int32_t number = w.number + (int32_t)(y * plan->x.kernel + x);
                 float *to = result + (w.first + y * plan->x.in + x) * c;
-                send(g + p * c, output ? output + p * c : NULL, winners + p * c, number, c, to);
+                send(g + p * c, output != NULL ? output + p * c : NULL, winners + p * c, number, c,
+                     to);
             }
     }
 }
@@ -89,12 +90,12 @@ static bool covers(const leati_window_axis *axis) {
 static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error *err) {
     const leati_simple_node *node = task->node;
     const leati_cpu_task *pooling = leati_cpu_task_of(build, node->inputs[1]);
-    if (!pooling || pooling->kernel != &leati_cpu_kernel_max_pool2d_apart ||
+    if (pooling == NULL || pooling->kernel != &leati_cpu_kernel_max_pool2d_apart ||
         pooling->node->inputs[0] != node->inputs[0])
         return LEAT_OK;
     const leati_pool_apart *pool = pooling->state;
     struct apart_grad *grad = leati_alloc(1, sizeof *grad);
-    if (!grad)
+    if (grad == NULL)
         return leati_no_memory(err);
     *grad = (struct apart_grad){.plan = pool->plan,
                                 .gradient = node->inputs[2],
@@ -104,7 +105,7 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
                                 .covered = covers(&pool->plan.y) && covers(&pool->plan.x)};
     int32_t relu = leati_cpu_only_reader(build, node->first_output);
     const leati_simple_node *next = relu >= 0 ? leati_cpu_node(build, relu) : NULL;
-    if (next && next->source->op == &leati_tensor_op_relu_grad &&
+    if (next != NULL && next->source->op == &leati_tensor_op_relu_grad &&
         next->inputs[0] == node->first_output && next->inputs[1] == node->inputs[0]) {
         leati_cpu_take(build, task, relu);
         grad->result = next->first_output;

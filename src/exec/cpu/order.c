@@ -29,8 +29,8 @@ static int32_t maker_of(const struct ordering *o, int32_t v) {
 /* A task that has to come before `task` and is not there yet; -1: none. */
 static int32_t missing(const struct ordering *o, int32_t task) {
     const leati_cpu_task *t = &o->build->step->tasks[task];
-    const int32_t *inputs = t->kernel ? t->inputs : t->node->inputs;
-    int32_t count = t->kernel ? t->num_inputs : t->node->num_inputs;
+    const int32_t *inputs = t->kernel != NULL ? t->inputs : t->node->inputs;
+    int32_t count = t->kernel != NULL ? t->num_inputs : t->node->num_inputs;
     for (int32_t i = 0; i < count; i++) {
         int32_t maker = maker_of(o, inputs[i]);
         if (maker >= 0 && maker != task && !o->placed[maker])
@@ -67,9 +67,9 @@ static void find_makers(struct ordering *o) {
     for (int32_t t = 0; t < step->num_tasks; t++) {
         const leati_cpu_task *task = &step->tasks[t];
         o->at[task->last] = t;
-        for (int32_t i = 0; task->kernel && i < task->num_outputs; i++)
+        for (int32_t i = 0; task->kernel != NULL && i < task->num_outputs; i++)
             o->maker[task->outputs[i]] = t;
-        for (int32_t i = 0; !task->kernel && i < task->node->num_outputs; i++)
+        for (int32_t i = 0; task->kernel == NULL && i < task->node->num_outputs; i++)
             o->maker[task->node->first_output + i] = t;
     }
 }
@@ -84,15 +84,15 @@ leat_status leati_cpu_order(leati_cpu_build *build, leat_error *err) {
     o.placed = leati_alloc_zero(tasks, sizeof *o.placed);
     o.sorted = leati_alloc(nodes, sizeof *o.sorted);
     leat_status status = LEAT_OK;
-    if (!o.maker || !o.at || !o.stack || !o.placed || !o.sorted)
+    if (o.maker == NULL || o.at == NULL || o.stack == NULL || o.placed == NULL || o.sorted == NULL)
         status = leati_no_memory(err);
-    if (!status) {
+    if (status == LEAT_OK) {
         find_makers(&o);
-        for (size_t n = 0; n < nodes && !status; n++)
+        for (size_t n = 0; n < nodes && status == LEAT_OK; n++)
             if (o.at[n] >= 0 && !o.placed[o.at[n]] && !place(&o, o.at[n]))
                 status = leati_fail(err, LEAT_INTERNAL, "two tasks wait for each other");
     }
-    if (!status) {
+    if (status == LEAT_OK) {
         leati_free(step->tasks);
         step->tasks = o.sorted;
         o.sorted = NULL;

@@ -41,7 +41,7 @@ static leat_status check_values(const leati_simple *simple, leat_error *err) {
                                 "a value is a %s; steps compute numbers, the rest belongs into the "
                                 "input pipeline",
                                 leat_dtype_name(value->type->dtype));
-        if (status)
+        if (status != LEAT_OK)
             return value->node < 0 ? status
                                    : leati_simplify_blame(simple, &simple->nodes[value->node], err);
     }
@@ -78,7 +78,7 @@ int32_t leati_cpu_root(const leati_cpu_step *step, int32_t v) {
 static leat_status offer(leati_cpu_build *build, leati_cpu_task *task, leat_error *err) {
     leat_status status = LEAT_OK;
     int threads = leati_cpu_set_threads(task->threads);
-    for (size_t i = 0; kernels[i] && !status && !task->kernel; i++)
+    for (size_t i = 0; kernels[i] != NULL && status == LEAT_OK && task->kernel == NULL; i++)
         if (kernels[i]->op == task->node->source->op)
             status = kernels[i]->plan(build, task, err);
     (void)leati_cpu_set_threads(threads);
@@ -96,9 +96,9 @@ static leat_status plan_task(leati_cpu_build *build, int32_t n, bool plain, leat
     build->task_of[n] = step->num_tasks++;
     if (plain)
         return LEAT_OK;
-    if (offer(build, task, err))
+    if (offer(build, task, err) != LEAT_OK)
         return leati_simplify_blame(&step->simple, task->node, err);
-    if (!task->kernel) {
+    if (task->kernel == NULL) {
         build->task_of[n] = -1;
         step->num_tasks--;
     }
@@ -123,8 +123,8 @@ static void find_aliases(leati_cpu_build *build) {
 static leat_status plan_tasks(leati_cpu_build *build, leat_error *err) {
     leat_status status = LEAT_OK;
     find_aliases(build);
-    for (int pass = leati_cpu_plain_only(); !status && pass < 2; pass++)
-        for (int32_t n = 0; !status && n < build->step->simple.num_nodes; n++)
+    for (int pass = leati_cpu_plain_only(); status == LEAT_OK && pass < 2; pass++)
+        for (int32_t n = 0; status == LEAT_OK && n < build->step->simple.num_nodes; n++)
             status = plan_task(build, n, pass == 1, err);
     return status;
 }
@@ -157,13 +157,13 @@ static void find_lifetimes(leati_cpu_step *step) {
     for (int32_t t = 0; t < step->num_tasks; t++) {
         const leati_cpu_task *task = &step->tasks[t];
         const leati_simple_node *node = task->node;
-        for (int32_t i = 0; task->kernel && i < task->num_inputs; i++)
+        for (int32_t i = 0; task->kernel != NULL && i < task->num_inputs; i++)
             use(step, task->inputs[i], t);
-        for (int32_t i = 0; task->kernel && i < task->num_outputs; i++)
+        for (int32_t i = 0; task->kernel != NULL && i < task->num_outputs; i++)
             use(step, task->outputs[i], t);
-        for (int32_t i = 0; !task->kernel && i < node->num_inputs; i++)
+        for (int32_t i = 0; task->kernel == NULL && i < node->num_inputs; i++)
             use(step, node->inputs[i], t);
-        for (int32_t i = 0; !task->kernel && i < node->num_outputs; i++)
+        for (int32_t i = 0; task->kernel == NULL && i < node->num_outputs; i++)
             use(step, node->first_output + i, t);
     }
     for (int32_t i = 0; i < step->simple.num_outputs; i++)
@@ -171,12 +171,13 @@ static void find_lifetimes(leati_cpu_step *step) {
 }
 
 static bool is_read(const leati_cpu_task *task) {
-    return !task->kernel && task->node->source->op == &leati_tensor_op_read_variable;
+    return task->kernel == NULL && task->node->source->op == &leati_tensor_op_read_variable;
 }
 
 /* The variable of a read. */
 static leat_variable *variable_of(const leati_simple_node *node) {
-    for (const leati_row *row = node->source->op->rows; row && row->type != LEATI_ROW_END; row++) {
+    for (const leati_row *row = node->source->op->rows; row != NULL && row->type != LEATI_ROW_END;
+         row++) {
         const void *at = (const char *)node->source->args + row->offset;
         if (row->type == LEATI_ROW_OBJECT && leati_variable_is_object(*(leat_object *const *)at))
             return *(leat_variable *const *)at;
@@ -189,7 +190,8 @@ static bool writes(const leati_cpu_task *task, const leat_variable *variable) {
     const leati_simple_node *node = task->node;
     if (is_read(task) || !(node->flags & (LEATI_STATEFUL | LEATI_IMPURE)))
         return false;
-    for (const leati_row *row = node->source->op->rows; row && row->type != LEATI_ROW_END; row++) {
+    for (const leati_row *row = node->source->op->rows; row != NULL && row->type != LEATI_ROW_END;
+         row++) {
         const void *at = (const char *)node->source->args + row->offset;
         if (row->type == LEATI_ROW_FUNCTION ||
             (row->type == LEATI_ROW_OBJECT &&
@@ -204,7 +206,7 @@ static void read_in_place(leati_cpu_step *step) {
     for (int32_t t = 0; t < step->num_tasks; t++) {
         leati_cpu_task *task = &step->tasks[t];
         leat_variable *variable = is_read(task) ? variable_of(task->node) : NULL;
-        if (!variable)
+        if (variable == NULL)
             continue;
         leati_cpu_value *value = &step->values[task->node->first_output];
         bool safe = true;
@@ -232,7 +234,7 @@ static void place_results(leati_cpu_step *step) {
 
 static leat_status plan_slab(leati_cpu_step *step, leat_error *err) {
     leati_interval *intervals = leati_alloc((size_t)step->num_values, sizeof *intervals);
-    if (!intervals)
+    if (intervals == NULL)
         return leati_no_memory(err);
     size_t count = 0;
     for (int32_t v = 0; v < step->num_values; v++) {
@@ -242,17 +244,17 @@ static leat_status plan_slab(leati_cpu_step *step, leat_error *err) {
                 (leati_interval){.begin = value->first, .end = value->last, .size = value->bytes};
     }
     leat_status status = leati_slab_plan(intervals, count, &step->slab_bytes, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_slab_least(intervals, count, &step->slab_least, err);
     count = 0;
-    for (int32_t v = 0; !status && v < step->num_values; v++)
+    for (int32_t v = 0; status == LEAT_OK && v < step->num_values; v++)
         if (step->values[v].place == LEATI_CPU_SLAB && step->values[v].last >= 0)
             step->values[v].offset = intervals[count++].offset;
     leati_free(intervals);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     step->slab = leati_alloc_aligned(step->slab_bytes ? step->slab_bytes : 64, 64);
-    return step->slab ? LEAT_OK : leati_no_memory(err);
+    return step->slab != NULL ? LEAT_OK : leati_no_memory(err);
 }
 
 /* ---- what a run needs ---- */
@@ -273,17 +275,17 @@ static leat_status make_operands(leati_cpu_step *step, leat_error *err) {
     const leati_simple *simple = &step->simple;
     size_t count = 0;
     for (int32_t t = 0; t < step->num_tasks; t++)
-        if (!step->tasks[t].kernel)
+        if (step->tasks[t].kernel == NULL)
             count += (size_t)(step->tasks[t].node->num_inputs + step->tasks[t].node->num_outputs);
     step->operands = leati_alloc(count, sizeof *step->operands);
     step->data = leati_alloc_zero((size_t)step->num_values, sizeof *step->data);
     step->results = leati_alloc_zero((size_t)simple->num_outputs, sizeof *step->results);
-    if (!step->operands || !step->data || !step->results)
+    if (step->operands == NULL || step->data == NULL || step->results == NULL)
         return leati_no_memory(err);
     leati_operand *next = step->operands;
     for (int32_t t = 0; t < step->num_tasks; t++) {
         leati_cpu_task *task = &step->tasks[t];
-        if (task->kernel)
+        if (task->kernel != NULL)
             continue;
         task->operands = next;
         for (int32_t i = 0; i < task->node->num_inputs; i++)
@@ -306,11 +308,11 @@ static leat_status make_operands(leati_cpu_step *step, leat_error *err) {
 /* Which task runs when. */
 static leat_status order_tasks(leati_cpu_build *build, int64_t bytes_per_pack, leat_error *err) {
     leat_status status = plan_tasks(build, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_cpu_order(build, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_cpu_find_stages(build->step, err);
-    return status ? status : leati_cpu_find_sums(build, bytes_per_pack, err);
+    return status != LEAT_OK ? status : leati_cpu_find_sums(build, bytes_per_pack, err);
 }
 
 /* Where every value lies. */
@@ -319,22 +321,22 @@ static leat_status place_all(leati_cpu_build *build, leat_error *err) {
     find_lifetimes(step);
     read_in_place(step);
     leat_status status = leati_cpu_place_sums(build, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     place_results(step);
     status = plan_slab(step, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = make_operands(step, err);
-    return status ? status : leati_cpu_bind_sums(step, err);
+    return status != LEAT_OK ? status : leati_cpu_bind_sums(step, err);
 }
 
 static leat_status build_step(leati_cpu_build *build, const leat_function *function,
                               int64_t bytes_per_pack, leat_error *err) {
     leati_cpu_step *step = build->step;
     leat_status status = leati_simplify(function, &step->simple, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = check_values(&step->simple, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     size_t nodes = (size_t)step->simple.num_nodes;
     step->num_values = step->simple.num_values;
@@ -342,7 +344,7 @@ static leat_status build_step(leati_cpu_build *build, const leat_function *funct
     step->values = leati_alloc((size_t)step->num_values, sizeof *step->values);
     step->tasks = leati_alloc(nodes, sizeof *step->tasks);
     build->task_of = leati_alloc(nodes, sizeof *build->task_of);
-    if (!step->values || !step->tasks || !build->task_of)
+    if (step->values == NULL || step->tasks == NULL || build->task_of == NULL)
         return leati_no_memory(err);
     for (size_t n = 0; n < nodes; n++)
         build->task_of[n] = -1;
@@ -350,7 +352,7 @@ static leat_status build_step(leati_cpu_build *build, const leat_function *funct
     if (!leati_cpu_plain_only())
         use_relu_outputs(&step->simple);
     status = order_tasks(build, bytes_per_pack, err);
-    return status ? status : place_all(build, err);
+    return status != LEAT_OK ? status : place_all(build, err);
 }
 
 static void tell_tasks(const leati_cpu_step *step) {
@@ -369,14 +371,14 @@ leat_status leati_cpu_compile(leati_device *device, const leat_function *functio
                               const leati_call_context *context, leati_executable **out,
                               leat_error *err) {
     leati_cpu_step *step = leati_alloc_zero(1, sizeof *step);
-    if (!step)
+    if (step == NULL)
         return leati_no_memory(err);
     step->base.device = device;
     step->replica = context->replica - context->first_replica;
     leati_cpu_build build = {.step = step};
     leat_status status = build_step(&build, function, context->bytes_per_pack, err);
     leati_free(build.task_of);
-    if (status) {
+    if (status != LEAT_OK) {
         leati_cpu_release(&step->base);
         return status;
     }
@@ -387,10 +389,10 @@ leat_status leati_cpu_compile(leati_device *device, const leat_function *functio
 
 void leati_cpu_release(leati_executable *executable) {
     leati_cpu_step *step = (leati_cpu_step *)(void *)executable;
-    if (!step)
+    if (step == NULL)
         return;
     for (int32_t t = 0; t < step->num_tasks; t++)
-        if (step->tasks[t].kernel && step->tasks[t].state)
+        if (step->tasks[t].kernel != NULL && step->tasks[t].state != NULL)
             step->tasks[t].kernel->release(step->tasks[t].state);
     leati_cpu_stream_free(step->stream);
     leati_cpu_sums_fini(&step->sums);

@@ -34,7 +34,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     (void)row_stride, (void)owner;
     leat_status status = host_output(call, index, rank, dims, err);
     const leati_operand *output = &call->outputs[index];
-    if (!status && output->data != data && output->count > 0)
+    if (status == LEAT_OK && output->data != data && output->count > 0)
         memmove(output->data, data, leati_kernel_operand_row_bytes(output));
     return status;
 }
@@ -57,14 +57,14 @@ static leat_status host_hold(leati_kernel_call *call, int index, int input, leat
 static leat_status take_result(leati_cpu_step *step, int32_t result, leat_error *err) {
     int32_t v = step->simple.outputs[result];
     step->results[result] = leati_pools_take(&step->pools, step->simple.values[v].row_bytes, err);
-    return step->results[result] ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+    return step->results[result] != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
 }
 
 const leat_buffer *leati_cpu_copy_of(const leati_cpu_step *step, const leat_variable *variable,
                                      leat_error *err) {
     int copy = step->replica < variable->num_copies ? step->replica : 0;
     const leat_buffer *buffer = variable->copies[copy];
-    if (!buffer->device)
+    if (buffer->device == NULL)
         return buffer;
     leati_fail(err, LEAT_FAILED_PRECONDITION,
                "variable %s lies on another device than %s; create it under the scope of "
@@ -75,7 +75,7 @@ const leat_buffer *leati_cpu_copy_of(const leati_cpu_step *step, const leat_vari
 
 static leat_status bind_variable(leati_cpu_step *step, int32_t v, leat_error *err) {
     const leat_buffer *buffer = leati_cpu_copy_of(step, step->values[v].variable, err);
-    if (!buffer)
+    if (buffer == NULL)
         return LEAT_FAILED_PRECONDITION;
     step->data[v] = buffer->data;
     return LEAT_OK;
@@ -85,9 +85,9 @@ static leat_status bind_variable(leati_cpu_step *step, int32_t v, leat_error *er
  * that it names. */
 static leat_status bind(leati_cpu_step *step, const leati_run_args *args, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int32_t i = 0; !status && i < step->simple.num_outputs; i++)
+    for (int32_t i = 0; status == LEAT_OK && i < step->simple.num_outputs; i++)
         status = take_result(step, i, err);
-    for (int32_t v = 0; !status && v < step->simple.num_values; v++) {
+    for (int32_t v = 0; status == LEAT_OK && v < step->simple.num_values; v++) {
         const leati_cpu_value *value = &step->values[v];
         switch (value->place) {
         case LEATI_CPU_ARGUMENT: step->data[v] = args->inputs[value->index].data; break;
@@ -119,7 +119,7 @@ static leat_status check_args(const leati_cpu_step *step, const leati_run_args *
                 "with %lld",
                 (int)i, leat_dtype_name(tensor->dtype), (long long)leat_tensor_count(tensor),
                 leat_dtype_name(simple->values[i].type->dtype), (long long)simple->values[i].count);
-        if (tensor->owner && tensor->owner->device)
+        if (tensor->owner != NULL && tensor->owner->device != NULL)
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "argument %d lies on another device than %s", (int)i,
                               step->base.device->name);
@@ -178,10 +178,10 @@ static void enter_stage(const leati_cpu_step *step, struct stage *stage, int32_t
 static leat_status run_task(leati_cpu_step *step, int32_t t, const leati_call_context *context,
                             leat_error *err) {
     leati_cpu_task *task = &step->tasks[t];
-    leat_status status = task->kernel       ? task->kernel->run(step, task, err)
-                         : task->group >= 0 ? leati_cpu_sums_await(step, t, err)
-                                            : run_plain(step, task, context, err);
-    return status ? leati_simplify_blame(&step->simple, task->node, err) : LEAT_OK;
+    leat_status status = task->kernel != NULL ? task->kernel->run(step, task, err)
+                         : task->group >= 0   ? leati_cpu_sums_await(step, t, err)
+                                              : run_plain(step, task, context, err);
+    return status != LEAT_OK ? leati_simplify_blame(&step->simple, task->node, err) : LEAT_OK;
 }
 
 static leat_status run_tasks(leati_cpu_step *step, const leati_call_context *context,
@@ -195,13 +195,13 @@ static leat_status run_tasks(leati_cpu_step *step, const leati_call_context *con
         if (leati_cpu_runs_nothing(step, task))
             continue;
         leat_status status = run_task(step, t, context, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
         int64_t now = leati_now_ns();
         task->ns += now - before;
         before = now;
         status = leati_cpu_sums_after(step, t, &before, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     enter_stage(step, &stage, step->num_tasks);
@@ -251,18 +251,18 @@ leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args, le
     leati_cpu_enter(step->base.device, args->brief);
     unsigned int mode = flush_denormals();
     leat_status status = check_args(step, args, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = bind(step, args, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = run_tasks(step, args->context, err);
-    if (!status)
+    if (status == LEAT_OK)
         deliver(step, args);
     for (int32_t i = 0; i < step->simple.num_outputs; i++) {
         leat_buffer_unref(step->results[i]);
         step->results[i] = NULL;
     }
     restore_denormals(mode);
-    step->runs += !status;
+    step->runs += status == LEAT_OK;
     return status;
 }
 

@@ -12,16 +12,16 @@ const char *const leati_cpu_stage_names[LEATI_CPU_NUM_STAGES] = {"forward", "bac
                                                                  "update"};
 
 static int32_t inputs_of(const leati_cpu_task *task, const int32_t **out) {
-    *out = task->kernel ? task->inputs : task->node->inputs;
-    return task->kernel ? task->num_inputs : task->node->num_inputs;
+    *out = task->kernel != NULL ? task->inputs : task->node->inputs;
+    return task->kernel != NULL ? task->num_inputs : task->node->num_inputs;
 }
 
 static int32_t outputs_of(const leati_cpu_task *task, int32_t i) {
-    return task->kernel ? task->outputs[i] : task->node->first_output + i;
+    return task->kernel != NULL ? task->outputs[i] : task->node->first_output + i;
 }
 
 static int32_t num_outputs_of(const leati_cpu_task *task) {
-    return task->kernel ? task->num_outputs : task->node->num_outputs;
+    return task->kernel != NULL ? task->num_outputs : task->node->num_outputs;
 }
 
 /* Is one of the task's outputs marked? */
@@ -53,7 +53,7 @@ static leati_cpu_stage stage_of(const leati_cpu_step *step, const leati_cpu_task
     if (makes_any(step, task, needed) || is_op(task, &leati_tensor_op_read_variable))
         return LEATI_CPU_STAGE_FORWARD;
     if ((flags & LEATI_STATEFUL) ||
-        ((flags & LEATI_ELEMENTWISE) && !task->kernel && !makes_any(step, task, kept)))
+        ((flags & LEATI_ELEMENTWISE) && task->kernel == NULL && !makes_any(step, task, kept)))
         return LEATI_CPU_STAGE_UPDATE;
     return LEATI_CPU_STAGE_BACKWARD;
 }
@@ -75,7 +75,7 @@ static void find_backward(leati_cpu_step *step) {
 leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err) {
     size_t values = (size_t)step->num_values;
     bool *needed = leati_alloc_zero(2 * values, sizeof *needed);
-    if (!needed)
+    if (needed == NULL)
         return leati_no_memory(err);
     bool *kept = needed + values;
     for (int32_t i = 0; i < step->simple.num_outputs; i++)

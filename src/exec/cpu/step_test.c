@@ -39,7 +39,7 @@ struct model {
 
 static leat_variable *variable(leat_dtype dtype, leat_shape shape, uint32_t *seed, float scale) {
     leat_tensor tensor;
-    if (leat_tensor_new(dtype, shape, &tensor, NULL))
+    if (leat_tensor_new(dtype, shape, &tensor, NULL) != LEAT_OK)
         return NULL;
     memset(tensor.data, 0, leat_tensor_bytes(&tensor));
     for (int64_t i = 0; scale > 0 && i < leat_tensor_count(&tensor); i++)
@@ -163,19 +163,19 @@ static void compare_steps(bool same, double tolerance, char *text, size_t size) 
     model_init(&theirs, same);
     leat_error err = {0};
     leat_function *function = train_function(&ours, &err), *oracle = train_function(&theirs, &err);
-    if (!function || !oracle)
+    if (function == NULL || oracle == NULL)
         fail_msg("%s", err.text);
     leati_device *device = leati_device_cpu_new(0, 1, -1, &err);
     leati_executable *step = NULL;
     leati_call_context context = {.num_replicas = 1};
-    if (device->ops->compile(device, function, &context, &step, &err))
+    if (device->ops->compile(device, function, &context, &step, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     uint32_t seed = 3;
     for (int i = 0; i < STEPS; i++) {
         leat_tensor batch[2], found[4], expected[4];
         draw_batch(&ours, &seed, batch);
         leati_run_args args = {batch, 2, found, 4, &context, false};
-        if (device->ops->run(step, &args, &err))
+        if (device->ops->run(step, &args, &err) != LEAT_OK)
             fail_msg("%s", err.text);
         assert_int_equal(leati_interpret(oracle, batch, &context, expected, &err), LEAT_OK);
         for (int k = 0; k < 4; k++) {
@@ -218,7 +218,7 @@ static void test_fast(void **state) {
         "conv2d plain", "conv2d_backprop_filter plain", "matmul plain", "max_pool2d plain",
         "bias_add",     "max_pool2d_grad plain",        "relu plain"};
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
-        if (strstr(text, slow[i]))
+        if (strstr(text, slow[i]) != NULL)
             fail_msg("%s in\n%s", slow[i], text);
 #endif
     static const char *const stages[] = {"forward", "backward", "update"};
@@ -229,7 +229,7 @@ static void test_fast(void **state) {
         assert_true(at && strtoll(at + strlen(line), NULL, 10) > 0);
     }
     assert_non_null(strstr(text, "stage: reduce 0\n"));
-    if (getenv("SHOW"))
+    if (getenv("SHOW") != NULL)
         puts(text);
 }
 

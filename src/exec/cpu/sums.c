@@ -26,13 +26,13 @@
 /* ---- groups ---- */
 
 static bool is_all_reduce(const leati_cpu_task *task) {
-    return !task->kernel && task->node->source->op == &leati_tensor_op_all_reduce;
+    return task->kernel == NULL && task->node->source->op == &leati_tensor_op_all_reduce;
 }
 
 /* May the task exchange something with other replicas on its own? */
 static bool exchanges(const leati_cpu_task *task) {
     const uint32_t both = LEATI_STATEFUL | LEATI_NO_EAGER;
-    return !task->kernel && task->group < 0 && (task->node->flags & both) == both;
+    return task->kernel == NULL && task->group < 0 && (task->node->flags & both) == both;
 }
 
 static leat_status describe_tensors(const leati_cpu_step *step, leati_pack_tensor *tensors,
@@ -42,7 +42,7 @@ static leat_status describe_tensors(const leati_cpu_step *step, leati_pack_tenso
         leati_reduction reduction = LEATI_REDUCTION_SUM;
         if (step->tasks[t].group < 0)
             continue;
-        if (leati_all_reduce_reduction(node->source->args, &reduction, err))
+        if (leati_all_reduce_reduction(node->source->args, &reduction, err) != LEAT_OK)
             return leati_simplify_blame(&step->simple, node, err);
         for (int32_t i = 0; i < node->num_inputs; i++) {
             const leati_simple_value *value = &step->simple.values[node->inputs[i]];
@@ -69,9 +69,10 @@ leat_status leati_cpu_find_sums(leati_cpu_build *build, int64_t bytes_per_pack, 
         return LEAT_OK;
     leati_pack_tensor *tensors = leati_alloc(count, sizeof *tensors);
     step->sums.ready = leati_alloc(count, sizeof *step->sums.ready);
-    leat_status status =
-        !tensors || !step->sums.ready ? leati_no_memory(err) : describe_tensors(step, tensors, err);
-    if (!status)
+    leat_status status = tensors == NULL || step->sums.ready == NULL
+                             ? leati_no_memory(err)
+                             : describe_tensors(step, tensors, err);
+    if (status == LEAT_OK)
         status = leati_pack_init(&step->sums.packing, tensors, (int)count, bytes_per_pack, err);
     leati_free(tensors);
     return status;
@@ -98,13 +99,13 @@ static void note_uses(const leati_cpu_step *step, struct uses *uses, int32_t t) 
         uses->summed[leati_cpu_root(step, node->inputs[i])]++;
     if (task->group >= 0)
         return;
-    for (int32_t i = 0; task->kernel && i < task->num_inputs; i++)
+    for (int32_t i = 0; task->kernel != NULL && i < task->num_inputs; i++)
         note_use(step, uses, task->inputs[i], t);
-    for (int32_t i = 0; task->kernel && i < task->num_outputs; i++)
+    for (int32_t i = 0; task->kernel != NULL && i < task->num_outputs; i++)
         note_use(step, uses, task->outputs[i], t);
-    for (int32_t i = 0; !task->kernel && i < node->num_inputs; i++)
+    for (int32_t i = 0; task->kernel == NULL && i < node->num_inputs; i++)
         note_use(step, uses, node->inputs[i], t);
-    for (int32_t i = 0; !task->kernel && i < node->num_outputs; i++)
+    for (int32_t i = 0; task->kernel == NULL && i < node->num_outputs; i++)
         note_use(step, uses, node->first_output + i, t);
 }
 
@@ -192,7 +193,7 @@ static leat_status make_memory(leati_cpu_build *build, leat_error *err) {
     leati_cpu_sums *sums = &build->step->sums;
     size_t count = (size_t)sums->packing.num_packs;
     sums->memory = leati_alloc(count, sizeof *sums->memory);
-    if (!sums->memory)
+    if (sums->memory == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         sums->memory[i] = leati_cpu_extra(build, leati_pack_bytes(&sums->packing, (int)i), err);
@@ -207,14 +208,14 @@ leat_status leati_cpu_place_sums(leati_cpu_build *build, leat_error *err) {
     if (step->sums.packing.num_tensors == 0)
         return LEAT_OK;
     leat_status status = make_memory(build, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     size_t values = (size_t)step->num_values;
     struct uses uses = {.last = leati_alloc(values, sizeof *uses.last),
                         .summed = leati_alloc_zero(values, sizeof *uses.summed),
                         .compute = -1,
                         .exchange = -1};
-    if (!uses.last || !uses.summed) {
+    if (uses.last == NULL || uses.summed == NULL) {
         status = leati_no_memory(err);
     } else {
         for (size_t v = 0; v < values; v++)
@@ -242,7 +243,7 @@ leat_status leati_cpu_bind_sums(leati_cpu_step *step, leat_error *err) {
     if (sums->packing.num_tensors == 0)
         return LEAT_OK;
     sums->packs = leati_packs_new(&sums->packing, err);
-    if (!sums->packs)
+    if (sums->packs == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     for (int i = 0; i < sums->packing.num_packs; i++)
         leati_packs_place(sums->packs, i, step->data[sums->memory[i]]);
@@ -262,7 +263,7 @@ void leati_cpu_sums_fini(leati_cpu_sums *sums) {
 /* ---- running ---- */
 
 void leati_cpu_sums_begin(leati_cpu_step *step, const leati_call_context *context) {
-    if (step->sums.packs)
+    if (step->sums.packs != NULL)
         leati_packs_begin(step->sums.packs, context->collective, context->replica);
     step->sums.num_done = 0;
 }
@@ -278,7 +279,7 @@ static bool is_there(const leati_cpu_sums *sums, int32_t task, bool waits) {
 static leat_status put(leati_cpu_step *step, int32_t task, bool waits, leat_error *err) {
     leati_cpu_sums *sums = &step->sums;
     leat_status status = LEAT_OK;
-    while (!status && is_there(sums, task, waits)) {
+    while (status == LEAT_OK && is_there(sums, task, waits)) {
         const leati_cpu_ready *ready = &sums->ready[sums->num_done++];
         if (ready->value >= 0 && step->values[ready->value].bytes > 0)
             memcpy(leati_packs_values(sums->packs, ready->tensor), step->data[ready->value],
@@ -304,10 +305,11 @@ leat_status leati_cpu_sums_after(leati_cpu_step *step, int32_t task, int64_t *no
     leat_status status = put(step, task, false, err);
     *now = leati_now_ns();
     reducing->ns += *now - start;
-    return status ? leati_simplify_blame(&step->simple, reducing->node, err) : LEAT_OK;
+    return status != LEAT_OK ? leati_simplify_blame(&step->simple, reducing->node, err) : LEAT_OK;
 }
 
 leat_status leati_cpu_sums_await(leati_cpu_step *step, int32_t task, leat_error *err) {
     leat_status status = put(step, task, true, err);
-    return status ? status : leati_packs_await(step->sums.packs, step->tasks[task].group, err);
+    return status != LEAT_OK ? status
+                             : leati_packs_await(step->sums.packs, step->tasks[task].group, err);
 }

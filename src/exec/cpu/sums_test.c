@@ -37,12 +37,11 @@ static void note(struct noting *n, char call) {
 }
 
 static void twice(void *data, int64_t count, leat_dtype dtype) {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         if (dtype == LEAT_FLOAT32)
             ((float *)data)[i] *= 2;
         else
             ((double *)data)[i] *= 2;
-    }
 }
 
 static leat_status sum(struct noting *n, char call, void *data, int64_t count, leat_dtype dtype,
@@ -52,7 +51,7 @@ static leat_status sum(struct noting *n, char call, void *data, int64_t count, l
         *err = (leat_error){.code = LEAT_DATA_LOSS, .text = "the cable is cut"};
         return LEAT_DATA_LOSS;
     }
-    if (n->begun == 1 && n->device)
+    if (n->begun == 1 && n->device != NULL)
         n->device->ops->explain(n->step, n->seen, sizeof n->seen);
     twice(data, count, dtype);
     return LEAT_OK;
@@ -114,20 +113,21 @@ static leat_status machine_open(struct machine *m, leat_tracer tracer, void *con
                                 const leati_collective_ops *ops, leat_error *err) {
     *m = (struct machine){.collective = {.base = {.ops = ops, .num_ranks = 1}}};
     m->context = (leati_call_context){.num_replicas = 1,
-                                      .collective = ops ? &m->collective.base : NULL,
+                                      .collective = ops != NULL ? &m->collective.base : NULL,
                                       .bytes_per_pack = bytes_per_pack};
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, shape, err);
-    m->function = spec ? LEAT_TRACE(tracer, context, spec, err) : NULL;
+    m->function = spec != NULL ? LEAT_TRACE(tracer, context, spec, err) : NULL;
     leat_spec_unref(spec);
-    m->device = m->function ? leati_device_cpu_new(0, 1, -1, err) : NULL;
-    return m->device ? m->device->ops->compile(m->device, m->function, &m->context, &m->step, err)
-                     : torture_code(err);
+    m->device = m->function != NULL ? leati_device_cpu_new(0, 1, -1, err) : NULL;
+    return m->device != NULL
+               ? m->device->ops->compile(m->device, m->function, &m->context, &m->step, err)
+               : torture_code(err);
 }
 
 static void machine_init(struct machine *m, leat_tracer tracer, void *context, leat_shape shape,
                          int64_t bytes_per_pack, const leati_collective_ops *ops) {
     leat_error err = {0};
-    if (machine_open(m, tracer, context, shape, bytes_per_pack, ops, &err))
+    if (machine_open(m, tracer, context, shape, bytes_per_pack, ops, &err) != LEAT_OK)
         fail_msg("%s", err.text);
 }
 
@@ -146,7 +146,7 @@ static leat_status run(struct machine *m, const leat_tensor *input, leat_error *
 
 static void machine_fini(struct machine *m) {
     drop_outputs(m);
-    if (m->device) {
+    if (m->device != NULL) {
         m->device->ops->release(m->step);
         m->device->ops->close(m->device);
     }
@@ -210,7 +210,8 @@ static int trace_gradients(void *context, leat_graph *graph, leat_value *outputs
 /* How many of the step's matrix products have taken time. */
 static int products_that_ran(const char *explained) {
     int count = 0;
-    for (const char *line = strstr(explained, "matmul"); line; line = strstr(line + 1, "matmul")) {
+    for (const char *line = strstr(explained, "matmul"); line != NULL;
+         line = strstr(line + 1, "matmul")) {
         size_t size = strcspn(line, "\n");
         count += !(size > 2 && memcmp(line + size - 2, " 0", 2) == 0);
     }
@@ -260,7 +261,7 @@ static void test_begun_during_backward(void **state) {
 static int trace_operands(void *context, leat_graph *graph, leat_value *outputs) {
     leat_variable *variable = context;
     leat_tensor five = leat_scalar_float32(5);
-    if (!five.data)
+    if (five.data == NULL)
         leat_graph_fail(graph, LEAT_RESOURCE_EXHAUSTED, "no memory");
     leat_value x = leat_graph_argument(graph, 0), sums[16];
     leat_value read = leat_graph_read(graph, variable);
@@ -382,15 +383,15 @@ static leat_status compile_and_run(void *context, leat_error *err) {
     struct machine m;
     leat_variable *variable = NULL;
     leat_tensor three = leat_scalar_float32(3);
-    if (!three.data)
+    if (three.data == NULL)
         return leati_no_memory(err);
     variable = leat_variable_new(&three, NULL, err);
     leat_tensor_unref(&three);
-    if (!variable)
+    if (variable == NULL)
         return torture_code(err);
     leat_status status =
         machine_open(&m, trace_operands, variable, LEAT_SHAPE(5, 7), 0, &beside, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = run(&m, x, err);
     machine_fini(&m);
     leat_variable_unref(variable);

@@ -62,7 +62,8 @@ static int threads_of(struct trial *trial, int of_device) {
     leati_call_context context = {.num_replicas = 1};
     leati_executable *executable = NULL;
     leati_device *device = leati_device_cpu_new(0, of_device, -1, &err);
-    if (!function || !device || device->ops->compile(device, function, &context, &executable, &err))
+    if (function == NULL || device == NULL ||
+        device->ops->compile(device, function, &context, &executable, &err) != LEAT_OK)
         fail_msg("%s: %s", trial->op, err.text);
     const leati_cpu_step *step = (const leati_cpu_step *)(const void *)executable;
     int threads = 0;

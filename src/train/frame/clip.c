@@ -40,10 +40,9 @@ void leati_optimizer_clip_gradients(const struct leati_optimizer_args *args, lea
         clip_by_global_norm(gradients, count, args->global_clipnorm);
         return;
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (args->clipnorm > 0)
             gradients[i] = clip_by_norm(gradients[i], args->clipnorm);
         else if (args->clipvalue > 0)
             gradients[i] = clip_by_value(gradients[i], args->clipvalue);
-    }
 }

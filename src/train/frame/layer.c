@@ -134,7 +134,7 @@ leat_status leati_layer_weights(const leati_layer_kind *kind, const void *args,
                                 leat_error *err) {
     const char *name = ((const struct leati_layer_args *)args)->name;
     const leat_layer layer = {.kind = kind,
-                              .name = leati_kind_borrow_text(name ? name : kind->prefix)};
+                              .name = leati_kind_borrow_text(name != NULL ? name : kind->prefix)};
     LEATI_TRY(check_inputs(kind, num_inputs, err));
     for (int i = 0; i < (kind->merges ? num_inputs : 1); i++)
         if (!shape_fits(&layer, &inputs[i]))
@@ -278,12 +278,11 @@ leat_variable *leati_layer_weight(const leat_layer *layer, const char *name) {
 /* ---- arguments that several layers have ---- */
 
 void leati_layer_numbers_of(const leati_ints *ints, int64_t standard, int count, int64_t *out) {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (ints->count > i)
             out[i] = ints->values[i];
         else
             out[i] = i > 0 ? out[i - 1] : standard;
-    }
 }
 
 leat_status leati_layer_check_numbers(const leati_ints *ints, const char *name, int count,

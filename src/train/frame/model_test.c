@@ -17,10 +17,10 @@ static leat_model *small_cnn(leat_error *err) {
     leat_layer *layers[5];
     leat_error own = {0};
     layers[0] = leat_layer_conv2d(32, 3, 3, &relu, &own);
-    layers[1] = leat_layer_max_pooling2d(NULL, own.code ? NULL : &own);
-    layers[2] = leat_layer_flatten(NULL, own.code ? NULL : &own);
-    layers[3] = leat_layer_dense(64, &hidden, own.code ? NULL : &own);
-    layers[4] = leat_layer_dense(10, &logits, own.code ? NULL : &own);
+    layers[1] = leat_layer_max_pooling2d(NULL, own.code != LEAT_OK ? NULL : &own);
+    layers[2] = leat_layer_flatten(NULL, own.code != LEAT_OK ? NULL : &own);
+    layers[3] = leat_layer_dense(64, &hidden, own.code != LEAT_OK ? NULL : &own);
+    layers[4] = leat_layer_dense(10, &logits, own.code != LEAT_OK ? NULL : &own);
     leat_model *model = leat_model_sequential(layers, 5, &own);
     if (model == NULL)
         *err = own;

@@ -269,8 +269,8 @@ static void job_with_full_disk_goes_on(void **state) {
         "failed after 35 steps: the checkpoint after 35 steps: File too large",
         "worker 0 (127.0.0.1:"};
     for (int i = 0; i < 2; i++)
-        if (results[i].status != 0 || !strstr(results[i].said, expected[i]) ||
-            !strstr(results[i].said, "the checkpoint after 35 steps: File too large"))
+        if (results[i].status != 0 || strstr(results[i].said, expected[i]) == NULL ||
+            strstr(results[i].said, "the checkpoint after 35 steps: File too large") == NULL)
             fail_msg("worker %d, status %d, said %s", i, results[i].status, results[i].said);
     snprintf(restored, sizeof restored, "restored after %d steps\n", FULL_AT - SAVE_EVERY);
     train_to_end(2, path, restored, after, sizeof after);
@@ -287,8 +287,9 @@ static void killed_job_goes_on(void **state) {
         train_to_failure(count, KILL_AT, -1, path);
         assert_int_equal(results[1].status, -1);
         for (int i = 0; i < count; i += 2)
-            if (results[i].status != 0 || !strstr(results[i].said, "failed after 31 steps: ") ||
-                !strstr(results[i].said, "lost worker 1 (10.0.0.1:2222)"))
+            if (results[i].status != 0 ||
+                strstr(results[i].said, "failed after 31 steps: ") == NULL ||
+                strstr(results[i].said, "lost worker 1 (10.0.0.1:2222)") == NULL)
                 fail_msg("worker %d, status %d, said %s", i, results[i].status, results[i].said);
         snprintf(restored, sizeof restored, "restored after %d steps\n",
                  KILL_AT / SAVE_EVERY * SAVE_EVERY);

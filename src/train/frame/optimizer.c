@@ -196,12 +196,11 @@ static leat_status start_of(leat_variable *variable, const leati_weight *slot, l
         return leat_variable_read(variable, out, err);
     LEATI_TRY(leat_tensor_new(slot->dtype, slot->shape, out, err));
     memset(out->data, 0, leat_tensor_bytes(out));
-    for (int64_t i = 0; slot->start != 0 && i < leat_tensor_count(out); i++) {
+    for (int64_t i = 0; slot->start != 0 && i < leat_tensor_count(out); i++)
         if (out->dtype == LEAT_FLOAT64)
             ((double *)out->data)[i] = slot->start;
         else if (out->dtype == LEAT_FLOAT32)
             ((float *)out->data)[i] = (float)slot->start;
-    }
     return LEAT_OK;
 }
 

@@ -48,14 +48,13 @@ static int first_of(const struct leati_border_args *args) {
 /* Before and behind each direction. */
 static void sides_of(const struct leati_border_args *args, int directions, int64_t *out) {
     const leati_ints *sizes = &args->sizes;
-    for (int i = 0; i < 2 * directions; i++) {
+    for (int i = 0; i < 2 * directions; i++)
         if (sizes->count == 2 * directions)
             out[i] = sizes->values[i];
         else if (sizes->count > 1)
             out[i] = sizes->values[i / 2];
         else
             out[i] = sizes->count == 1 ? sizes->values[0] : 1;
-    }
 }
 
 leat_value leati_border_pad(const leati_pass *pass, int directions) {

@@ -37,12 +37,11 @@ static leat_status masked(const struct boolean_mask_args *args, const leat_shape
             err, SHAPE, "a mask of shape %s does not cover dimensions of %s from axis %d on",
             leati_shape_text(mask, texts[0]), leati_shape_text(tensor, texts[1]), (int)*axis);
     *out = (leat_shape){.rank = 0};
-    for (int32_t d = 0; d < tensor->rank; d++) {
+    for (int32_t d = 0; d < tensor->rank; d++)
         if (d < *axis || d >= *axis + mask->rank)
             out->dims[out->rank++] = tensor->dims[d];
         else if (d == *axis)
             out->dims[out->rank++] = count;
-    }
     return LEAT_OK;
 }
 

@@ -21,12 +21,13 @@ static const leati_row constant_rows[] = {
 
 static leat_status constant_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_constant_args *args = call->args;
-    if (args->value.num_tensors != 1 || (args->spec && leat_spec_num_components(args->spec) != 1))
+    if (args->value.num_tensors != 1 ||
+        (args->spec != NULL && leat_spec_num_components(args->spec) != 1))
         return leati_refuse(err, STRUCTURE, "value must be one tensor, found a structure of %d",
                             args->value.num_tensors);
     const leat_tensor *tensor = &args->value.tensors[0];
     leat_shape shape = leat_tensor_shape(tensor);
-    if (args->spec) {
+    if (args->spec != NULL) {
         LEATI_TRY(leati_spec_check_tensor(args->spec, 0, tensor, err));
         shape = leat_spec_component_shape(args->spec, 0);
     }
@@ -59,31 +60,32 @@ leat_status leati_graph_constant(leat_graph *graph, const leat_tensor *tensor, l
     leat_tensor owned = {0};
     struct leati_constant_args args = {0};
     leat_spec *spec = leat_spec_tensor(tensor->dtype, leat_tensor_shape(tensor), &failure);
-    if (!spec)
+    if (spec == NULL)
         goto end;
-    if (tensor->owner)
+    if (tensor->owner != NULL)
         owned = leat_tensor_ref(tensor);
     else if (leat_tensor_copy_of(tensor->dtype, leat_tensor_shape(tensor), tensor->data, &owned,
-                                 &failure))
+                                 &failure) != LEAT_OK)
         goto end;
-    if (leat_element_set(&args.value, spec, &owned, &failure))
+    if (leat_element_set(&args.value, spec, &owned, &failure) != LEAT_OK)
         goto end;
     *out = leati_graph_node(graph, &leati_tensor_op_constant, &args, NULL, 0);
 end:
     leat_element_fini(&args.value);
     leat_tensor_unref(&owned);
     leat_spec_unref(spec);
-    if (failure.code && err)
+    if (failure.code != LEAT_OK && err != NULL)
         *err = failure;
     return failure.code;
 }
 
 const leat_tensor *leati_node_constant(const leati_node *node) {
     const struct leati_constant_args *args = node->args;
-    return node->op == &leati_tensor_op_constant && !args->spec ? &args->value.tensors[0] : NULL;
+    return node->op == &leati_tensor_op_constant && args->spec == NULL ? &args->value.tensors[0]
+                                                                       : NULL;
 }
 
 const leat_tensor *leati_op_infer_constant(const leati_infer_call *call, int index) {
-    int32_t node = call->body ? call->body->values[call->ids[index]].node : -1;
+    int32_t node = call->body != NULL ? call->body->values[call->ids[index]].node : -1;
     return node < 0 ? NULL : leati_node_constant(&call->body->nodes[node]);
 }

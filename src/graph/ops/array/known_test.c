@@ -124,7 +124,7 @@ static void test_known(void **state) {
         if (strcmp(text, lines[i].expected) != 0) {
             wrong++;
             printf("FAIL %s(%s) %s: %s; expected %s %s\n", lines[i].op, lines[i].inputs,
-                   lines[i].attributes, text, lines[i].expected, function ? "" : err.text);
+                   lines[i].attributes, text, lines[i].expected, function != NULL ? "" : err.text);
         }
         leat_function_unref(function);
     }

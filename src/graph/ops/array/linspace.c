@@ -49,12 +49,11 @@ static leat_status linspace_kernel(leati_kernel_call *call, leat_error *err) {
             return leati_refuse(err, SHAPE, "a bound has rank %d; expected rank 0",
                                 (int)call->inputs[i].rank);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    for (int64_t row = 0; row < call->n; row++) {
+    for (int64_t row = 0; row < call->n; row++)
         if (call->inputs[0].dtype == LEAT_FLOAT32)
             FILL(float);
         else
             FILL(double);
-    }
     return LEAT_OK;
 }
 

@@ -55,12 +55,11 @@ static leat_status close_shape(const leat_shape *in, int64_t count, leat_shape *
     leati_shape_text(shape, text);
     int64_t known = 1;
     int32_t open = -1;
-    for (int32_t d = 0; d < shape->rank; d++) {
+    for (int32_t d = 0; d < shape->rank; d++)
         if (shape->dims[d] < 0)
             open = d;
         else if (__builtin_mul_overflow(known, shape->dims[d], &known))
             known = -1;
-    }
     if (open >= 0 && known > 0 && count % known == 0)
         shape->dims[open] = count / known;
     else if (open >= 0 && known == 0 && count == 0 &&

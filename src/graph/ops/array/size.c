@@ -22,12 +22,11 @@ void leati_counts_write(leati_kernel_call *call, const int64_t *numbers, int64_t
     const leati_operand *out = &call->outputs[0];
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_support_row_of(out, row);
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count; i++)
             if (out->dtype == LEAT_INT32)
                 ((int32_t *)to)[i] = (int32_t)numbers[i];
             else
                 ((int64_t *)to)[i] = numbers[i];
-        }
     }
 }
 

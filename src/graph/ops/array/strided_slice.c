@@ -134,16 +134,15 @@ leat_status leati_strided_part_of(const struct leati_strided_slice_args *args,
                             (int)used, leati_shape_text(whole, text));
     leati_support_dense_steps(whole, size, s.dense);
     for (int32_t i = 0; i < args->begin.count; i++) {
-        if (has(args->ellipsis_mask, i)) {
+        if (has(args->ellipsis_mask, i))
             for (int32_t k = used; k < whole->rank; k++)
                 LEATI_TRY(take_whole(&s, err));
-        } else if (has(args->new_axis_mask, i)) {
+        else if (has(args->new_axis_mask, i))
             LEATI_TRY(add_dim(&s, 1, (int64_t)size, err));
-        } else if (has(args->shrink_axis_mask, i)) {
+        else if (has(args->shrink_axis_mask, i))
             LEATI_TRY(take_index(&s, i, err));
-        } else {
+        else
             LEATI_TRY(take_slice(&s, i, err));
-        }
     }
     while (s.at < whole->rank)
         LEATI_TRY(take_whole(&s, err));
@@ -225,7 +224,7 @@ leat_value leat_op_strided_slice(leat_value input, const int64_t *begin, const i
     struct leati_strided_slice_args args = {
         .begin = {.values = (int64_t *)(uintptr_t)begin, .count = count},
         .end = {.values = (int64_t *)(uintptr_t)end, .count = count},
-        .strides = {.values = (int64_t *)(uintptr_t)strides, .count = strides ? count : 0}};
+        .strides = {.values = (int64_t *)(uintptr_t)strides, .count = strides != NULL ? count : 0}};
     if (masks != NULL) {
         args.begin_mask = masks->begin_mask;
         args.end_mask = masks->end_mask;
@@ -240,7 +239,8 @@ static bool strided_slice_known(const leati_known_call *call, leati_known *out) 
     leat_shape whole = LEAT_SHAPE(call->inputs[0].count);
     leati_strided_part part;
     if (call->inputs[0].rank != 1 ||
-        leati_strided_part_of(call->args, &whole, 1, false, &part, NULL) || part.shape.rank > 1)
+        leati_strided_part_of(call->args, &whole, 1, false, &part, NULL) != LEAT_OK ||
+        part.shape.rank > 1)
         return false;
     *out = (leati_known){.rank = part.shape.rank,
                          .count = part.shape.rank == 0 ? 1 : (int32_t)part.shape.dims[0]};

@@ -61,7 +61,8 @@ static leat_status assert_kernel(leati_kernel_call *call, leat_error *err) {
             memchr(leati_support_row_of(condition, row), 0, (size_t)condition->count) == NULL)
             continue;
         call->failed_row = row;
-        return leati_fail(err, code_of(args->code), "%s", args->message ? args->message : "");
+        return leati_fail(err, code_of(args->code), "%s",
+                          args->message != NULL ? args->message : "");
     }
     for (int i = 1; i < call->num_inputs; i++) {
         const leati_operand *in = &call->inputs[i];
@@ -84,7 +85,7 @@ static uint32_t assert_flags(const void *node_args) {
 
 leat_value leat_op_assert(leat_value condition, leat_value value, leat_status code,
                           const char *message) {
-    struct assert_args args = {.message = (char *)(uintptr_t)(message ? message : ""),
+    struct assert_args args = {.message = (char *)(uintptr_t)(message != NULL ? message : ""),
                                .code = (char *)(uintptr_t)leat_status_name(code)};
     return leati_graph_build2(&leati_tensor_op_assert, &args, condition, value);
 }

@@ -5,7 +5,7 @@
 
 static leat_status assign_add_variable_infer(leati_infer_call *call, leat_error *err) {
     leat_status status = leati_variable_infer_assign(call, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_type types[2] = {call->inputs[0], call->inputs[0]}, sum;
     leati_infer_call inner = {.inputs = types, .num_inputs = 2, .outputs = &sum, .capacity = 1};
@@ -16,11 +16,11 @@ static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_erro
     leat_variable *variable = NULL;
     void *copy = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_variable_check_operand(variable, &call->inputs[0], err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_variable_host_copy(call, &copy, err);
-    for (int64_t i = 0; !status && i < call->n; i++) {
+    for (int64_t i = 0; status == LEAT_OK && i < call->n; i++) {
         leati_operand total = call->inputs[0], operands[2];
         total.data = copy;
         total.owner = NULL;

@@ -9,11 +9,11 @@ static leat_status assign_variable_kernel(leati_kernel_call *call, leat_error *e
     leat_variable *variable = NULL;
     void *copy = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_variable_check_operand(variable, value, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_variable_host_copy(call, &copy, err);
-    if (!status && call->n > 0)
+    if (status == LEAT_OK && call->n > 0)
         memcpy(copy, value->data + (call->n - 1) * value->row_stride,
                leati_kernel_operand_row_bytes(value));
     return status;

@@ -38,7 +38,7 @@ static const leati_row call_rows[] = {
 
 static leat_status call_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_call_args *args = call->args;
-    if (!args->input || !args->output || !leati_callback_is_object(args->callback))
+    if (args->input == NULL || args->output == NULL || !leati_callback_is_object(args->callback))
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "no callback; make the function with leat_function_from_callback");
     int expected = leat_spec_num_components(args->input);
@@ -54,7 +54,7 @@ static leat_status call_infer(leati_infer_call *call, leat_error *err) {
                               "input %d does not fit what the callback takes", i);
     }
     leat_status status = LEAT_OK;
-    for (int i = 0; !status && i < leat_spec_num_components(args->output); i++) {
+    for (int i = 0; status == LEAT_OK && i < leat_spec_num_components(args->output); i++) {
         leat_shape shape = leat_spec_component_shape(args->output, i);
         status = leati_op_infer_output(call, leat_spec_component_dtype(args->output, i), &shape,
                                        leati_spec_component_element(args->output, i), err);
@@ -72,7 +72,7 @@ static leat_status check_result(const struct leati_call_args *args, const leat_e
                           "leat_element_set",
                           out->num_tensors, expected);
     leat_status status = LEAT_OK;
-    for (int i = 0; !status && i < expected; i++)
+    for (int i = 0; status == LEAT_OK && i < expected; i++)
         status = leati_spec_check_tensor(args->output, i, &out->tensors[i], err);
     return status;
 }
@@ -85,15 +85,16 @@ static leat_status call_row(leati_kernel_call *call, int64_t row, leat_tensor *t
     leat_element out = {0};
     for (int i = 0; i < call->num_inputs; i++)
         tensors[i] = leati_kernel_operand_tensor(&call->inputs[i], row);
-    if (call->context && call->context->callbacks)
+    if (call->context != NULL && call->context->callbacks != NULL)
         ++*call->context->callbacks;
     leat_status status = leati_callback_run(callback, &in, &out, err);
-    if (!status) {
+    if (status == LEAT_OK) {
         status = check_result(args, &out, err);
-        if (status)
-            leati_prefix(err, "callback \"%s\"", callback->name ? callback->name : "(unnamed)");
+        if (status != LEAT_OK)
+            leati_prefix(err, "callback \"%s\"",
+                         callback->name != NULL ? callback->name : "(unnamed)");
     }
-    for (int i = 0; !status && i < out.num_tensors; i++)
+    for (int i = 0; status == LEAT_OK && i < out.num_tensors; i++)
         status = leati_kernel_store(call, i, row, &out.tensors[i], err);
     leat_element_fini(&out);
     return status;
@@ -102,12 +103,12 @@ static leat_status call_row(leati_kernel_call *call, int64_t row, leat_tensor *t
 static leat_status call_kernel(leati_kernel_call *call, leat_error *err) {
     size_t size = ((size_t)call->num_inputs + 1) * sizeof(leat_tensor);
     leat_tensor *tensors = leati_arena_alloc(call->arena, size);
-    if (!tensors)
+    if (tensors == NULL)
         return leati_no_memory(err);
     leat_status status = LEAT_OK;
-    for (int64_t row = 0; !status && row < call->n; row++) {
+    for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {
         status = call_row(call, row, tensors, err);
-        if (status)
+        if (status != LEAT_OK)
             call->failed_row = row;
     }
     return status;

@@ -64,10 +64,10 @@ static leat_status join_outputs(leati_infer_call *call, const leat_function *the
                                 (int)i, leat_dtype_name(a->dtype), leat_dtype_name(b->dtype));
         leati_type both;
         leat_status status = leati_op_infer_join(call, a, b, &both, err);
-        if (status)
+        if (status != LEAT_OK)
             return leati_prefix(err, "output %d", (int)i);
         status = leati_op_infer_output(call, both.dtype, &both.shape, both.element, err);
-        if (status)
+        if (status != LEAT_OK)
             return status;
     }
     return LEAT_OK;
@@ -86,14 +86,14 @@ static leat_status cond_infer(leati_infer_call *call, leat_error *err) {
     leat_function *then_branch = leati_branch_specialise("then_branch", args->then_branch,
                                                          call->inputs + 1, count, &failure);
     leat_function *else_branch = NULL;
-    if (then_branch)
+    if (then_branch != NULL)
         else_branch = leati_branch_specialise("else_branch", args->else_branch, call->inputs + 1,
                                               count, &failure);
-    if (else_branch)
+    if (else_branch != NULL)
         join_outputs(call, then_branch, else_branch, &failure);
     leat_function_unref(then_branch);
     leat_function_unref(else_branch);
-    if (failure.code && err)
+    if (failure.code != LEAT_OK && err != NULL)
         *err = failure;
     return failure.code;
 }
@@ -110,9 +110,9 @@ static leat_status cond_row(leati_kernel_call *call, int64_t row, leat_tensor *i
         inputs[i - 1] = leati_kernel_operand_tensor(&call->inputs[i], row);
     memset(outputs, 0, (size_t)call->num_outputs * sizeof *outputs);
     leat_status status = leati_interpret(branch_of(args, which), inputs, &context, outputs, err);
-    if (status)
+    if (status != LEAT_OK)
         leati_prefix(err, "%s", branch_names[which]);
-    for (int i = 0; !status && i < call->num_outputs; i++)
+    for (int i = 0; status == LEAT_OK && i < call->num_outputs; i++)
         status = leati_kernel_store(call, i, row, &outputs[i], err);
     for (int i = 0; i < call->num_outputs; i++)
         leat_tensor_unref(&outputs[i]);
@@ -122,15 +122,15 @@ static leat_status cond_row(leati_kernel_call *call, int64_t row, leat_tensor *i
 static leat_status cond_kernel(leati_kernel_call *call, leat_error *err) {
     size_t count = (size_t)call->num_inputs + (size_t)call->num_outputs;
     leat_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
-    if (!tensors)
+    if (tensors == NULL)
         return leati_no_memory(err);
     if (call->inputs[0].rank != 0)
         return leati_refuse(err, SHAPE, "the predicate has rank %d; expected a bool scalar",
                             (int)call->inputs[0].rank);
     leat_status status = LEAT_OK;
-    for (int64_t row = 0; !status && row < call->n; row++) {
+    for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {
         status = cond_row(call, row, tensors, tensors + call->num_inputs, err);
-        if (status)
+        if (status != LEAT_OK)
             call->failed_row = row;
     }
     return status;
@@ -158,14 +158,14 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value *inputs = leati_alloc(room, sizeof *inputs);
     leat_error failure = {0};
     leat_function *reverse[2] = {0};
-    if (!inputs)
+    if (inputs == NULL)
         leati_no_memory(&failure);
-    for (int which = 0; which < 2 && !failure.code; which++) {
+    for (int which = 0; which < 2 && failure.code == LEAT_OK; which++) {
         reverse[which] = leati_graph_function_gradient(branch_of(args, which), &failure);
-        if (!reverse[which])
+        if (reverse[which] == NULL)
             leati_prefix(&failure, "%s", branch_names[which]);
     }
-    if (!failure.code) {
+    if (failure.code == LEAT_OK) {
         struct cond_args reverse_args = {.then_branch = &reverse[1]->object,
                                          .else_branch = &reverse[0]->object,
                                          .forward = leati_branch_forward_number(call)};
@@ -181,7 +181,7 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     leati_free(inputs);
     leat_function_unref(reverse[0]);
     leat_function_unref(reverse[1]);
-    if (failure.code && err)
+    if (failure.code != LEAT_OK && err != NULL)
         *err = failure;
     return failure.code;
 }
@@ -211,12 +211,12 @@ const leati_tensor_op leati_tensor_op_cond = {
 int leat_op_cond(leat_value predicate, leat_function *then_branch, leat_function *else_branch,
                  const leat_value *inputs, int num_inputs, leat_value *outputs) {
     leat_graph *graph = predicate.graph;
-    if (!graph || graph->error.code)
+    if (graph == NULL || graph->error.code != LEAT_OK)
         return -1;
     if (!leati_branch_given(graph, "cond", (leat_function *[]){then_branch, else_branch}, 2))
         return -1;
     leat_value *all = leati_alloc((size_t)num_inputs + 1, sizeof *all);
-    if (!all) {
+    if (all == NULL) {
         leat_error err = {0};
         leati_no_memory(&err);
         leati_graph_error(graph, &err);

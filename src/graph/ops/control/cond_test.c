@@ -51,7 +51,7 @@ static leat_function *trace_cond(leat_shape shape) {
     leat_spec_unref(spec);
     leat_function_unref(branches[0]);
     leat_function_unref(branches[1]);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -95,7 +95,7 @@ static void test_json(void **state) {
     char *text = leat_function_to_json(function, &err);
     assert_non_null(text);
     leat_function *copy = leat_function_from_json(text, &err);
-    if (!copy)
+    if (copy == NULL)
         fail_msg("%s", err.text);
     assert_true(copy->fingerprint == function->fingerprint);
     run_both(copy);
@@ -201,11 +201,11 @@ static int scalar_of(void *context, leat_graph *graph, leat_value *outputs) {
 
 static void cond_fails(leat_tracer tracer, const char *text) {
     leat_error err = {0};
-    leat_function *branches[2] = {branch(cube), tracer ? branch(tracer) : NULL};
+    leat_function *branches[2] = {branch(cube), tracer != NULL ? branch(tracer) : NULL};
     leat_spec *spec = cond_spec(LEAT_SHAPE(3));
     assert_null(leat_function_trace(choose, branches, spec, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    if (!strstr(err.text, text))
+    if (strstr(err.text, text) == NULL)
         fail_msg("found \"%s\", expected \"%s\" in it", err.text, text);
     leat_spec_unref(spec);
     leat_function_unref(branches[0]);
@@ -314,7 +314,7 @@ static void test_random_branches(void **state) {
     leat_function *branches[2] = {branch(noisy), branch(ratio)};
     leat_spec *spec = cond_spec(LEAT_SHAPE(2));
     leat_function *function = LEAT_TRACE(choose, branches, spec, &err);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     assert_true(leati_graph_function_has(function, LEATI_RANDOM));
     leat_tensor inputs[3] = {leat_scalar_bool(true),
@@ -334,11 +334,11 @@ static leat_status build_and_run(void *context, leat_error *err) {
                               leat_spec_tensor(LEAT_FLOAT64, LEAT_SHAPE(LEAT_UNKNOWN_DIM), err),
                               leat_spec_tensor(LEAT_FLOAT64, LEAT_SCALAR, err)};
     leat_spec *spec = leat_spec_tuple(children, 3, err);
-    leat_function *function = spec ? LEAT_TRACE(choose, context, spec, err) : NULL;
-    leat_function *reverse = function ? leati_graph_function_gradient(function, err) : NULL;
+    leat_function *function = spec != NULL ? LEAT_TRACE(choose, context, spec, err) : NULL;
+    leat_function *reverse = function != NULL ? leati_graph_function_gradient(function, err) : NULL;
     leat_spec_unref(spec);
     leat_function_unref(function);
-    if (!reverse)
+    if (reverse == NULL)
         return torture_code(err);
     const bool predicate = true;
     const double numbers[3] = {1, 2, 3};
@@ -349,7 +349,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_tensor out[2];
     leat_status status = leati_interpret(reverse, in, NULL, out, err);
     leat_function_unref(reverse);
-    for (int i = 0; !status && i < 2; i++)
+    for (int i = 0; status == LEAT_OK && i < 2; i++)
         leat_tensor_unref(&out[i]);
     return status;
 }

@@ -8,7 +8,7 @@
 static leat_status read_variable_infer(leati_infer_call *call, leat_error *err) {
     leat_variable *variable = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     return leati_op_infer_output(call, variable->dtype, &variable->shape, NULL, err);
 }
@@ -17,11 +17,11 @@ static leat_status read_variable_kernel(leati_kernel_call *call, leat_error *err
     leat_variable *variable = NULL;
     void *copy = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_variable_host_copy(call, &copy, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = leati_op_kernel_output(call, 0, variable->shape.rank, variable->shape.dims, err);
-    if (status)
+    if (status != LEAT_OK)
         return status;
     leati_operand *output = &call->outputs[0];
     for (int64_t i = 0; i < call->n; i++)

@@ -99,12 +99,13 @@ static leat_status join_variable(leati_infer_call *call, const leati_loop_types 
         return leati_refuse(err, DTYPE, "loop variable %d is %s, but body makes it %s; cast it", i,
                             leat_dtype_name(type->dtype), leat_dtype_name(made->dtype));
     leat_status status = leati_op_infer_join(call, type, made, &joined, err);
-    if (status)
+    if (status != LEAT_OK)
         return leati_prefix(err, "loop variable %d", i);
     bool same = leati_shape_equal(&joined.shape, &type->shape);
-    if (!same && loop->shape_invariants)
+    if (!same && loop->shape_invariants != NULL)
         return fail_shape(i, &type->shape, &made->shape, err);
-    if (type->element && joined.element && !leat_spec_equal(type->element, joined.element))
+    if (type->element != NULL && joined.element != NULL &&
+        !leat_spec_equal(type->element, joined.element))
         same = false;
     *changed = *changed || !same;
     *type = joined;
@@ -118,13 +119,13 @@ static leat_status join_round(leati_infer_call *call, const leati_loop_types *lo
     leat_function *body =
         leati_branch_specialise("body", loop->body, loop->types, loop->num_types, err);
     int count = loop->num_variables + loop->first;
-    if (!body)
+    if (body == NULL)
         return LEAT_INVALID_ARGUMENT; /* the text and the code stand in err */
     leat_status status = LEAT_OK;
     if (body->num_outputs != count)
         status = leati_refuse(err, VALUE, "body has %d outputs for %d loop variables; expected %d",
                               (int)body->num_outputs, loop->num_variables, count);
-    for (int i = 0; !status && i < loop->num_variables; i++) {
+    for (int i = 0; status == LEAT_OK && i < loop->num_variables; i++) {
         const leati_type *made = &body->body.values[body->outputs[loop->first + i]].type;
         const leati_type *taken = &given->body.values[i].type;
         if (made->dtype == taken->dtype && !leati_shape_compatible(&taken->shape, &made->shape))
@@ -140,10 +141,10 @@ leat_status leati_while_join(leati_infer_call *call, const leati_loop_types *loo
                              leat_error *err) {
     leat_status status = LEAT_OK;
     bool changed = true;
-    if (loop->shape_invariants)
+    if (loop->shape_invariants != NULL)
         status = apply_invariants(loop->shape_invariants, loop->types, loop->num_variables, err);
     /* Each round that changes a type takes at least a dimension or a rank away, so this ends. */
-    while (!status && changed) {
+    while (status == LEAT_OK && changed) {
         changed = false;
         status = join_round(call, loop, &changed, err);
     }
@@ -153,7 +154,7 @@ leat_status leati_while_join(leati_infer_call *call, const leati_loop_types *loo
 leat_status leati_while_outputs(leati_infer_call *call, const leati_loop_types *loop,
                                 leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int i = 0; !status && i < loop->num_variables; i++) {
+    for (int i = 0; status == LEAT_OK && i < loop->num_variables; i++) {
         const leati_type *type = &loop->types[i];
         status = leati_op_infer_output(call, type->dtype, &type->shape, type->element, err);
     }
@@ -165,7 +166,7 @@ static leat_status check_cond(const leati_infer_call *call, const leati_type *ty
                               leat_error *err) {
     const struct leati_while_args *args = call->args;
     leat_function *cond = leati_branch_specialise("cond", args->cond, types, call->num_inputs, err);
-    if (!cond)
+    if (cond == NULL)
         return LEAT_INVALID_ARGUMENT;
     leat_status status = LEAT_OK;
     char found[128];
@@ -192,9 +193,9 @@ static leat_status infer_types(leati_infer_call *call, leati_type *types, int co
                              .num_types = call->num_inputs,
                              .num_variables = count};
     leat_status status = leati_while_join(call, &loop, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = check_cond(call, types, err);
-    return status ? status : leati_while_outputs(call, &loop, err);
+    return status != LEAT_OK ? status : leati_while_outputs(call, &loop, err);
 }
 
 static leat_status while_infer(leati_infer_call *call, leat_error *err) {
@@ -202,20 +203,20 @@ static leat_status while_infer(leati_infer_call *call, leat_error *err) {
     leat_error failure = {0};
     int count = 0;
     leati_type *types = NULL;
-    if (!leati_while_count(args->num_variables, call->num_inputs, &count, &failure)) {
+    if (leati_while_count(args->num_variables, call->num_inputs, &count, &failure) == LEAT_OK) {
         types = leati_alloc((size_t)call->num_inputs, sizeof *types);
-        if (!types)
+        if (types == NULL)
             leati_no_memory(&failure);
     }
-    if (types) {
+    if (types != NULL) {
         memcpy(types, call->inputs, (size_t)call->num_inputs * sizeof *types);
         /* Where another function failed, the code stands in the error alone. */
         leat_status status = infer_types(call, types, count, &failure);
-        if (!status)
+        if (status == LEAT_OK)
             failure.code = LEAT_OK;
     }
     leati_free(types);
-    if (failure.code && err)
+    if (failure.code != LEAT_OK && err != NULL)
         *err = failure;
     return failure.code;
 }
@@ -259,10 +260,10 @@ leat_status leati_while_test(const leati_loop *loop, bool *more, leat_error *err
         return LEAT_OK;
     leati_call_context context = scoped(loop, loop->iteration, 1);
     leat_status status = leati_interpret(loop->cond, loop->values, &context, &result, err);
-    if (!status && (result.dtype != LEAT_BOOL || result.rank != 0))
+    if (status == LEAT_OK && (result.dtype != LEAT_BOOL || result.rank != 0))
         status = leati_refuse(err, SHAPE, "the result has rank %d; expected a bool scalar",
                               (int)result.rank);
-    if (status)
+    if (status != LEAT_OK)
         leati_prefix(err, "iteration %lld: cond", (long long)loop->iteration);
     else
         *more = *(const bool *)result.data;
@@ -273,7 +274,7 @@ leat_status leati_while_test(const leati_loop *loop, bool *more, leat_error *err
 leat_status leati_while_step(leati_loop *loop, leat_error *err) {
     leati_call_context context = leati_while_context(loop, loop->iteration);
     leat_status status = leati_interpret(loop->body, loop->values, &context, loop->next, err);
-    if (status)
+    if (status != LEAT_OK)
         return leati_prefix(err, "iteration %lld: body", (long long)loop->iteration);
     for (int i = 0; i < loop->num_variables; i++) {
         leat_tensor_unref(&loop->values[i]);
@@ -290,12 +291,12 @@ static leat_status while_row(leati_kernel_call *call, int64_t row, leati_loop *l
     bool more = false;
     leati_while_start(loop, call, row);
     leat_status status = leati_while_test(loop, &more, err);
-    while (!status && more) {
+    while (status == LEAT_OK && more) {
         status = leati_while_step(loop, err);
-        if (!status)
+        if (status == LEAT_OK)
             status = leati_while_test(loop, &more, err);
     }
-    for (int i = 0; !status && i < loop->num_variables; i++)
+    for (int i = 0; status == LEAT_OK && i < loop->num_variables; i++)
         status = leati_kernel_store(call, i, row, &loop->values[i], err);
     leati_while_end(loop);
     return status;
@@ -311,13 +312,13 @@ static leat_status while_kernel(leati_kernel_call *call, leat_error *err) {
                        .forward = -1};
     size_t count = (size_t)call->num_inputs + (size_t)call->num_outputs;
     loop.values = leati_arena_alloc(call->arena, count * sizeof *loop.values);
-    if (!loop.values)
+    if (loop.values == NULL)
         return leati_no_memory(err);
     loop.next = loop.values + call->num_inputs;
     leat_status status = LEAT_OK;
-    for (int64_t row = 0; !status && row < call->n; row++) {
+    for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {
         status = while_row(call, row, &loop, err);
-        if (status)
+        if (status != LEAT_OK)
             call->failed_row = row;
     }
     return status;
@@ -344,14 +345,14 @@ int leat_op_while(leat_function *cond, leat_function *body, const leat_value *va
                   int num_variables, const leat_value *invariants, int num_invariants,
                   const leat_op_while_options *options, leat_value *outputs) {
     static const leat_op_while_options none = {0};
-    const leat_op_while_options *o = options ? options : &none;
+    const leat_op_while_options *o = options != NULL ? options : &none;
     leat_graph *graph = num_variables > 0 ? variables[0].graph : NULL;
-    if (!graph || graph->error.code ||
+    if (graph == NULL || graph->error.code != LEAT_OK ||
         !leati_branch_given(graph, "while", (leat_function *[]){cond, body}, 2))
         return -1;
     size_t count = (size_t)num_variables + (size_t)num_invariants;
     leat_value *all = leati_alloc(count, sizeof *all);
-    if (!all) {
+    if (all == NULL) {
         leat_error err = {0};
         leati_no_memory(&err);
         leati_graph_error(graph, &err);

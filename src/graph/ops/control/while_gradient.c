@@ -137,11 +137,11 @@ static void drop_variables(struct backward *run) {
 static leat_status run_forward(struct backward *run, leat_error *err) {
     bool more = false;
     leat_status status = leati_while_test(&run->loop, &more, err);
-    while (!status && more) {
+    while (status == LEAT_OK && more) {
         status = keep_variables(run, err);
-        if (!status)
+        if (status == LEAT_OK)
             status = leati_while_step(&run->loop, err);
-        if (!status)
+        if (status == LEAT_OK)
             status = leati_while_test(&run->loop, &more, err);
     }
     return status;
@@ -159,7 +159,7 @@ static leat_status run_back(struct backward *run, leat_error *err) {
                variables * sizeof *run->inputs);
         memcpy(run->inputs + sources, run->gradients, gradients * sizeof *run->inputs);
         leat_status status = leati_interpret(run->reverse, run->inputs, &context, run->next, err);
-        if (status)
+        if (status != LEAT_OK)
             return leati_prefix(err, "gradient of iteration %lld", (long long)iteration);
         for (size_t i = 0; i < gradients; i++) {
             leat_tensor_unref(&run->gradients[i]);
@@ -179,9 +179,9 @@ static leat_status while_gradient_row(leati_kernel_call *call, int64_t row, stru
         run->gradients[i] = leat_tensor_ref(&start);
     }
     leat_status status = run_forward(run, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = run_back(run, err);
-    for (int i = 0; !status && i < call->num_outputs; i++)
+    for (int i = 0; status == LEAT_OK && i < call->num_outputs; i++)
         status = leati_kernel_store(call, i, row, &run->gradients[i], err);
     while (run->num_kept > 0)
         drop_variables(run);
@@ -204,7 +204,7 @@ static leat_status while_gradient_kernel(leati_kernel_call *call, leat_error *er
     size_t variables = (size_t)run.loop.num_variables, outputs = (size_t)call->num_outputs;
     size_t count = inputs + sources + variables + 2 * outputs;
     leat_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
-    if (!tensors)
+    if (tensors == NULL)
         return leati_no_memory(err);
     run.inputs = tensors;
     run.loop.values = run.inputs + inputs;
@@ -212,9 +212,9 @@ static leat_status while_gradient_kernel(leati_kernel_call *call, leat_error *er
     run.gradients = run.loop.next + variables;
     run.next = run.gradients + outputs;
     leat_status status = LEAT_OK;
-    for (int64_t row = 0; !status && row < call->n; row++) {
+    for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {
         status = while_gradient_row(call, row, &run, err);
-        if (status)
+        if (status != LEAT_OK)
             call->failed_row = row;
     }
     leati_free(run.history);
@@ -245,7 +245,7 @@ static leat_spec *reverse_input(const leat_function *body, leat_error *err) {
     int arguments = body->body.num_arguments;
     size_t room = 2 * (size_t)arguments;
     leati_type *types = leati_alloc(room, sizeof *types);
-    if (!types) {
+    if (types == NULL) {
         leati_no_memory(err);
         return NULL;
     }
@@ -287,18 +287,18 @@ static int build_reverse(leat_graph *graph, const leat_function *body,
 /* The gradient of one iteration. Owned. */
 static leat_function *reverse_of(const leat_function *body, leat_error *err) {
     leat_function *reverse = NULL, *gradient = leati_graph_function_gradient(body, err);
-    leat_spec *input = gradient ? reverse_input(body, err) : NULL;
+    leat_spec *input = gradient != NULL ? reverse_input(body, err) : NULL;
     leat_graph *graph = NULL;
     leat_value *values = NULL;
-    if (input) {
+    if (input != NULL) {
         size_t room = (size_t)gradient->body.num_arguments + (size_t)gradient->num_outputs;
         values = leati_alloc(room, sizeof *values);
-        if (!values)
+        if (values == NULL)
             leati_no_memory(err);
         else
             graph = leat_graph_new(input, err);
     }
-    if (graph) {
+    if (graph != NULL) {
         int count = build_reverse(graph, body, gradient, values);
         reverse = leat_graph_finish(graph, values, count, NULL, err);
     }
@@ -332,11 +332,11 @@ leat_status leati_while_differentiate(leati_gradient_call *call, leat_error *err
     size_t room = 2 * (size_t)call->num_inputs;
     leat_value *inputs = leati_alloc(room, sizeof *inputs);
     leat_function *reverse = NULL;
-    if (!inputs)
+    if (inputs == NULL)
         leati_no_memory(&failure);
-    else if (!(reverse = reverse_of(leati_branch(args->body), &failure)))
+    else if ((reverse = reverse_of(leati_branch(args->body), &failure)) == NULL)
         leati_prefix(&failure, "body");
-    if (reverse) {
+    if (reverse != NULL) {
         struct while_gradient_args gradient = {.cond = args->cond,
                                                .body = args->body,
                                                .reverse = &reverse->object,
@@ -354,7 +354,7 @@ leat_status leati_while_differentiate(leati_gradient_call *call, leat_error *err
     }
     leati_free(inputs);
     leat_function_unref(reverse);
-    if (failure.code && err)
+    if (failure.code != LEAT_OK && err != NULL)
         *err = failure;
     return failure.code;
 }

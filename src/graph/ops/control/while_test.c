@@ -94,7 +94,7 @@ static leat_function *trace(leat_tracer tracer, leat_shape shape) {
     leat_spec *spec = loop_spec(shape);
     leat_function *function = LEAT_TRACE(tracer, NULL, spec, &err);
     leat_spec_unref(spec);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -109,7 +109,7 @@ static int call_loop(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 static leat_function *try_loop(loop l, leat_error *err) {
-    l.functions[0] = trace(l.cond ? l.cond : below_limit, l.inside);
+    l.functions[0] = trace(l.cond != NULL ? l.cond : below_limit, l.inside);
     l.functions[1] = trace(l.body, l.inside);
     leat_spec *spec = loop_spec(l.outside);
     leat_function *function = LEAT_TRACE(call_loop, &l, spec, err);
@@ -122,7 +122,7 @@ static leat_function *try_loop(loop l, leat_error *err) {
 static leat_function *make_loop(loop l) {
     leat_error err = {0};
     leat_function *function = try_loop(l, &err);
-    if (!function)
+    if (function == NULL)
         fail_msg("%s", err.text);
     return function;
 }
@@ -147,7 +147,7 @@ static void expect(const leat_function *function, int64_t limit, int64_t count, 
     leat_error err = {0};
     leat_tensor inputs[4], out[2];
     inputs_of(inputs, limit);
-    if (leati_interpret(function, inputs, NULL, out, &err))
+    if (leati_interpret(function, inputs, NULL, out, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     assert_int_equal(*(int64_t *)out[0].data, count);
     assert_int_equal(leat_tensor_count(&out[1]), n);
@@ -267,8 +267,8 @@ static void test_json(void **state) {
     leat_function *originals[2] = {function, reverse};
     for (int i = 0; i < 2; i++) {
         char *text = leat_function_to_json(originals[i], &err);
-        leat_function *copy = text ? leat_function_from_json(text, &err) : NULL;
-        if (!copy)
+        leat_function *copy = text != NULL ? leat_function_from_json(text, &err) : NULL;
+        if (copy == NULL)
             fail_msg("%s", err.text);
         assert_true(copy->fingerprint == originals[i]->fingerprint);
         if (i == 0)
@@ -310,7 +310,7 @@ static void test_rows(void **state) {
 
 static int append_letter(void *context, leat_graph *graph, leat_value *outputs) {
     leat_value x = leat_graph_argument(graph, 0);
-    if (context) {
+    if (context != NULL) {
         leat_value length = leat_op_string_length(x);
         outputs[0] = leat_op_less(length, leat_op_cast(int64(graph, 3), leat_value_dtype(length)));
         return 1;
@@ -374,7 +374,7 @@ static void loop_fails(loop l, const char *text) {
     leat_error err = {0};
     assert_null(try_loop(l, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    if (!strstr(err.text, text))
+    if (strstr(err.text, text) == NULL)
         fail_msg("found \"%s\", expected \"%s\" in it", err.text, text);
 }
 
@@ -436,8 +436,8 @@ static void test_failing_iteration(void **state) {
     for (int i = 0; i < 2; i++) {
         assert_int_equal(leati_interpret(i ? reverse : function, inputs, NULL, out, &err),
                          LEAT_INVALID_ARGUMENT);
-        if (!strstr(err.text, "iteration 3: body: op floordiv") ||
-            !strstr(err.text, "division by zero"))
+        if (strstr(err.text, "iteration 3: body: op floordiv") == NULL ||
+            strstr(err.text, "division by zero") == NULL)
             fail_msg("%s", err.text);
     }
     release(inputs, 5);
@@ -453,11 +453,11 @@ static leat_status build_and_run(void *context, leat_error *err) {
                               leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err),
                               leat_spec_tensor(LEAT_FLOAT64, LEAT_SCALAR, err)};
     spec = leat_spec_tuple(children, 4, err);
-    leat_function *function = spec ? LEAT_TRACE(call_loop, l, spec, err) : NULL;
-    leat_function *reverse = function ? leati_graph_function_gradient(function, err) : NULL;
+    leat_function *function = spec != NULL ? LEAT_TRACE(call_loop, l, spec, err) : NULL;
+    leat_function *reverse = function != NULL ? leati_graph_function_gradient(function, err) : NULL;
     leat_spec_unref(spec);
     leat_function_unref(function);
-    if (!reverse)
+    if (reverse == NULL)
         return torture_code(err);
     const int64_t counts[2] = {0, 3};
     const double numbers[3] = {1, 2, 3};
@@ -470,7 +470,7 @@ static leat_status build_and_run(void *context, leat_error *err) {
     leat_tensor out[2];
     leat_status status = leati_interpret(reverse, in, NULL, out, err);
     leat_function_unref(reverse);
-    if (!status)
+    if (status == LEAT_OK)
         release(out, 2);
     return status;
 }

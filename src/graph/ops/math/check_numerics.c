@@ -76,7 +76,8 @@ static leat_status check_numerics_gradient(leati_gradient_call *call, leat_error
 }
 
 leat_value leat_op_check_numerics(leat_value tensor, const char *message) {
-    struct check_numerics_args args = {.message = (char *)(uintptr_t)(message ? message : "")};
+    struct check_numerics_args args = {.message =
+                                           (char *)(uintptr_t)(message != NULL ? message : "")};
     return leati_graph_build1(&leati_tensor_op_check_numerics, &args, tensor);
 }
 

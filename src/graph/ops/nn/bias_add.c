@@ -27,7 +27,7 @@ static leat_status bias_add_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_tensor_op_add.infer(&inner, err));
     leat_shape shape = call->inputs[0].shape;
     int64_t *last = shape.rank > 0 ? &shape.dims[shape.rank - 1] : NULL;
-    if (last && *last == LEAT_UNKNOWN_DIM && call->inputs[1].shape.rank == 1)
+    if (last != NULL && *last == LEAT_UNKNOWN_DIM && call->inputs[1].shape.rank == 1)
         *last = call->inputs[1].shape.dims[0];
     return leati_op_infer_output(call, sum.dtype, &shape, NULL, err);
 }

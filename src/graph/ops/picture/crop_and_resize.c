@@ -193,7 +193,8 @@ leat_value leat_op_crop_and_resize(leat_value images, leat_value boxes, leat_val
                                    double extrapolation_value) {
     int64_t size[2] = {crop_height, crop_width};
     struct leati_crop_args args = {.crop_size = {.values = size, .count = 2},
-                                   .method = (char *)(uintptr_t)(method ? method : "bilinear"),
+                                   .method =
+                                       (char *)(uintptr_t)(method != NULL ? method : "bilinear"),
                                    .extrapolation_value = extrapolation_value};
     return leati_graph_build3(&leati_tensor_op_crop_and_resize, &args, images, boxes, box_indices);
 }

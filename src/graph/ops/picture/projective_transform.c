@@ -183,14 +183,13 @@ static void transform_picture(const struct projective_transform_args *args, cons
             float k = t[6] * across + t[7] * down + 1;
             float x = (t[0] * across + t[1] * down + t[2]) / k;
             float y = (t[3] * across + t[4] * down + t[5]) / k;
-            if (k == 0 || !is_a_place(x) || !is_a_place(y)) {
+            if (k == 0 || !is_a_place(x) || !is_a_place(y))
                 for (int64_t c = 0; c < v->channels; c++)
                     to[c] = v->outside;
-            } else if (nearest) {
+            else if (nearest)
                 take_nearest(v, look(y, v->height), look(x, v->width), to);
-            } else {
+            else
                 take_bilinear(v, look(y, v->height), look(x, v->width), to);
-            }
         }
     }
 }
@@ -248,8 +247,8 @@ leat_value leat_op_projective_transform(leat_value images, leat_value transforms
                                         const char *interpolation, const char *fill_mode,
                                         double fill_value) {
     struct projective_transform_args args = {
-        .interpolation = (char *)(uintptr_t)(interpolation ? interpolation : "bilinear"),
-        .fill_mode = (char *)(uintptr_t)(fill_mode ? fill_mode : "constant"),
+        .interpolation = (char *)(uintptr_t)(interpolation != NULL ? interpolation : "bilinear"),
+        .fill_mode = (char *)(uintptr_t)(fill_mode != NULL ? fill_mode : "constant"),
         .fill_value = fill_value};
     return leati_graph_build2(&leati_tensor_op_projective_transform, &args, images, transforms);
 }

@@ -97,7 +97,8 @@ static leat_status resize_gradient(leati_gradient_call *call, leat_error *err) {
 leat_value leat_op_resize(leat_value images, int64_t height, int64_t width, const char *method) {
     int64_t size[2] = {height, width};
     struct leati_resize_args args = {.size = {.values = size, .count = 2},
-                                     .method = (char *)(uintptr_t)(method ? method : "bilinear")};
+                                     .method =
+                                         (char *)(uintptr_t)(method != NULL ? method : "bilinear")};
     return leati_graph_build1(&leati_tensor_op_resize, &args, images);
 }
 

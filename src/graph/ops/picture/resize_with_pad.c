@@ -94,7 +94,8 @@ static leat_status resize_with_pad_gradient(leati_gradient_call *call, leat_erro
 leat_value leat_op_resize_with_pad(leat_value images, int64_t target_height, int64_t target_width,
                                    const char *method, bool antialias) {
     struct leati_resize_with_pad_args args = {
-        target_height, target_width, (char *)(uintptr_t)(method ? method : "bilinear"), antialias};
+        target_height, target_width, (char *)(uintptr_t)(method != NULL ? method : "bilinear"),
+        antialias};
     return leati_graph_build1(&leati_tensor_op_resize_with_pad, &args, images);
 }
 

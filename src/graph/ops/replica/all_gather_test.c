@@ -33,12 +33,11 @@ static leat_tensor part_of(const gathering *g, leat_dtype dtype, int r) {
     leat_tensor out = {0};
     leat_error err = {0};
     assert_int_equal(leat_tensor_new(dtype, shape, &out, &err), LEAT_OK);
-    for (int64_t i = 0; i < leat_tensor_count(&out); i++) {
+    for (int64_t i = 0; i < leat_tensor_count(&out); i++)
         if (dtype == LEAT_BOOL)
             ((bool *)out.data)[i] = (i + r) % 3 == 0;
         else
             ((float *)out.data)[i] = (float)(100 * r + i);
-    }
     return out;
 }
 

@@ -97,7 +97,7 @@ static leat_status exchange(leati_kernel_call *call, const leati_packing *packin
     leati_packs *packs = leati_packs_new(packing, err);
     leat_status status =
         packs == NULL ? LEAT_RESOURCE_EXHAUSTED : place_packs(call, packing, packs, err);
-    for (int64_t row = 0; !status && row < call->n; row++)
+    for (int64_t row = 0; status == LEAT_OK && row < call->n; row++)
         status = exchange_row(call, packs, row, err);
     leati_packs_free(packs);
     return status;
@@ -120,7 +120,7 @@ static leat_status all_reduce_kernel(leati_kernel_call *call, leat_error *err) {
             .count = call->inputs[i].count, .dtype = call->inputs[i].dtype, .reduction = reduction};
     int64_t limit = call->context == NULL ? 0 : call->context->bytes_per_pack;
     leat_status status = leati_pack_init(&packing, tensors, call->num_inputs, limit, err);
-    if (!status)
+    if (status == LEAT_OK)
         status = exchange(call, &packing, err);
     leati_pack_fini(&packing);
     return status;

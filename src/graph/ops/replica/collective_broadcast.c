@@ -34,18 +34,18 @@ static leat_status broadcast_kernel(leati_kernel_call *call, leat_error *err) {
     const struct broadcast_args *args = call->args;
     const leati_operand *input = &call->inputs[0];
     const leati_call_context *context = call->context;
-    leati_collective *collective = context ? context->collective : NULL;
+    leati_collective *collective = context != NULL ? context->collective : NULL;
     leat_status status = leati_op_kernel_output(call, 0, input->rank, input->dims, err);
-    if (!status && collective && args->root >= collective->num_ranks)
+    if (status == LEAT_OK && collective != NULL && args->root >= collective->num_ranks)
         status = leati_fail(err, LEAT_INVALID_ARGUMENT, "root is %lld, but there are %d replicas",
                             (long long)args->root, collective->num_ranks);
-    for (int64_t row = 0; !status && row < call->n; row++) {
+    for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {
         const leati_operand *output = &call->outputs[0];
         char *to = output->data + row * output->row_stride;
         if (input->count)
             memcpy(to, input->data + row * input->row_stride,
                    leati_kernel_operand_row_bytes(input));
-        if (collective)
+        if (collective != NULL)
             status = collective->ops->broadcast(collective, context->replica, (int)args->root, to,
                                                 input->count, input->dtype, err);
     }

@@ -82,7 +82,8 @@ static leat_status string_join_kernel(leati_kernel_call *call, leat_error *err) 
 }
 
 leat_value leat_op_string_join(const leat_value *values, int num_values, const char *separator) {
-    struct string_join_args args = {.separator = (char *)(uintptr_t)(separator ? separator : "")};
+    struct string_join_args args = {.separator =
+                                        (char *)(uintptr_t)(separator != NULL ? separator : "")};
     return leati_graph_build_many(&leati_tensor_op_string_join, &args, values, num_values);
 }
 

@@ -112,7 +112,7 @@ leat_value leat_op_string_reduce_join(leat_value inputs, const int64_t *axes, in
         .reduce = {.axis = {.values = (int64_t *)(uintptr_t)axes,
                             .count = axes == NULL ? 0 : num_axes},
                    .keepdims = keepdims},
-        .separator = (char *)(uintptr_t)(separator ? separator : "")};
+        .separator = (char *)(uintptr_t)(separator != NULL ? separator : "")};
     return leati_graph_build1(&leati_tensor_op_string_reduce_join, &args, inputs);
 }
 

@@ -16,16 +16,15 @@ const leati_row leati_axis_rows[] = {
 /* Copies n pieces of `bytes`; small powers of two as one load and store each. */
 static void copy_pieces(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                         size_t bytes) {
-    if (bytes == 8) {
+    if (bytes == 8)
         for (int64_t i = 0; i < n; i++)
             memcpy(to + i * to_step, from + i * from_step, 8);
-    } else if (bytes == 4) {
+    else if (bytes == 4)
         for (int64_t i = 0; i < n; i++)
             memcpy(to + i * to_step, from + i * from_step, 4);
-    } else if (bytes > 0) {
+    else if (bytes > 0)
         for (int64_t i = 0; i < n; i++)
             memcpy(to + i * to_step, from + i * from_step, bytes);
-    }
 }
 
 leat_status leati_join(leati_kernel_call *call, int64_t outer, leat_error *err) {

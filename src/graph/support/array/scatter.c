@@ -88,7 +88,7 @@ leat_status leati_scatter_kernel(leati_kernel_call *call, const leati_combine_ki
     LEATI_TRY(leati_scatter_check(&shape, &places, &slices, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)tensor->count * leat_dtype_size(tensor->dtype);
-    leati_combine_function combine = kind ? leati_combine_of(*kind, tensor->dtype) : NULL;
+    leati_combine_function combine = kind != NULL ? leati_combine_of(*kind, tensor->dtype) : NULL;
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_support_row_of(&call->outputs[0], row);
         if (bytes > 0)

@@ -13,7 +13,7 @@ leat_function *leati_branch_specialise(const char *name, const leat_object *obje
                    (int)branch->body.num_arguments, count);
     else
         special = leati_graph_function_specialise(branch, types, err);
-    if (!special)
+    if (special == NULL)
         leati_prefix(err, "%s", name);
     return special;
 }
@@ -21,7 +21,7 @@ leat_function *leati_branch_specialise(const char *name, const leat_object *obje
 leati_call_context leati_branch_context(const leati_kernel_call *call, int64_t row, int64_t forward,
                                         int64_t which) {
     leati_call_context context = {.num_replicas = 1};
-    if (call->context)
+    if (call->context != NULL)
         context = *call->context;
     context = leati_draws_inside(&context, call->number, forward, which);
     context.ordinal += row;
@@ -37,8 +37,8 @@ bool leati_branch_given(leat_graph *graph, const char *op, leat_function *const 
                         int count) {
     leat_error err = {0};
     for (int i = 0; i < count; i++)
-        if (!functions[i])
+        if (functions[i] == NULL)
             leati_fail(&err, LEAT_INVALID_ARGUMENT, "op %s: a function is NULL; pass one", op);
     leati_graph_error(graph, &err);
-    return !err.code;
+    return err.code == LEAT_OK;
 }

@@ -37,9 +37,9 @@ leat_shape leati_matrices_stack_of(const leat_shape *stack, const int64_t *last,
 leat_shape leati_matrices_square_of(const leat_shape *in) {
     leat_shape out = *in;
     int64_t *sides = in->rank < 2 ? NULL : &out.dims[in->rank - 2];
-    if (sides && sides[0] == LEAT_UNKNOWN_DIM)
+    if (sides != NULL && sides[0] == LEAT_UNKNOWN_DIM)
         sides[0] = sides[1];
-    else if (sides && sides[1] == LEAT_UNKNOWN_DIM)
+    else if (sides != NULL && sides[1] == LEAT_UNKNOWN_DIM)
         sides[1] = sides[0];
     return out;
 }

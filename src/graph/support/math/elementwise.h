@@ -79,11 +79,13 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
 
 /* ---- two operands ---- */
 #define LEATI_LOOP2(TYPE, OUT, X, Y, EXPRESSION)                                                   \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-        TYPE x = (X), y = (Y);                                                                     \
-        out[i] = (OUT)(EXPRESSION);                                                                \
-    }                                                                                              \
-    return
+    do {                                                                                           \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            TYPE x = (X), y = (Y);                                                                 \
+            out[i] = (OUT)(EXPRESSION);                                                            \
+        }                                                                                          \
+        return;                                                                                    \
+    } while (0)
 
 #define LEATI_LANE2(NAME, TYPE, UTYPE, OUT, EXPRESSION)                                            \
     static void NAME(leati_lane *lane) {                                                           \
@@ -94,9 +96,8 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
         const TYPE *a = (const TYPE *)lane->in[0], *b = (const TYPE *)lane->in[1];                 \
         OUT *out = (OUT *)lane->out;                                                               \
         if (lane->out_step == (int64_t)sizeof(OUT)) {                                              \
-            if (sa == dense && sb == dense) {                                                      \
+            if (sa == dense && sb == dense)                                                        \
                 LEATI_LOOP2(TYPE, OUT, a[i], b[i], EXPRESSION);                                    \
-            }                                                                                      \
             if (sa == dense && sb == 0) {                                                          \
                 const TYPE c = *b;                                                                 \
                 LEATI_LOOP2(TYPE, OUT, a[i], c, EXPRESSION);                                       \

@@ -178,14 +178,13 @@ static void plan_dims(reduce_plan *plan, const leati_operand *in, const bool *ma
 
 /* At most LEAT_MAX_RANK deep. */
 static void walk(const reduce_plan *plan, int d, accumulator *to, const char *from) {
-    if (d >= plan->num_dims) {
+    if (d >= plan->num_dims)
         plan->fold(to, from, 1);
-    } else if (d == plan->num_dims - 1) {
+    else if (d == plan->num_dims - 1)
         (plan->acc_steps[d] == 0 ? plan->fold : plan->add)(to, from, plan->sizes[d]);
-    } else {
+    else
         for (int64_t i = 0; i < plan->sizes[d]; i++)
             walk(plan, d + 1, to + i * plan->acc_steps[d], from + i * plan->steps[d]);
-    }
 }
 
 /* ---- before and after ---- */
@@ -239,7 +238,7 @@ static accumulator first_of(leati_reduce_kind kind, leat_dtype dtype) {
 }
 
 static void divide(accumulator *acc, int64_t n, leat_dtype dtype, int64_t count) {
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         if (is_float(dtype))
             acc[i].f /= (double)count;
         else if (count == 0)
@@ -248,7 +247,6 @@ static void divide(accumulator *acc, int64_t n, leat_dtype dtype, int64_t count)
             acc[i].u /= (uint64_t)count;
         else
             acc[i].i /= count;
-    }
 }
 
 static void store(char *to, leat_dtype dtype, const accumulator *acc, int64_t n) {

@@ -95,11 +95,10 @@ leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *col
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (in.count == 0)
         return LEAT_OK;
-    if (in.dtype != LEAT_FLOAT32 && colour->unscaled) {
+    if (in.dtype != LEAT_FLOAT32 && colour->unscaled)
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
-    } else {
+    else
         LEATI_TRY(leati_colour_floats(call, &call->inputs[0], &in, err));
-    }
     out = call->outputs[0];
     if (out.dtype != LEAT_FLOAT32)
         LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));

@@ -36,7 +36,7 @@ leat_status leati_random_stream(const leati_kernel_call *call, const leati_tenso
         pair[0] ^= context->seed;
         pair[1] ^= context->seed2;
     }
-    uint64_t mixed = context->draws ? 0 : context->scope;
+    uint64_t mixed = context->draws != NULL ? 0 : context->scope;
     if (context->replica > 0)
         mixed = leati_hash(&context->replica, sizeof context->replica, mixed);
     if (mixed != 0) {
@@ -45,7 +45,7 @@ leat_status leati_random_stream(const leati_kernel_call *call, const leati_tenso
     }
     *out = leati_philox_new((uint64_t)pair[0], (uint64_t)pair[1]);
     uint64_t begin = ((uint64_t)(context->ordinal + row) + (uint64_t)context->step) * blocks;
-    if (context->draws)
+    if (context->draws != NULL)
         LEATI_TRY(
             leati_draws_begin(context, call->number, shared_by(op, args), blocks, &begin, err));
     leati_philox_skip(out, begin);

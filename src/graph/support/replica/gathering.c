@@ -79,12 +79,11 @@ leat_status leati_gathering_init(const leati_kernel_call *call, const leati_oper
                           "replica %d has %lld values along axis %d; the sizes say %lld", replica,
                           (long long)part->dims[out->axis], (int)out->axis,
                           (long long)args->sizes.values[replica]);
-    for (int32_t d = 0; d < part->rank; d++) {
+    for (int32_t d = 0; d < part->rank; d++)
         if (d < out->axis)
             out->outer *= part->dims[d];
         else if (d > out->axis)
             out->inner *= part->dims[d];
-    }
     for (int r = 0; r < replicas; r++)
         most = args->sizes.values[r] > most ? args->sizes.values[r] : most;
     if (__builtin_mul_overflow(most, out->outer * out->inner, &out->block_count) ||

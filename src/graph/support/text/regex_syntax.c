@@ -98,9 +98,8 @@ static leat_status take_property(walk *w) {
         return refuse(w, "invalid character class range", w->at, w->at + strlen(w->at));
     const char *start = w->at;
     take(w, ++name);
-    if (*name == '^') {
+    if (*name == '^')
         take(w, ++name);
-    }
     bool script = end - name > 2 && strncmp(name, "Any", 3) != 0;
     if (script ? *name < 'A' || *name > 'Z' : strchr(categories, *name) == NULL && *name != 'A')
         return refuse(w, "invalid character class range", start, end + 1);

@@ -287,13 +287,13 @@ class Size(Check):
         self.write("tools/a.py", "x = 1\n" * 801)
         self.complains("check_size", "tools/a.py: 801 lines")
 
-    def test_function_of_100_lines(self):
-        self.write("src/core/a.c", "static void f(void)\n{\n%s}\n" % ("    g();\n" * 97))
+    def test_function_of_85_lines(self):
+        self.write("src/core/a.c", "static void f(void)\n{\n%s}\n" % ("    g();\n" * 82))
         self.accepts("check_size")
 
     def test_long_function(self):
-        self.write("src/core/a.c", "\nstatic void f(void)\n{\n%s}\n" % ("    g();\n" * 98))
-        self.complains("check_size", "src/core/a.c:2: f has 101 lines")
+        self.write("src/core/a.c", "\nstatic void f(void)\n{\n%s}\n" % ("    g();\n" * 83))
+        self.complains("check_size", "src/core/a.c:2: f has 86 lines")
 
     def test_complexity_25(self):
         self.write("src/core/a.c", "int f(int a)\n{\n%s}\n" % ("    if (a)\n        g();\n" * 24))

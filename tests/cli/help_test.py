@@ -117,7 +117,7 @@ class OpsTest(ToolTest):
                           ("strategies", "src/dist/strategies.def"), ("losses", "src/train/losses.def"),
                           ("optimizers", "src/train/optimizers.def"), ("metrics", "src/train/metrics.def")):
             with open(ROOT + "/" + path) as file:
-                lines = re.findall(r"(?m)^X\((\w+)\)", file.read())
+                lines = re.findall(r"(?m)^X\((?:\w+, )?(\w+)\)", file.read())
             self.assertEqual(len(tables[key]), len(lines), key)
             self.assertTrue(lines, key)
             for entry in tables[key]:

@@ -21,7 +21,7 @@
 
 const leati_kind *const *leati_kinds_layer(size_t *count) {
     static const leati_kind *const kinds[] = {
-#define X(name) &leati_layer_##name.kind,
+#define X(file, name) &leati_layer_##name.kind,
 #include "train/layers.def"
 #undef X
     };

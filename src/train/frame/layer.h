@@ -39,7 +39,7 @@ typedef struct leati_layer_kind {
 } leati_layer_kind;
 
 /* The descriptors of the table. */
-#define X(name) extern const leati_layer_kind leati_layer_##name;
+#define X(file, name) extern const leati_layer_kind leati_layer_##name;
 #include "train/layers.def"
 #undef X
 
@@ -91,6 +91,15 @@ leat_variable *leati_layer_weight(const leat_layer *layer, const char *name);
 #define LEATI_KERNEL_SIGNATURE                                                                     \
     "activation use_bias kernel_initializer bias_initializer kernel_regularizer "                  \
     "bias_regularizer activity_regularizer kernel_constraint bias_constraint"
+
+/* What the kinds of a family say of their inputs, for one, two and three directions of space:
+ * fields of the descriptor, and a word. */
+#define LEATI_SPACE_1 .rank = 3, .expects = "[batch, steps, channels]"
+#define LEATI_SPACE_2 .rank = 4, .expects = "[batch, height, width, channels]"
+#define LEATI_SPACE_3 .rank = 5, .expects = "[batch, depth, height, width, channels]"
+#define LEATI_INPUTS_1 "sequences"
+#define LEATI_INPUTS_2 "pictures"
+#define LEATI_INPUTS_3 "volumes"
 
 /* A row of an argument that is called as the member of its struct. */
 #define LEATI_LAYER_ROW(STRUCT, MEMBER, TYPE, ...)                                                 \

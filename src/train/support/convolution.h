@@ -102,18 +102,6 @@ LEAT_WARN_UNUSED leat_status leati_convolution_weights(const struct leati_convol
                                                        int directions, const leat_shape *input,
                                                        leati_weights *out, leat_error *err);
 leat_value leati_convolution_call(const leati_pass *pass, int directions);
-/* Rows, weights and calls of the depthwise and separable layers along one or two directions, and of
- * the transposed ones along one to three. */
-extern const leati_row leati_depthwise_rows[], leati_separable_rows[], leati_transposed_rows[];
-void leati_convolution_depthwise_weights(const struct leati_convolution_args *args, int directions,
-                                         const leat_shape *input, leati_weights *out);
-leat_value leati_convolution_depthwise_call(const leati_pass *pass, int directions);
-void leati_convolution_separable_weights(const struct leati_convolution_args *args, int directions,
-                                         const leat_shape *input, leati_weights *out);
-leat_value leati_convolution_separable_call(const leati_pass *pass, int directions);
-void leati_convolution_transposed_weights(const struct leati_convolution_args *args, int directions,
-                                          const leat_shape *input, leati_weights *out);
-leat_value leati_convolution_transposed_call(const leati_pass *pass, int directions);
 /* The sizes that a transposed layer gives for an input of this shape, into `out`, -1 for one that
  * is unknown; it is the stride times the input's plus `base`'s. NULL, or a text that says what is
  * wrong. */

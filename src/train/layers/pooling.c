@@ -1,0 +1,140 @@
+/* MaxPooling and AveragePooling: the maximum or the mean of each window of sequences, pictures or
+ * volumes (keras.layers.MaxPooling1D and its like).
+ *
+ * Happy path: one direction is two, of which the first has one row. Three directions are two steps,
+ * because a maximum of maxima is the maximum of the box, and a mean of means too, as every window
+ * along the first direction counts the same pixels of a plane. Failures: INVALID_ARGUMENT for
+ * windows that do not fit, and for three directions whose sizes are unknown. No state, no locks. */
+#include "graph/support/support.h"
+#include "train/frame/layer.h"
+#include <leat/ops_arrays.h>
+#include <string.h>
+
+struct pooling_args {
+    char *name; /* first: struct leati_layer_args */
+    leati_ints pool_size, strides;
+    char *padding, *data_format;
+};
+
+/* `FLAGS` are those of pool_size, which is 2 where it may be left out. */
+#define POOLING_ROWS(FLAGS)                                                                        \
+    LEATI_LAYER_ROW(pooling_args, pool_size, INTS, .flags = (FLAGS), .minimum = 1,                 \
+                    .maximum = INT32_MAX,                                                          \
+                    .doc = "Size of the window along each direction, or one number."),             \
+        LEATI_LAYER_ROW(pooling_args, strides, INTS, .minimum = 1, .maximum = INT32_MAX,           \
+                        .doc = "Steps of the window along each direction; by default its size."),  \
+        LEATI_LAYER_ROW(pooling_args, padding, STRING, .default_text = "valid",                    \
+                        .doc = "\"valid\" or \"same\"."),                                          \
+        LEATI_LAYER_ROW(pooling_args, data_format, STRING, .doc = "\"channels_last\"."),           \
+        LEATI_LAYER_NAME
+
+static const leati_row max_pooling_rows[] = {POOLING_ROWS(0), {0}};
+static const leati_row average_pooling_rows[] = {POOLING_ROWS(LEATI_REQUIRED), {0}};
+
+typedef leat_value (*pool_function)(leat_value, const leat_op_pool2d_options *);
+
+static leat_status check(const struct pooling_args *args, int directions, leat_error *err) {
+    LEATI_TRY(leati_layer_check_numbers(&args->pool_size, "pool_size", directions, err));
+    LEATI_TRY(leati_layer_check_numbers(&args->strides, "strides", directions, err));
+    LEATI_TRY(leati_layer_check_padding(args->padding, err));
+    return leati_layer_check_channels_last(args->data_format, err);
+}
+
+/* Volumes [N, D, H, W, C]: planes first, then the first direction alone. */
+static leat_value pool_space(leat_value x, const int64_t *size, const int64_t *strides,
+                             leat_padding padding, pool_function pool) {
+    leat_shape in = leat_value_shape(x);
+    for (int d = 1; d < 5; d++)
+        if (in.dims[d] < 1)
+            return leati_support_build_error(
+                x.graph, LEAT_INVALID_ARGUMENT,
+                "the sizes of space are unknown; they must be known where a "
+                "window has three directions");
+    const leat_op_pool2d_options planes = {
+        .ksize = {size[1], size[2]}, .strides = {strides[1], strides[2]}, .padding = padding};
+    x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
+    x = pool(x, &planes);
+    leat_shape plane = leat_value_shape(x);
+    if (leati_support_value_failed(x))
+        return x;
+    const leat_op_pool2d_options columns = {
+        .ksize = {size[0], 1}, .strides = {strides[0], 1}, .padding = padding};
+    int64_t area = plane.dims[1] * plane.dims[2];
+    x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[1], area, in.dims[4]}, 4);
+    x = pool(x, &columns);
+    if (leati_support_value_failed(x))
+        return x;
+    int64_t depth = leat_value_shape(x).dims[1];
+    return leat_op_reshape(
+        x, (const int64_t[]){-1, depth, plane.dims[1], plane.dims[2], in.dims[4]}, 5);
+}
+
+static leat_value pool_windows(const leati_pass *pass, int directions, pool_function pool) {
+    const struct pooling_args *args = pass->args;
+    leat_value x = pass->inputs[0];
+    int64_t size[3] = {0}, strides[3] = {0};
+    leati_layer_numbers_of(&args->pool_size, 2, directions, size);
+    memcpy(strides, size, sizeof strides);
+    if (args->strides.count > 0)
+        leati_layer_numbers_of(&args->strides, 1, directions, strides);
+    leat_op_pool2d_options options = {.padding = leati_layer_padding_of(args->padding)};
+    if (directions == 3)
+        return pool_space(x, size, strides, options.padding, pool);
+    if (directions == 2) {
+        memcpy(options.ksize, size, sizeof options.ksize);
+        memcpy(options.strides, strides, sizeof options.strides);
+        return pool(x, &options);
+    }
+    options = (leat_op_pool2d_options){
+        .ksize = {1, size[0]}, .strides = {1, strides[0]}, .padding = options.padding};
+    return leat_op_squeeze(pool(leat_op_expand_dims(x, 1), &options), (const int64_t[]){1}, 1);
+}
+
+leat_layer *leat_layer_max_pooling2d(const leat_layer_max_pooling2d_options *options,
+                                     leat_error *err) {
+    static const leat_layer_max_pooling2d_options none;
+    if (options == NULL)
+        options = &none;
+    int64_t size[2], strides[2];
+    for (int i = 0; i < 2; i++) {
+        size[i] = options->pool_size[i] == 0 ? 2 : options->pool_size[i];
+        strides[i] = options->strides[i] == 0 ? size[i] : options->strides[i];
+    }
+    const struct pooling_args args = {
+        .name = leati_kind_borrow_text(options->name),
+        .pool_size = {size, 2},
+        .strides = {strides, 2},
+        .padding = leati_kind_borrow_text(leati_layer_padding_name(options->padding))};
+    return leati_layer_new(&leati_layer_max_pooling2d, &args, err);
+}
+
+/* The descriptor of one layer: what it computes by which operation, along N directions of space;
+ * SIZE is pool_size in its signature. */
+#define POOLING(ID, CLASS, WHAT, OPERATION, N, SIZE)                                               \
+    static leat_status ID##N##d_check(const void *args, leat_error *err) {                         \
+        return check(args, N, err);                                                                \
+    }                                                                                              \
+    static leat_value ID##N##d_call(const leati_pass *pass) {                                      \
+        return pool_windows(pass, N, OPERATION);                                                   \
+    }                                                                                              \
+    const leati_layer_kind leati_layer_##ID##N##d = {                                              \
+        .kind =                                                                                    \
+            {                                                                                      \
+                .name = CLASS #N "D",                                                              \
+                .doc = "The " WHAT " of each window of " LEATI_INPUTS_##N                          \
+                " (keras.layers." CLASS #N "D).",                                                  \
+                .rows = ID##_rows,                                                                 \
+                .signature = SIZE " strides padding data_format name",                             \
+                .args_size = sizeof(struct pooling_args),                                          \
+                .check = ID##N##d_check,                                                           \
+            },                                                                                     \
+        .prefix = #ID #N "d",                                                                      \
+        LEATI_SPACE_##N,                                                                           \
+        .call = ID##N##d_call,                                                                     \
+    };
+POOLING(max_pooling, "MaxPooling", "maximum", leat_op_max_pool2d, 1, "pool_size=2")
+POOLING(max_pooling, "MaxPooling", "maximum", leat_op_max_pool2d, 2, "pool_size=[2,2]")
+POOLING(max_pooling, "MaxPooling", "maximum", leat_op_max_pool2d, 3, "pool_size=[2,2,2]")
+POOLING(average_pooling, "AveragePooling", "mean", leat_op_avg_pool2d, 1, "pool_size")
+POOLING(average_pooling, "AveragePooling", "mean", leat_op_avg_pool2d, 2, "pool_size")
+POOLING(average_pooling, "AveragePooling", "mean", leat_op_avg_pool2d, 3, "pool_size")

@@ -67,6 +67,13 @@ def test_nothing_is_known_of_plain_operations():
     assert error.reason == "SHAPE"
 
 
+def test_arguments_of_operators():
+    for make in (lambda ds: ds.batch(0), lambda ds: ds.shard(3, 4), lambda ds: ds.window(0)):
+        with pytest.raises(tf.errors.InvalidArgumentError) as found:
+            make(tf.data.Dataset.range(3))
+        assert found.value.reason == "VALUE"
+
+
 @pytest.mark.parametrize("call, kind, reason", [
     (lambda x: x + tf.constant("a"), TypeError, "DTYPE"),
     (lambda x: tf.matmul(x, tf.constant([[1.0]])), ValueError, "SHAPE")])

@@ -69,8 +69,8 @@ static leat_status copy_array(const void *values, int32_t count, size_t size, vo
 leat_status leati_strings_copy(const leat_string *values, int64_t count, leati_strings *out,
                                leat_error *err) {
     if (count > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "an argument takes at most %d strings, found %" PRId64, INT32_MAX, count);
+        return leati_refuse(err, VALUE, "an argument takes at most %d strings, found %" PRId64,
+                            INT32_MAX, count);
     leati_strings copy = {0};
     copy.values = leati_alloc_zero((size_t)count, sizeof *copy.values);
     if (copy.values == NULL)
@@ -243,12 +243,11 @@ static leat_status fail_range(const leati_row *row, const char *what, int64_t va
                               leat_error *err) {
     const char *autotune = row->flags & LEATI_AUTOTUNE ? ", or AUTOTUNE" : "";
     if (row->maximum == INT64_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: %s must be at least %" PRId64 "%s, found %" PRId64, what, row->name,
-                          row->minimum, autotune, value);
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s: %s must be from %" PRId64 " to %" PRId64 "%s, found %" PRId64, what,
-                      row->name, row->minimum, row->maximum, autotune, value);
+        return leati_refuse(err, VALUE, "%s: %s must be at least %" PRId64 "%s, found %" PRId64,
+                            what, row->name, row->minimum, autotune, value);
+    return leati_refuse(err, VALUE,
+                        "%s: %s must be from %" PRId64 " to %" PRId64 "%s, found %" PRId64, what,
+                        row->name, row->minimum, row->maximum, autotune, value);
 }
 
 leat_status leati_rows_check(const leati_row *rows, const void *args, const char *what,

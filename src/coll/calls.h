@@ -47,7 +47,7 @@ void leati_call_record(leati_rank_call *own, leati_collective_call call);
 /* The record of the rank's present call. */
 const leati_collective_call *leati_call_present(const leati_rank_call *own);
 
-/* After a meeting: do all ranks make the same call as `rank`? All find the same answer: INTERNAL
+/* After a barrier: do all ranks make the same call as `rank`? All find the same answer: INTERNAL
  * names the first that differs from rank 0. */
 LEAT_WARN_UNUSED leat_status leati_calls_compare(const leati_rank_call *calls, int num_ranks,
                                                  int rank, leat_error *err);

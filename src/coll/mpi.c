@@ -358,7 +358,7 @@ static leat_status start_mpi(leat_error *err) {
 static leat_status check_ranks(mpi_collective *c, leat_error *err) {
     int rank = -1, size = 0;
     char mine[64], theirs[64];
-    leati_meeting all;
+    leati_store_values all;
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
     snprintf(mine, sizeof mine, "%d of %d", rank, size);
@@ -374,7 +374,7 @@ static leat_status check_ranks(mpi_collective *c, leat_error *err) {
                                 r, c->base.num_ranks, (int)found, all.bytes + all.offset[r]);
         }
     }
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     return status;
 }
 

@@ -39,7 +39,7 @@ static int run_cases(void) {
 /* Rank 1 does not come; the others' deadline passes, and nothing works any more. */
 static int run_late(leati_store *store) {
     leat_error err = {0};
-    leati_meeting all;
+    leati_store_values all;
     float value = 1;
     if (rank != 1) {
         leat_status status = collective->ops->all_reduce(collective, rank, &value, 1, LEAT_FLOAT32,
@@ -50,7 +50,7 @@ static int run_late(leati_store *store) {
         fflush(stdout);
     }
     leat_status status = leati_store_barrier(store, "end", NULL, 0, LONG_MS, &all, &err);
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     return status != LEAT_OK;
 }
 

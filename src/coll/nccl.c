@@ -274,7 +274,7 @@ static leat_status open_device(nccl_collective *c, leat_error *err) {
  */
 static leat_status share_identity(nccl_collective *c, leat_status own, ncclUniqueId *id,
                                   leat_error *err) {
-    leati_meeting all;
+    leati_store_values all;
     size_t size = own == LEAT_OK ? sizeof *id : 0;
     leat_status status = leati_store_barrier(c->store, "NCCL", id, size, c->timeout_ms, &all,
                                              own == LEAT_OK ? err : NULL);
@@ -283,7 +283,7 @@ static leat_status share_identity(nccl_collective *c, leat_status own, ncclUniqu
             status = leati_fail(err, LEAT_UNAVAILABLE, "rank %d cannot use its GPU by NCCL", r);
     if (status == LEAT_OK && own == LEAT_OK)
         memcpy(id, all.bytes + all.offset[0], sizeof *id);
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     return own == LEAT_OK ? status : own;
 }
 

@@ -39,7 +39,7 @@ static bool has_mpi(void) {
 static leat_status compare_hosts(leati_store *store, int num_ranks, int64_t timeout_ms,
                                  bool *one_host, bool *mpi, leat_error *err) {
     char mine[96];
-    leati_meeting all;
+    leati_store_values all;
     host_identity(mine + 1, sizeof mine - 1);
     mine[0] = has_mpi() ? 'm' : '-';
     size_t length = strlen(mine);
@@ -52,7 +52,7 @@ static leat_status compare_hosts(leati_store *store, int num_ranks, int64_t time
         *one_host = *one_host && size == length && memcmp(theirs + 1, mine + 1, length - 1) == 0;
         *mpi = *mpi && size > 0 && theirs[0] == 'm';
     }
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     return status;
 }
 

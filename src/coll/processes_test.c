@@ -206,14 +206,14 @@ static void test_unequal_calls(void **state) {
 static void stay_away(process *p, int rank) {
     leat_error err = {0};
     leati_collective *c = p->collective;
-    leati_meeting all;
+    leati_store_values all;
     if (rank != 1) {
         leat_status status = c->ops->barrier(c, rank, &err);
         assert_true(status == LEAT_DEADLINE_EXCEEDED || status == LEAT_ABORTED);
         assert_int_not_equal(c->ops->barrier(c, rank, &err), LEAT_OK);
     }
     assert_int_equal(leati_store_barrier(p->store, "end", NULL, 0, LONG_MS, &all, &err), LEAT_OK);
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
 }
 
 static void test_missing_rank(void **state) {
@@ -225,10 +225,10 @@ static void test_missing_rank(void **state) {
 static void fail_alone(process *p, int rank) {
     leat_error err = {0};
     leati_collective *c = p->collective;
-    leati_meeting all;
+    leati_store_values all;
     assert_int_equal(leati_store_barrier(p->store, "all open", NULL, 0, LONG_MS, &all, &err),
                      LEAT_OK);
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     if (rank == 1) {
         leat_error why = {.code = LEAT_DATA_LOSS, .text = "record 7 is broken"};
         leati_store_abort(p->store, &why);

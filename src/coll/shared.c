@@ -1,6 +1,6 @@
 /* Collectives between processes of one host by shared memory (coll/processes.h).
  *
- * A segment has a head and rows of slots, a slot per rank and row. A call begins with a meeting, at
+ * A segment has a head and rows of slots, a slot per rank and row. A call begins with a barrier, at
  * which calls are compared, and moves its values in pieces through the rows: a rank puts a piece
  * into its slot, combines its part of it when all have put theirs, and takes the parts that others
  * combined when all have done so. Each rank goes on with whatever can be done, up to a row's length
@@ -66,7 +66,7 @@ typedef struct shared_collective {
     size_t head_bytes, size;
 } shared_collective;
 
-// ---- failure and meetings ----
+// ---- failure and barriers ----
 
 static void wake_all(shared_collective *c) {
     atomic_fetch_add(&c->head->changes, 1);
@@ -270,7 +270,7 @@ static void take_piece(shared_collective *c, const transfer *t, int64_t i) {
     }
 }
 
-/* Do all ranks make the same call? Asked after the first meeting. */
+/* Do all ranks make the same call? Asked after the first barrier. */
 static leat_status compare(shared_collective *c, leat_error *err) {
     leat_error reason = {0};
     leat_status status = leati_calls_compare(c->head->calls, c->base.num_ranks, c->rank, &reason);
@@ -445,7 +445,7 @@ static int make_segment(shared_collective *c, char *name, size_t size, leat_erro
 
 /* All have it open, or one has not: decided together, so that all go the same way. */
 static leat_status all_opened(shared_collective *c, leat_status own, leat_error *err) {
-    leati_meeting all;
+    leati_store_values all;
     const char *mine = own == LEAT_OK ? "y" : "n";
     leat_status status =
         leati_store_barrier(c->store, "shared memory opened", mine, 1, c->timeout_ms, &all, err);
@@ -455,14 +455,14 @@ static leat_status all_opened(shared_collective *c, leat_status own, leat_error 
                              "rank %d cannot open the shared memory of rank 0", r);
         }
     }
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     return status == LEAT_OK ? own : status;
 }
 
 static leat_status open_segment(shared_collective *c, leat_error *err) {
     char name[80] = "";
     int file = c->rank == 0 ? make_segment(c, name, sizeof name, err) : -1;
-    leati_meeting all;
+    leati_store_values all;
     leat_status status = leati_store_barrier(c->store, "shared memory", name, strlen(name),
                                              c->timeout_ms, &all, err);
     if (status == LEAT_OK && c->rank != 0) {
@@ -470,7 +470,7 @@ static leat_status open_segment(shared_collective *c, leat_error *err) {
                  all.bytes + all.offset[0]);
         file = name[0] == '\0' ? -1 : shm_open(name, O_RDWR | O_CLOEXEC, 0);
     }
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     if (status != LEAT_OK) {
         if (file >= 0)
             close(file);

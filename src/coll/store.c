@@ -319,17 +319,17 @@ leat_status leati_store_get(leati_store *store, const char *key, int64_t timeout
     return status;
 }
 
-void leati_store_barrier_fini(leati_meeting *meeting) {
-    leati_free(meeting->bytes);
-    leati_free(meeting->offset);
-    *meeting = (leati_meeting){0};
+void leati_store_values_fini(leati_store_values *values) {
+    leati_free(values->bytes);
+    leati_free(values->offset);
+    *values = (leati_store_values){0};
 }
 
 leat_status leati_store_barrier(leati_store *store, const char *name, const void *value,
-                                size_t size, int64_t timeout_ms, leati_meeting *out,
+                                size_t size, int64_t timeout_ms, leati_store_values *out,
                                 leat_error *err) {
     request r;
-    *out = (leati_meeting){0};
+    *out = (leati_store_values){0};
     leat_status status =
         ask_named(store, LEATI_MESSAGE_MEET, name, timeout_ms, value, size, &r, err);
     if (status != LEAT_OK)
@@ -338,7 +338,7 @@ leat_status leati_store_barrier(leati_store *store, const char *name, const void
     out->bytes = r.bytes;
     out->offset = leati_alloc(ranks + 1, sizeof *out->offset);
     if (out->offset == NULL) {
-        leati_store_barrier_fini(out);
+        leati_store_values_fini(out);
         return leati_no_memory(err);
     }
     for (size_t i = 0; i < ranks && at <= r.size; i++) {
@@ -349,7 +349,7 @@ leat_status leati_store_barrier(leati_store *store, const char *name, const void
     }
     out->offset[ranks] = at;
     if (at != r.size) {
-        leati_store_barrier_fini(out);
+        leati_store_values_fini(out);
         return leati_fail(err, LEAT_INTERNAL, "the answer to \"%s\" has %zu bytes; expected %zu",
                           name, r.size, at);
     }
@@ -358,7 +358,7 @@ leat_status leati_store_barrier(leati_store *store, const char *name, const void
 
 leat_status leati_store_agree(leati_store *store, const char *what, const char *value,
                               int64_t timeout_ms, leat_error *err) {
-    leati_meeting all;
+    leati_store_values all;
     char with_name[1024];
     int length = snprintf(with_name, sizeof with_name, "%s\n%s", value, store->name);
     size_t size = (size_t)length < sizeof with_name ? (size_t)length : sizeof with_name - 1;
@@ -379,7 +379,7 @@ leat_status leati_store_agree(leati_store *store, const char *what, const char *
                                 other_size, other, first_size, first);
         }
     }
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     return status;
 }
 
@@ -458,10 +458,10 @@ static leat_status join_job(leati_store *s, leat_error *err) {
         status = err->code = LEAT_UNAVAILABLE;
     }
     int64_t left = s->options.timeout_ms - (leati_now_ns() - begin) / 1000000;
-    leati_meeting all = {0};
+    leati_store_values all = {0};
     if (status == LEAT_OK)
         status = leati_store_barrier(s, "start", NULL, 0, left < 1 ? 1 : left, &all, err);
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* Where the processes of a job meet: rank 0 serves keys, meetings and signs of life to all ranks,
+/* Where the processes of a job meet: rank 0 serves keys, barriers and signs of life to all ranks,
  * its own included, over TCP.
  *
  * Opening waits until every rank is there, with a deadline that names who is missing. Afterwards
@@ -61,19 +61,19 @@ LEAT_WARN_UNUSED leat_status leati_store_get(leati_store *store, const char *key
                                              int64_t timeout_ms, char **value, size_t *size,
                                              leat_error *err);
 
-/* The values that all ranks brought to a meeting, by rank; {0} is empty. */
-typedef struct leati_meeting {
+/* The values that all ranks brought to a barrier, by rank; {0} is empty. */
+typedef struct leati_store_values {
     char *bytes;    /* owned */
     size_t *offset; /* num_ranks + 1; in `bytes`; owned */
-} leati_meeting;
-void leati_store_barrier_fini(leati_meeting *meeting);
+} leati_store_values;
+void leati_store_values_fini(leati_store_values *values);
 
-/* Waits until every rank has come to the meeting of this name; a name serves any number of times,
+/* Waits until every rank has come to the barrier of this name; a name serves any number of times,
  * in the same order on every rank. DEADLINE_EXCEEDED names who has not come. */
 LEAT_WARN_UNUSED leat_status leati_store_barrier(leati_store *store, const char *name,
                                                  const void *value, size_t size, int64_t timeout_ms,
-                                                 leati_meeting *out, leat_error *err);
-/* A meeting at which all values must be the same text: FAILED_PRECONDITION names a rank that
+                                                 leati_store_values *out, leat_error *err);
+/* A barrier at which all values must be the same text: FAILED_PRECONDITION names a rank that
  * differs, what it has and what rank 0 has. */
 LEAT_WARN_UNUSED leat_status leati_store_agree(leati_store *store, const char *what,
                                                const char *value, int64_t timeout_ms,

@@ -1,7 +1,7 @@
 /* The store's server: one thread that polls the listening socket and a connection per rank.
  *
  * Happy path: a rank greets and is known from then on; set keeps a value and answers those who
- * wait for it; a meeting keeps each rank's value and answers all when the last has come. Beats are
+ * wait for it; a barrier keeps each rank's value and answers all when the last has come. Beats are
  * remembered for stall reports, and answered by the server's own, so that its silence is noticed.
  *
  * Failures: a refused greeting answers with its reason and closes. What is waited for beyond its
@@ -52,28 +52,28 @@ typedef struct entry {
 } entry;
 
 /* Somebody who waits for a key. */
-typedef struct wish {
+typedef struct waiter {
     int rank;
     uint64_t request;
     int64_t deadline_ns;
     char *key;
-    struct wish *next;
-} wish;
+    struct waiter *next;
+} waiter;
 
-typedef struct guest {
+typedef struct participant {
     bool here;
     uint64_t request;
     int64_t deadline_ns;
     char *value;
     size_t size;
-} guest;
+} participant;
 
-typedef struct meeting {
+typedef struct barrier {
     char *name;
     int num_here;
-    guest *guests; /* one per rank */
-    struct meeting *next;
-} meeting;
+    participant *participants; /* one per rank */
+    struct barrier *next;
+} barrier;
 
 struct leati_store_server {
     int listening;
@@ -87,8 +87,8 @@ struct leati_store_server {
     peer *peers;
     member *members;
     entry *entries;
-    wish *wishes;
-    meeting *meetings;
+    waiter *waiters;
+    barrier *barriers;
     bool failed;
     leat_error reason;
 };
@@ -146,10 +146,10 @@ static void name_missing(leati_store_server *s, leati_text *text,
 
 // ---- the job's end ----
 
-static void free_meeting(leati_store_server *s, meeting *m) {
-    for (int r = 0; m->guests != NULL && r < s->num_ranks; r++)
-        leati_free(m->guests[r].value);
-    leati_free(m->guests);
+static void free_barrier(leati_store_server *s, barrier *m) {
+    for (int r = 0; m->participants != NULL && r < s->num_ranks; r++)
+        leati_free(m->participants[r].value);
+    leati_free(m->participants);
     leati_free(m->name);
     leati_free(m);
 }
@@ -253,9 +253,9 @@ static entry *find_entry(leati_store_server *s, const char *key) {
     return at;
 }
 
-static void grant_wishes(leati_store_server *s, const entry *set) {
-    for (wish **at = &s->wishes; *at != NULL;) {
-        wish *w = *at;
+static void serve_waiters(leati_store_server *s, const entry *set) {
+    for (waiter **at = &s->waiters; *at != NULL;) {
+        waiter *w = *at;
         if (strcmp(w->key, set->key) != 0) {
             at = &w->next;
             continue;
@@ -291,7 +291,7 @@ static bool set_value(leati_store_server *s, int rank, uint64_t request, const c
     at->value = copy;
     at->size = size;
     answer(s, rank, request, NULL, 0, NULL, 0);
-    grant_wishes(s, at);
+    serve_waiters(s, at);
     return true;
 }
 
@@ -302,7 +302,7 @@ static bool get_value(leati_store_server *s, int rank, uint64_t request, int64_t
         answer(s, rank, request, at->value, at->size, NULL, 0);
         return true;
     }
-    wish *w = leati_alloc_zero(1, sizeof *w);
+    waiter *w = leati_alloc_zero(1, sizeof *w);
     if (w == NULL || (w->key = leati_strdup(key)) == NULL) {
         leati_free(w);
         return false;
@@ -310,13 +310,13 @@ static bool get_value(leati_store_server *s, int rank, uint64_t request, int64_t
     w->rank = rank;
     w->request = request;
     w->deadline_ns = leati_now_ns() + timeout_ms * 1000000;
-    w->next = s->wishes;
-    s->wishes = w;
+    w->next = s->waiters;
+    s->waiters = w;
     return true;
 }
 
-static meeting *find_meeting(leati_store_server *s, const char *name) {
-    meeting *at = s->meetings;
+static barrier *find_barrier(leati_store_server *s, const char *name) {
+    barrier *at = s->barriers;
     while (at != NULL && strcmp(at->name, name) != 0)
         at = at->next;
     if (at != NULL)
@@ -324,60 +324,60 @@ static meeting *find_meeting(leati_store_server *s, const char *name) {
     at = leati_alloc_zero(1, sizeof *at);
     if (at != NULL) {
         at->name = leati_strdup(name);
-        at->guests = leati_alloc_zero((size_t)s->num_ranks, sizeof *at->guests);
-        if (at->name == NULL || at->guests == NULL) {
-            free_meeting(s, at);
+        at->participants = leati_alloc_zero((size_t)s->num_ranks, sizeof *at->participants);
+        if (at->name == NULL || at->participants == NULL) {
+            free_barrier(s, at);
             return NULL;
         }
-        at->next = s->meetings;
-        s->meetings = at;
+        at->next = s->barriers;
+        s->barriers = at;
     }
     return at;
 }
 
-static void remove_meeting(leati_store_server *s, meeting *m) {
-    meeting **at = &s->meetings;
+static void remove_barrier(leati_store_server *s, barrier *m) {
+    barrier **at = &s->barriers;
     while (*at != m)
         at = &(*at)->next;
     *at = m->next;
-    free_meeting(s, m);
+    free_barrier(s, m);
 }
 
 /* All are here: everybody gets sizes, then bytes, by rank. */
-static bool hold_meeting(leati_store_server *s, meeting *m) {
+static bool release_barrier(leati_store_server *s, barrier *m) {
     leati_text bytes = {0};
     uint64_t *sizes = leati_alloc((size_t)s->num_ranks, sizeof *sizes);
     bool good = sizes != NULL;
     for (int r = 0; good && r < s->num_ranks; r++) {
-        sizes[r] = m->guests[r].size;
-        leati_text_add(&bytes, m->guests[r].value, m->guests[r].size);
+        sizes[r] = m->participants[r].size;
+        leati_text_add(&bytes, m->participants[r].value, m->participants[r].size);
     }
     good = good && !bytes.failed;
     for (int r = 0; good && r < s->num_ranks; r++) {
-        answer(s, r, m->guests[r].request, sizes, (size_t)s->num_ranks * sizeof *sizes, bytes.data,
-               bytes.size);
+        answer(s, r, m->participants[r].request, sizes, (size_t)s->num_ranks * sizeof *sizes,
+               bytes.data, bytes.size);
     }
     leati_text_fini(&bytes);
     leati_free(sizes);
-    remove_meeting(s, m);
+    remove_barrier(s, m);
     return good;
 }
 
 static bool come(leati_store_server *s, int rank, uint64_t request, int64_t timeout_ms,
                  const char *name, const char *value, size_t size) {
-    meeting *m = find_meeting(s, name);
+    barrier *m = find_barrier(s, name);
     char *copy = m == NULL ? NULL : leati_strndup(value, size);
     if (copy == NULL)
         return false;
-    guest *g = &m->guests[rank];
+    participant *g = &m->participants[rank];
     leati_free(g->value);
     m->num_here += !g->here;
-    *g = (guest){.here = true,
-                 .request = request,
-                 .deadline_ns = leati_now_ns() + timeout_ms * 1000000,
-                 .value = copy,
-                 .size = size};
-    return m->num_here < s->num_ranks || hold_meeting(s, m);
+    *g = (participant){.here = true,
+                       .request = request,
+                       .deadline_ns = leati_now_ns() + timeout_ms * 1000000,
+                       .value = copy,
+                       .size = size};
+    return m->num_here < s->num_ranks || release_barrier(s, m);
 }
 
 /* Who holds the others up: those who made the fewest calls, with what they did last. */
@@ -468,12 +468,12 @@ static bool serve(leati_store_server *s, peer *from, const leati_message_head *h
 // ---- time ----
 
 static bool not_here(const void *what, int rank) {
-    return !((const meeting *)what)->guests[rank].here;
+    return !((const barrier *)what)->participants[rank].here;
 }
 
-/* One guest waited too long: it is told who is missing, and no longer counts as here. */
-static void expire_guest(leati_store_server *s, meeting *m, int rank) {
-    guest *g = &m->guests[rank];
+/* One participant waited too long: it is told who is missing, and no longer counts as here. */
+static void expire_participant(leati_store_server *s, barrier *m, int rank) {
+    participant *g = &m->participants[rank];
     leati_text text = {0};
     leati_text_addf(&text, "%s waited in vain at \"%s\" for ", s->members[rank].name, m->name);
     name_missing(s, &text, not_here, m);
@@ -484,8 +484,8 @@ static void expire_guest(leati_store_server *s, meeting *m, int rank) {
 }
 
 static void expire(leati_store_server *s, int64_t now) {
-    for (wish **at = &s->wishes; *at != NULL;) {
-        wish *w = *at;
+    for (waiter **at = &s->waiters; *at != NULL;) {
+        waiter *w = *at;
         if (now < w->deadline_ns && !s->failed) {
             at = &w->next;
             continue;
@@ -498,17 +498,17 @@ static void expire(leati_store_server *s, int64_t now) {
         leati_free(w->key);
         leati_free(w);
     }
-    for (meeting *m = s->meetings, *next; m != NULL; m = next) {
+    for (barrier *m = s->barriers, *next; m != NULL; m = next) {
         next = m->next;
         for (int r = 0; r < s->num_ranks; r++) {
-            guest *g = &m->guests[r];
+            participant *g = &m->participants[r];
             if (g->here && s->failed)
                 refuse_rank(s, r, g->request, s->reason.code, s->reason.text);
             else if (g->here && now >= g->deadline_ns)
-                expire_guest(s, m, r);
+                expire_participant(s, m, r);
         }
         if (s->failed || m->num_here == 0)
-            remove_meeting(s, m);
+            remove_barrier(s, m);
     }
     for (int r = 0; r < s->num_ranks; r++) {
         const member *m = &s->members[r];
@@ -649,9 +649,9 @@ static void free_server(leati_store_server *s) {
         s->peers->rank = -1;
         drop(s, &s->peers, "");
     }
-    while (s->meetings != NULL)
-        remove_meeting(s, s->meetings);
-    for (wish *w = s->wishes, *next; w != NULL; w = next) {
+    while (s->barriers != NULL)
+        remove_barrier(s, s->barriers);
+    for (waiter *w = s->waiters, *next; w != NULL; w = next) {
         next = w->next;
         leati_free(w->key);
         leati_free(w);

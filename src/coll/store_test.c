@@ -95,7 +95,7 @@ static void meet_and_keep(rank *r) {
     for (int round = 0; round < 20; round++) {
         char mine[32];
         int size = snprintf(mine, sizeof mine, "%d of %d", r->options.rank, round);
-        leati_meeting all;
+        leati_store_values all;
         assert_int_equal(
             leati_store_barrier(r->store, "round", mine, (size_t)size, LONG_MS, &all, &err),
             LEAT_OK);
@@ -104,7 +104,7 @@ static void meet_and_keep(rank *r) {
             assert_int_equal(all.offset[other + 1] - all.offset[other], size);
             assert_memory_equal(all.bytes + all.offset[other], mine, (size_t)size);
         }
-        leati_store_barrier_fini(&all);
+        leati_store_values_fini(&all);
     }
     char *value = NULL;
     size_t size = 0;
@@ -151,7 +151,7 @@ static void test_disagreement(void **state) {
 
 static void abort_from_one(rank *r) {
     leat_error err = {0};
-    leati_meeting all;
+    leati_store_values all;
     if (r->options.rank == 1) {
         leat_error why = {.code = LEAT_DATA_LOSS, .text = "the file is cut"};
         leati_store_abort(r->store, &why);
@@ -174,7 +174,7 @@ static void test_abort(void **state) {
 
 static void fall_behind(rank *r) {
     leat_error err = {0};
-    leati_meeting all;
+    leati_store_values all;
     char text[300] = "";
     leati_store_note(r->store, r->options.rank == 2 ? 41 : 42,
                      r->options.rank == 2 ? LEATI_PHASE_INPUT : LEATI_PHASE_COLLECTIVE);
@@ -182,7 +182,7 @@ static void fall_behind(rank *r) {
            strstr(text, "worker 2 was reading input after 41 calls") == NULL)
         leati_store_stalled(r->store, text, sizeof text);
     assert_int_equal(leati_store_barrier(r->store, "end", NULL, 0, LONG_MS, &all, &err), LEAT_OK);
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
 }
 
 static void test_stalled(void **state) {
@@ -399,7 +399,7 @@ static leat_status use_store(void *context, leat_error *err) {
                                    .heartbeat_ms = LONG_MS};
     char *value = NULL;
     size_t size = 0;
-    leati_meeting all = {0};
+    leati_store_values all = {0};
     leati_store *store = leati_store_open(&options, err);
     if (store == NULL)
         return torture_code(err);
@@ -418,7 +418,7 @@ static leat_status use_store(void *context, leat_error *err) {
         assert_memory_equal(all.bytes + all.offset[0], "xy", 2);
         status = leati_store_agree(store, "number", "7", LONG_MS, err);
     }
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     leati_free(value);
     leati_store_close(store);
     return status;

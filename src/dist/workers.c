@@ -267,7 +267,7 @@ static leat_status compare(leati_workers *w,
 
 /* Learns what the others are called. */
 static leat_status meet_all(leati_workers *w, leat_error *err) {
-    leati_meeting all = {0};
+    leati_store_values all = {0};
     const char *mine = w->names[w->number];
     leat_status status =
         leati_store_barrier(w->store, "names", mine, strlen(mine), w->timeout_ms, &all, err);
@@ -275,7 +275,7 @@ static leat_status meet_all(leati_workers *w, leat_error *err) {
         snprintf(w->names[i], LONGEST_NAME, "%.*s", (int)(all.offset[i + 1] - all.offset[i]),
                  all.bytes + all.offset[i]);
     }
-    leati_store_barrier_fini(&all);
+    leati_store_values_fini(&all);
     return status;
 }
 

@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     int features = argc == 4 ? atoi(argv[2]) : 0;
     char kind = argc == 4 ? argv[3][0] : '?';
     if (features < 1 || features > MOST || (kind != 'd' && kind != 's' && kind != 'b')) {
-        fprintf(stderr, "usage: leat_op_parse_example SECONDS FEATURES dense|sparse|bytes\n");
+        fprintf(stderr, "usage: leat_parse_example SECONDS FEATURES dense|sparse|bytes\n");
         return 2;
     }
     leat_error err = {0};

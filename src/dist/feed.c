@@ -285,7 +285,7 @@ int64_t leati_feed_steps(const leati_feed *feed) {
 void leati_feed_slowest(leati_feed *feed, char *text, size_t size) {
     text[0] = '\0';
     pthread_mutex_lock(&feed->lock);
-    const leati_merging_merge *merge = feed->source.merge;
+    const leati_merge *merge = feed->source.merge;
     if (feed->source.iterator != NULL) {
         leati_iterator_slowest(feed->source.iterator, text, size);
     } else if (merge != NULL && merge->count > 0) {

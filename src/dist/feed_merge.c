@@ -83,8 +83,8 @@ static void next_element(leati_remainder *remainder) {
 }
 
 /* The part of remainder `r`'s present element into the block; *empty: there is none. */
-static leat_status take_part(leati_merging_merge *merge, const leati_remainder *r,
-                             const leati_block *block, int64_t row, bool *empty, leat_error *err) {
+static leat_status take_part(leati_merge *merge, const leati_remainder *r, const leati_block *block,
+                             int64_t row, bool *empty, leat_error *err) {
     bool refused = false;
     if (r->feed->as_is) {
         *empty = !is_mine(r);
@@ -98,7 +98,7 @@ static leat_status take_part(leati_merging_merge *merge, const leati_remainder *
 }
 
 /* Looks for the next part of remainder `r`. OUT_OF_RANGE: it has ended. */
-static leat_status look(leati_merging_merge *merge, leati_remainder *r, leat_error *err) {
+static leat_status look(leati_merge *merge, leati_remainder *r, leat_error *err) {
     for (;;) {
         const leati_block *block = NULL;
         int64_t row = 0;
@@ -124,8 +124,8 @@ static leat_status look(leati_merging_merge *merge, leati_remainder *r, leat_err
     }
 }
 
-leat_status leati_feed_merge_peek(leati_merging_merge *merge, const leati_block **block,
-                                  int64_t *row, leat_error *err) {
+leat_status leati_feed_merge_peek(leati_merge *merge, const leati_block **block, int64_t *row,
+                                  leat_error *err) {
     for (int ended = 0; !merge->ready && ended < merge->count;) { /* none: at the end */
         leati_remainder *r = &merge->remainders[merge->at];
         leat_status status = r->ended ? LEAT_OUT_OF_RANGE : look(merge, r, err);
@@ -143,7 +143,7 @@ leat_status leati_feed_merge_peek(leati_merging_merge *merge, const leati_block 
     return LEAT_OK;
 }
 
-void leati_feed_merge_consume(leati_merging_merge *merge) {
+void leati_feed_merge_consume(leati_merge *merge) {
     leati_block_clear(&merge->block);
     merge->ready = false;
     next_element(&merge->remainders[merge->at]);

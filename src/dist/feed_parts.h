@@ -25,18 +25,18 @@ typedef struct leati_remainder {
 } leati_remainder;
 
 /* Remainders, read in turns, an element of each. */
-typedef struct leati_merging_merge {
+typedef struct leati_merge {
     leati_remainder *remainders;
     int count, at;
     bool ready;        /* `block` holds the part of remainder `at`'s present element */
     leati_block block; /* one element */
-} leati_merging_merge;
+} leati_merge;
 
 /* Where elements come from: an iterator, or the remainders of other feeds. */
 typedef struct leati_source {
-    leat_iterator *iterator;    /* owned; NULL: merged */
-    leati_feed_place place;     /* whose share the iterator reads */
-    leati_merging_merge *merge; /* owned */
+    leat_iterator *iterator; /* owned; NULL: merged */
+    leati_feed_place place;  /* whose share the iterator reads */
+    leati_merge *merge;      /* owned */
 } leati_source;
 
 struct leati_feed {
@@ -88,9 +88,8 @@ void leati_feed_remainder_fini(leati_remainder *remainder);
 void leati_feed_source_close(leati_source *source);
 void leati_feed_source_cancel(leati_source *source);
 
-LEAT_WARN_UNUSED leat_status leati_feed_merge_peek(leati_merging_merge *merge,
-                                                   const leati_block **block, int64_t *row,
-                                                   leat_error *err);
-void leati_feed_merge_consume(leati_merging_merge *merge);
+LEAT_WARN_UNUSED leat_status leati_feed_merge_peek(leati_merge *merge, const leati_block **block,
+                                                   int64_t *row, leat_error *err);
+void leati_feed_merge_consume(leati_merge *merge);
 
 #endif

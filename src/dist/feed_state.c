@@ -87,8 +87,8 @@ static leat_status put_iterator(const leati_source *source, const struct saving 
     return status;
 }
 
-static leat_status put_merge(leati_merging_merge *merge, const struct saving *saving,
-                             leati_writer *out, leat_error *err) {
+static leat_status put_merge(leati_merge *merge, const struct saving *saving, leati_writer *out,
+                             leat_error *err) {
     leat_status status = LEAT_OK;
     leati_put_int(out, merge->count);
     leati_put_int(out, merge->at);
@@ -332,8 +332,8 @@ static leat_status open_remainder(const leati_feed *like, const struct saved_lea
     return out->feed == NULL ? err->code : LEAT_OK;
 }
 
-static leati_merging_merge *new_merge(int64_t count, leat_error *err) {
-    leati_merging_merge *merge = leati_alloc_zero(1, sizeof(*merge));
+static leati_merge *new_merge(int64_t count, leat_error *err) {
+    leati_merge *merge = leati_alloc_zero(1, sizeof(*merge));
     leati_remainder *remainders = leati_alloc_zero((size_t)count + 1, sizeof(*remainders));
     if (merge == NULL || remainders == NULL) {
         leati_free(merge);
@@ -509,7 +509,7 @@ leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, i
 char *leati_feed_explain(const leati_feed *feed, leat_error *err) {
     if (feed->source.iterator != NULL)
         return leat_iterator_explain(feed->source.iterator, err);
-    const leati_merging_merge *merge = feed->source.merge;
+    const leati_merge *merge = feed->source.merge;
     leati_text text = {0};
     for (int i = 0; i < merge->count; i++) {
         const leati_feed *from = merge->remainders[i].feed;

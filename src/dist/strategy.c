@@ -151,7 +151,7 @@ static leat_status renew_collective(leat_strategy *s, leat_error *err) {
 
 /* The step's cores leave the pipeline's pool while it runs: two thread pools that fight for cores
  * are both slow. Returns the tokens to give back. */
-static int reserve_cores(const leat_strategy *strategy, leati_pooling_pool *pool) {
+static int reserve_cores(const leat_strategy *strategy, leati_pool *pool) {
     int threads = 0;
     for (int r = 0; r < strategy->num_local; r++)
         threads += strategy->devices[r]->num_threads;
@@ -190,7 +190,7 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
     leat_error ignored = {0};
     if (begin_job(strategy, function, context, err) != LEAT_OK)
         return LEAT_RESOURCE_EXHAUSTED;
-    leati_pooling_pool *pool = leati_pool_shared(&ignored);
+    leati_pool *pool = leati_pool_shared(&ignored);
     int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
     uint64_t number = atomic_fetch_add(&strategy->job, 1) + 1;
     if (strategy->num_local > 1)

@@ -13,7 +13,7 @@ typedef struct leati_callback {
     void *context;
     void (*release)(void *context); /* may be NULL */
     uint32_t flags;
-    leati_factor_transpose turn;
+    leati_turn turn;
 } leati_callback;
 
 /* Attributes of the operation `call`. */

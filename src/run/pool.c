@@ -34,7 +34,7 @@
 #define TASKS_PER_TURN 4
 
 struct worker {
-    leati_pooling_pool *pool;
+    leati_pool *pool;
     int number;
     leati_thread thread;
 };
@@ -44,7 +44,7 @@ struct queue {
     leati_task *last;
 };
 
-struct leati_pooling_pool {
+struct leati_pool {
     pthread_mutex_t lock;
     pthread_cond_t work;    /* idle pool threads */
     pthread_cond_t token;   /* drivers that wait for a token */
@@ -66,20 +66,20 @@ struct leati_pooling_pool {
 /* The token of the calling thread and how often it was acquired. */
 static _Thread_local leati_token_rest held;
 
-static int free_tokens(const leati_pooling_pool *pool) {
+static int free_tokens(const leati_pool *pool) {
     return pool->size - pool->reserved - pool->in_use;
 }
 
-static bool driver_waits(const leati_pooling_pool *pool) {
+static bool driver_waits(const leati_pool *pool) {
     return pool->waiting > pool->driver_grants;
 }
 
-static bool task_waits(const leati_pooling_pool *pool) {
+static bool task_waits(const leati_pool *pool) {
     return pool->queued > pool->task_grants && pool->idle > pool->task_grants;
 }
 
 /* Grants free tokens to those who wait. Called with the lock held after every change. */
-static void grant(leati_pooling_pool *pool) {
+static void grant(leati_pool *pool) {
     while (free_tokens(pool) > 0) {
         bool driver = driver_waits(pool);
         if (task_waits(pool) && !(driver && pool->tasks_since_turn >= TASKS_PER_TURN)) {
@@ -103,7 +103,7 @@ static leati_task *pop_from(struct queue *queue) {
     return task;
 }
 
-static leati_task *pop(leati_pooling_pool *pool) {
+static leati_task *pop(leati_pool *pool) {
     leati_task *task = pop_from(&pool->urgent);
     if (task == NULL)
         task = pop_from(&pool->normal);
@@ -116,13 +116,13 @@ static leati_task *pop(leati_pooling_pool *pool) {
 }
 
 /* Whether a thread that has finished a task must give its token up. */
-static bool must_yield(const leati_pooling_pool *pool) {
+static bool must_yield(const leati_pool *pool) {
     return free_tokens(pool) < 0 ||
            (driver_waits(pool) && pool->tasks_since_turn >= TASKS_PER_TURN);
 }
 
 /* With the lock held and a token granted: runs tasks while there are any and the token lasts. */
-static void run_tasks(leati_pooling_pool *pool, int number) {
+static void run_tasks(leati_pool *pool, int number) {
     leati_task *task;
     while ((task = pop(pool)) != NULL) {
         pthread_mutex_unlock(&pool->lock);
@@ -138,7 +138,7 @@ static void run_tasks(leati_pooling_pool *pool, int number) {
 
 static void work(void *context) {
     const struct worker *worker = context;
-    leati_pooling_pool *pool = worker->pool;
+    leati_pool *pool = worker->pool;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         pool->idle++;
@@ -157,7 +157,7 @@ static void work(void *context) {
 
 /* Starts as many threads as the system allows; the lock keeps the early ones waiting until `size`
  * is known. Fails only if there is not even one. */
-static leat_status start(leati_pooling_pool *pool, int threads, leat_error *err) {
+static leat_status start(leati_pool *pool, int threads, leat_error *err) {
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->token, NULL);
@@ -182,7 +182,7 @@ static leat_status start(leati_pooling_pool *pool, int threads, leat_error *err)
     return status;
 }
 
-static void destroy(leati_pooling_pool *pool) {
+static void destroy(leati_pool *pool) {
     pthread_cond_destroy(&pool->token);
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->lock);
@@ -190,7 +190,7 @@ static void destroy(leati_pooling_pool *pool) {
     leati_free(pool);
 }
 
-leati_pooling_pool *leati_pool_new(int threads, leat_error *err) {
+leati_pool *leati_pool_new(int threads, leat_error *err) {
     if (threads == 0)
         threads = leati_pool_num_cores();
     if (threads < 0 || threads > MAX_THREADS) {
@@ -199,7 +199,7 @@ leati_pooling_pool *leati_pool_new(int threads, leat_error *err) {
                          MAX_THREADS, threads);
         return NULL;
     }
-    leati_pooling_pool *pool = leati_alloc_zero(1, sizeof *pool);
+    leati_pool *pool = leati_alloc_zero(1, sizeof *pool);
     struct worker *workers = leati_alloc_zero((size_t)threads, sizeof *workers);
     if (pool == NULL || workers == NULL) {
         leati_free(workers);
@@ -215,7 +215,7 @@ leati_pooling_pool *leati_pool_new(int threads, leat_error *err) {
     return pool;
 }
 
-void leati_pool_free(leati_pooling_pool *pool) {
+void leati_pool_free(leati_pool *pool) {
     if (pool == NULL)
         return;
     pthread_mutex_lock(&pool->lock);
@@ -233,7 +233,7 @@ void leati_pool_free(leati_pooling_pool *pool) {
 }
 
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before the pool's */
-static leati_pooling_pool shared;
+static leati_pool shared;
 static struct worker shared_workers[MAX_THREADS];
 static bool shared_started; /* shared_lock */
 
@@ -266,7 +266,7 @@ static void watch_forks(void) {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-leati_pooling_pool *leati_pool_shared(leat_error *err) {
+leati_pool *leati_pool_shared(leat_error *err) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     int cores = leati_pool_num_cores();
@@ -277,16 +277,16 @@ leati_pooling_pool *leati_pool_shared(leat_error *err) {
         for (int i = 0; i < shared.size; i++)
             pthread_detach(shared_workers[i].thread.handle);
     }
-    leati_pooling_pool *pool = shared_started ? &shared : NULL;
+    leati_pool *pool = shared_started ? &shared : NULL;
     pthread_mutex_unlock(&shared_lock);
     return pool;
 }
 
-int leati_pool_size(const leati_pooling_pool *pool) {
+int leati_pool_size(const leati_pool *pool) {
     return pool->size;
 }
 
-void leati_pool_submit(leati_pooling_pool *pool, leati_task *task, bool urgent) {
+void leati_pool_submit(leati_pool *pool, leati_task *task, bool urgent) {
     task->next = NULL;
     pthread_mutex_lock(&pool->lock);
     struct queue *queue = urgent ? &pool->urgent : &pool->normal;
@@ -301,21 +301,21 @@ void leati_pool_submit(leati_pooling_pool *pool, leati_task *task, bool urgent) 
 }
 
 /* With the lock held. A token is free only if nobody waits who could use it: see grant. */
-static bool take_free(leati_pooling_pool *pool) {
+static bool take_free(leati_pool *pool) {
     if (free_tokens(pool) <= 0)
         return false;
     pool->in_use++;
     return true;
 }
 
-static bool try_take(leati_pooling_pool *pool) {
+static bool try_take(leati_pool *pool) {
     pthread_mutex_lock(&pool->lock);
     bool taken = take_free(pool);
     pthread_mutex_unlock(&pool->lock);
     return taken;
 }
 
-static void take(leati_pooling_pool *pool) {
+static void take(leati_pool *pool) {
     if (try_take(pool))
         return;
     char name[16] = "";
@@ -334,14 +334,14 @@ static void take(leati_pooling_pool *pool) {
     leati_stall_leave(&waiter);
 }
 
-static void give(leati_pooling_pool *pool) {
+static void give(leati_pool *pool) {
     pthread_mutex_lock(&pool->lock);
     pool->in_use--;
     grant(pool);
     pthread_mutex_unlock(&pool->lock);
 }
 
-void leati_pool_token_acquire(leati_pooling_pool *pool) {
+void leati_pool_token_acquire(leati_pool *pool) {
     if (held.count == 0) {
         take(pool);
         held.pool = pool;
@@ -349,11 +349,11 @@ void leati_pool_token_acquire(leati_pooling_pool *pool) {
     held.count++;
 }
 
-void leati_pool_token_release(leati_pooling_pool *pool) {
+void leati_pool_token_release(leati_pool *pool) {
     (void)pool;
     assert(held.count > 0);
     if (--held.count == 0) {
-        leati_pooling_pool *from = held.pool;
+        leati_pool *from = held.pool;
         held.pool = NULL;
         give(from);
     }
@@ -381,7 +381,7 @@ void leati_pool_token_resume(leati_token_rest rest) {
     held = rest;
 }
 
-int leati_pool_tokens_reserve(leati_pooling_pool *pool, int count) {
+int leati_pool_tokens_reserve(leati_pool *pool, int count) {
     pthread_mutex_lock(&pool->lock);
     int available = pool->size - 1 - pool->reserved;
     int taken = count < available ? count : available;
@@ -392,7 +392,7 @@ int leati_pool_tokens_reserve(leati_pooling_pool *pool, int count) {
     return taken;
 }
 
-void leati_pool_tokens_give_back(leati_pooling_pool *pool, int count) {
+void leati_pool_tokens_give_back(leati_pool *pool, int count) {
     pthread_mutex_lock(&pool->lock);
     pool->reserved -= count;
     grant(pool);

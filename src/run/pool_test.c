@@ -29,9 +29,9 @@
 #endif
 #endif
 
-static leati_pooling_pool *new_pool(int threads) {
+static leati_pool *new_pool(int threads) {
     leat_error err = {0};
-    leati_pooling_pool *pool = leati_pool_new(threads, &err);
+    leati_pool *pool = leati_pool_new(threads, &err);
     assert_string_equal(err.text, "");
     assert_non_null(pool);
     assert_int_equal(leati_pool_size(pool), threads);
@@ -85,7 +85,7 @@ static void note(leati_task *task, int worker) {
 
 static void urgent_tasks_go_first(void **state) {
     (void)state;
-    leati_pooling_pool *pool = new_pool(1);
+    leati_pool *pool = new_pool(1);
     struct blocker blocker;
     char notes[8] = "";
     struct noter noters[6];
@@ -145,7 +145,7 @@ static void each_task_runs_once(void **state) {
     static struct metered tasks[TASKS];
     memset(tasks, 0, sizeof tasks);
     struct meter meter = {0};
-    leati_pooling_pool *pool = new_pool(3);
+    leati_pool *pool = new_pool(3);
     for (int i = 0; i < TASKS; i++) {
         tasks[i].task.run = run_metered;
         tasks[i].meter = &meter;
@@ -173,7 +173,7 @@ static void meet(leati_task *task, int worker) {
     sem_post(meeting->done);
 }
 
-static void meet_all(leati_pooling_pool *pool, int count) {
+static void meet_all(leati_pool *pool, int count) {
     pthread_barrier_t barrier;
     sem_t done;
     struct meeting meetings[8];
@@ -189,7 +189,7 @@ static void meet_all(leati_pooling_pool *pool, int count) {
 }
 
 /* With one token tasks run one after the other, so when the last one runs all others are over. */
-static void run_meter(leati_pooling_pool *pool, struct meter *meter) {
+static void run_meter(leati_pool *pool, struct meter *meter) {
     static struct metered tasks[TASKS];
     struct blocker last;
     memset(tasks, 0, sizeof tasks);
@@ -210,7 +210,7 @@ static void run_meter(leati_pooling_pool *pool, struct meter *meter) {
 
 static void reserve_makes_threads_rest(void **state) {
     (void)state;
-    leati_pooling_pool *pool = new_pool(4);
+    leati_pool *pool = new_pool(4);
     meet_all(pool, 4);
     assert_int_equal(leati_pool_tokens_reserve(pool, 2), 2);
     meet_all(pool, 2);
@@ -233,7 +233,7 @@ static void pool_is_checked(void **state) {
     assert_null(leati_pool_new(100000, NULL));
     leati_pool_free(NULL);
     assert_true(leati_pool_num_cores() >= 1);
-    leati_pooling_pool *pool = leati_pool_new(0, &err);
+    leati_pool *pool = leati_pool_new(0, &err);
     assert_int_equal(leati_pool_size(pool), leati_pool_num_cores());
     leati_pool_free(pool);
 }
@@ -256,7 +256,7 @@ static void look(leati_task *task, int worker) {
 static void a_held_token_stops_tasks(void **state) {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        leati_pooling_pool *pool = new_pool(1);
+        leati_pool *pool = new_pool(1);
         atomic_bool flag = false;
         struct looker looker = {.task.run = look, .flag = &flag};
         sem_init(&looker.done, 0, 0);
@@ -275,7 +275,7 @@ static void a_held_token_stops_tasks(void **state) {
 
 static void pause_gives_the_token_up(void **state) {
     (void)state;
-    leati_pooling_pool *pool = new_pool(1);
+    leati_pool *pool = new_pool(1);
     leati_token_rest nothing = leati_pool_token_pause();
     assert_int_equal(nothing.count, 0);
     leati_pool_token_resume(nothing);
@@ -300,7 +300,7 @@ static void pause_gives_the_token_up(void **state) {
 /* A task that submits itself again until it is told to stop would starve a driver without turns. */
 struct spinner {
     leati_task task;
-    leati_pooling_pool *pool;
+    leati_pool *pool;
     atomic_bool stop;
     sem_t stopped;
 };
@@ -316,7 +316,7 @@ static void spin(leati_task *task, int worker) {
 
 static void drivers_get_their_turns(void **state) {
     (void)state;
-    leati_pooling_pool *pool = new_pool(1);
+    leati_pool *pool = new_pool(1);
     struct spinner spinner = {.task.run = spin, .pool = pool};
     sem_init(&spinner.stopped, 0, 0);
     leati_pool_submit(pool, &spinner.task, false);
@@ -331,7 +331,7 @@ static void drivers_get_their_turns(void **state) {
 }
 
 struct contender {
-    leati_pooling_pool *pool;
+    leati_pool *pool;
     atomic_bool *stop;
 };
 
@@ -345,7 +345,7 @@ static void contend(void *context) {
 
 static void tasks_get_their_turns(void **state) {
     (void)state;
-    leati_pooling_pool *pool = new_pool(1);
+    leati_pool *pool = new_pool(1);
     atomic_bool stop = false;
     struct contender contender = {pool, &stop};
     leati_driver *drivers[3];
@@ -367,7 +367,7 @@ static void tasks_get_their_turns(void **state) {
 
 struct level {
     leati_task task;
-    leati_pooling_pool *pool;
+    leati_pool *pool;
     leati_gate *gate;
     leati_driver *driver;
     struct level *below; /* NULL: the source */
@@ -437,7 +437,7 @@ static void run_chain(int threads) {
     struct meter meter = {0};
     struct level levels[LEVELS];
     memset(levels, 0, sizeof levels);
-    leati_pooling_pool *pool = new_pool(threads);
+    leati_pool *pool = new_pool(threads);
     for (int i = 0; i < LEVELS; i++) {
         levels[i].task.run = add_one;
         levels[i].pool = pool;
@@ -469,7 +469,7 @@ static void a_pool_of_three_serves_many_drivers(void **state) {
 
 static leat_status start_and_stop(void *context, leat_error *err) {
     (void)context;
-    leati_pooling_pool *pool = leati_pool_new(2, err);
+    leati_pool *pool = leati_pool_new(2, err);
     if (pool == NULL)
         return torture_code(err);
     leati_pool_free(pool);
@@ -483,7 +483,7 @@ static void pool_survives_failures(void **state) {
 
 static void shared_pool_is_one(void **state) {
     (void)state;
-    leati_pooling_pool *pool = leati_pool_shared(NULL);
+    leati_pool *pool = leati_pool_shared(NULL);
     assert_non_null(pool);
     assert_ptr_equal(pool, leati_pool_shared(NULL));
     assert_int_equal(leati_pool_size(pool), leati_pool_num_cores());
@@ -493,12 +493,12 @@ static void shared_pool_is_one(void **state) {
 #ifndef __SANITIZE_THREAD__
 static void shared_pool_restarts_after_fork(void **state) {
     (void)state;
-    leati_pooling_pool *pool = leati_pool_shared(NULL);
+    leati_pool *pool = leati_pool_shared(NULL);
     leati_pool_token_acquire(pool);
     pid_t child = fork();
     if (child == 0) {
         alarm(60); /* ends the child if it hangs; the parent then fails */
-        leati_pooling_pool *own = leati_pool_shared(NULL);
+        leati_pool *own = leati_pool_shared(NULL);
         leati_pool_token_release(own);
         meet_all(own, leati_pool_size(own));
         _exit(0);

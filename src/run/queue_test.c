@@ -17,7 +17,7 @@
 struct sleeper {
     leati_gate *gate;
     leati_driver *driver;
-    leati_pooling_pool *pool; /* NULL: holds no token */
+    leati_pool *pool; /* NULL: holds no token */
     leati_wait_reason reason;
     int64_t waited_ns;
     leat_status status;
@@ -239,7 +239,7 @@ static void stall_report_names_waits(void **state) {
  * it is back. */
 static void a_wait_frees_its_token(void **state) {
     (void)state;
-    leati_pooling_pool *pool = leati_pool_new(1, NULL);
+    leati_pool *pool = leati_pool_new(1, NULL);
     struct sleeper sleeper = {.gate = leati_queue_gate_new("driver", NULL, NULL), .pool = pool};
     start_sleeper(&sleeper);
     leati_pool_token_acquire(pool);

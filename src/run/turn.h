@@ -5,17 +5,17 @@
 
 #include <pthread.h>
 
-typedef struct leati_factor_transpose {
+typedef struct leati_turn {
     pthread_mutex_t lock; /* guards busy and caller */
     pthread_cond_t idle;
     int busy; /* calls in progress, nested ones of `caller` included */
     pthread_t caller;
-} leati_factor_transpose;
+} leati_turn;
 
-void leati_turn_init(leati_factor_transpose *turn);
-void leati_turn_fini(leati_factor_transpose *turn);
+void leati_turn_init(leati_turn *turn);
+void leati_turn_fini(leati_turn *turn);
 /* Waits until no other thread is inside. */
-void leati_turn_enter(leati_factor_transpose *turn);
-void leati_turn_leave(leati_factor_transpose *turn);
+void leati_turn_enter(leati_turn *turn);
+void leati_turn_leave(leati_turn *turn);
 
 #endif

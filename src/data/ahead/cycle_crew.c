@@ -206,7 +206,7 @@ static void publish(leati_crew *crew, leati_slot *slot, const found *f) {
 static void drive(void *context) {
     leati_crew_worker *worker = context;
     leati_crew *crew = worker->crew;
-    leati_pooling_pool *pool = crew->below.pool;
+    leati_pool *pool = crew->below.pool;
     leati_pool_token_acquire(pool);
     leati_queue_gate_lock(crew->gate);
     while (!crew->stop) {

@@ -298,7 +298,7 @@ static int64_t wait_for_room(leati_ring *ring) {
 
 static void drive(void *context) {
     leati_ring *ring = context;
-    leati_pooling_pool *pool = ring->node->iteration->pool;
+    leati_pool *pool = ring->node->iteration->pool;
     leat_error trouble = {0};
     leati_pool_token_acquire(pool);
     for (int64_t want = 0; (want = wait_for_room(ring)) > 0;) {

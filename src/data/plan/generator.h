@@ -13,7 +13,7 @@ typedef struct leati_generator {
     void *context;
     void (*release)(void *context); /* may be NULL */
     uint32_t flags;
-    leati_factor_transpose turn; /* unless LEAT_PURE */
+    leati_turn turn; /* unless LEAT_PURE */
 } leati_generator;
 
 /* Owned; NULL without memory, and then the context is not released. */

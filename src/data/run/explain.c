@@ -18,7 +18,7 @@ typedef struct stage {
 typedef struct walk {
     leati_text text, notes; /* the table, and what stands below it */
     double elapsed;
-    const leati_pooling_pool *pool;
+    const leati_pool *pool;
     stage first, second; /* the two busiest */
     int64_t now_ns;      /* calls in progress count up to here; 0: they do not */
 } walk;
@@ -31,7 +31,7 @@ static void add_amount(leati_text *text, double amount) {
     leati_text_addf(text, " %9s", number);
 }
 
-static int64_t threads_of(const leati_pooling_pool *pool, const leati_node_state *node) {
+static int64_t threads_of(const leati_pool *pool, const leati_node_state *node) {
     int64_t threads = leati_counter_get(&node->counters.parallelism), most = leati_pool_size(pool);
     threads = threads < most ? threads : most;
     return threads > 0 ? threads : 1;

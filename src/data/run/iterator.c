@@ -26,7 +26,7 @@ struct leat_iterator {
     leati_input input;
     leat_dataset *dataset;   /* as the user built it: its fingerprint guards states */
     leat_dataset *rewritten; /* as it runs */
-    leati_pooling_pool *own_pool;
+    leati_pool *own_pool;
     int64_t want;
     int64_t deadline_ms;
     int64_t taken;

@@ -15,10 +15,10 @@ typedef struct leati_tuning {
 
 /* What one iterator shares among its operators. */
 struct leati_iteration {
-    leati_pooling_pool *pool; /* borrowed */
-    leat_cancel *cancel;      /* a reference */
-    leati_budget *budget;     /* a reference */
-    int64_t deadline_ns;      /* of the running call of next; LEATI_NO_DEADLINE */
+    leati_pool *pool;     /* borrowed */
+    leat_cancel *cancel;  /* a reference */
+    leati_budget *budget; /* a reference */
+    int64_t deadline_ns;  /* of the running call of next; LEATI_NO_DEADLINE */
     bool verify;
     uint64_t verify_seed;
     bool autotune;

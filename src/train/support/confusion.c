@@ -15,10 +15,10 @@
 
 static const char *const names[LEATI_NUM_COUNTS] = {"true_positives", "false_positives",
                                                     "true_negatives", "false_negatives"};
-const leati_counter_add leati_all_counts[LEATI_NUM_COUNTS] = {
+const leati_count leati_all_counts[LEATI_NUM_COUNTS] = {
     LEATI_TRUE_POSITIVES, LEATI_FALSE_POSITIVES, LEATI_TRUE_NEGATIVES, LEATI_FALSE_NEGATIVES};
 
-void leati_confusion_count_states(const leati_counter_add *wanted, int count, int64_t thresholds,
+void leati_confusion_count_states(const leati_count *wanted, int count, int64_t thresholds,
                                   int64_t labels, leati_weights *out) {
     leat_shape shape = labels == 0 ? LEAT_SHAPE(thresholds) : LEAT_SHAPE(thresholds, labels);
     out->count = count;
@@ -118,9 +118,8 @@ static bool take_class(leat_value *labels, leat_value *predictions, int64_t clas
     return true;
 }
 
-void leati_confusion_count_update(const leati_pass *pass, const leati_counter_add *wanted,
-                                  int count, const leati_floats *thresholds,
-                                  const leati_taken *taken) {
+void leati_confusion_count_update(const leati_pass *pass, const leati_count *wanted, int count,
+                                  const leati_floats *thresholds, const leati_taken *taken) {
     leat_value labels = leati_metric_as_state(pass, pass->inputs[0]);
     leat_value predictions = leati_metric_as_state(pass, pass->inputs[1]);
     if (!leati_loss_align(&labels, &predictions))
@@ -208,25 +207,25 @@ static int64_t size_of(const void *arguments) {
     return args->thresholds.count > 0 ? args->thresholds.count : 1;
 }
 
-void leati_confusion_single_states(const void *args, leati_counter_add wanted, leati_weights *out) {
+void leati_confusion_single_states(const void *args, leati_count wanted, leati_weights *out) {
     leati_confusion_count_states(&wanted, 1, size_of(args), 0, out);
     out->list[0].name = "accumulator";
 }
 
-void leati_confusion_single_update(const leati_pass *pass, leati_counter_add wanted) {
+void leati_confusion_single_update(const leati_pass *pass, leati_count wanted) {
     double standard = 0.5;
     const leati_floats thresholds = leati_confusion_thresholds_of(pass->args, &standard);
     leati_confusion_count_update(pass, &wanted, 1, &thresholds, &(leati_taken){.class_id = -1});
 }
 
-void leati_confusion_ratio_states(const void *args, leati_counter_add other, leati_weights *out) {
-    const leati_counter_add wanted[2] = {LEATI_TRUE_POSITIVES, other};
+void leati_confusion_ratio_states(const void *args, leati_count other, leati_weights *out) {
+    const leati_count wanted[2] = {LEATI_TRUE_POSITIVES, other};
     leati_confusion_count_states(wanted, 2, size_of(args), 0, out);
 }
 
-void leati_confusion_ratio_update(const leati_pass *pass, leati_counter_add other) {
+void leati_confusion_ratio_update(const leati_pass *pass, leati_count other) {
     const struct leati_threshold_args *args = pass->args;
-    const leati_counter_add wanted[2] = {LEATI_TRUE_POSITIVES, other};
+    const leati_count wanted[2] = {LEATI_TRUE_POSITIVES, other};
     double standard = args->top_k > 0 ? -1e9 : 0.5; /* of the largest all are positive */
     const leati_floats thresholds = leati_confusion_thresholds_of(args, &standard);
     leati_confusion_count_update(pass, wanted, 2, &thresholds,

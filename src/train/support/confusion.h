@@ -5,15 +5,15 @@
 #include "train/frame/metric.h"
 
 /* The counts, in this order among the states of a metric that keeps several of them. */
-typedef enum leati_counter_add {
+typedef enum leati_count {
     LEATI_TRUE_POSITIVES = 0,
     LEATI_FALSE_POSITIVES,
     LEATI_TRUE_NEGATIVES,
     LEATI_FALSE_NEGATIVES,
     LEATI_NUM_COUNTS
-} leati_counter_add;
+} leati_count;
 /* All of them. */
-extern const leati_counter_add leati_all_counts[LEATI_NUM_COUNTS];
+extern const leati_count leati_all_counts[LEATI_NUM_COUNTS];
 
 /* How predictions are taken before they are compared. */
 typedef struct leati_taken {
@@ -26,12 +26,11 @@ typedef struct leati_taken {
 
 /* Lists the states for those counts, in the order of `wanted`: one number for each of `thresholds`,
  * and where `labels` is not 0 for each label. */
-void leati_confusion_count_states(const leati_counter_add *wanted, int count, int64_t thresholds,
+void leati_confusion_count_states(const leati_count *wanted, int count, int64_t thresholds,
                                   int64_t labels, leati_weights *out);
 /* Adds this batch's counts to the states; a prediction above a threshold is positive. */
-void leati_confusion_count_update(const leati_pass *pass, const leati_counter_add *wanted,
-                                  int count, const leati_floats *thresholds,
-                                  const leati_taken *taken);
+void leati_confusion_count_update(const leati_pass *pass, const leati_count *wanted, int count,
+                                  const leati_floats *thresholds, const leati_taken *taken);
 
 /* The arguments of metrics of one ratio or count at each of some thresholds. */
 struct leati_threshold_args {
@@ -59,11 +58,11 @@ leati_floats leati_confusion_thresholds_of(const struct leati_threshold_args *ar
 leat_value leati_confusion_one_or_all(leat_value values);
 
 /* The slots of metrics of one count. */
-void leati_confusion_single_states(const void *args, leati_counter_add wanted, leati_weights *out);
-void leati_confusion_single_update(const leati_pass *pass, leati_counter_add wanted);
+void leati_confusion_single_states(const void *args, leati_count wanted, leati_weights *out);
+void leati_confusion_single_update(const leati_pass *pass, leati_count wanted);
 /* The slots of metrics of true positives by them and another count. */
-void leati_confusion_ratio_states(const void *args, leati_counter_add other, leati_weights *out);
-void leati_confusion_ratio_update(const leati_pass *pass, leati_counter_add other);
+void leati_confusion_ratio_states(const void *args, leati_count other, leati_weights *out);
+void leati_confusion_ratio_update(const leati_pass *pass, leati_count other);
 leat_value leati_confusion_ratio_result(const void *args, const leat_value *states);
 
 /* The arguments of metrics over evenly spread thresholds. */

@@ -6,11 +6,13 @@
 A function that a header below src/ declares is called leati_<place>_..., where <place> is the header's room, one of the
 folders that it lies in, or the first words of the header's own name, in the singular or the plural (src/data/run/rows.h:
 leati_data_, leati_run_, leati_rows_, leati_row_). Words that the rooms base and core begin names with are the vocabulary of
-all others; there a function may begin with any word, as long as no function of another room begins with it.
+all others; there a function may begin with any word, as long as no function of another room begins with it. No function
+has the name of a type, in whatever room.
 """
 import re
 import sys
 
+import check_names
 import sources
 
 FUNCTION = re.compile(r"\bleati_(\w+)\s*\(")
@@ -56,14 +58,17 @@ def places(name):
 
 
 def check(root):
-    problems, found, users = [], [], {}
+    problems, found, users, types = [], [], {}, {}
     names = [name for name in sources.c_files(root, "src") if name.endswith(".h") and name.count("/") > 1]
     for name in names:
         code = sources.bare(sources.read(root, name))
+        types.update((word, name) for word, _ in check_names.definitions(code))
         for function, at in declared(code):
             found.append((name, code.count("\n", 0, at) + 1, function))
             users.setdefault(function.split("_")[0], set()).add(name.split("/")[1])
     for name, line, function in found:
+        if "leati_" + function in types:
+            problems.append("%s:%d: leati_%s is a type in %s" % (name, line, function, types["leati_" + function]))
         if any(function == place or function.startswith(place + "_") for place in places(name)):
             continue
         room = name.split("/")[1]

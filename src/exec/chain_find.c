@@ -100,7 +100,7 @@ static const leati_tensor_op *cutter(const struct search *s, const leati_simple_
         op = leati_computed_op(args);
         if (!binds(op, leati_computed_bound(args)))
             return NULL;
-        args = leati_computed_args(args);
+        args = leati_computed_args_of(args);
     }
     bool whole_pixels = in->rank == 3 && out->rank == 3 && in->dims[2] == s->chain->channels &&
                         out->dims[2] == s->chain->channels;

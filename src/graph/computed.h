@@ -65,7 +65,7 @@ int32_t leati_graph_add_computed(leat_graph *graph, const leati_tensor_op *op, c
 /* Of the attributes of a node of `computed`: the operation, its arguments with placeholders, and
  * the names of those that the last inputs give. Borrowed; NULL before the node is complete. */
 const leati_tensor_op *leati_computed_op(const void *args);
-const void *leati_computed_args(const void *args);
+const void *leati_computed_args_of(const void *args);
 const leati_strings *leati_computed_bound(const void *args);
 
 #endif

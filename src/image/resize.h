@@ -45,11 +45,11 @@ typedef struct leati_resize_plan {
     bool mirrored; /* results run from the right to the left */
     /* NULL: the best that run here; set by a test. Plain C is the oracle of the others. */
     const struct leati_resize_kernels *kernels;
-    float *rows;                     /* owned: two blended rows, or one row of sums */
-    size_t capacity;                 /* floats in rows */
-    size_t row_width;                /* floats from one row to the next */
-    struct leati_resize_pick *picks; /* of the x axis, where it streams; owned */
-    int32_t *pick_from;              /* the first byte of a row that each reads; behind them */
+    float *rows;                           /* owned: two blended rows, or one row of sums */
+    size_t capacity;                       /* floats in rows */
+    size_t row_width;                      /* floats from one row to the next */
+    struct leati_resize_pick_group *picks; /* of the x axis, where it streams; owned */
+    int32_t *pick_from; /* the first byte of a row that each reads; behind them */
     size_t num_picks, pick_capacity;
     int32_t reach; /* the most bytes that a pick's results span */
 } leati_resize_plan;
@@ -155,7 +155,7 @@ void leati_resize_fill_weights(leati_resize_axis *axis, leati_resize_method meth
 /* Sixteen results of a blended row: the bytes that they blend lie within 128 bytes from a place on;
  * pairs[4 k] and pairs[4 k + 2] say where in them the left and the right one of result k are. Lanes
  * beyond the row blend byte 0. */
-typedef struct leati_resize_pick {
+typedef struct leati_resize_pick_group {
     uint8_t pairs[64];
     float lerp[16];
 } leati_resize_pick_group;

@@ -107,6 +107,11 @@ class Prefixes(Check):
         self.write("src/core/any.h", "int leati_pool(void);\n")
         self.complains("check_prefixes", "src/core/any.h:1: leati_pool begins with a word of run")
 
+    def test_a_function_like_a_type(self):
+        self.write("src/run/pools.h", "typedef struct leati_file_pool {\n    int x;\n} leati_file_pool;\n")
+        self.write("src/file/any.h", "\nint leati_file_pool(void);\n")
+        self.complains("check_prefixes", "src/file/any.h:2: leati_file_pool is a type in src/run/pools.h")
+
 
 class Layers(Check):
     def test_down_and_own_room(self):

@@ -82,7 +82,7 @@ static leat_status concat_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t outer = 1;
     for (int32_t d = 0; d < axis; d++)
         outer *= shape.dims[d];
-    return leati_join(call, outer, err);
+    return leati_array_join(call, outer, err);
 }
 
 static leat_status concat_gradient(leati_gradient_call *call, leat_error *err) {

@@ -60,7 +60,7 @@ const leati_tensor_op *leati_computed_op(const void *args) {
     return t == NULL ? NULL : t->op;
 }
 
-const void *leati_computed_args(const void *args) {
+const void *leati_computed_args_of(const void *args) {
     const target *t = target_of(args);
     return t == NULL ? NULL : t->args;
 }

@@ -27,7 +27,7 @@ static void copy_pieces(char *to, int64_t to_step, const char *from, int64_t fro
             memcpy(to + i * to_step, from + i * from_step, bytes);
 }
 
-leat_status leati_join(leati_kernel_call *call, int64_t outer, leat_error *err) {
+leat_status leati_array_join(leati_kernel_call *call, int64_t outer, leat_error *err) {
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(out->dtype), at = 0;
     if (outer == 0 || out->count == 0)

@@ -6,7 +6,8 @@
 #include "graph/support/support.h"
 
 /* Output 0 has its shape and memory; `outer` is the product of its dimensions before the axis. */
-LEAT_WARN_UNUSED leat_status leati_join(leati_kernel_call *call, int64_t outer, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_array_join(leati_kernel_call *call, int64_t outer,
+                                              leat_error *err);
 
 /* The join axis as a row, for both operations: an argument struct that is this. */
 struct leati_axis_args {

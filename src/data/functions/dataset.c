@@ -14,6 +14,7 @@
 #include "core/spec.h"
 #include "data/functions/captures.h"
 #include "graph/kernel_host.h"
+#include "graph/known.h"
 #include "graph/support/support.h"
 #include <string.h>
 
@@ -181,9 +182,22 @@ static leat_spec *bound_spec(const struct leati_dataset_args *args, const leati_
     return leati_spec_like(structure, dtypes, shapes, err);
 }
 
-/* A tensor of that type for which anything may be true: unknown dimensions are 1, numbers -1, which
- * stands for an unknown dimension where it means one. */
-static leat_status stand_in(const leati_type *type, leat_tensor *out, leat_error *err) {
+/* Writes the numbers of a short list of integers; -1 stands for one that only the run knows. */
+static void write_known(const leati_known *known, leat_tensor *out) {
+    for (int32_t i = 0; i < known->count; i++) {
+        int64_t value = known->values[i] == LEATI_UNKNOWN_NUMBER ? -1 : known->values[i];
+        if (out->dtype == LEAT_INT64)
+            ((int64_t *)out->data)[i] = value;
+        else
+            ((int32_t *)out->data)[i] = (int32_t)value;
+    }
+}
+
+/* A tensor like input `index` for which anything may be true: unknown dimensions are 1, unknown
+ * numbers -1, which stands for an unknown dimension where it means one. */
+static leat_status stand_in(const leati_infer_call *call, int index, leat_tensor *out,
+                            leat_error *err) {
+    const leati_type *type = &call->inputs[index];
     leat_shape shape = type->shape;
     shape.rank = shape.rank < 0 ? 0 : shape.rank;
     for (int32_t d = 0; d < shape.rank; d++)
@@ -192,16 +206,20 @@ static leat_status stand_in(const leati_type *type, leat_tensor *out, leat_error
     bool filled = type->dtype == LEAT_INT32 || type->dtype == LEAT_INT64;
     if (status == LEAT_OK && leat_tensor_bytes(out) > 0)
         memset(out->data, filled ? 0xff : 0, leat_tensor_bytes(out));
+    leati_known known;
+    if (status == LEAT_OK && filled && leati_op_infer_known(call, index, &known) &&
+        known.count == leat_tensor_count(out))
+        write_known(&known, out);
     return status;
 }
 
 /* Puts a structure of stand-ins into `element`; its spec says what is known. */
-static leat_status stand_in_element(const leat_spec *spec, const leati_type *types, int count,
-                                    leat_element *element, leat_error *err) {
+static leat_status stand_in_element(const leati_infer_call *call, const leat_spec *spec, int first,
+                                    int count, leat_element *element, leat_error *err) {
     leat_tensor tensors[LEAT_MAX_OUTPUTS] = {{0}};
     leat_status status = LEAT_OK;
     for (int i = 0; i < count && status == LEAT_OK; i++)
-        status = stand_in(&types[i], &tensors[i], err);
+        status = stand_in(call, first + i, &tensors[i], err);
     if (status == LEAT_OK)
         status = leat_element_set(element, spec, tensors, err);
     for (int i = 0; i < count; i++)
@@ -224,7 +242,7 @@ static leat_status fill_stand_ins(const leati_infer_call *call, const leati_data
         if (row->type == LEATI_ROW_ELEMENT) {
             leat_spec *spec = bound_spec(args, row, types + i, count, err);
             status = spec == NULL ? LEAT_RESOURCE_EXHAUSTED
-                                  : stand_in_element(spec, types + i, count,
+                                  : stand_in_element(call, spec, num_datasets + i, count,
                                                      (leat_element *)(void *)at, err);
             leat_spec_unref(spec);
         }

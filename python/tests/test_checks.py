@@ -1,5 +1,7 @@
 """Which exceptions operators raise, and when; expected classes and texts are TensorFlow's."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,42 @@ Dataset = tf.data.Dataset
 def test_refused_in_python(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+def _fixed(function):
+    """What a function that makes a dataset is refused with while it is traced."""
+    return Dataset.range(2).flat_map(lambda _: function())
+
+
+@pytest.mark.parametrize("make, error, reason, text", [
+    (lambda: Dataset.from_tensor_slices(1), ValueError, "SHAPE", "rank >= 1"),
+    (lambda: Dataset.from_tensor_slices(([1, 2], [1, 2, 3])), ValueError, "SHAPE", "Dimensions 2 and 3"),
+    (lambda: Dataset.from_tensor_slices(()), ValueError, "SHAPE", "should not be empty"),
+    (lambda: Dataset.from_tensors([1, 2, 3]).padded_batch(2, padded_shapes=[1]), ValueError, "SHAPE", r"\(1,\)"),
+    (lambda: Dataset.from_tensors([1]).padded_batch(2, padded_shapes=tf.constant([1.5])), TypeError, "DTYPE",
+     "float32"),
+    (lambda: Dataset.range(3).unbatch(), ValueError, "SHAPE", "scalar components"),
+    (lambda: Dataset.from_tensors(1.0).unique(), TypeError, "DTYPE", "does not support type"),
+    (lambda: Dataset.range(3).concatenate(Dataset.from_tensors(1)), TypeError, "STRUCTURE", "Incompatible"),
+    (lambda: Dataset.range(3).scan(tf.constant(1), lambda s, x: s), TypeError, "STRUCTURE", "should return a pair"),
+    (lambda: tf.data.experimental.from_list([]), ValueError, "VALUE", "should not be empty"),
+    (lambda: Dataset.range(3).batch(0), ValueError, "VALUE", "batch_size"),
+    (lambda: Dataset.range(3).take(True), TypeError, "DTYPE", "count"),
+])
+@pytest.mark.parametrize("where", [lambda make: make(), _fixed], ids=["eager", "traced"])
+def test_the_class_follows_the_reason(where, make, error, reason, text):
+    with pytest.raises(error, match=text) as found:
+        where(make)
+    assert isinstance(found.value, tf.errors.InvalidArgumentError) and found.value.reason == reason
+    assert not isinstance(found.value, TypeError if error is ValueError else ValueError)
+
+
+def test_containers_are_part_of_a_structure():
+    one, other = collections.namedtuple("One", "a b"), collections.namedtuple("Other", "a b")
+    for value in ((1, 2), other(1, 2)):
+        for join in (lambda a, b: a.concatenate(b), lambda a, b: Dataset.sample_from_datasets([a, b])):
+            with pytest.raises(TypeError, match="Incompatible"):
+                join(Dataset.from_tensors(one(1, 2)), Dataset.from_tensors(value))
 
 
 def test_padded_shapes_take_none_numbers_and_tensors():

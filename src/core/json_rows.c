@@ -161,7 +161,7 @@ json_t *leati_json_of_rows(const leati_row *rows, const void *args, bool all,
 }
 
 static leat_status fail_type(const leati_row *row, const json_t *json, leat_error *err) {
-    return leati_refuse(err, VALUE, "expected %s%s, found %s", leati_row_type_name(row->type),
+    return leati_refuse(err, DTYPE, "expected %s%s, found %s", leati_row_type_name(row->type),
                         row->flags & LEATI_AUTOTUNE ? " or \"AUTOTUNE\"" : "",
                         leati_json_type(json));
 }

@@ -128,9 +128,9 @@ static leat_spec *unbatch_leaf(const leat_spec *leaf, int component, const void 
     leat_shape shape = leat_spec_shape(leaf);
     bool box = kind == LEAT_SPEC_DATASET || kind == LEAT_SPEC_OPTIONAL;
     if (box || shape.rank == 0) {
-        leati_refuse(err, SHAPE,
-                     "component %d is a %s: expected at least one dimension to cut into elements",
-                     component, box ? "dataset" : "scalar");
+        leati_fail_for(err, LEAT_INVALID_ARGUMENT, box ? LEAT_REASON_STRUCTURE : LEAT_REASON_SHAPE,
+                       "component %d is a %s: expected at least one dimension to cut into elements",
+                       component, box ? "dataset" : "scalar");
         return NULL;
     }
     if (shape.rank > 0) {

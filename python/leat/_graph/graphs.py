@@ -18,6 +18,19 @@ class DtypeError(ShapeError, TypeError):
     """The same for a dtype that the operation does not take, or for inputs of different ones."""
 
 
+class StructureError(InvalidArgumentError, TypeError):
+    """A dataset operator refuses the dtype or the structure of what it is given: its class in TensorFlow."""
+
+
+_REFUSED = {"DTYPE": StructureError, "STRUCTURE": StructureError, "SHAPE": ShapeError, "VALUE": ShapeError}
+
+
+def refused(error):
+    """The failure of a dataset operator that is made, of the class of its reason; None where it has the right one."""
+    kind = _REFUSED.get(error.reason) if type(error) is InvalidArgumentError else None
+    return None if kind is None else error._as(kind)
+
+
 def refined(error, is_checked=True):
     """An InvalidArgumentError of the class of its reason; `is_checked`: a ValueError where that is no dtype."""
     kind = DtypeError if error.reason == "DTYPE" else ShapeError if is_checked else type(error)

@@ -16,6 +16,7 @@ from leat.data import checks, operators
 from leat.data.operators import OPERATORS
 from leat.dtypes import DType
 from leat.errors import InvalidArgumentError, NotFoundError
+from leat._graph.graphs import refused
 from leat._graph.ops import plain_value
 from leat._core.element_specs import DatasetSpec
 from leat._core.shapes import TensorShape
@@ -207,11 +208,6 @@ class Dataset:
         """This dataset's elements, then those of `dataset`."""
         if not isinstance(dataset, Dataset):
             raise TypeError(f"Expected a dataset to concatenate, found {type(dataset).__name__}")
-        mine, other = self.element_spec, dataset.element_spec
-        try:
-            nest.map_structure(lambda a, b: a.most_specific_compatible_type(b), mine, other)
-        except (TypeError, ValueError):
-            raise TypeError(f"Incompatible dataset elements:\n  {mine} vs.\n  {other}") from None
         return make("concatenate", (self, dataset), {}, name)
 
     @staticmethod
@@ -256,11 +252,6 @@ class Dataset:
         choice_dataset: int64 scalars, from 0 to the number of datasets less 1.
         stop_on_empty_dataset: False: pass over datasets that have ended, until all have.
         """
-        if not nest.compatible(choice_dataset.element_spec, specs.TensorSpec([], dtypes.int64)):
-            raise TypeError("Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors "
-                            f"but are {choice_dataset.element_spec}.")
-        if not datasets:
-            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
         return make("choose_from_datasets", tuple(datasets),
                     {"choice_dataset": choice_dataset, "stop_on_empty_dataset": stop_on_empty_dataset})
 
@@ -346,6 +337,10 @@ class _Node:
             return self._structure(argument, value)
         if kind == "spec":
             return nest.to_json(value)
+        if kind == "integer":
+            checks.whole(value)
+        if kind == "list of strings":
+            checks.strings(argument["name"], value)
         if isinstance(value, Tensor) and not value._has_values:
             self.bound.append((argument["name"], None, [value]))
             return _ABSENT
@@ -358,6 +353,8 @@ class _Node:
         value = nest.normalize(value)
         spec = nest.spec_of(value)
         tensors = nest.components(value, spec)
+        if spec == ():
+            return {"tuple": []}
         if self.graph is not None or any(not tensor._has_values for tensor in tensors):
             self.bound.append((argument["name"], nest.to_text(spec), tensors))
             return _ABSENT
@@ -428,7 +425,14 @@ def _plain(op, argument, value):
 @operators.make.provide
 def make(op, inputs, arguments, name=None):
     """A node of the plan: operator `op` over a structure of datasets."""
-    dataset = _Node(op, inputs, checks.checked(op, inputs, arguments)).make()
+    node = _Node(op, inputs, checks.checked(op, inputs, arguments))
+    try:
+        dataset = node.make()
+    except InvalidArgumentError as error:
+        other = refused(error)
+        if other is None:
+            raise
+        raise other from None
     if name is not None and dataset._native is not None:
         dataset._native = dataset._native.label(name)
     return dataset

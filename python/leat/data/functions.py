@@ -10,7 +10,6 @@ from leat._core.element_specs import DatasetSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._graph.control import same_structure
-from leat.data import checks
 from leat.data.operators import make
 from leat.errors import InvalidArgumentError
 
@@ -89,8 +88,7 @@ def for_operator(node, function, argument, spec):
         element = _first_element(node.inputs)
         known = None if element is _NONE else nest.spec_of(element)
         return element if known is not None and nest.compatible(spec, known) else zeros(spec)
-    returns = checks.scan_result(spec) if node.op == "scan" else _returns(node.op, argument)
-    made, _ = trace.trace_or_call(function, spec, f"{node.op}({argument})", sample, call, returns)
+    made, _ = trace.trace_or_call(function, spec, f"{node.op}({argument})", sample, call, _returns(node.op, argument))
     return made
 
 
@@ -100,10 +98,11 @@ def inside(node, function, argument):
     captures = trace.values_around(function)
     spec = _argument_spec(node, argument)
     for _ in range(8):  # shapes of a state are relaxed until they hold for every step
-        returns = checks.scan_result(spec) if node.op == "scan" else _returns(node.op, argument)
-        made, found = trace.trace_inside(function, spec, captures, call, returns)
+        made, found = trace.trace_inside(function, spec, captures, call, _returns(node.op, argument))
         if (node.op, argument) not in (("scan", "scan_func"), ("group_by_reducer", "reduce_func")):
             break
+        if node.op == "scan" and not (type(found) is tuple and len(found) == 2):
+            break  # the library refuses it
         state = found[0] if node.op == "scan" else found
         joined = _next_spec(spec[0], state)
         if nest.key(joined) == nest.key(spec[0]):

@@ -120,9 +120,10 @@ static leat_status bucket_check(leat_dataset *dataset, leat_error *err) {
     int boundaries = args->bucket_boundaries.count, sizes = args->bucket_batch_sizes.count;
     if (sizes != boundaries + 1) {
         return leati_refuse(err, VALUE,
-                            "bucket_by_sequence_length: bucket_batch_sizes has %d numbers, "
-                            "bucket_boundaries %d; expected %d batch sizes, one for each bucket",
-                            sizes, boundaries, boundaries + 1);
+                            "bucket_by_sequence_length: `len(bucket_batch_sizes)` must equal "
+                            "`len(bucket_boundaries) + 1` but `len(bucket_batch_sizes)=%d` and "
+                            "`len(bucket_boundaries)=%d`",
+                            sizes, boundaries);
     }
     return check_length(args, dataset->inputs[0]->spec, err);
 }

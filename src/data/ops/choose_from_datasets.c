@@ -53,8 +53,7 @@ static leat_status choose_check(leat_dataset *dataset, leat_error *err) {
     }
     if (dataset->num_inputs == 1) {
         return leati_refuse(
-            err, VALUE,
-            "choose_from_datasets: there are no datasets to choose from; expected at least one");
+            err, VALUE, "choose_from_datasets: Invalid `datasets`. `datasets` should not be empty");
     }
     const leat_spec *spec = dataset->inputs[dataset->num_inputs - 1]->spec;
     leat_shape shape = leat_spec_shape(spec);
@@ -64,7 +63,8 @@ static leat_status choose_check(leat_dataset *dataset, leat_error *err) {
         leat_spec_print(spec, text, sizeof(text));
         return leati_refuse(
             err, STRUCTURE,
-            "choose_from_datasets: choice_dataset is a dataset of %s; expected int64 scalars",
+            "choose_from_datasets: Invalid `choice_dataset`. Elements of `choice_dataset` "
+            "must be scalar `tf.int64` tensors but are %s",
             text);
     }
     return LEAT_OK;

@@ -22,7 +22,7 @@ static leat_spec *concatenate_spec(const leat_dataset *dataset, leat_error *err)
     leat_error local = {0};
     leat_spec *spec = leati_spec_join(dataset->inputs[0]->spec, dataset->inputs[1]->spec, &local);
     if (spec == NULL) {
-        leati_prefix(&local, "concatenate: the elements of the two datasets do not fit");
+        leati_prefix(&local, "concatenate: Incompatible dataset elements");
         if (err != NULL)
             *err = local;
     }

@@ -44,7 +44,9 @@ static leat_status from_list_check(leat_dataset *dataset, leat_error *err) {
     if (leat_spec_get_kind(spec) == LEAT_SPEC_TUPLE && leat_spec_num_children(spec) > 0)
         return LEAT_OK;
     return leati_refuse(
-        err, VALUE, "from_list: elements is no list, or it is empty; expected one element or more");
+        err, VALUE,
+        "from_list: Invalid `elements`. `elements` should not be empty. If you want an "
+        "empty dataset, use `tf.data.Dataset.range(0)`. Expected a list");
 }
 
 /* What all elements are. */
@@ -52,11 +54,17 @@ static leat_spec *from_list_spec(const leat_dataset *dataset, leat_error *err) {
     const leat_spec *list = list_of(dataset)->spec;
     leat_spec *spec = leat_spec_ref(leat_spec_child(list, 0));
     for (int i = 1; i < leat_spec_num_children(list) && spec != NULL; i++) {
-        leat_spec *both = leati_spec_join(spec, leat_spec_child(list, i), err);
+        leat_error local = {0};
+        leat_spec *both = leati_spec_join(spec, leat_spec_child(list, i), &local);
         leat_spec_unref(spec);
         spec = both;
-        if (spec == NULL)
-            leati_prefix(err, "from_list: element %d", i);
+        if (spec == NULL && local.code == LEAT_INVALID_ARGUMENT)
+            leati_refuse(err, VALUE,
+                         "from_list: Invalid `elements`. The elements are not all of one dtype and "
+                         "structure: element %d: %s",
+                         i, local.text);
+        else if (spec == NULL)
+            leati_error_pass(err, &local);
     }
     return spec;
 }

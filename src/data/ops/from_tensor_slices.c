@@ -41,29 +41,33 @@ struct slices_access {
     leati_pools pools; /* of row numbers */
 };
 
+static leat_status refuse_scalar(int component, leat_error *err) {
+    return leati_refuse(err, SHAPE,
+                        "from_tensor_slices: Unbatching a tensor is only supported for rank >= 1; "
+                        "component %d is a scalar: use from_tensors",
+                        component);
+}
+
+static leat_status refuse_rows(int64_t first, int64_t own, int component, leat_error *err) {
+    return leati_refuse(err, SHAPE,
+                        "from_tensor_slices: Dimensions %lld and %lld are not compatible: the rows "
+                        "of component 0 and of component %d",
+                        (long long)first, (long long)own, component);
+}
+
 /* Has a leaf as many rows as the first one, whose number *rows becomes? */
 static leat_status check_leaf(const leati_leaf *leaf, const leat_tensor *tensors, bool later,
                               int64_t *rows, leat_error *err) {
     int64_t own = 0;
-    if (tensors[leaf->first].rank == 0) {
-        return leati_refuse(
-            err, SHAPE,
-            "from_tensor_slices: component %d of tensors is a scalar; expected rank "
-            "1 or more, or use from_tensors",
-            leaf->first);
-    }
+    if (tensors[leaf->first].rank == 0)
+        return refuse_scalar(leaf->first, err);
     leat_status status = leati_composite_rows(leaf->spec, &tensors[leaf->first], &own, err);
     if (status != LEAT_OK) {
         leati_prefix(err, "from_tensor_slices: component %d of tensors", leaf->first);
         return status;
     }
-    if (later && own != *rows) {
-        return leati_refuse(
-            err, SHAPE,
-            "from_tensor_slices: component %d of tensors has %lld rows, component 0 "
-            "has %lld; expected the same first dimension",
-            leaf->first, (long long)own, (long long)*rows);
-    }
+    if (later && own != *rows)
+        return refuse_rows(*rows, own, leaf->first, err);
     *rows = own;
     return LEAT_OK;
 }
@@ -72,9 +76,10 @@ static leat_status slices_check(leat_dataset *dataset, leat_error *err) {
     const struct slices_args *args = dataset->args;
     const leat_tensor *tensors = tensors_of(dataset);
     if (args->tensors.num_tensors == 0) {
-        return leati_refuse(err, SHAPE,
-                            "from_tensor_slices: tensors has no component; expected at least one "
-                            "tensor of rank 1 or more");
+        return leati_refuse(
+            err, SHAPE,
+            "from_tensor_slices: Invalid `element`. `element` should not be empty: expected "
+            "at least one tensor of rank 1 or more");
     }
     for (int c = 0; c < args->tensors.num_tensors; c++) {
         if (tensors[c].dtype == LEAT_INVALID) {
@@ -89,6 +94,28 @@ static leat_status slices_check(leat_dataset *dataset, leat_error *err) {
         status = check_leaf(&leaves.items[l], tensors, l > 0, &first, err);
     leati_leaves_fini(&leaves);
     return status;
+}
+
+/* The same of tensors that come in the run, as far as their spec says it. */
+static leat_spec *slices_spec_of_elements(const leat_spec *tensors, leat_error *err) {
+    int64_t rows = LEAT_UNKNOWN_DIM;
+    const leat_spec *leaf = NULL;
+    int begin = 0;
+    for (int l = 0; (leaf = leati_row_values_leaf(tensors, l, &begin)) != NULL; l++) {
+        leat_shape shape = leat_spec_shape(leaf);
+        bool dense = leat_spec_get_kind(leaf) == LEAT_SPEC_TENSOR;
+        if (dense && shape.rank == 0) {
+            refuse_scalar(begin, err);
+            return NULL;
+        }
+        int64_t own = dense && shape.rank > 0 ? shape.dims[0] : LEAT_UNKNOWN_DIM;
+        if (rows >= 0 && own >= 0 && own != rows) {
+            refuse_rows(rows, own, begin, err);
+            return NULL;
+        }
+        rows = own >= 0 ? own : rows;
+    }
+    return leati_spec_unbatch(tensors, err);
 }
 
 static leat_spec *slices_spec(const leat_dataset *dataset, leat_error *err) {
@@ -236,7 +263,7 @@ const leati_dataset_op leati_op_from_tensor_slices = {
     .rows = slices_rows,
     .check = slices_check,
     .spec = slices_spec,
-    .spec_of_elements = leati_spec_unbatch,
+    .spec_of_elements = slices_spec_of_elements,
     .cardinality = slices_cardinality,
     .state_size = sizeof(struct slices_state),
     .saved = {LEATI_SAVED(struct slices_state, next)},

@@ -100,8 +100,10 @@ static leat_status group_check(leat_dataset *dataset, leat_error *err) {
     const struct group_args *args = dataset->args;
     const leat_spec *element = dataset->inputs[0]->spec;
     if ((args->window_size == INT64_MIN) == (args->window_size_func == NULL)) {
-        return leati_refuse(err, VALUE,
-                            "group_by_window: expected either window_size or window_size_func");
+        return leati_refuse(
+            err, VALUE,
+            "group_by_window: Either the `window_size` argument or the `window_size_func` "
+            "argument must be specified, and not both");
     }
     leat_status status = leati_keys_check_function("group_by_window", "key_func",
                                                    (const leat_function *)args->key_func,

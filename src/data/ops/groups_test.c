@@ -152,8 +152,10 @@ static void test_reducer_refuses(void **state) {
         {1, to_int32, 1,
          "reduce_func takes (int64[], int64[]), but the input's elements are "
          "(int32[], int64[])"},
-        {2, to_int32, 2, "reduce_func returns the state int32[], but the initial state is int64[]"},
-        {2, pair, 2, "reduce_func returns the state (int64[], int64[])"},
+        {2, to_int32, 2,
+         "Invalid `reduce_func`. The element types for the new state must match the initial state. "
+         "Expected int64[], got int32[]"},
+        {2, pair, 2, "got (int64[], int64[])"},
         {2, same, 1, "reduce_func takes int64[]"},
         {3, sum, 2, "finalize_func takes (int64[], int64[])"},
     };
@@ -273,7 +275,7 @@ static void test_buckets_refuse(void **state) {
             "bucket_boundaries[1] is 2147483648; expected a number of the lengths' dtype, int32");
     err = (leat_error){0};
     refused(buckets(same, 1, two, 2, NULL, NULL, &err), &err,
-            "bucket_batch_sizes has 0 numbers, bucket_boundaries 2; expected 3 batch sizes");
+            "`len(bucket_batch_sizes)=0` and `len(bucket_boundaries)=2`");
     float value = 1;
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &value);
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, &err);

@@ -46,9 +46,9 @@ static const leati_row map_and_batch_rows[] = {
 static leat_status map_and_batch_check(leat_dataset *dataset, leat_error *err) {
     const struct map_and_batch_args *args = dataset->args;
     if (args->num_parallel_batches != 0 && args->num_parallel_calls != 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "map_and_batch: num_parallel_batches and num_parallel_calls are both "
-                          "given; give one of them");
+        return leati_refuse(err, VALUE,
+                            "map_and_batch: allows only one of `num_parallel_batches` and "
+                            "`num_parallel_calls`");
     }
     if (args->num_parallel_batches < 0 || args->num_parallel_calls < LEAT_AUTOTUNE) {
         return leati_refuse(err, VALUE,

@@ -156,7 +156,7 @@ static void test_concatenate_and_enumerate(void **state) {
         leat_dataset_range(0, 3, 1, &(leat_dataset_range_options){.output_type = LEAT_INT32}, &err);
     assert_null(leat_dataset_concatenate(range_of(0, 3, &err), other, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "concatenate: the elements of the two datasets do not fit"));
+    assert_non_null(strstr(err.text, "concatenate: Incompatible dataset elements"));
 }
 
 /* ---- shard ---- */

@@ -45,9 +45,9 @@ static leat_status pad_check(leat_dataset *dataset, leat_error *err) {
     const leat_spec *spec = dataset->inputs[0]->spec;
     int64_t input = dataset->inputs[0]->cardinality;
     if (leat_spec_get_kind(spec) != LEAT_SPEC_DICT) {
-        return leati_refuse(
-            err, STRUCTURE,
-            "pad_to_cardinality: the elements are no dictionaries; map them to some");
+        return leati_refuse(err, VALUE,
+                            "pad_to_cardinality: requires its input dataset to be a dictionary; "
+                            "map the elements to some");
     }
     for (int i = 0; i < leat_spec_num_children(spec); i++) {
         if (strcmp(leat_spec_key(spec, i), args->mask_key) == 0) {
@@ -66,11 +66,12 @@ static leat_status pad_check(leat_dataset *dataset, leat_error *err) {
         }
     }
     if (input < 0 || input > args->cardinality) {
-        return leati_refuse(err, VALUE,
-                            "pad_to_cardinality: the input's cardinality is %lld; expected 0 to "
-                            "cardinality, which is %lld: take or assert_cardinality can make it "
-                            "known",
-                            (long long)input, (long long)args->cardinality);
+        return leati_refuse(
+            err, VALUE,
+            "pad_to_cardinality: The dataset must have a known cardinality of at most the "
+            "target cardinality (%lld), but has cardinality %lld: take or "
+            "assert_cardinality can make it known",
+            (long long)args->cardinality, (long long)input);
     }
     return LEAT_OK;
 }

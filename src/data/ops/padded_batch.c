@@ -82,6 +82,31 @@ static leat_status mismatch(const struct walk *walk, leat_error *err) {
                         walk->argument);
 }
 
+/* TensorFlow's name for the spec of a leaf that is no tensor. */
+static const char *class_of(leat_spec_kind kind) {
+    switch (kind) {
+    case LEAT_SPEC_SPARSE: return "SparseTensorSpec";
+    case LEAT_SPEC_RAGGED: return "RaggedTensorSpec";
+    case LEAT_SPEC_DATASET: return "DatasetSpec";
+    default: return "OptionalSpec";
+    }
+}
+
+/* A shape as Python writes a tuple of numbers, -1 for what is not known: (2, -1). */
+static const char *print_dims(const leat_shape *shape, char text[128]) {
+    size_t at = (size_t)snprintf(text, 128, shape->rank < 0 ? "<unknown>" : "(");
+    for (int32_t i = 0; i < shape->rank; i++) {
+        at += (size_t)snprintf(text + at, 128 - at, "%lld%s", (long long)shape->dims[i],
+                               i + 1 < shape->rank ? ", "
+                               : shape->rank == 1  ? ","
+                                                   : "");
+        at = at < 127 ? at : 127;
+    }
+    if (shape->rank >= 0)
+        snprintf(text + at, 128 - at, ")");
+    return text;
+}
+
 static leat_status walk_specs(struct walk *walk, const leat_spec *input, const leat_spec *given,
                               leat_error *err) {
     leat_spec_kind kind = leat_spec_get_kind(input);
@@ -103,9 +128,11 @@ static leat_status walk_specs(struct walk *walk, const leat_spec *input, const l
     if (kind == LEAT_SPEC_NONE)
         return LEAT_OK;
     if (kind != LEAT_SPEC_TENSOR) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "padded_batch: component %d is no dense tensor; only those are padded",
-                          walk->component);
+        return leati_refuse(err, STRUCTURE,
+                            "padded_batch: only supported for datasets that produce tensor "
+                            "elements but type spec of component %d is not a subclass of "
+                            "TensorSpec: `%s`",
+                            walk->component, class_of(kind));
     }
     if (!none && leat_spec_get_kind(given) != LEAT_SPEC_TENSOR)
         return mismatch(walk, err);
@@ -123,38 +150,42 @@ static leat_status shape_leaf(const leat_spec *leaf, const leat_tensor *given, i
         return input.rank != LEAT_UNKNOWN_RANK
                    ? LEAT_OK
                    : leati_refuse(err, SHAPE,
-                                  "padded_batch: component %d has an unknown rank; give "
-                                  "padded_shapes",
+                                  "padded_batch: You must provide `padded_shapes` argument because "
+                                  "component %d has unknown rank",
                                   component);
     }
     int64_t rank = leat_tensor_count(given);
-    if (given->rank != 1 || (rank > 0 && !leati_dtype_is_integer(given->dtype)) ||
-        rank >= LEAT_MAX_RANK) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "padded_batch: padded_shapes of component %d is no vector of integers",
-                          component);
+    if (rank > 0 && !leati_dtype_is_integer(given->dtype)) {
+        return leati_refuse(err, DTYPE,
+                            "padded_batch: Padded shape of component %d must be a `tf.int64` "
+                            "vector tensor, but its element type was %s",
+                            component, leat_dtype_name(given->dtype));
     }
-    if (input.rank != LEAT_UNKNOWN_RANK && input.rank != rank) {
-        return leati_refuse(
-            err, SHAPE,
-            "padded_batch: padded_shapes of component %d has rank %lld; its elements "
-            "have rank %d",
-            component, (long long)rank, input.rank);
+    if (given->rank != 1 || rank >= LEAT_MAX_RANK) {
+        leat_shape own = leat_tensor_shape(given);
+        char text[128];
+        return leati_refuse(err, SHAPE,
+                            "padded_batch: Padded shape of component %d must be a `tf.int64` "
+                            "vector tensor, but its shape was %s",
+                            component, print_dims(&own, text));
     }
     padding->shape = (leat_shape){.rank = (int32_t)rank};
+    bool fits = input.rank == LEAT_UNKNOWN_RANK || input.rank == rank, valid = true;
     for (int32_t i = 0; i < rank; i++) {
         int64_t size = leati_tensor_int_at(given, i);
-        bool known = input.rank == rank && input.dims[i] >= 0;
-        if (size < -1 || (size >= 0 && known && size < input.dims[i])) {
-            return leati_refuse(err, SHAPE,
-                                "padded_batch: dimension %d of padded_shapes of component %d is "
-                                "%lld; expected at least the elements' %lld, or -1",
-                                i, component, (long long)size,
-                                known ? (long long)input.dims[i] : 0);
-        }
-        padding->shape.dims[i] = size < 0 ? LEAT_UNKNOWN_DIM : size;
+        valid = valid && size >= LEAT_UNKNOWN_DIM;
+        fits = fits && (size < 0 || input.rank != rank || size >= input.dims[i]);
+        padding->shape.dims[i] = size;
     }
-    return LEAT_OK;
+    if (fits && valid)
+        return LEAT_OK;
+    char texts[2][128];
+    return leati_refuse(err, SHAPE,
+                        "padded_batch: The padded shape %s is not compatible with the shape %s of "
+                        "the corresponding input component %d: expected its rank, and in each "
+                        "dimension at least its size, or -1",
+                        print_dims(&padding->shape, texts[0]), print_dims(&input, texts[1]),
+                        component);
 }
 
 static leat_status value_leaf(const leat_spec *leaf, const leat_tensor *given, int component,

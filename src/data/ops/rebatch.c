@@ -77,7 +77,11 @@ static leat_spec *resized(const leat_dataset *dataset,
     leat_error local = {0};
     leat_spec *spec = leati_spec_resize(dataset->inputs[0]->spec, size, context, &local);
     if (spec == NULL) {
-        leati_prefix(&local, "rebatch");
+        leati_prefix(&local,
+                     local.reason == LEAT_REASON_SHAPE
+                         ? "rebatch: Invalid `batch_sizes`. Expected dataset with rank of >= 1 "
+                           "but found a dataset with scalar elements; batch them first"
+                         : "rebatch");
         if (err != NULL)
             *err = local;
     }

@@ -110,17 +110,27 @@ static int *kept_inputs(const leat_dataset *dataset, int *count, bool *nothing, 
 static leat_status check_vector(const leat_spec *spec, int64_t count, leat_error *err) {
     leat_shape shape = leat_spec_shape(spec);
     leat_dtype dtype = leat_spec_dtype(spec);
-    bool fits = leat_spec_get_kind(spec) == LEAT_SPEC_TENSOR &&
-                (dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64) && shape.rank == 1 &&
-                (shape.dims[0] == count || shape.dims[0] < 0);
-    if (!fits) {
-        char text[256];
-        leat_spec_print(spec, text, sizeof(text));
-        return leati_refuse(
-            err, VALUE,
-            "sample_from_datasets: weights is %s; expected a vector of %lld numbers "
-            "of dtype float32 or float64, one for each dataset",
-            text, (long long)count);
+    char text[256];
+    leat_spec_print(spec, text, sizeof(text));
+    if (leat_spec_get_kind(spec) != LEAT_SPEC_TENSOR ||
+        (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64)) {
+        return leati_refuse(err, DTYPE,
+                            "sample_from_datasets: Invalid `weights`. `weights` must be "
+                            "floating point vectors of `tf.float32` or `tf.float64` but are %s",
+                            text);
+    }
+    if (shape.rank == 1 && shape.dims[0] >= 0 && shape.dims[0] != count) {
+        return leati_refuse(err, SHAPE,
+                            "sample_from_datasets: Invalid `weights`. `weights` should have the "
+                            "same length as `datasets` but got `len(weights)=%lld` vs. "
+                            "`len(datasets)=%lld`",
+                            (long long)shape.dims[0], (long long)count);
+    }
+    if (shape.rank != 1) {
+        return leati_refuse(err, SHAPE,
+                            "sample_from_datasets: weights is %s; expected a vector of %lld "
+                            "numbers, one for each dataset",
+                            text, (long long)count);
     }
     return LEAT_OK;
 }
@@ -143,8 +153,7 @@ static leat_status sample_check(leat_dataset *dataset, leat_error *err) {
     bool alone = false;
     if (count < 1) {
         return leati_refuse(
-            err, VALUE,
-            "sample_from_datasets: there are no datasets to draw from; expected at least one");
+            err, VALUE, "sample_from_datasets: Invalid `datasets`. `datasets` should not be empty");
     }
     if (args->weights_are_input)
         status = check_vector(dataset->inputs[count]->spec, count, err);

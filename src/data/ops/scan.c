@@ -73,8 +73,11 @@ static leat_status scan_check(leat_dataset *dataset, leat_error *err) {
     if (function != NULL && !is_pair(output)) {
         char text[128];
         leat_spec_print(output, text, sizeof(text));
-        return leati_refuse(err, STRUCTURE,
-                            "scan: scan_func returns %s; expected a tuple (state, output)", text);
+        return leati_refuse(
+            err, STRUCTURE,
+            "scan: Invalid `scan_func`. `scan_func` should return a pair consisting of new "
+            "state and the output value but its return type is %s",
+            text);
     }
     return leati_fold_check("scan", "scan_func", function, args_of(dataset)->initial_state.spec,
                             dataset->inputs[0]->spec,

@@ -534,8 +534,10 @@ static void test_arguments(void **state) {
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     err = (leat_error){0};
     assert_null(leat_dataset_tf_record_of(leat_dataset_range(0, 3, 1, NULL, &err), NULL, &err));
-    assert_string_equal(err.text, "tf_record_dataset: filenames is a dataset of int64[]; expected "
-                                  "string scalars");
+    assert_string_equal(
+        err.text,
+        "tf_record_dataset: The `filenames` argument must contain `tf.string` elements of "
+        "shape [] (i.e. scalars). Got a dataset of int64[]");
     leat_log_set(count_lines, NULL);
     dataset_check(read_files, &(struct reading){.names = "b", .options.compression_type = "LZO"},
                   "\"b0\" \"b1\"");

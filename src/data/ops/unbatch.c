@@ -30,19 +30,19 @@ struct unbatch_access {
 };
 
 /* The number of rows that the dense leaves have as far as it is known before, or (`ragged`) that
- * all but sparse leaves have; LEAT_UNKNOWN_DIM otherwise. */
-static int64_t static_rows(const leat_spec *spec, bool ragged, bool *equal) {
+ * all but sparse leaves have; LEAT_UNKNOWN_DIM otherwise. *other: another number that one has. */
+static int64_t static_rows(const leat_spec *spec, bool ragged, int64_t *other) {
     int64_t rows = LEAT_UNKNOWN_DIM;
     const leat_spec *leaf = NULL;
     int begin = 0;
-    *equal = true;
+    *other = LEAT_UNKNOWN_DIM;
     for (int l = 0; (leaf = leati_row_values_leaf(spec, l, &begin)) != NULL; l++) {
         leat_shape shape = leat_spec_shape(leaf);
         leat_spec_kind kind = leat_spec_get_kind(leaf);
         bool counts = kind == LEAT_SPEC_TENSOR || (ragged && kind == LEAT_SPEC_RAGGED);
         if (counts && shape.rank > 0 && shape.dims[0] >= 0) {
-            *equal = *equal && (rows < 0 || rows == shape.dims[0]);
             rows = rows < 0 ? shape.dims[0] : rows;
+            *other = shape.dims[0] != rows ? shape.dims[0] : *other;
         }
     }
     return rows;
@@ -50,23 +50,24 @@ static int64_t static_rows(const leat_spec *spec, bool ragged, bool *equal) {
 
 /* Row splits and sparse indices tell their rows when they come; so do unknown dimensions. */
 static leat_status unbatch_check(leat_dataset *dataset, leat_error *err) {
-    bool equal = true;
-    int64_t rows = static_rows(dataset->inputs[0]->spec, false, &equal);
-    if (equal)
+    int64_t other, rows = static_rows(dataset->inputs[0]->spec, false, &other);
+    if (other < 0)
         return LEAT_OK;
     char text[256];
     leat_spec_print(dataset->inputs[0]->spec, text, sizeof(text));
     return leati_refuse(err, SHAPE,
-                        "unbatch: components have other numbers of rows than the first's %lld, in "
-                        "%s; expected the same first dimension",
-                        (long long)rows, text);
+                        "unbatch: only supported for datasets of elements whose components have a "
+                        "matching leading dimension. Encountered both %lld and %lld, in %s",
+                        (long long)rows, (long long)other, text);
 }
 
 static leat_spec *unbatch_spec(const leat_dataset *dataset, leat_error *err) {
     leat_error local = {0};
     leat_spec *spec = leati_spec_unbatch(dataset->inputs[0]->spec, &local);
     if (spec == NULL) {
-        leati_prefix(&local, "unbatch");
+        leati_prefix(&local, local.reason == LEAT_REASON_SHAPE
+                                 ? "unbatch: Cannot unbatch an input with scalar components"
+                                 : "unbatch");
         if (err != NULL)
             *err = local;
     }
@@ -75,8 +76,7 @@ static leat_spec *unbatch_spec(const leat_dataset *dataset, leat_error *err) {
 
 static int64_t unbatch_cardinality(const leat_dataset *dataset) {
     int64_t input = dataset->inputs[0]->cardinality, product = 0;
-    bool equal = true;
-    int64_t rows = static_rows(dataset->inputs[0]->spec, true, &equal);
+    int64_t other, rows = static_rows(dataset->inputs[0]->spec, true, &other);
     if (input < 0)
         return input;
     return rows > 0 && !__builtin_mul_overflow(input, rows, &product) ? product
@@ -159,8 +159,7 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
     struct unbatch_access *a = access->state;
     if (leati_access_checked(access, indices, n, err) == 0)
         return err->code;
-    bool equal = true;
-    int64_t size = static_rows(dataset->inputs[0]->spec, true, &equal), found = 0;
+    int64_t other, size = static_rows(dataset->inputs[0]->spec, true, &other), found = 0;
     int64_t number = indices[0] / size, row = indices[0] % size, run = 1;
     leat_status status = LEAT_OK;
     if (a->number != number || !dataset->inputs[0]->replayable) {

@@ -27,6 +27,12 @@ static leat_status unique_check(leat_dataset *dataset, leat_error *err) {
     leat_dtype dtype = one ? leat_spec_component_dtype(spec, 0) : LEAT_INVALID;
     if (dtype == LEAT_INT32 || dtype == LEAT_INT64 || dtype == LEAT_STRING)
         return LEAT_OK;
+    if (leat_spec_get_kind(spec) == LEAT_SPEC_TENSOR) {
+        return leati_refuse(err, DTYPE,
+                            "unique: does not support type tf.%s -- only `tf.int32`, `tf.int64`, "
+                            "and `tf.string` are supported",
+                            leat_dtype_name(dtype));
+    }
     char text[256];
     leat_spec_print(spec, text, sizeof(text));
     return leati_refuse(err, STRUCTURE,

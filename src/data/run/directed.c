@@ -22,8 +22,8 @@ leat_spec *leati_directed_spec(const leat_dataset *dataset, const int *which, in
         leat_spec_unref(spec);
         spec = joined;
         if (spec == NULL) {
-            leati_prefix(&local, "%s: the elements of dataset %d do not fit those before it",
-                         dataset->op->name, number);
+            leati_prefix(&local, "%s: Incompatible dataset elements: dataset %d", dataset->op->name,
+                         number);
             if (err != NULL)
                 *err = local;
         }

@@ -50,9 +50,9 @@ static leat_status check_next(const char *op, const char *argument, const leat_s
     leat_spec_print(next, texts[1], sizeof(texts[1]));
     return leati_refuse(
         err, STRUCTURE,
-        "%s: %s returns the state %s, but the initial state is %s; return one of the "
-        "same structure and dtypes",
-        op, argument, texts[1], texts[0]);
+        "%s: Invalid `%s`. The element types for the new state must match the initial state. "
+        "Expected %s, got %s",
+        op, argument, texts[0], texts[1]);
 }
 
 leat_status leati_fold_check(const char *op, const char *argument, const leat_function *function,

@@ -45,7 +45,9 @@ leat_status leati_files_check(const leat_dataset *dataset, const leati_strings *
         char text[256];
         leat_spec_print(spec, text, sizeof(text));
         return leati_refuse(err, STRUCTURE,
-                            "%s: filenames is a dataset of %s; expected string scalars", op, text);
+                            "%s: The `filenames` argument must contain `tf.string` elements of "
+                            "shape [] (i.e. scalars). Got a dataset of %s",
+                            op, text);
     }
     return LEAT_OK;
 }

@@ -92,9 +92,7 @@ leat_status leati_get_uint(leati_reader *reader, uint64_t *out, leat_error *err)
 
 leat_status leati_get_int(leati_reader *reader, int64_t *out, leat_error *err) {
     uint64_t value;
-    leat_status status = leati_get_uint(reader, &value, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_get_uint(reader, &value, err));
     uint64_t sign = (value & 1) != 0 ? UINT64_MAX : 0;
     *out = (int64_t)((value >> 1) ^ sign);
     return LEAT_OK;

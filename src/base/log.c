@@ -7,6 +7,7 @@
  * nothing. */
 #define _GNU_SOURCE
 #include "base/log.h"
+#include "base/minmax.h"
 
 #include "base/error.h"
 #include <pthread.h>
@@ -81,7 +82,7 @@ static leat_status no_level(const char *text, size_t size, leat_error *err) {
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "\"%.*s\" is no log level; expected debug, info, warning or error, as in "
                       "debug:data,dist",
-                      (int)(size < 40 ? size : 40), text);
+                      (int)LEATI_MIN(size, 40), text);
 }
 
 static leat_status no_category(const char *text, size_t size, leat_error *err) {
@@ -93,7 +94,7 @@ static leat_status no_category(const char *text, size_t size, leat_error *err) {
     }
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "\"%.*s\" is no category of log lines; there are %s",
-                      (int)(size < 40 ? size : 40), text, names);
+                      (int)LEATI_MIN(size, 40), text, names);
 }
 
 /* One item: LEVEL is for everything, LEVEL:CATEGORY begins a list of categories at that level,
@@ -129,9 +130,7 @@ static leat_status set_levels(const char *text, leat_error *err) {
     int level = -1;
     while (*text != '\0') {
         size_t size = strcspn(text, ",");
-        leat_status status = read_item(text, size, &level, least, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(read_item(text, size, &level, least, err));
         text += size + (text[size] == ',');
     }
     for (int i = 0; i <= ORDINARY; i++)

@@ -8,6 +8,7 @@
  * would come to it. Here such an index stays where it is, and all others go where TensorFlow sends
  * them. */
 #include "base/permutation.h"
+#include "base/minmax.h"
 #include <math.h>
 
 enum { LEAST_BITS = 16 };
@@ -26,7 +27,7 @@ leati_permutation leati_permutation_new(const uint32_t key[3], uint64_t max_inde
     leati_permutation p = {.max_index = max_index, .rounds = rounds};
     int bits = max_index == 0 ? 0 : (int)ceil(log2((double)max_index));
     bits += bits % 2;
-    p.word = (bits < LEAST_BITS ? LEAST_BITS : bits) / 2;
+    p.word = LEATI_MAX(LEAST_BITS, bits) / 2;
     p.mask = (UINT64_C(1) << p.word) - 1;
     for (int i = 0; i < rounds; i++) {
         if (i < 3) {

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "cli/say.h"
@@ -231,7 +232,7 @@ static void report(const struct conversion *c) {
     if (c->pictures.skipped > 0)
         printf(", %s skipped", leati_say_count(c->pictures.skipped, text));
     printf("; leat train reads them with --label-key image/class/label --classes %zu\n",
-           c->pictures.classes.count > 2 ? c->pictures.classes.count : 2);
+           LEATI_MAX(c->pictures.classes.count, 2));
 }
 
 static leat_status prepare(struct conversion *c, const char *folder, const char *out,

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 void leati_print_bytes(const char *data, size_t size, size_t limit) {
     leati_text text = {0};
-    leati_text_add_quoted(&text, data, size < limit ? size : limit);
+    leati_text_add_quoted(&text, data, LEATI_MIN(size, limit));
     printf("%s%s", text.failed || text.data == NULL ? "" : text.data, size > limit ? "..." : "");
     leati_text_fini(&text);
 }

@@ -1,13 +1,14 @@
 /* Suggestions by edit distance (optimal string alignment: a swap of neighbours is one step). Cannot
  * fail; no locks. */
 #include "cli/suggest.h"
+#include "base/minmax.h"
 
 #include <string.h>
 
 #define LONGEST 63
 
 static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
+    return LEATI_MIN(a, b);
 }
 
 size_t leati_suggest_distance(const char *a, const char *b) {

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/random.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,9 +142,7 @@ static leat_status open_records(const leati_corpus_files *files, int64_t seed, l
         return out->test != NULL ? LEAT_OK : err->code;
     }
     int64_t rows;
-    leat_status status = count_records(&files->train, &rows, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(count_records(&files->train, &rows, err));
     if (rows < 5)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "%s: expected at least 5 records to split into training and test, found "
@@ -253,7 +252,7 @@ static leat_dataset *decoded(leat_dataset *dataset, struct reading *reading, lea
 /* The size to train with, from the first picture and the options. */
 static void choose_shape(leat_shape first, struct reading *reading) {
     int64_t height = first.dims[0], width = first.dims[1], size = reading->options->image_size;
-    int64_t side = height > width ? height : width;
+    int64_t side = LEATI_MAX(height, width);
     bool folders = reading->features == NULL;
     if (size > 0) {
         height = width = size;

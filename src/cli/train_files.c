@@ -96,11 +96,8 @@ static leat_status add_class(const char *folder, const char *name, leati_corpus_
 
 static leat_status find_classes(const char *folder, const leati_paths *folders,
                                 leati_corpus_files *out, leat_error *err) {
-    for (size_t i = 0; i < folders->count; i++) {
-        leat_status status = add_class(folder, folders->values[i], out, err);
-        if (status != LEAT_OK)
-            return status;
-    }
+    for (size_t i = 0; i < folders->count; i++)
+        LEATI_TRY(add_class(folder, folders->values[i], out, err));
     if (out->classes.count == 0)
         return leati_fail(
             err, LEAT_NOT_FOUND,

@@ -59,9 +59,7 @@ static leat_status make_state(const leati_train_options *options, const leati_co
     out->model = make_model(corpus->classes, err);
     if (out->model == NULL)
         return err->code;
-    leat_status status = leat_model_build(out->model, corpus->image, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leat_model_build(out->model, corpus->image, err));
     leat_optimizer_adam_options adam = {.learning_rate = options->learning_rate};
     out->optimizer = leat_optimizer_adam(&adam, err);
     if (out->optimizer != NULL)

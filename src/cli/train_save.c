@@ -141,9 +141,7 @@ static leat_status assign_places(const leati_safetensors *file, const char *path
                               "%s: %s \"%s\" for variable %s; the file is of another network", path,
                               tensor != NULL ? "another shape or dtype of" : "there is no", name,
                               leat_variable_name(variable));
-        leat_status status = leat_variable_assign(variable, tensor, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leat_variable_assign(variable, tensor, err));
     }
     return LEAT_OK;
 }

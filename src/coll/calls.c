@@ -2,6 +2,7 @@
  * rank that wrote it. */
 #include "coll/calls.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <stdio.h>
 
 const char *leati_call_kind_name(int32_t kind) {
@@ -68,7 +69,7 @@ void leati_coll_never_spin(void) {
 
 leati_part leati_coll_part_of(int64_t count, int num_ranks, int rank) {
     int64_t size = (count / num_ranks + 63) / 64 * 64;
-    int64_t begin = size * rank < count ? size * rank : count;
+    int64_t begin = LEATI_MIN(size * rank, count);
     bool last = rank == num_ranks - 1 || begin + size > count;
     return (leati_part){.begin = begin, .end = last ? count : begin + size};
 }

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "coll/calls.h"
 #include "coll/failure.h"
 #include "coll/processes.h"
@@ -181,9 +182,7 @@ static leat_status reduce_piece(const transfer *t, int count, leat_dtype dtype,
     }
     int code = MPI_Ireduce_scatter(c->in, c->out, c->counts, type_of(dtype),
                                    op_of(dtype, reduction), c->comm, &request);
-    leat_status status = finish(t, code, &request);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(finish(t, code, &request));
     code = MPI_Iallgatherv(c->out, c->counts[c->rank], type_of(dtype), c->in, c->counts, c->offsets,
                            type_of(dtype), c->comm, &request);
     return finish(t, code, &request);
@@ -199,7 +198,7 @@ static leat_status mpi_all_reduce(leati_collective *collective, int rank, void *
     size_t item = leat_dtype_size(dtype);
     int64_t most = SCRATCH_BYTES / (int64_t)item;
     for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
-        int64_t n = count - at < most ? count - at : most;
+        int64_t n = LEATI_MIN(count - at, most);
         char *piece = (char *)data + (size_t)at * item;
         memcpy(t.c->in, piece, (size_t)n * item);
         status = reduce_piece(&t, (int)n, dtype, reduction);
@@ -219,7 +218,7 @@ static leat_status mpi_all_gather(leati_collective *collective, int rank, const 
     size_t most = SCRATCH_BYTES / ranks;
     leat_status status = begin(&t, err);
     for (size_t at = 0; at < bytes && status == LEAT_OK; at += most) {
-        size_t n = bytes - at < most ? bytes - at : most;
+        size_t n = LEATI_MIN(bytes - at, most);
         MPI_Request request;
         memcpy(t.c->in, (const char *)data + at, n);
         int code = MPI_Iallgather(t.c->in, (int)n, MPI_BYTE, t.c->out, (int)n, MPI_BYTE, t.c->comm,
@@ -242,7 +241,7 @@ static leat_status mpi_reduce_scatter(leati_collective *collective, int rank, co
     size_t item = leat_dtype_size(dtype), ranks = (size_t)collective->num_ranks;
     int64_t most = (int64_t)(SCRATCH_BYTES / ranks / item);
     for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
-        int64_t n = count - at < most ? count - at : most;
+        int64_t n = LEATI_MIN(count - at, most);
         size_t bytes = (size_t)n * item;
         MPI_Request request;
         for (size_t r = 0; r < ranks; r++) {
@@ -268,7 +267,7 @@ static leat_status mpi_broadcast(leati_collective *collective, int rank, int roo
         return status;
     size_t bytes = (size_t)count * leat_dtype_size(dtype);
     for (size_t at = 0; at < bytes && status == LEAT_OK; at += SCRATCH_BYTES) {
-        size_t n = bytes - at < SCRATCH_BYTES ? bytes - at : SCRATCH_BYTES;
+        size_t n = LEATI_MIN(bytes - at, SCRATCH_BYTES);
         MPI_Request request;
         if (rank == root)
             memcpy(t.c->in, (const char *)data + at, n);

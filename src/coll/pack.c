@@ -9,6 +9,7 @@
 #include "coll/pack.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "run/trace.h"
 #include <stdio.h>
 #include <string.h>
@@ -228,8 +229,8 @@ static void clear_gap(const leati_packs *p, int tensor) {
     size_t from = (size_t)(at.at + at.count) * item;
     size_t to = (from + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     size_t end = leati_pack_bytes(p->packing, at.pack);
-    if (from < (to < end ? to : end))
-        memset(p->packs[at.pack].values + from, 0, (to < end ? to : end) - from);
+    if (from < LEATI_MIN(to, end))
+        memset(p->packs[at.pack].values + from, 0, LEATI_MIN(to, end) - from);
 }
 
 /* The moment at which a sum is handed over, for the trace. */
@@ -294,9 +295,7 @@ static int packs_until(const leati_packing *packing, int group) {
 
 leat_status leati_packs_await(leati_packs *packs, int group, leat_error *err) {
     int count = packs_until(packs->packing, group);
-    leat_status status = begin_whole(packs, false, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(begin_whole(packs, false, err));
     if (packs->num_begun < count) {
         int tensor = 0;
         while (packs->ready[tensor])

@@ -6,6 +6,7 @@
  * each addition. Nothing here fails or locks. */
 #include "coll/reducer.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "core/half.h"
 #include <string.h>
 
@@ -22,7 +23,7 @@ enum { TILE = 2048 };
     static void max_##name(void *out, const void *a, const void *b, size_t count) {                \
         for (size_t i = 0; i < count; i++) {                                                       \
             type x = ((const type *)a)[i], y = ((const type *)b)[i];                               \
-            ((type *)out)[i] = y > x ? y : x;                                                      \
+            ((type *)out)[i] = LEATI_MAX(y, x);                                                    \
         }                                                                                          \
     }
 
@@ -36,7 +37,7 @@ enum { TILE = 2048 };
     static void max_##name(void *out, const void *a, const void *b, size_t count) {                \
         for (size_t i = 0; i < count; i++) {                                                       \
             float x = to_float(((const uint16_t *)a)[i]), y = to_float(((const uint16_t *)b)[i]);  \
-            ((uint16_t *)out)[i] = of_float(y > x ? y : x);                                        \
+            ((uint16_t *)out)[i] = of_float(LEATI_MAX(y, x));                                      \
         }                                                                                          \
     }
 
@@ -195,7 +196,7 @@ void leati_reducer_combine(leati_combination how, const void *const *inputs, int
     size_t item = leat_dtype_size(how.dtype);
     bool half = how.dtype == LEAT_FLOAT16 || how.dtype == LEAT_BFLOAT16;
     for (int64_t at = 0; at < count; at += TILE) {
-        size_t n = (size_t)(count - at < TILE ? count - at : TILE), byte = (size_t)at * item;
+        size_t n = (size_t)LEATI_MIN(count - at, TILE), byte = (size_t)at * item;
         (half ? combine_half_tile : combine_tile)(how, inputs, num_inputs, from + byte, n, tile);
         for (int o = 0; o < num_outputs; o++)
             memcpy((char *)outputs[o] + to + byte, tile, n * item);

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "coll/calls.h"
 #include "coll/failure.h"
 #include "coll/processes.h"
@@ -176,7 +177,7 @@ typedef struct piece {
 static piece piece_of(const shared_collective *c, const transfer *t, int64_t i) {
     int64_t begin = i * t->most, left = t->call.count - begin;
     size_t row = (size_t)((t->first + (uint64_t)i) % c->num_rows);
-    piece p = {.count = left < t->most ? left : t->most,
+    piece p = {.count = LEATI_MIN(left, t->most),
                .at = (size_t)begin * t->item,
                .slots = (char *)c->head + c->head_bytes +
                         row * (size_t)c->base.num_ranks * c->slot_bytes,
@@ -514,11 +515,9 @@ leati_collective *leati_coll_shared_new(leati_store *store, int rank, int num_ra
     c->head_bytes = (head + page - 1) / page * page;
     /* With many ranks slots are smaller, down to a page. */
     size_t ranks = (size_t)num_ranks, most = SEGMENT_BYTES / LEAST_ROWS / ranks / page * page;
-    c->slot_bytes = most > SLOT_BYTES ? SLOT_BYTES : most < page ? page : most;
+    c->slot_bytes = most > SLOT_BYTES ? SLOT_BYTES : LEATI_MAX(page, most);
     c->num_rows = SEGMENT_BYTES / ranks / c->slot_bytes;
-    c->num_rows = c->num_rows > MOST_ROWS    ? MOST_ROWS
-                  : c->num_rows < LEAST_ROWS ? LEAST_ROWS
-                                             : c->num_rows;
+    c->num_rows = c->num_rows > MOST_ROWS ? MOST_ROWS : LEATI_MAX(LEAST_ROWS, c->num_rows);
     c->size = c->head_bytes + c->num_rows * ranks * c->slot_bytes;
     c->inputs = leati_alloc((size_t)num_ranks, sizeof *c->inputs);
     if (c->inputs == NULL)

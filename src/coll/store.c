@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "coll/store_server.h"
 #include "coll/wire.h"
 #include "run/driver.h"
@@ -162,8 +163,7 @@ static bool listen_once(leati_store *s, leati_wire_buffer *in) {
         } else if (head.kind == LEATI_MESSAGE_LEFT) {
             note_left(s, &head, payload);
         } else if (head.kind == LEATI_MESSAGE_BEAT) {
-            memcpy(&s->server_beat, payload,
-                   head.size < sizeof s->server_beat ? head.size : sizeof s->server_beat);
+            memcpy(&s->server_beat, payload, LEATI_MIN(head.size, sizeof s->server_beat));
         } else {
             deliver(s, &head, payload);
         }
@@ -208,7 +208,7 @@ static void client_main(void *context) {
         int64_t now = leati_now_ns();
         if (now >= next_ns) {
             beat(s);
-            pause_ms = pause_ms < s->options.heartbeat_ms ? pause_ms : s->options.heartbeat_ms;
+            pause_ms = LEATI_MIN(pause_ms, s->options.heartbeat_ms);
             next_ns = now + pause_ms * 1000000;
             pause_ms *= 2;
         }
@@ -375,8 +375,8 @@ leat_status leati_store_agree(leati_store *store, const char *what, const char *
             status = leati_fail(err, LEAT_FAILED_PRECONDITION,
                                 "%.*s has %s %.*s and rank 0 has %.*s; start the same program with "
                                 "the same data on every process",
-                                name_size < 0 ? 0 : name_size, other + other_size + 1, what,
-                                other_size, other, first_size, first);
+                                LEATI_MAX(0, name_size), other + other_size + 1, what, other_size,
+                                other, first_size, first);
         }
     }
     leati_store_values_fini(&all);

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "coll/wire.h"
 #include "run/driver.h"
@@ -385,8 +386,8 @@ static void report_stalled(leati_store_server *s, int rank, uint64_t request) {
     uint64_t least = UINT64_MAX, most = 0;
     for (int r = 0; r < s->num_ranks; r++) {
         uint64_t calls = s->members[r].beat.calls;
-        least = calls < least ? calls : least;
-        most = calls > most ? calls : most;
+        least = LEATI_MIN(calls, least);
+        most = LEATI_MAX(calls, most);
     }
     leati_text text = {0};
     int count = 0;

@@ -179,9 +179,7 @@ static leat_status pick_rows(const leati_block *block, const struct pick *pick, 
 
 leat_status leati_block_stride(const leati_block *block, int64_t begin, int64_t step, int64_t n,
                                leati_block *out, leat_error *err) {
-    leat_status status = check_range(block, begin, step, n, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(check_range(block, begin, step, n, err));
     if (step == 1 || n == 0)
         return leati_block_slice(block, begin, n, out, err);
     struct pick pick = {.begin = begin, .step = step, .n = n};
@@ -225,9 +223,7 @@ leat_status leati_block_element(const leati_block *block, const leat_spec *spec,
                           "element %" PRId64 " of %d components is not in a block of %" PRId64
                           " rows and %d columns",
                           i, leat_spec_num_components(spec), block->n, (int)block->num_columns);
-    leat_status status = leati_element_reserve(out, block->num_columns, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_element_reserve(out, block->num_columns, err));
     leat_spec *kept = leat_spec_ref(spec);
     leat_element_clear(out);
     for (int32_t c = 0; c < block->num_columns; c++)
@@ -238,9 +234,7 @@ leat_status leati_block_element(const leati_block *block, const leat_spec *spec,
 }
 
 leat_status leati_block_of_element(const leat_element *element, leati_block *out, leat_error *err) {
-    leat_status status = leati_block_prepare(out, element->num_tensors, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_block_prepare(out, element->num_tensors, err));
     for (int c = 0; c < element->num_tensors; c++)
         leati_column_constant(&out->columns[c], &element->tensors[c]);
     out->n = 1;

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "core/object.h"
 #include <string.h>
 
@@ -44,7 +45,7 @@ static bool has_room(const leati_column *to, const char *end, size_t bytes) {
 /* How many rows a new buffer gets: twice what is kept now, at least what is needed. */
 static int64_t grown(const struct append *job) {
     int64_t needed = job->to_n + job->from_n;
-    return needed < 2 * job->to_n ? 2 * job->to_n : needed;
+    return LEATI_MAX(2 * job->to_n, needed);
 }
 
 /* A buffer with the rows of `to` and room for more. */

@@ -190,11 +190,8 @@ static leat_status hold_strings(leat_buffer *source, bool needs_itself, leat_buf
         source != NULL && source->writable && source->deleter == NULL && !needs_itself;
     if (!headers_only)
         return leati_buffer_hold(owner, source, err);
-    for (int32_t i = 0; i < source->num_holds; i++) {
-        leat_status status = leati_buffer_hold(owner, source->holds[i], err);
-        if (status != LEAT_OK)
-            return status;
-    }
+    for (int32_t i = 0; i < source->num_holds; i++)
+        LEATI_TRY(leati_buffer_hold(owner, source->holds[i], err));
     return LEAT_OK;
 }
 
@@ -207,9 +204,7 @@ leat_status leati_column_hold(const leati_column *column, int64_t begin, int64_t
             const leat_tensor *tensor = &column->tensors[i];
             bool inside = tensor->owner != NULL &&
                           points_into(tensor->data, leat_tensor_count(tensor), tensor->owner);
-            leat_status status = hold_strings(tensor->owner, inside, owner, err);
-            if (status != LEAT_OK)
-                return status;
+            LEATI_TRY(hold_strings(tensor->owner, inside, owner, err));
         }
         return LEAT_OK;
     }

@@ -61,9 +61,7 @@ static leat_buffer *clone_array(const leati_column *column, int64_t begin, int64
 static leat_status clone_run(leat_tensor *tensors, int64_t from, int64_t to, leat_error *err) {
     for (int64_t i = from; i < to; i++) {
         leat_tensor copy;
-        leat_status status = leati_tensor_clone(&tensors[i], &copy, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leati_tensor_clone(&tensors[i], &copy, err));
         leat_tensor_unref(&tensors[i]);
         tensors[i] = copy;
     }
@@ -88,11 +86,8 @@ static leat_status compact_array(leat_tensor *tensors, int64_t n, bool all, leat
                 bytes = SIZE_MAX;
             to++;
         }
-        if (all || pins_too_much(leati_buffer_pinned(owner), bytes)) {
-            leat_status status = clone_run(tensors, from, to, err);
-            if (status != LEAT_OK)
-                return status;
-        }
+        if (all || pins_too_much(leati_buffer_pinned(owner), bytes))
+            LEATI_TRY(clone_run(tensors, from, to, err));
         from = to;
     }
     return LEAT_OK;

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "core/sparse.h"
 #include "core/tensor.h"
 #include <inttypes.h>
@@ -58,7 +59,7 @@ leat_status leati_spec_leaves(const leat_spec *spec, leati_leaf **out, int *coun
 /* Levels of row splits of a leaf. */
 static int levels_of(const leat_spec *leaf) {
     int rank = leat_spec_ragged_rank(leaf);
-    return rank > 0 ? rank : 0;
+    return LEATI_MAX(rank, 0);
 }
 
 static bool is_sparse(const leat_spec *leaf) {
@@ -140,11 +141,8 @@ static leat_status cut_below(const leat_spec *leaf, const leat_tensor *value, in
                              int64_t begin, int64_t end, leat_tensor *const *out, int64_t at,
                              leat_error *err) {
     int made = 1;
-    for (int l = level + 1; l <= levels_of(leaf); l++) {
-        leat_status status = cut_splits(&value[l], &begin, &end, &out[made++][at], err);
-        if (status != LEAT_OK)
-            return status;
-    }
+    for (int l = level + 1; l <= levels_of(leaf); l++)
+        LEATI_TRY(cut_splits(&value[l], &begin, &end, &out[made++][at], err));
     out[0][at] = leati_tensor_rows(&value[0], begin, end - begin);
     return LEAT_OK;
 }
@@ -191,9 +189,7 @@ static leat_status join_splits(const leat_tensor *splits, int64_t step, int64_t 
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "%" PRId64 " ragged rows do not fit row splits of int32; use int64",
                           below);
-    leat_status status = leat_tensor_new(dtype, LEAT_SHAPE(rows + 1), out, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leat_tensor_new(dtype, LEAT_SHAPE(rows + 1), out, err));
     put_split(out, 0, 0);
     below = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -209,11 +205,8 @@ static leat_status join_splits(const leat_tensor *splits, int64_t step, int64_t 
 
 static leat_status check_all(const leat_spec *leaf, const leat_tensor *values, int64_t step,
                              int64_t n, leat_error *err) {
-    for (int64_t i = 0; i < n; i++) {
-        leat_status status = check_ragged(leaf, &values[i * step], err);
-        if (status != LEAT_OK)
-            return status;
-    }
+    for (int64_t i = 0; i < n; i++)
+        LEATI_TRY(check_ragged(leaf, &values[i * step], err));
     return LEAT_OK;
 }
 
@@ -270,9 +263,7 @@ static leat_status stack_splits(const leat_spec *leaf, const leat_tensor *values
                                 int64_t n, leat_tensor *out, leat_error *err) {
     leat_dtype dtype = leat_spec_row_splits_dtype(leaf);
     int64_t rows = 0;
-    leat_status status = leat_tensor_new(dtype, LEAT_SHAPE(n + 1), out, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leat_tensor_new(dtype, LEAT_SHAPE(n + 1), out, err));
     put_split(out, 0, 0);
     for (int64_t i = 0; i < n; i++) {
         const leat_tensor *value = &values[i * step];
@@ -373,7 +364,7 @@ leat_status leati_composite_empty(const leat_spec *leaf, leat_tensor *out, leat_
     if (status == LEAT_OK && is_sparse(leaf)) {
         leat_shape shape = leat_spec_shape(leaf);
         for (int32_t i = 1; i < shape.rank; i++)
-            ((int64_t *)out[2].data)[i] = shape.dims[i] < 0 ? 0 : shape.dims[i];
+            ((int64_t *)out[2].data)[i] = LEATI_MAX(0, shape.dims[i]);
     }
     if (status != LEAT_OK)
         unref_all(out, count);

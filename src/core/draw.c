@@ -5,6 +5,7 @@
  * itself, so that it may take as many words as it needs. No state, no failures. */
 #include "core/draw.h"
 
+#include "base/minmax.h"
 #include "core/half.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static double unit(leat_dtype dtype, uint32_t word) {
 static void normal_pair(const uint32_t words[4], double out[2]) {
     double u = leati_uniform_double(words[0], words[1]);
     double angle = 6.283185307179586 * leati_uniform_double(words[2], words[3]);
-    double radius = sqrt(-2.0 * log(u < 1e-7 ? 1e-7 : u));
+    double radius = sqrt(-2.0 * log(LEATI_MAX(1e-7, u)));
     out[0] = sin(angle) * radius;
     out[1] = cos(angle) * radius;
 }

@@ -26,9 +26,7 @@ leat_status leati_element_reserve(leat_element *element, int count, leat_error *
 static leat_status set_from_itself(leat_element *element, const leat_spec *spec,
                                    const leat_tensor *tensors, int count, leat_error *err) {
     leat_element fresh = {0};
-    leat_status status = leati_element_reserve(&fresh, count, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_element_reserve(&fresh, count, err));
     for (int i = 0; i < count; i++)
         fresh.tensors[i] = leat_tensor_ref(&tensors[i]);
     fresh.num_tensors = count;
@@ -50,9 +48,7 @@ leat_status leat_element_set(leat_element *element, const leat_spec *spec,
     if (element->tensors != NULL && tensors >= element->tensors &&
         tensors < element->tensors + element->capacity)
         return set_from_itself(element, spec, tensors, count, err);
-    leat_status status = leati_element_reserve(element, count, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_element_reserve(element, count, err));
     leat_spec *kept = leat_spec_ref(spec);
     for (int i = 0; i < count; i++)
         leat_buffer_ref(tensors[i].owner);
@@ -87,9 +83,7 @@ leat_status leati_element_give(leat_element *element, const leat_spec *spec, lea
 leat_status leati_element_copy(const leat_element *from, leat_element *to, leat_error *err) {
     if (from == to)
         return LEAT_OK;
-    leat_status status = leati_element_reserve(to, from->num_tensors, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_element_reserve(to, from->num_tensors, err));
     leat_element_clear(to);
     for (int i = 0; i < from->num_tensors; i++)
         to->tensors[i] = leat_tensor_ref(&from->tensors[i]);

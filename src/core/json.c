@@ -141,9 +141,7 @@ void leati_json_string_bytes(const json_t *json, char *bytes) {
 }
 
 leat_status leati_json_to_string(const json_t *json, char **bytes, size_t *size, leat_error *err) {
-    leat_status status = leati_json_string_size(json, size, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_json_string_size(json, size, err));
     char *copy = leati_alloc(*size + 1, 1);
     if (copy == NULL)
         return leati_no_memory(err);

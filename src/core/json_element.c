@@ -216,9 +216,7 @@ static leat_status read_splits(const json_t *json, leat_dtype dtype, int64_t *ro
                                leat_tensor *out, leat_error *err) {
     leat_shape shape = LEAT_SHAPE((int64_t)json_array_size(json));
     leat_tensor splits;
-    leat_status status = leati_json_to_values(dtype, &shape, json, &splits, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_json_to_values(dtype, &shape, json, &splits, err));
     int64_t last = shape.dims[0] - 1;
     bool valid = last >= 0 && leati_tensor_int_at(&splits, 0) == 0 &&
                  leati_tensor_int_at(&splits, last) == *rows;

@@ -249,9 +249,7 @@ static leat_status read_strings(const json_t *json, leati_strings *at, leat_erro
 static leat_status read_string(const json_t *json, char **at, leat_error *err) {
     char *bytes;
     size_t size;
-    leat_status status = leati_json_to_string(json, &bytes, &size, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_json_to_string(json, &bytes, &size, err));
     if (memchr(bytes, '\0', size) != NULL) {
         leati_free(bytes);
         return leati_refuse(err, VALUE,

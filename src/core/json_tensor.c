@@ -85,9 +85,7 @@ static leat_status read_integer(leat_dtype dtype, const json_t *json, char *at, 
 
 static leat_status read_float(leat_dtype dtype, const json_t *json, char *at, leat_error *err) {
     double value;
-    leat_status status = leati_json_to_double(json, &value, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_json_to_double(json, &value, err));
     switch (dtype) {
     case LEAT_FLOAT16: *(uint16_t *)(void *)at = leati_half_of_float((float)value); break;
     case LEAT_BFLOAT16: *(uint16_t *)(void *)at = leati_bfloat16_of_float((float)value); break;
@@ -227,11 +225,8 @@ static leat_status flatten(const json_t *json, int level, struct bare *bare, lea
     if (level >= bare->shape.rank || (size_t)bare->shape.dims[level] != size)
         return leati_refuse(err, SHAPE,
                             "lists of one level differ in length; a tensor needs a regular shape");
-    for (size_t i = 0; i < size; i++) {
-        leat_status status = flatten(json_array_get(json, i), level + 1, bare, err);
-        if (status != LEAT_OK)
-            return status;
-    }
+    for (size_t i = 0; i < size; i++)
+        LEATI_TRY(flatten(json_array_get(json, i), level + 1, bare, err));
     return LEAT_OK;
 }
 

@@ -102,9 +102,7 @@ static leat_status own_tensors(leat_element *element, leat_error *err) {
         leat_tensor copy = {0};
         if (element->tensors[i].owner != NULL)
             continue;
-        leat_status status = leati_tensor_clone(&element->tensors[i], &copy, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leati_tensor_clone(&element->tensors[i], &copy, err));
         element->tensors[i] = copy;
     }
     return LEAT_OK;

@@ -60,9 +60,7 @@ static leat_status bind_string(const leat_tensor *value, char **at, leat_error *
 
 static leat_status bind_strings(const leat_tensor *value, leati_strings *at, leat_error *err) {
     leati_strings copy;
-    leat_status status = leati_strings_copy(value->data, leat_tensor_count(value), &copy, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_strings_copy(value->data, leat_tensor_count(value), &copy, err));
     leati_strings_fini(at);
     *at = copy;
     return LEAT_OK;

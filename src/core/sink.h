@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/minmax.h"
+
 typedef struct leati_text_sink {
     char *text;
     size_t size;
@@ -23,7 +25,7 @@ static inline leati_text_sink leati_sink_over(char *text, size_t size) {
 static inline void leati_sink_add(leati_text_sink *sink, const char *bytes, size_t count) {
     if (sink->at + 1 < sink->size) {
         size_t room = sink->size - 1 - sink->at;
-        size_t part = count < room ? count : room;
+        size_t part = LEATI_MIN(count, room);
         memcpy(sink->text + sink->at, bytes, part);
         sink->text[sink->at + part] = '\0';
     }

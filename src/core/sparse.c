@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "core/spec.h"
 #include "core/tensor.h"
 #include <inttypes.h>
@@ -64,9 +65,7 @@ static bool in_order(const leat_tensor *value, int64_t i) {
 }
 
 leat_status leati_sparse_rows(const leat_tensor *value, int64_t *rows, leat_error *err) {
-    leat_status status = check_parts(value, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(check_parts(value, err));
     if (rank_of(value) < 2)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "a sparse value of %" PRId64
@@ -158,9 +157,7 @@ static leat_status check_together(const leat_tensor *values, int64_t step, int64
     *count = 0;
     for (int64_t i = 0; i < n; i++) {
         const leat_tensor *value = &values[i * step];
-        leat_status status = check_parts(value, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(check_parts(value, err));
         if (rank_of(value) != rank_of(values))
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "sparse values of %" PRId64 " and %" PRId64
@@ -213,7 +210,7 @@ static void put_shape(const leat_spec *leaf, const leat_tensor *values, int64_t 
         int64_t most = 0;
         for (int64_t v = 0; v < n; v++) {
             int64_t size = shape_of(&values[v * step])[d];
-            most = size > most ? size : most;
+            most = LEATI_MAX(size, most);
         }
         out[d] = d < known.rank && known.dims[d] >= 0 ? known.dims[d] : most;
     }

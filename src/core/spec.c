@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,7 @@ leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
                      leat_dtype_name(row_splits_dtype));
         return NULL;
     }
-    int levels = ragged_rank > 0 ? ragged_rank : 0;
+    int levels = LEATI_MAX(ragged_rank, 0);
     leat_spec *spec = node_new(LEAT_SPEC_RAGGED, 0, levels + 1, 0, err);
     if (spec == NULL)
         return NULL;

@@ -55,9 +55,7 @@ static leat_tensor tensor_over(leat_dtype dtype, const leat_shape *shape, leat_b
 leat_status leat_tensor_new(leat_dtype dtype, leat_shape shape, leat_tensor *out, leat_error *err) {
     int64_t count = 0;
     size_t bytes = 0;
-    leat_status status = check_new(dtype, &shape, &count, &bytes, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(check_new(dtype, &shape, &count, &bytes, err));
     leat_buffer *owner =
         dtype == LEAT_OBJECT ? leati_buffer_of_objects(count, err) : leat_buffer_new(bytes, err);
     if (owner == NULL)

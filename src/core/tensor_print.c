@@ -3,6 +3,7 @@
  * prints. Nothing is allocated and nothing fails; the text is cut by the sink. No locks. */
 #include "core/tensor_print.h"
 
+#include "base/minmax.h"
 #include "core/half.h"
 #include "core/tensor.h"
 #include <inttypes.h>
@@ -184,7 +185,7 @@ static void visit_width(struct layout *layout, int64_t index) {
         return;
     if (layout->scientific) {
         int after = digits_needed(dtype, value) - 1;
-        after = after < PRECISION ? after : PRECISION;
+        after = LEATI_MIN(after, PRECISION);
         widen(&layout->power, scientific_text(value, after, 0, text));
         for (const char *last = strchr(text, 'e') - 1; *last == '0'; last--)
             after--; /* where rounding left zeros */

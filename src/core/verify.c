@@ -109,10 +109,8 @@ static leat_status scatter(const leati_column *column, int64_t n, leati_column *
 
 static leat_status make_constant(const leati_column *column, leati_column *out, leat_error *err) {
     leat_tensor row;
-    leat_status status = leat_tensor_copy_of(column->dtype, leati_column_row_shape(column, 0),
-                                             leati_column_row(column, 0), &row, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leat_tensor_copy_of(column->dtype, leati_column_row_shape(column, 0),
+                                  leati_column_row(column, 0), &row, err));
     leati_column_constant(out, &row);
     leat_tensor_unref(&row);
     return LEAT_OK;

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "data/plan/dataset.h"
 #include "dist/distributed.h"
 #include "dist/draws.h"
@@ -124,7 +125,7 @@ leat_dataset *leati_distributed_share(void *dataset, const leati_feed_place *pla
                                       leat_error *err) {
     const leat_distributed_dataset *d = dataset;
     int asked = d->options.per_replica_buffer_size;
-    int64_t buffer = asked == 0 ? 1 : asked < 0 ? 0 : asked;
+    int64_t buffer = asked == 0 ? 1 : LEATI_MAX(0, asked);
     if (d->dataset == NULL) {
         leat_dataset *batches = batches_of(d, place, err);
         bool ahead = buffer > 0 && leati_planner_all_replicas(place) > 1;

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "data/run/rows.h"
 #include "dist/distributed.h"
@@ -154,7 +155,7 @@ static leat_status gather(leat_distributed_iterator *it, const leati_writer *min
         return leati_no_memory(err);
     leat_status status = exchange(it, &size, 1, sizes, err);
     for (int w = 0; w < n; w++)
-        most = sizes[w] > most ? sizes[w] : most;
+        most = LEATI_MAX(sizes[w], most);
     size_t words = (size_t)most / 8 + 1;
     int64_t *own = status == LEAT_OK ? leati_alloc_zero(words, 8) : NULL;
     *memory = own == NULL ? NULL : leati_alloc_zero(words * (size_t)n, 8);
@@ -180,7 +181,7 @@ static leat_status agree_steps(leat_distributed_iterator *it, int64_t known, lea
     leat_status status = exchange(it, &known, 1, all, err);
     it->total = 0;
     for (int w = 0; w < n && it->total >= 0; w++)
-        it->total = all[w] < 0 ? -1 : all[w] > it->total ? all[w] : it->total;
+        it->total = all[w] < 0 ? -1 : LEATI_MAX(all[w], it->total);
     leati_free(all);
     return status;
 }

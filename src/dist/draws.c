@@ -6,6 +6,7 @@
 #include "dist/draws.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "dist/sharding.h"
 #include <string.h>
 
@@ -102,7 +103,7 @@ static leat_dataset *with_numbers(const leat_dataset *dataset, struct numbers *f
 static leat_status exchange_numbers(struct numbers *own, const leati_membership *member, bool *same,
                                     leat_error *err) {
     const leati_lockstep *others = &member->others;
-    size_t n = (size_t)member->num_workers, most = own->count > 1 ? own->count : 1;
+    size_t n = (size_t)member->num_workers, most = LEATI_MAX(own->count, 1);
     int64_t count = (int64_t)own->count;
     int64_t *all = leati_alloc_zero(n * most, sizeof(*all));
     if (all == NULL)

@@ -5,6 +5,7 @@
  * fails ends its place; rows gathered before it for the same piece are lost with it, as in
  * TensorFlow's kernel. Locks: `lock`, a leaf but for cancelling an iterator and for asking it where
  * its time goes. */
+#include "base/minmax.h"
 #include "data/run/apply.h"
 #include "dist/feed_parts.h"
 #include <string.h>
@@ -213,7 +214,7 @@ static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_er
             return status;
         }
     }
-    int64_t left = feed->rows - feed->offset, n = left < size - *rows ? left : size - *rows;
+    int64_t left = feed->rows - feed->offset, n = LEATI_MIN(left, size - *rows);
     if (n > 0) {
         status =
             leati_rows_pieces_add(&feed->pieces, &feed->leaves, block, row, feed->offset, n, err);

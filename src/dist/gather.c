@@ -6,6 +6,7 @@
  * others, and one without memory for the exchange ends the job. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "core/spec.h"
 #include "dist/strategy.h"
@@ -100,7 +101,7 @@ static leat_status join_workers(leati_workers *workers, const leati_folded *shap
                              ? leati_no_memory(err)
                              : c->ops->all_gather(c, worker, &mine, 1, LEAT_INT64, along, err);
     for (int w = 0; w < count && status == LEAT_OK; w++)
-        longest = along[w] > longest ? along[w] : longest;
+        longest = LEATI_MAX(along[w], longest);
     size_t bytes = (size_t)(shape->outer * shape->inner) * leat_dtype_size(tensor->dtype);
     if (status == LEAT_OK && (__builtin_mul_overflow(bytes, (size_t)longest, &bytes) ||
                               bytes > SIZE_MAX / 2 / (size_t)count))

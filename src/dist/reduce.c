@@ -107,9 +107,7 @@ static leat_status look_at(reduction *r, int component, leat_error *err) {
                           "a value of dtype %s cannot be reduced; expected numbers",
                           leat_dtype_name(first->dtype));
     }
-    leat_status status = leati_values_fold(first, r->axis, &p->shape, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_values_fold(first, r->axis, &p->shape, err));
     p->dtype = first->dtype;
     p->count = (size_t)(p->shape.outer * p->shape.inner);
     p->floating = is_floating(first->dtype);
@@ -125,9 +123,7 @@ static leat_status add_up(reduction *r, int component, leat_error *err) {
     for (int i = 0; i < r->value->num_replicas; i++) {
         const leat_tensor *tensor = &r->value->elements[i].tensors[component];
         leati_folded f = {0};
-        leat_status status = leati_values_fold(tensor, r->axis, &f, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leati_values_fold(tensor, r->axis, &f, err));
         if (tensor->dtype != p->dtype || !leati_shape_equal(&f.rest, &p->shape.rest)) {
             char a[128], b[128];
             return leati_fail(

@@ -1,6 +1,7 @@
 /* Per-replica values: life, printing, and checks that reductions share. */
 #include "dist/values.h"
 #include "base/alloc.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "core/spec.h"
 #include "dist/strategy.h"
@@ -233,7 +234,7 @@ size_t leat_per_replica_print(const leat_per_replica *value, char *text, size_t 
         leati_text_addf(&all, ")");
     size_t length = all.size;
     if (size > 0) {
-        size_t n = length < size - 1 ? length : size - 1;
+        size_t n = LEATI_MIN(length, size - 1);
         if (n > 0)
             memcpy(text, all.data, n);
         text[n] = '\0';

@@ -371,9 +371,7 @@ static leat_status reserve(struct search *s, leat_error *err) {
 static leat_status make_chain(struct search *s, int32_t resize, leat_error *err) {
     leati_chain *chain = s->chain;
     const leati_simple_node *first = &s->simple->nodes[resize];
-    leat_status status = reserve(s, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(reserve(s, err));
     uint32_t flags = first->flags | s->front_flags;
     const leati_simple_node *last = first;
     for (int32_t k = 0; k < s->num_members; k++) {

@@ -10,6 +10,7 @@
  * the stores' of decoders and plans. */
 #include "exec/chain.h"
 
+#include "base/minmax.h"
 #include "graph/computed.h"
 #include "graph/kernel_host.h"
 #include "graph/ops/picture/decode_jpeg.h"
@@ -122,9 +123,7 @@ static leat_status turn(run *r, leat_error *err) {
             else
                 inputs[i] = r->inputs[~step->inputs[i]];
         set_corners(&output, corners[k + 1]);
-        leat_status status = run_step(r, step, inputs, &output, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(run_step(r, step, inputs, &output, err));
     }
     int32_t corner = (int32_t)corners[chain->num_steps][0];
     r->mirrored = corner & 1;
@@ -136,7 +135,7 @@ static leat_status turn(run *r, leat_error *err) {
 
 /* The first row of the result that the band covers, and how many. */
 static int32_t band_rows(const run *r, int32_t *start) {
-    int32_t left = r->chain->height - r->first, rows = left < r->rows ? left : r->rows;
+    int32_t left = r->chain->height - r->first, rows = LEATI_MIN(left, r->rows);
     *start = r->upside_down ? left - rows : r->first;
     return rows;
 }
@@ -174,9 +173,7 @@ static leat_status band_done(void *context, int32_t y, leat_error *err) {
         leati_kernel_operand_set_shape(band, 2, dims);
         if (k + 1 == chain->writer)
             band->data = r->out + (size_t)start * r->line;
-        leat_status status = run_step(r, step, inputs, band, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(run_step(r, step, inputs, band, err));
     }
     return LEAT_OK;
 }
@@ -223,9 +220,7 @@ static leat_status load_inputs(run *r, leat_error *err) {
         *operand = input_of_row(r, i);
         if (i == 0 || !is_for_channels(r->chain, i, operand))
             continue;
-        leat_status status = widen(r, operand, (size_t)r->chain->width, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(widen(r, operand, (size_t)r->chain->width, err));
     }
     return LEAT_OK;
 }
@@ -436,7 +431,7 @@ static leat_status make_bands(run *r, leat_error *err) {
     const leati_chain *chain = r->chain;
     int64_t values = (int64_t)chain->width * chain->channels;
     r->rows = values >= BAND_VALUES ? 1 : (int32_t)(BAND_VALUES / values);
-    r->rows = r->rows < chain->height ? r->rows : chain->height;
+    r->rows = LEATI_MIN(r->rows, chain->height);
     for (int32_t place = 0; place <= chain->num_steps; place++) {
         const leati_chain_step *step = place == 0 ? NULL : &chain->steps[place - 1];
         leati_operand *band = &r->bands[place];
@@ -479,9 +474,7 @@ leat_status leati_chain_run(const leati_chain *chain, leati_kernel_call *call, l
         r.context = *call->context;
         r.context.ordinal += r.row;
         r.out = leati_support_row_of(&call->outputs[0], r.row);
-        leat_status status = run_row(&r, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(run_row(&r, err));
     }
     call->failed_row = 0;
     return LEAT_OK;

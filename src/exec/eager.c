@@ -157,11 +157,8 @@ static leat_status check_call(const leat_function *function, const leat_tensor *
                           "the function has %d arguments and %d results; %d and %d were given",
                           (int)function->body.num_arguments, (int)function->num_outputs, num_inputs,
                           num_outputs);
-    for (int i = 0; i < num_inputs; i++) {
-        leat_status status = leati_spec_check_tensor(function->input, i, &inputs[i], err);
-        if (status != LEAT_OK)
-            return status;
-    }
+    for (int i = 0; i < num_inputs; i++)
+        LEATI_TRY(leati_spec_check_tensor(function->input, i, &inputs[i], err));
     return LEAT_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "exec/program_parts.h"
 
 #include "base/log.h"
+#include "base/minmax.h"
 #include "core/spec.h"
 #include "exec/slab.h"
 #include "graph/body.h"
@@ -242,7 +243,7 @@ static void find_lifetimes(struct compile *compile) {
         for (int32_t i = 0; i < node->num_outputs; i++) {
             int32_t v = node->first_output + i;
             leati_pvalue *value = &program->values[v];
-            compile->last[v] = compile->last[v] > p ? compile->last[v] : p;
+            compile->last[v] = LEATI_MAX(compile->last[v], p);
             value->may_be_view =
                 value->place == LEATI_AT_LOCAL && !(node->flags & LEATI_ELEMENTWISE);
             if (value->may_be_view && compile->last[v] > until)
@@ -279,7 +280,7 @@ static void list_slots(struct compile *compile, leati_segment *segment) {
     for (int32_t i = 0; i < segment->num_args; i++) {
         leati_segment_arg *arg = &program->segment_args[segment->first_arg + i];
         int32_t end = segment->first + segment->count - 1;
-        end = compile->last[arg->argument] < end ? compile->last[arg->argument] : end;
+        end = LEATI_MIN(compile->last[arg->argument], end);
         add_interval(compile, segment->first, end, slot_bytes(program, arg->argument),
                      &arg->offset);
     }
@@ -309,7 +310,7 @@ static size_t peak_bytes(const struct compile *compile, const leati_segment *seg
             if (one->begin <= p && p <= one->end && !leati_add_size(sum, one->size, &sum))
                 return SIZE_MAX;
         }
-        peak = sum > peak ? sum : peak;
+        peak = LEATI_MAX(sum, peak);
     }
     return peak;
 }

@@ -8,6 +8,7 @@
 #include "exec/program_parts.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include <string.h>
 
 /* Does the row's shape agree with inference? Chunks of a row do not have the row's shape. */
@@ -62,9 +63,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
                              void *data, int64_t row_stride, leat_buffer *owner, leat_error *err) {
     leati_run *run = (leati_run *)(void *)call->host;
     leati_operand *operand = &call->outputs[index];
-    leat_status status = check_shape(run, index, rank, dims, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(check_shape(run, index, rank, dims, err));
     leati_kernel_operand_set_shape(operand, rank, dims);
     operand->data = data;
     operand->row_stride = row_stride;
@@ -93,7 +92,7 @@ static char *host_text(leati_kernel_call *call, int index, size_t size, leat_err
     if (scratch->num_texts > 0)
         room = scratch->texts[scratch->num_texts - 1]->size - scratch->text_used;
     if (room < size || scratch->num_texts == 0) {
-        size_t wanted = size > LEATI_TEXT_BYTES ? size : LEATI_TEXT_BYTES;
+        size_t wanted = LEATI_MAX(size, LEATI_TEXT_BYTES);
         if (open_text(scratch, wanted, err) != LEAT_OK)
             return NULL;
     }

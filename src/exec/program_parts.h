@@ -7,6 +7,7 @@
 #ifndef LEATI_EXEC_PROGRAM_PARTS_H
 #define LEATI_EXEC_PROGRAM_PARTS_H
 
+#include "base/minmax.h"
 #include "core/pools.h"
 #include "exec/chain.h"
 #include "exec/program.h"
@@ -28,7 +29,7 @@ typedef enum leati_program_home {
 /* What string bytes a value may point into. */
 #define LEATI_FROM_TEXT ((uint64_t)1 << 63)     /* text made by kernels of this run */
 #define LEATI_FROM_CONSTANT ((uint64_t)1 << 62) /* constants of the program */
-#define LEATI_FROM_ARGUMENT(i) ((uint64_t)1 << ((i) < 61 ? (i) : 61)) /* bit 61: 61 and later */
+#define LEATI_FROM_ARGUMENT(i) ((uint64_t)1 << LEATI_MIN(i, 61)) /* bit 61: 61 and later */
 
 typedef struct leati_pvalue {
     leati_program_home place;

@@ -87,10 +87,8 @@ leat_status leati_program_run_open(leati_run *run, leati_block *out, int64_t n, 
         const leati_kept *kept = &program->kept[k];
         leati_kept_run *memory = &scratch->kept[k];
         memory->destination = find_destination(run, out, kept);
-        leat_status status = kept->dynamic ? open_dynamic(run, kept, memory, n, err)
-                                           : open_static(run, kept, memory, n, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(kept->dynamic ? open_dynamic(run, kept, memory, n, err)
+                                : open_static(run, kept, memory, n, err));
         leati_operand *operand = &scratch->cells[kept->value].operand;
         operand->data = memory->data;
         operand->row_stride = memory->stride;
@@ -201,15 +199,12 @@ leat_status leati_program_run_finish(leati_run *run, leati_block *out, int64_t n
     for (int32_t i = 0; i < simple->num_outputs; i++) {
         const leati_pvalue *value = &run->program->values[simple->outputs[i]];
         leati_column *column = &out->columns[i];
-        if (value->place == LEATI_AT_ARGUMENT) {
+        if (value->place == LEATI_AT_ARGUMENT)
             pass_argument(run, value->index, column);
-        } else if (value->place == LEATI_AT_CONSTANT) {
+        else if (value->place == LEATI_AT_CONSTANT)
             leati_column_constant(column, &simple->constants[value->index]);
-        } else {
-            leat_status status = pass_kept(run, value->index, n, column, err);
-            if (status != LEAT_OK)
-                return status;
-        }
+        else
+            LEATI_TRY(pass_kept(run, value->index, n, column, err));
     }
     out->n = n;
     return LEAT_OK;

@@ -12,6 +12,7 @@
 #include "exec/program_parts.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include "core/spec.h"
 #include "graph/interpret.h"
 #include <string.h>
@@ -218,9 +219,7 @@ static leat_status settle_dynamic(leati_run *run, int32_t v, leati_operand *foun
     if (!owned) {
         leati_operand copy = *found;
         copy.row_stride = (int64_t)leati_kernel_operand_row_bytes(found);
-        leat_status status = leati_program_run_row_memory(run, value->index, run->row, &copy, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leati_program_run_row_memory(run, value->index, run->row, &copy, err));
         leati_program_copy_rows(found, 1, copy.data, copy.row_stride);
     }
     if (found->dtype != LEAT_STRING)
@@ -359,7 +358,7 @@ static int64_t run_chunks(leati_run *run, const leati_group *group, int64_t m) {
             for (int32_t p = group->first; p < group->first + group->count; p++) {
                 const leati_simple_node *node = &program->simple.nodes[program->order[p]];
                 int64_t left = group->values - first;
-                int64_t count = left < LEATI_CHUNK_VALUES ? left : LEATI_CHUNK_VALUES;
+                int64_t count = LEATI_MIN(left, LEATI_CHUNK_VALUES);
                 leat_status status = run_chunk(run, node, row, first, count, &err);
                 if (status != LEAT_OK) {
                     fail_row(run, node, run->tile + row, status, &err);
@@ -397,7 +396,7 @@ static void run_by_column(leati_run *run, const leati_segment *segment) {
     run->by_row = false;
     for (run->tile = 0; run->tile < run->rows;) {
         int64_t left = run->rows - run->tile;
-        int64_t m = left < segment->tile_rows ? left : segment->tile_rows;
+        int64_t m = LEATI_MIN(left, segment->tile_rows);
         load_args(run, segment, m);
         for (int32_t g = 0; g < segment->num_groups && m > 0; g++) {
             const leati_group *group = &program->groups[segment->first_group + g];

@@ -91,9 +91,7 @@ static leat_status simplify_init(struct simplify *pass, leat_error *err) {
         pass->prints == NULL || pass->seen == NULL || pass->used == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < body->num_values; i++) {
-        leat_status status = describe_value(&body->values[i], &simple->values[i], err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(describe_value(&body->values[i], &simple->values[i], err));
         pass->same[i] = (int32_t)i;
     }
     return LEAT_OK;

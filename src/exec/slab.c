@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <stdlib.h>
 
 #define ALIGNMENT 64
@@ -45,7 +46,7 @@ static size_t lowest_offset(leati_interval *const *placed, size_t count,
         if (other->offset >= offset && other->offset - offset >= one->size)
             break;
         size_t end = other->offset + other->size;
-        offset = end > offset ? end : offset;
+        offset = LEATI_MAX(end, offset);
     }
     return offset;
 }
@@ -84,7 +85,7 @@ leat_status leati_slab_least(const leati_interval *intervals, size_t count, size
                              leat_error *err) {
     size_t steps = 0, alive = 0;
     for (size_t i = 0; i < count; i++)
-        steps = (size_t)intervals[i].end + 1 > steps ? (size_t)intervals[i].end + 1 : steps;
+        steps = LEATI_MAX((size_t)intervals[i].end + 1, steps);
     size_t *begins = leati_alloc_zero(2 * steps, sizeof *begins);
     *least = 0;
     if (begins == NULL)

@@ -7,6 +7,7 @@
 #include "file/chunks.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <string.h>
 
 leat_status leati_chunks_open(leati_chunks *chunks, const char *path, leat_compression compression,
@@ -50,7 +51,7 @@ static leat_status make_room(leati_chunks *chunks, leat_error *err) {
         size_t size = chunks->chunk_size;
         if (window > SIZE_MAX / 4)
             return leati_no_memory(err);
-        size = window * 2 > size ? window * 2 : size;
+        size = LEATI_MAX(window * 2, size);
         leat_buffer *larger = leati_pools_take(chunks->pools, size, err);
         if (larger == NULL)
             return LEAT_RESOURCE_EXHAUSTED;

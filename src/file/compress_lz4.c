@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #define LZ4F_STATIC_LINKING_ONLY /* for the constructors that take an allocator, and error codes   \
                                   */
 #include <lz4frame.h>
@@ -93,7 +94,7 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
         if (self->base.between && *in_size == 0)
             return LEAT_OK;
         self->base.between = false;
-        size_t most = portion(self), read = *in_size < most ? *in_size : most;
+        size_t most = portion(self), read = LEATI_MIN(*in_size, most);
         size_t given = read, written = *out_size;
         size_t left = LZ4F_decompress(self->context, *out, &written, *in, &read, NULL);
         if (LZ4F_isError(left))
@@ -167,7 +168,7 @@ static leat_status pack(leati_packer *packer, const void *data, size_t size, lea
     lz4_packer *self = (lz4_packer *)packer;
     leat_status status = put_header(self, err);
     for (size_t done = 0; done < size && status == LEAT_OK;) {
-        size_t part = size - done < PIECE ? size - done : PIECE;
+        size_t part = LEATI_MIN(size - done, PIECE);
         status = put(self,
                      LZ4F_compressUpdate(self->context, self->output, self->capacity,
                                          (const uint8_t *)data + done, part, NULL),

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "file/crc.h"
 #include "file/wire.h"
 #include <snappy-c.h>
@@ -164,7 +165,7 @@ static leat_status take_body(snappy_unpacker *self, const uint8_t *body, uint8_t
 
 /* Hands out what is decompressed. */
 static void drain(snappy_unpacker *self, uint8_t **out, size_t *out_size) {
-    size_t left = self->plain_size - self->plain_at, part = left < *out_size ? left : *out_size;
+    size_t left = self->plain_size - self->plain_at, part = LEATI_MIN(left, *out_size);
     if (part == 0)
         return;
     memcpy(*out, self->plain + self->plain_at, part);
@@ -175,7 +176,7 @@ static void drain(snappy_unpacker *self, uint8_t **out, size_t *out_size) {
 
 /* Takes bytes of the header or body being collected. False: the input is used up. */
 static bool collect(uint8_t *to, size_t *have, size_t need, const uint8_t **in, size_t *in_size) {
-    size_t part = need - *have < *in_size ? need - *have : *in_size;
+    size_t part = LEATI_MIN(need - *have, *in_size);
     if (part > 0 && to != NULL)
         memcpy(to + *have, *in, part);
     *have += part;
@@ -198,7 +199,7 @@ static leat_status run_body(snappy_unpacker *self, const uint8_t **in, size_t *i
     bool direct = self->body_have == 0 && *in_size >= self->need;
     if (!direct) {
         size_t missing = self->need - self->body_have;
-        size_t have = self->body_have + (missing < *in_size ? missing : *in_size);
+        size_t have = self->body_have + LEATI_MIN(missing, *in_size);
         leat_status status = grow(&self->body, &self->body_room, have, err);
         if (status != LEAT_OK || !collect(self->body, &self->body_have, self->need, in, in_size))
             return status;
@@ -229,9 +230,7 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
             if (status != LEAT_OK)
                 return status;
         }
-        leat_status status = run_body(self, in, in_size, out, out_size, &whole, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(run_body(self, in, in_size, out, out_size, &whole, err));
     }
     return LEAT_OK;
 }
@@ -279,7 +278,7 @@ static leat_status pack(leati_packer *packer, const void *data, size_t size, lea
     const uint8_t *from = data;
     leat_status status = LEAT_OK;
     while (size > 0 && status == LEAT_OK) {
-        size_t room = WRITTEN_BLOCK - self->have, part = size < room ? size : room;
+        size_t room = WRITTEN_BLOCK - self->have, part = LEATI_MIN(size, room);
         if (part == WRITTEN_BLOCK) {
             status = put_block(self, from, part, err);
         } else {

@@ -9,6 +9,7 @@
 #ifdef LEATI_HAVE_ZSTD
 
 #include "base/error.h"
+#include "base/minmax.h"
 #define ZSTD_STATIC_LINKING_ONLY /* for the constructors that take an allocator */
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -90,7 +91,7 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
             return LEAT_OK;
         self->base.between = false;
         size_t most = portion(self);
-        ZSTD_inBuffer from = {*in, *in_size < most ? *in_size : most, 0};
+        ZSTD_inBuffer from = {*in, LEATI_MIN(*in_size, most), 0};
         ZSTD_outBuffer to = {*out, *out_size, 0};
         size_t left = ZSTD_decompressStream(self->context, &to, &from);
         *in += from.pos;

@@ -6,6 +6,7 @@
  * streams have no such custom, and ISA-L may have read into what follows one.
  * Failures: every negative code of ISA-L is DATA_LOSS with its meaning. No locks: one owner. */
 #include "base/error.h"
+#include "base/minmax.h"
 #include "file/deflate.h"
 #include <string.h>
 
@@ -65,7 +66,7 @@ static bool is_foreign(const leati_inflate *inflate, const uint8_t *in, size_t s
  * when it fails is good. True when all of it has gone out. */
 static bool drain(struct inflate_state *state, uint8_t **out, size_t *out_size) {
     size_t left = (size_t)(state->tmp_out_valid - state->tmp_out_processed);
-    size_t size = left < *out_size ? left : *out_size;
+    size_t size = LEATI_MIN(left, *out_size);
     memcpy(*out, state->tmp_out_buffer + state->tmp_out_processed, size);
     state->tmp_out_processed += (int32_t)size;
     *out += size;

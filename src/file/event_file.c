@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "core/tensor.h"
 #include "file/fs.h"
@@ -151,12 +152,8 @@ leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_o
         leati_no_memory(err);
         return NULL;
     }
-    writer->max_queue = chosen.max_queue == 0  ? DEFAULT_QUEUE
-                        : chosen.max_queue < 0 ? 0
-                                               : chosen.max_queue;
-    int64_t millis = chosen.flush_millis == 0  ? DEFAULT_MILLIS
-                     : chosen.flush_millis < 0 ? 0
-                                               : chosen.flush_millis;
+    writer->max_queue = chosen.max_queue == 0 ? DEFAULT_QUEUE : LEATI_MAX(0, chosen.max_queue);
+    int64_t millis = chosen.flush_millis == 0 ? DEFAULT_MILLIS : LEATI_MAX(0, chosen.flush_millis);
     writer->flush_ns = millis < INT64_MAX / 1000000 ? millis * 1000000 : INT64_MAX;
     writer->path = file_name(folder, chosen.suffix != NULL ? chosen.suffix : ".v2");
     if (writer->path == NULL) {

@@ -7,6 +7,7 @@
  * immutable, an order belongs to one thread. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "file/example_plan.h"
 #include "file/feature.h"
 #include <stdlib.h>
@@ -51,9 +52,7 @@ static leat_status check_twice(const leati_example_plan *plan, leat_error *err) 
 static leat_status fill_plan(leati_example_plan *plan, const leati_feature_request *requests,
                              int count, leat_error *err) {
     for (int i = 0; i < count; i++) {
-        leat_status status = check_request(&requests[i], err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(check_request(&requests[i], err));
         size_t size = strlen(requests[i].name);
         plan->requests[i] = requests[i];
         if (!plan->lent)
@@ -62,8 +61,8 @@ static leat_status fill_plan(leati_example_plan *plan, const leati_feature_reque
             return leati_no_memory(err);
         plan->count = i + 1;
         leati_plan_name name = {.text = plan->requests[i].name, .size = size, .index = i};
-        memcpy(&name.head, name.text, size < 8 ? size : 8);
-        memset(&name.mask, 0xff, size < 8 ? size : 8);
+        memcpy(&name.head, name.text, LEATI_MIN(size, 8));
+        memset(&name.mask, 0xff, LEATI_MIN(size, 8));
         plan->by_index[i] = plan->sorted[i] = name;
     }
     plan->dense = count <= LEATI_QUICK_FEATURES;
@@ -189,9 +188,7 @@ static leat_status walk_record(walk *w, leat_error *err) {
             return malformed(w->record, bad, err);
         if (field.number != 1 || field.type != LEATI_WIRE_BYTES)
             continue;
-        leat_status status = walk_features(w, field.bytes, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(walk_features(w, field.bytes, err));
     }
     return LEAT_OK;
 }

@@ -131,9 +131,7 @@ static uint8_t *start_entry(leat_example *example, const char *name, int number,
 
 leat_status leat_example_add_bytes(leat_example *example, const char *name,
                                    const leat_string *values, int64_t count, leat_error *err) {
-    leat_status status = check_add(example, name, values, count, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(check_add(example, name, values, count, err));
     size_t size = 0;
     for (int64_t i = 0; i < count; i++) {
         if (values[i].data == NULL && values[i].size > 0)

@@ -67,9 +67,7 @@ leat_status leat_example_next(leat_string record, size_t *position, leat_feature
         if (*position > (size_t)(features.at - start))
             features.at = start + *position;
         bool found = false;
-        leat_status status = next_entry(record, &features, out, &found, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(next_entry(record, &features, out, &found, err));
         *position = (size_t)(features.at - start);
         if (found) {
             *end = false;

@@ -8,6 +8,7 @@
 #include "file/fs_local.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -124,9 +125,7 @@ static leat_status open_into(const leati_fs *fs, const char *path, local_file *f
 static leat_status local_open(const leati_fs *fs, const char *path, leati_file **out,
                               leat_error *err) {
     local_file opened;
-    leat_status status = open_into(fs, path, &opened, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(open_into(fs, path, &opened, err));
     local_file *file = leati_alloc(1, sizeof *file);
     char *name = leati_strdup(path);
     if (file == NULL || name == NULL) {
@@ -162,7 +161,7 @@ static leat_status local_read_at(leati_file *base, int64_t offset, void *data, s
                                   (long long)offset, (long long)file->position);
     size_t done = 0;
     while (done < size) {
-        size_t part = size - done < MAX_TRANSFER ? size - done : MAX_TRANSFER;
+        size_t part = LEATI_MIN(size - done, MAX_TRANSFER);
         ssize_t n = base->seekable ? pread(file->fd, (char *)data + done, part,
                                            (off_t)(offset + (int64_t)done))
                                    : read(file->fd, (char *)data + done, part);
@@ -268,7 +267,7 @@ static leat_status local_write(leati_file_sink *base, const void *data, size_t s
                                leat_error *err) {
     local_sink *sink = (local_sink *)base;
     for (size_t done = 0; done < size;) {
-        size_t part = size - done < MAX_TRANSFER ? size - done : MAX_TRANSFER;
+        size_t part = LEATI_MIN(size - done, MAX_TRANSFER);
         ssize_t n = write(sink->fd, (const char *)data + done, part);
         if (n < 0 && errno == EINTR)
             continue;

@@ -230,10 +230,8 @@ static leat_status load_block(leati_index *index, int64_t block, leat_error *err
     int64_t left = index->count - block * BLOCK;
     size_t n = left < BLOCK ? (size_t)left : BLOCK;
     index->block = -1;
-    leat_status status = read_part(index, HEAD + block * (int64_t)block_bytes(BLOCK), index->data,
-                                   block_bytes(n), err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(read_part(index, HEAD + block * (int64_t)block_bytes(BLOCK), index->data,
+                        block_bytes(n), err));
     if (leati_wire_load32(index->data + (n + 1) * 8) != block_sum(index->data, n, (uint64_t)block))
         return damaged(index->path, "the checksum of a block does not fit", err);
     index->block = block;
@@ -276,11 +274,8 @@ static leat_status write_block(struct builder *b, size_t n, int64_t end, leat_er
 /* Adds the record that starts at `begin`; records follow one another. */
 static leat_status add_record(struct builder *b, int64_t begin, leat_error *err) {
     size_t at = (size_t)(b->count % BLOCK);
-    if (at == 0 && b->count > 0) {
-        leat_status status = write_block(b, BLOCK, begin, err);
-        if (status != LEAT_OK)
-            return status;
-    }
+    if (at == 0 && b->count > 0)
+        LEATI_TRY(write_block(b, BLOCK, begin, err));
     leati_wire_store64(b->data + at * 8, (uint64_t)begin);
     b->count++;
     return LEAT_OK;

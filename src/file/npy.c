@@ -8,6 +8,7 @@
  * stops being one; UNIMPLEMENTED for dtypes that leat does not have. No locks. */
 #include "file/npy.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <string.h>
 
 struct parser {
@@ -138,7 +139,7 @@ static leat_status read_descr(const leat_string *descr, leati_npy *out, leat_err
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "an array of dtype '%.*s'%s; expected booleans, integers or floats: save "
                           "it as one of them",
-                          (int)(descr->size < 40 ? descr->size : 40), text,
+                          (int)LEATI_MIN(descr->size, 40), text,
                           descr->size > 1 && text[1] == 'O' ? " (Python objects)" : "");
     }
     bool other = text[0] == (little ? '>' : '<');

@@ -25,9 +25,7 @@ static leat_buffer *path_buffer(const char *path, leat_error *err) {
 leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compression compression,
                               leat_error *err) {
     *stream = (leati_stream){.compression = compression};
-    leat_status status = leati_file_open(path, &stream->file, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_file_open(path, &stream->file, err));
     stream->path = path_buffer(path, err);
     if (stream->path == NULL) {
         leati_stream_close(stream);

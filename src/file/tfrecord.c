@@ -10,6 +10,7 @@
 #include "file/tfrecord.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "file/crc.h"
 #include "file/stream.h"
 #include "file/wire.h"
@@ -101,13 +102,13 @@ static size_t chunk_bytes(const leati_tfrecord *reader, size_t need) {
         size = need + LEATI_RECORD_HEADER;
     int64_t left = leati_stream_left(&reader->stream);
     size_t have = reader->end - reader->begin;
-    if (left >= 0 && (uint64_t)left < size - (size > have ? have : size))
+    if (left >= 0 && (uint64_t)left < size - LEATI_MIN(have, size))
         size = (size_t)left + have;
     /* A small compressed file needs no whole chunk; sixteenfold is as dense as records get. */
     int64_t packed = reader->stream.unpacker != NULL ? reader->stream.file->size : -1;
     if (packed >= 0 && packed < (int64_t)(size / 16))
-        size = 4096 + 16 * (size_t)packed < size ? 4096 + 16 * (size_t)packed : size;
-    return size > need ? size : need;
+        size = LEATI_MIN(4096 + 16 * (size_t)packed, size);
+    return LEATI_MAX(size, need);
 }
 
 /* Replaces the chunk by one for `need` bytes that starts with the unused bytes of the old one. */
@@ -153,10 +154,8 @@ static leat_status ensure(leati_tfrecord *reader, size_t need, leat_error *err) 
             }
         }
         size_t got = 0;
-        leat_status status = leati_stream_read(&reader->stream, reader->data + reader->end,
-                                               reader->capacity - reader->end, &got, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leati_stream_read(&reader->stream, reader->data + reader->end,
+                                    reader->capacity - reader->end, &got, err));
         reader->end += got;
         reader->at_end = got == 0 && reader->capacity > reader->end;
     }
@@ -177,12 +176,12 @@ static const char *hint_at(const leati_tfrecord *reader, int64_t offset) {
 static leat_status truncated(const leati_tfrecord *reader, uint64_t size, leat_error *err) {
     int64_t offset = leati_tfrecord_position(reader), left = leati_stream_left(&reader->stream);
     int64_t have = (int64_t)(reader->end - reader->begin) - LEATI_RECORD_HEADER;
-    have += left > 0 ? left : 0;
+    have += LEATI_MAX(left, 0);
     return leati_fail_in_file(
         err, LEAT_DATA_LOSS, reader->stream.file->path, offset, reader->stream.unpacker != NULL,
         "truncated record: expected %llu bytes of data and 4 "
         "of checksum, found %lld%s",
-        (unsigned long long)size, (long long)(have > 0 ? have : 0), hint_at(reader, offset));
+        (unsigned long long)size, (long long)(LEATI_MAX(have, 0)), hint_at(reader, offset));
 }
 
 static leat_status bad_checksum(const leati_tfrecord *reader, const char *what, uint64_t size,
@@ -322,9 +321,7 @@ static leat_status pass_over(leati_tfrecord *reader, size_t size, leat_error *er
     bool known = leati_stream_left(&reader->stream) >= 0;
     if (reader->end - reader->begin < whole && known && reader->stream.file->seekable)
         return leati_tfrecord_seek(reader, leati_tfrecord_position(reader) + (int64_t)whole, err);
-    leat_status status = ensure(reader, whole, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(ensure(reader, whole, err));
     if (reader->end - reader->begin < whole)
         return truncated(reader, size, err);
     reader->begin += whole;

@@ -24,9 +24,7 @@ leat_status leati_body_add_arguments(leati_body *body, const leat_spec *input, l
         leati_type type = {.dtype = leat_spec_component_dtype(input, i),
                            .shape = leat_spec_component_shape(input, i),
                            .element = leati_spec_component_element(input, i)};
-        leat_status status = leati_body_add_argument(body, &type, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leati_body_add_argument(body, &type, err));
     }
     return LEAT_OK;
 }

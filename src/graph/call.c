@@ -9,6 +9,7 @@
  * `quotient`) are cast first, and what is made of halves is rounded to them.
  *
  * Failures stand in the graph and name the operation. No locks. */
+#include "base/minmax.h"
 #include "core/json.h"
 #include "core/tensor.h"
 #include "graph/body.h"
@@ -65,7 +66,7 @@ static bool known_value(const leat_graph *graph, int32_t id, leat_tensor *out) {
 /* What stands for a value that is not known yet; something of the right type. */
 static json_t *placeholder(const leati_row *row) {
     switch (row->type) {
-    case LEATI_ROW_INT: return json_integer(row->minimum > 0 ? row->minimum : 0);
+    case LEATI_ROW_INT: return json_integer(LEATI_MAX(row->minimum, 0));
     case LEATI_ROW_FLOAT: return json_real(0);
     case LEATI_ROW_BOOL:
     case LEATI_ROW_BOOL_OR_NONE: return json_false();
@@ -117,9 +118,7 @@ static leat_status split_inputs(call *c, leat_error *err) {
             return leati_refuse(err, VALUE,
                                 "%d inputs, some of which give arguments; expected at most %d",
                                 c->num_inputs, LEAT_MAX_OUTPUTS);
-        leat_status status = bind_attribute(c, name, number, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(bind_attribute(c, name, number, err));
         taken[number] = any = true;
     }
     if (!any)

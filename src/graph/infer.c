@@ -1,6 +1,7 @@
 /* Inference rules that many operations share. A rule appends outputs and fails with
  * INVALID_ARGUMENT where dtypes or known dimensions contradict; unknown dimensions and ranks pass
  * and are checked by the kernels. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/op.h"
 
 bool leati_op_infer_unknown(const leati_infer_call *call, const leati_row *rows, size_t offset) {
@@ -76,7 +77,7 @@ leat_status leati_op_infer_broadcast_shape(const leat_shape *a, const leat_shape
         *out = (leat_shape){.rank = LEAT_UNKNOWN_RANK};
         return LEAT_OK;
     }
-    leat_shape result = {.rank = a->rank > b->rank ? a->rank : b->rank};
+    leat_shape result = {.rank = LEATI_MAX(a->rank, b->rank)};
     for (int32_t i = 1; i <= result.rank; i++) {
         int64_t left = i <= a->rank ? a->dims[a->rank - i] : 1;
         int64_t right = i <= b->rank ? b->dims[b->rank - i] : 1;
@@ -114,16 +115,12 @@ static leat_status broadcast_all(const leati_infer_call *call, leat_shape *shape
 
 leat_status leati_op_infer_broadcast(leati_infer_call *call, leat_error *err) {
     leat_shape shape;
-    leat_status status = broadcast_all(call, &shape, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(broadcast_all(call, &shape, err));
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
 leat_status leati_op_infer_compare(leati_infer_call *call, leat_error *err) {
     leat_shape shape;
-    leat_status status = broadcast_all(call, &shape, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(broadcast_all(call, &shape, err));
     return leati_op_infer_output(call, LEAT_BOOL, &shape, NULL, err);
 }

@@ -5,6 +5,7 @@
  * kept to the end of the run, so views are safe. Failures name operation and node. No locks: a run
  * owns its values. */
 #include "graph/interpret.h"
+#include "base/minmax.h"
 #include "core/buffer.h"
 #include "core/spec.h"
 #include "graph/draws.h"
@@ -109,7 +110,7 @@ static leat_status run_init(struct run *run, const leat_function *function, int6
     const leati_body *body = &function->body;
     int32_t most = 0;
     for (size_t i = 0; i < body->num_nodes; i++)
-        most = body->nodes[i].num_inputs > most ? body->nodes[i].num_inputs : most;
+        most = LEATI_MAX(body->nodes[i].num_inputs, most);
     *run = (struct run){
         .host = {.output = host_output, .view = host_view, .text = host_text, .hold = host_hold},
         .function = function,
@@ -181,9 +182,7 @@ static leat_status run_node(struct run *run, const leati_node *node,
 static leat_status run_nodes(struct run *run, const leati_call_context *context,
                              int64_t *failed_row, leat_error *err) {
     leati_call_context here = context != NULL ? *context : (leati_call_context){.num_replicas = 1};
-    leat_status entered = leati_draws_enter(run->function, &here, err);
-    if (entered != LEAT_OK)
-        return entered;
+    LEATI_TRY(leati_draws_enter(run->function, &here, err));
     for (size_t i = 0; i < run->function->body.num_nodes; i++) {
         const leati_node *node = &run->function->body.nodes[i];
         leat_status status = run_node(run, node, &here, failed_row, err);

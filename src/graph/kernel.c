@@ -90,9 +90,7 @@ leat_status leati_kernel_store(leati_kernel_call *call, int index, int64_t row,
     if (call->n == 1 && tensor->owner != NULL)
         return leati_op_kernel_view(call, index, tensor->rank, tensor->dims, tensor->data, 0,
                                     tensor->owner, err);
-    leat_status status = leati_op_kernel_output(call, index, tensor->rank, tensor->dims, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_op_kernel_output(call, index, tensor->rank, tensor->dims, err));
     leati_operand *output = &call->outputs[index];
     char *to = output->data + row * output->row_stride;
     if (tensor->dtype == LEAT_STRING)

@@ -33,9 +33,7 @@ leat_status leati_variable_of(const void *args, leat_variable **out, leat_error 
 
 leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, leat_error *err) {
     leat_variable *variable = NULL;
-    leat_status status = leati_variable_of(call->args, &variable, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_variable_of(call->args, &variable, err));
     int mine = call->context != NULL ? call->context->replica - call->context->first_replica : 0;
     if (mine < 0 || mine >= variable->num_copies)
         mine = 0;
@@ -50,9 +48,7 @@ leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, 
 
 leat_status leati_variable_infer_assign(leati_infer_call *call, leat_error *err) {
     leat_variable *variable = NULL;
-    leat_status status = leati_variable_of(call->args, &variable, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_variable_of(call->args, &variable, err));
     const leati_type *value = &call->inputs[0];
     char found[128], expected[128];
     if (value->dtype != variable->dtype || !leati_shape_compatible(&variable->shape, &value->shape))

@@ -225,10 +225,8 @@ leat_status leati_image_adjust(leati_image_decoder *decoder, const leati_decode_
                                leati_image_info *out_info, leat_error *err) {
     void *state = NULL;
     const leati_picture_codec *codec = take_current(decoder, &state, err);
-    leat_status status = codec == NULL ? LEAT_FAILED_PRECONDITION
-                                       : codec->adjust(state, options, &decoder->info, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(codec == NULL ? LEAT_FAILED_PRECONDITION
+                            : codec->adjust(state, options, &decoder->info, err));
     decoder->current = decoder->last;
     *out_info = decoder->info;
     return LEAT_OK;

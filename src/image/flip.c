@@ -1,6 +1,7 @@
 /* Mirroring: pixels are moved whole, whatever their type. In place, pairs are exchanged through a
  * small buffer. Cannot fail; no locks. */
 #include "image/flip.h"
+#include "base/minmax.h"
 
 #include <string.h>
 
@@ -9,7 +10,7 @@ enum { PIECE = 256, FAR = 4 << 20 };
 static void exchange(char *a, char *b, size_t size) {
     char piece[PIECE];
     while (size > 0) {
-        size_t count = size < PIECE ? size : PIECE;
+        size_t count = LEATI_MIN(size, PIECE);
         memcpy(piece, a, count);
         memcpy(a, b, count);
         memcpy(b, piece, count);

@@ -8,6 +8,7 @@
  * many whole pixels of the usual sizes, 1, 3, 4 and 12 bytes, as fit. Results are written from the
  * first to the last, since memory is slower the other way round. Nothing beyond the rows is read or
  * written. Bytes are moved, not computed: results are those of plain C. Cannot fail; no locks. */
+#include "base/minmax.h"
 #include "image/flip.h"
 
 #include <string.h>
@@ -100,13 +101,13 @@ static bool group_init(flip_group *g, size_t pixel_size) {
         for (size_t i = 0; i < WIDE; i++) {
             size_t at = v * WIDE + i;
             from[i] = (g->pixels - 1 - at / pixel_size) * pixel_size + at % pixel_size;
-            low = from[i] < low ? from[i] : low;
-            high = from[i] > high ? from[i] : high;
+            low = LEATI_MIN(from[i], low);
+            high = LEATI_MAX(from[i], high);
         }
         low = low + WIDE <= bytes ? low : bytes - WIDE;
         high = high >= WIDE - 1 ? high - (WIDE - 1) : 0;
         g->low[v] = low;
-        g->high[v] = high > low ? high : low;
+        g->high[v] = LEATI_MAX(high, low);
         g->far_ones[v] = 0;
         for (size_t i = 0; i < WIDE; i++) {
             bool far = from[i] - low >= WIDE;

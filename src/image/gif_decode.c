@@ -369,9 +369,7 @@ static leat_status read_frame(struct decoder *decoder, reader *in, const frame *
                               uint8_t *canvas, size_t stride, leat_error *err) {
     frame next;
     bool more;
-    leat_status status = next_frame(decoder, in, screen, &next, &more, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(next_frame(decoder, in, screen, &next, &more, err));
     if (next.table == NULL)
         return damaged(decoder, "a frame without a table of colours", err);
     painter p = painter_of(decoder, &next, canvas, stride);

@@ -19,6 +19,7 @@
 #include "image/codec.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include "image/jpeg_guard.h"
 #include <inttypes.h>
 #include <string.h>
@@ -249,7 +250,7 @@ static leat_status choose_colours(struct decoder *decoder, int *out_channels, le
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     int channels = decoder->options.channels;
     if (channels == 0)
-        channels = jpeg->num_components < 3 ? jpeg->num_components : 3;
+        channels = LEATI_MIN(jpeg->num_components, 3);
     if (channels != 1 && channels != 3)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "JPEG of %d components: expected 1, 3 or 4; ask for channels 1 or 3",
@@ -398,7 +399,7 @@ static leat_status read_rows(struct decoder *decoder, leat_error *err) {
         JSAMPROW rows[ROWS_AT_ONCE];
         JDIMENSION count = jpeg->output_height - decoder->rows_done;
         JDIMENSION room = ROWS_AT_ONCE - decoder->rows_done % ROWS_AT_ONCE;
-        count = count < room ? count : room;
+        count = LEATI_MIN(count, room);
         for (JDIMENSION i = 0; i < count; i++)
             rows[i] = row_memory(decoder, decoder->rows_done + i);
         JDIMENSION done = jpeg_read_scanlines(jpeg, rows, count);
@@ -464,7 +465,7 @@ static leat_status read_window(struct decoder *decoder, leat_error *err) {
         if (right > jpeg->output_width)
             left = left < LEAST_WIDTH ? 0 : left - LEAST_WIDTH;
     }
-    JDIMENSION width = (right < jpeg->output_width ? right : jpeg->output_width) - left;
+    JDIMENSION width = LEATI_MIN(right, jpeg->output_width) - left;
     uint32_t height = (uint32_t)decoder->info.height;
     size_t size = (size_t)decoder->info.channels;
     bool cmyk = jpeg->out_color_space == JCS_CMYK;

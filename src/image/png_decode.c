@@ -207,9 +207,7 @@ static leat_status read_picture(struct decoder *decoder, uint8_t *pixels, size_t
     if (direct) {
         code = decode_rows(decoder, pixels, stride, row_size, NULL, 0);
     } else {
-        leat_status status = need_scratch(decoder, row_size, interlaced ? header->height : 1, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(need_scratch(decoder, row_size, interlaced ? header->height : 1, err));
         if (interlaced) /* Packed samples of later passes are added to the bytes of earlier ones. */
             memset(decoder->scratch, 0, row_size * header->height);
         code = decode_rows(decoder, decoder->scratch, interlaced ? row_size : 0, row_size, pixels,

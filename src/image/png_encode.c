@@ -51,9 +51,7 @@ leat_status leati_png_encode(const void *pixels, size_t stride, int32_t height, 
                              uint8_t **out, size_t *out_size, leat_error *err) {
     static const uint8_t types[5] = {0, SPNG_COLOR_TYPE_GRAYSCALE, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA,
                                      SPNG_COLOR_TYPE_TRUECOLOR, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA};
-    leat_status status = check(pixels, stride, height, width, channels, options, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(check(pixels, stride, height, width, channels, options, err));
     spng_ctx *png = leati_png_context(SPNG_CTX_ENCODER);
     if (png == NULL)
         return leati_no_memory(err);

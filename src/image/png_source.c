@@ -6,6 +6,7 @@
  * checksums. A chunk type that is not four letters, or data that end inside a chunk, fail here. No
  * locks. */
 #include "image/png_source.h"
+#include "base/minmax.h"
 
 #include <string.h>
 
@@ -59,7 +60,7 @@ int leati_png_source_read(spng_ctx *png, void *user, void *out, size_t length) {
             if (code != 0)
                 return code == SPNG_IO_EOF ? SPNG_IO_EOF : SPNG_IO_ERROR;
         }
-        size_t count = length < source->left ? length : source->left;
+        size_t count = LEATI_MIN(length, source->left);
         if (source->size - source->at < count)
             return SPNG_IO_EOF;
         memcpy(out, source->data + source->at, count);

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -75,8 +76,8 @@ static void fill_pick(const leati_resize_plan *plan, int32_t first, int32_t coun
     for (int32_t k = 0; k < count; k++) {
         places[0][k] = x->lower[i] + c;
         places[1][k] = x->upper[i] + c;
-        low = places[0][k] < low ? places[0][k] : low;
-        high = places[1][k] > high ? places[1][k] : high;
+        low = LEATI_MIN(places[0][k], low);
+        high = LEATI_MAX(places[1][k], high);
         pick->lerp[k] = x->lerp[i];
         if (++c == channels) {
             c = 0;
@@ -115,7 +116,7 @@ static void fill_picks(leati_resize_plan *plan) {
     plan->reach = 0;
     for (size_t g = 0; g < plan->num_picks && plan->reach <= 128; g++) {
         int32_t first = (int32_t)g * 16, left = count - first;
-        fill_pick(plan, first, left < 16 ? left : 16, &plan->picks[g], &plan->pick_from[g],
+        fill_pick(plan, first, LEATI_MIN(left, 16), &plan->picks[g], &plan->pick_from[g],
                   &plan->reach);
     }
 }
@@ -153,7 +154,7 @@ static leat_status prepare_axis(const leati_resize_plan *plan, leati_resize_axis
 static leat_status reserve_rows(leati_resize_plan *plan, leat_error *err) {
     /* Weights sum rows as wide as the input, and so does spreading; a float of room behind each row
      * serves the fast path, and rows start on cache lines of their own. */
-    int32_t pixels = plan->x.in > plan->x.out ? plan->x.in : plan->x.out;
+    int32_t pixels = LEATI_MAX(plan->x.in, plan->x.out);
     plan->row_width = ((size_t)pixels * (size_t)plan->channels + 1 + 15) & ~(size_t)15;
     size_t needed = 2 * plan->row_width;
     if (needed <= plan->capacity)
@@ -200,7 +201,7 @@ leat_status leati_resize_prepare_view(leati_resize_plan *plan, int32_t in_height
                           " and width %" PRId32 "; ask for at least one pixel",
                           out_height, out_width);
     /* The tables hold positions of samples in 32 bits. */
-    int32_t widest = in_width > out_width ? in_width : out_width;
+    int32_t widest = LEATI_MAX(in_width, out_width);
     if (in_height < 1 || in_width < 1 || channels < 1 || widest > INT32_MAX / channels)
         return leati_fail(err, LEAT_INVALID_ARGUMENT,
                           "resize: expected a picture with pixels and rows below 2^31 samples, "

@@ -8,6 +8,7 @@
  * the row. It makes a row of the result while it blends the one below, so that arithmetic takes
  * place while memory takes in what was written. Sums of three channels read and write one float
  * more than a pixel, for which there is room. Cannot fail; no locks. */
+#include "base/minmax.h"
 #include "image/resize.h"
 
 #if defined(__x86_64__)
@@ -96,7 +97,7 @@ AVX2 static void avx2_rows(const float *a, const float *b, float lerp, float *ou
 static inline size_t before_border(const float *out, size_t size, size_t count) {
     size_t values = ((uintptr_t)out / sizeof *out) % size;
     size_t head = values == 0 ? 0 : size - values;
-    return head < count ? head : count;
+    return LEATI_MIN(head, count);
 }
 
 static inline void blend_values(const float *a, const float *b, float lerp, float *out, size_t from,

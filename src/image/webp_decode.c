@@ -166,9 +166,7 @@ static leat_status read_frames(const struct decoder *decoder, uint8_t *pixels, s
 
 static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_error *err) {
     const struct decoder *decoder = state;
-    leat_status status = leati_image_check_pixel_memory(&decoder->info, pixels, stride, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_image_check_pixel_memory(&decoder->info, pixels, stride, err));
     return decoder->animated ? read_frames(decoder, pixels, stride, err)
                              : read_picture(decoder, pixels, stride, err);
 }

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "run/machine.h"
 #include "run/pool.h"
@@ -232,7 +233,7 @@ int64_t leati_budget_limit(const leati_budget *budget) {
     pthread_mutex_lock(&process.lock);
     int64_t limit = process_limit();
     pthread_mutex_unlock(&process.lock);
-    return budget->limit < limit ? budget->limit : limit;
+    return LEATI_MIN(budget->limit, limit);
 }
 
 int64_t leati_budget_used(const leati_budget *budget) {

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "run/machine.h"
 
+#include "base/minmax.h"
 #include "run/pool.h"
 
 #include <errno.h>
@@ -137,7 +138,7 @@ static int64_t limit_of_line(const char *root, char *line, const char *controlle
     int64_t joint = walk_up(root, folder, path, version_1);
     snprintf(folder, sizeof folder, "/%s", controller);
     int64_t own = walk_up(root, folder, path, version_1);
-    return joint < own ? joint : own;
+    return LEATI_MIN(joint, own);
 }
 
 static int64_t cgroup_limit(const char *root, const char *controller, limit_reader version_1,
@@ -176,7 +177,7 @@ int64_t leati_machine_memory(void) {
     int64_t group = leati_machine_cgroup_memory("");
     if (group < bytes)
         bytes = group;
-    return bytes < 1 ? 1 : bytes;
+    return LEATI_MAX(1, bytes);
 }
 
 /* The mask of a large machine does not fit the fixed-size set, so the set grows until it does. */

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "run/stall.h"
 #include "run/thread.h"
 
@@ -273,7 +274,7 @@ leati_pool *leati_pool_shared(leat_error *err) {
     pthread_mutex_lock(&shared_lock);
     if (!shared_started) {
         shared.workers = shared_workers;
-        shared_started = start(&shared, cores < MAX_THREADS ? cores : MAX_THREADS, err) == LEAT_OK;
+        shared_started = start(&shared, LEATI_MIN(cores, MAX_THREADS), err) == LEAT_OK;
         for (int i = 0; i < shared.size; i++)
             pthread_detach(shared_workers[i].thread.handle);
     }
@@ -384,7 +385,7 @@ void leati_pool_token_resume(leati_token_rest rest) {
 int leati_pool_tokens_reserve(leati_pool *pool, int count) {
     pthread_mutex_lock(&pool->lock);
     int available = pool->size - 1 - pool->reserved;
-    int taken = count < available ? count : available;
+    int taken = LEATI_MIN(count, available);
     if (taken < 0)
         taken = 0;
     pool->reserved += taken;

@@ -4,6 +4,7 @@
  * and then a summary are printed. Failure modes: a file that cannot be read or is damaged is one
  * message with file and byte; the next file is still inspected and the exit status is 1. No
  * locks. */
+#include "base/minmax.h"
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/say.h"
@@ -100,9 +101,8 @@ static void print_record(int64_t index, int64_t offset, leat_string record) {
         }
         if (end)
             return;
-        printf("  %-20.*s %s[%" PRId64 "]",
-               (int)(feature.name.size < 200 ? feature.name.size : 200), feature.name.data,
-               list_name(feature.dtype), feature.count);
+        printf("  %-20.*s %s[%" PRId64 "]", (int)LEATI_MIN(feature.name.size, 200),
+               feature.name.data, list_name(feature.dtype), feature.count);
         print_values(&feature);
     }
 }

@@ -6,6 +6,7 @@
  *
  * Failures: those of the input, of the function and of the datasets are one outcome each. Locks:
  * the crew's gate, where there is a crew, while places and queue change. */
+#include "base/minmax.h"
 #include "data/ahead/cycle_parts.h"
 
 typedef enum visit_mode { VISIT_PULL, VISIT_ADVANCE, VISIT_SKIP } visit_mode;
@@ -84,7 +85,7 @@ int64_t leati_cycle_of_cores(int64_t num_parallel_calls) {
         return cores;
     if (num_parallel_calls == LEAT_AUTOTUNE)
         return (cores + 2) / 3;
-    return num_parallel_calls < cores ? num_parallel_calls : cores;
+    return LEATI_MIN(num_parallel_calls, cores);
 }
 
 leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *options,
@@ -174,7 +175,7 @@ static leati_tail read_input(leati_cycle *cycle, int64_t want, leat_error *err) 
     leati_tail tail = leati_input_peek(&cycle->input, want, NULL, &available, &failure);
     if (available == 0 && tail == LEATI_END)
         return LEATI_END;
-    int64_t outcomes = available < 1 ? 1 : available < want ? available : want;
+    int64_t outcomes = available < 1 ? 1 : LEATI_MIN(available, want);
     for (int64_t i = 0; i < outcomes; i++) {
         leati_slot *slot = leati_cycle_slot_new(err);
         if (slot == NULL)
@@ -227,7 +228,7 @@ static leati_tail fill_place(leati_cycle *cycle, leat_error *err) {
     if (cycle->queue == NULL || lacks > 0) {
         leat_error local = {0};
         leati_tail tail =
-            cycle->input.ended ? LEATI_END : read_input(cycle, lacks > 1 ? lacks : 1, &local);
+            cycle->input.ended ? LEATI_END : read_input(cycle, LEATI_MAX(lacks, 1), &local);
         if (cycle->queue == NULL && tail != LEATI_MORE) {
             if (tail == LEATI_ERROR)
                 *err = local;
@@ -282,7 +283,7 @@ static leati_tail pull_plain(leati_cycle *cycle, leati_slot *slot, visit_request
         leati_input_consume(&slot->input, tail == LEATI_ERROR);
         return tail;
     }
-    r->n = available < r->most ? available : r->most;
+    r->n = LEATI_MIN(available, r->most);
     r->stuck = leati_join_rows(&cycle->join, &slot->input.block, leati_input_begin(&slot->input),
                                &r->n, r->out, err) != LEAT_OK;
     leati_input_consume(&slot->input, r->n);
@@ -324,7 +325,7 @@ static leati_tail read_front(leati_cycle *cycle, leati_slot *slot, visit_request
     leati_portion *front = &slot->front;
     int64_t left = front->rows.n - slot->at;
     if (left > 0) {
-        r->n = left < r->most ? left : r->most;
+        r->n = LEATI_MIN(left, r->most);
         r->stuck = r->mode == VISIT_PULL && leati_join_rows(&cycle->join, &front->rows, slot->at,
                                                             &r->n, r->out, err) != LEAT_OK;
         slot->at += r->n;
@@ -357,7 +358,7 @@ static bool open_plain(leati_cycle *cycle, leati_slot *slot) {
 static leati_tail read_slot(leati_cycle *cycle, visit_request *r, leat_error *err) {
     leati_slot *slot = cycle->slots[cycle->at];
     int64_t left = cycle->options.block_length - cycle->block;
-    r->most = r->want < left ? r->want : left;
+    r->most = LEATI_MIN(r->want, left);
     if (cycle->crew != NULL && slot->kind != LEATI_KIND_PLAIN) {
         leati_tail tail = load(cycle, slot, r, err);
         if (tail != LEATI_MORE || r->later)

@@ -18,6 +18,7 @@
  * only the budget's. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "data/ahead/cycle_parts.h"
 #include "run/trace.h"
 #include <string.h>
@@ -48,7 +49,7 @@ static bool tight(const leati_crew *crew) {
 /* Rows that a turn takes, as far as that bounds what is read ahead. */
 static int64_t block_rows(const leati_crew *crew) {
     int64_t rows = crew->cycle->options.block_length;
-    return rows < MOST_ROWS ? rows : MOST_ROWS;
+    return LEATI_MIN(rows, MOST_ROWS);
 }
 
 /* Should the slot, with at most `depth` portions ready, have one more? Two, or two turns. */
@@ -222,7 +223,7 @@ static void drive(void *context) {
         }
         found f = begin(crew, slot);
         int64_t least = (block_rows(crew) + 1) / 2;
-        f.ask = f.ask > least ? f.ask : least;
+        f.ask = LEATI_MAX(f.ask, least);
         leati_queue_gate_unlock(crew->gate);
         work(crew, slot, &worker->inner, &f);
         leati_queue_gate_lock(crew->gate);

@@ -48,9 +48,7 @@ static leat_status save_slot(leati_cycle *cycle, leati_slot *slot, leati_writer 
         leati_values_put_error(out, &slot->error);
         return LEAT_OK;
     }
-    leat_status status = leati_values_put_block(out, &slot->element, 0, 1, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_values_put_block(out, &slot->element, 0, 1, err));
     if (plain)
         return leati_input_save(&slot->input, out, cost, err);
     if (slot->kind == LEATI_KIND_STAGED)

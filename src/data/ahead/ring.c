@@ -14,6 +14,7 @@
  * and references are dropped, without it. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "data/ahead/ring_parts.h"
 #include "run/trace.h"
 #include <string.h>
@@ -39,7 +40,7 @@ static int64_t rows_in(const leati_ring *ring, int64_t ns) {
         return 1;
     double rows = (double)ns / ring->fetch_ns;
     double most = 4.0 * (double)(ring->last_fetch > 0 ? ring->last_fetch : 1);
-    rows = rows < most ? rows : most;
+    rows = LEATI_MIN(rows, most);
     return rows < 1 ? 1 : rows > MOST_ROWS ? MOST_ROWS : (int64_t)rows;
 }
 
@@ -54,7 +55,7 @@ static int64_t most_elements(const leati_ring *ring) {
     if (ring->options.limit == LEAT_AUTOTUNE && ring->fetch_ns > 0) {
         double quick = QUICK_NS / ring->fetch_ns;
         double light = QUICK_BYTES / (ring->in_bytes + 1);
-        quick = quick < light ? quick : light;
+        quick = LEATI_MIN(quick, light);
         limit = quick > (double)limit ? (int64_t)quick : limit;
     }
     return limit;
@@ -65,10 +66,10 @@ static int64_t most_elements(const leati_ring *ring) {
 static int64_t room_for_elements(const leati_ring *ring, bool waited_long) {
     int64_t limit = most_elements(ring), wish = rows_in(ring, BLOCK_NS);
     int64_t free = limit - ring->undelivered;
-    int64_t half = limit / 2 > 1 ? limit / 2 : 1;
-    if (free < 1 || (free < (wish < half ? wish : half) && !waited_long))
+    int64_t half = LEATI_MAX(limit / 2, 1);
+    if (free < 1 || (free < LEATI_MIN(wish, half) && !waited_long))
         return 0;
-    int64_t want = wish < free ? wish : free;
+    int64_t want = LEATI_MIN(wish, free);
     return fits(ring, (double)want * ring->in_bytes) ? want : 0;
 }
 
@@ -90,7 +91,7 @@ static int64_t room_for_rows(const leati_ring *ring) {
     if (uncut > 0 && (uncut >= target / 2 || ring->uncut_bytes > MOST_UNCUT_BYTES))
         return 0;
     int64_t want = target - uncut, most = rows_in(ring, 4 * BLOCK_NS);
-    want = want < most ? want : most;
+    want = LEATI_MIN(want, most);
     return fits(ring, (double)want * ring->in_bytes) ? want : 0;
 }
 
@@ -334,9 +335,7 @@ static leat_status start(leati_ring *ring, leat_error *err) {
     if (ring->driver != NULL || ring->input_ended)
         return LEAT_OK;
     /* The first mark comes before the driver, so that a state can always be written. */
-    leat_status status = mark_input(ring, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(mark_input(ring, err));
     ring->driver_done = ring->parked = false;
     ring->driver = leati_driver_start(ring->node->dataset->op->name, drive, ring, err);
     if (ring->driver == NULL)
@@ -412,7 +411,7 @@ static leati_ring_piece *await(leati_ring *ring, bool *first, bool *given_up, le
 static leati_tail deliver(leati_ring_piece *piece, int64_t want, bool first, leati_block *out,
                           int64_t *outcomes, leat_error *err) {
     leati_ring_stage *stage = piece->stage;
-    int64_t n = piece->good < want ? piece->good : want;
+    int64_t n = LEATI_MIN(piece->good, want);
     *outcomes = 0;
     if (n > 0 && piece->at == 0 && n == piece->from->n) {
         leati_block_move(piece->from, out);
@@ -528,7 +527,7 @@ static void wake_cancelled(leati_cancel_watch *watch) {
 /* The pieces of a ring with a program exist from the start, so that reading on needs no memory. */
 static leat_status make_pieces(leati_ring *ring, leat_error *err) {
     int64_t most = ring->knob.maximum;
-    ring->max_pieces = BLOCKED * most < MOST_BLOCKED ? BLOCKED * most : MOST_BLOCKED;
+    ring->max_pieces = LEATI_MIN(BLOCKED * most, MOST_BLOCKED);
     ring->max_pieces += most + most / 2 + 2;
     ring->all_pieces = leati_alloc_zero((size_t)ring->max_pieces, sizeof(*ring->all_pieces));
     ring->workers = leati_pool_size(ring->node->iteration->pool);
@@ -543,7 +542,7 @@ static leat_status make_pieces(leati_ring *ring, leat_error *err) {
 }
 
 static int64_t within(int64_t value, int64_t least, int64_t most) {
-    return value < least ? least : value > most ? most : value;
+    return value < least ? least : LEATI_MIN(most, value);
 }
 
 /* Tasks beyond the number of threads only wait in the pool; a few more hide its latency. */

@@ -7,6 +7,7 @@
  * after the other and is a view of them. Where an error shifts the batches, the next request says
  * so, and the few pieces in between are copied. Pieces end where batches do; so this is done for
  * large rows only. Failure: no memory. All but note with the gate locked. */
+#include "base/minmax.h"
 #include "data/ahead/ring_parts.h"
 #include <string.h>
 
@@ -79,7 +80,7 @@ int64_t leati_ring_rows_to_border(const leati_ring *ring, int64_t outcome, int64
     if (lanes->rows == 0)
         return rows;
     int64_t left = lanes->rows - place_of(lanes, outcome);
-    return rows < left ? rows : left;
+    return LEATI_MIN(rows, left);
 }
 
 static void drop_buffers(leati_lanes *lanes) {

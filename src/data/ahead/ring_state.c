@@ -7,6 +7,7 @@
  * outcome that is wanted. Elsewhere the driver pauses between two pulls, and the state is the rows
  * read ahead and then the input as it stands. */
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "data/ahead/ring_parts.h"
 #include "data/values/values.h"
 #include <string.h>
@@ -89,10 +90,10 @@ static void put_ranges(leati_ring *ring, leati_writer *out) {
     int64_t from = first_uncut(ring);
     for (size_t i = ring->wanted_at; i < ring->num_wanted; i++) {
         const leati_ring_range *range = &ring->wanted[i];
-        add_range(&list, range->begin > from ? range->begin : from, range->end);
+        add_range(&list, LEATI_MAX(range->begin, from), range->end);
     }
     close_range(&list);
-    leati_put_int(out, from > ring->frontier ? from : ring->frontier);
+    leati_put_int(out, LEATI_MAX(from, ring->frontier));
     leati_put_uint(out, list.count);
     leati_put_raw(out, list.bytes.data, list.bytes.size);
     out->failed = out->failed || list.bytes.failed;
@@ -192,9 +193,7 @@ static leati_tail read_again(leati_input *input, int64_t n, int64_t *passed, lea
 /* Brings the input from a mark's state to outcome `first`. */
 static leat_status replay(leati_ring *ring, leati_reader *state, int64_t index, int64_t first,
                           bool errors, leat_error *err) {
-    leat_status status = leati_input_restore(&ring->input, state, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_input_restore(&ring->input, state, err));
     int64_t passed = 0;
     leat_error local = {0};
     leati_tail tail = errors ? read_again(&ring->input, first - index, &passed, &local)

@@ -6,6 +6,7 @@
  * failing row ends there; when the consumer has taken the error, the rest is submitted again.
  * Everything but the computing itself happens under the gate. */
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "data/ahead/ring_parts.h"
 #include "data/run/apply.h"
 #include "run/trace.h"
@@ -112,7 +113,7 @@ static int64_t task_rows(const leati_ring *ring) {
         return 1;
     double rows = TASK_NS / ring->row_ns;
     double most = 8.0 * (double)(ring->last_rows > 0 ? ring->last_rows : 1);
-    rows = rows < most ? rows : most;
+    rows = LEATI_MIN(rows, most);
     return rows < 1 ? 1 : rows > MOST_TASK_ROWS ? MOST_TASK_ROWS : (int64_t)rows;
 }
 
@@ -145,7 +146,7 @@ static int64_t pass_unwanted(leati_ring *ring, leati_ring_stage *stage) {
             return to_frontier || next->end - at > left ? left : next->end - at;
         }
         int64_t pass = (more ? next->begin : ring->frontier) - at;
-        pass = pass < left ? pass : left;
+        pass = LEATI_MIN(pass, left);
         stage->cut += pass;
         ring->undelivered -= pass;
         ring->uncut_bytes -= pass * stage->per_row;
@@ -219,7 +220,7 @@ void leati_ring_cut(leati_ring *ring) {
         }
         if (ring->options.program != NULL) {
             int64_t wish = task_rows(ring);
-            rows = wish < most ? wish : most;
+            rows = LEATI_MIN(wish, most);
             rows = leati_ring_rows_to_border(ring, stage->index + stage->cut, rows);
             piece = ring->free_pieces;
             if (piece == NULL || !has_room(ring, rows))

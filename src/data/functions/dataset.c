@@ -11,6 +11,7 @@
  *
  * Failures: unknown operator or argument, arguments that the operator refuses; all are reported
  * while the function is built, or, for bound values, as the failure of that element. No locks. */
+#include "base/minmax.h"
 #include "core/spec.h"
 #include "data/functions/captures.h"
 #include "graph/kernel_host.h"
@@ -199,7 +200,7 @@ static leat_status stand_in(const leati_infer_call *call, int index, leat_tensor
                             leat_error *err) {
     const leati_type *type = &call->inputs[index];
     leat_shape shape = type->shape;
-    shape.rank = shape.rank < 0 ? 0 : shape.rank;
+    shape.rank = LEATI_MAX(0, shape.rank);
     for (int32_t d = 0; d < shape.rank; d++)
         shape.dims[d] = shape.dims[d] < 0 ? 1 : shape.dims[d];
     leat_status status = leat_tensor_new(type->dtype, shape, out, err);

@@ -5,6 +5,7 @@
  * parser. */
 #include "data/functions/template.h"
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "graph/json.h"
 #include <pthread.h>
 #include <string.h>
@@ -47,7 +48,7 @@ void leati_dataset_templates_trim(void) {
  * right type. */
 static json_t *placeholder(const leati_row *row) {
     switch (row->type) {
-    case LEATI_ROW_INT: return json_integer(row->minimum > 0 ? row->minimum : 0);
+    case LEATI_ROW_INT: return json_integer(LEATI_MAX(row->minimum, 0));
     case LEATI_ROW_FLOAT: return json_real(0);
     case LEATI_ROW_BOOL: return json_false();
     case LEATI_ROW_STRING: return json_string("");
@@ -60,7 +61,7 @@ static json_t *placeholder(const leati_row *row) {
 /* The row of a name that need not be terminated, or NULL. */
 static const leati_row *find_row(const leati_dataset_op *op, const leat_string *text) {
     char name[64] = "";
-    memcpy(name, text->data, text->size < sizeof(name) - 1 ? text->size : sizeof(name) - 1);
+    memcpy(name, text->data, LEATI_MIN(text->size, sizeof(name) - 1));
     return leati_rows_find(op->rows, name);
 }
 
@@ -89,8 +90,7 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
 static leat_status fail_name(const leati_dataset_op *op, const leat_string *name, const char *what,
                              leat_error *err) {
     return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has no %s \"%.*s\"; `leat ops %s` lists them",
-                      op->name, what, (int)(name->size < 64 ? name->size : 64), name->data,
-                      op->name);
+                      op->name, what, (int)LEATI_MIN(name->size, 64), name->data, op->name);
 }
 
 /* Puts something into the JSON for each argument that comes from elsewhere. */

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "data/values/values.h"
 #include "file/atomic.h"
@@ -350,9 +351,7 @@ leat_status leati_cache_reader_seek(leati_cache_reader *reader, int64_t row, lea
     }
     while (reader->first < row) {
         struct record record = {0};
-        leat_status status = read_header(reader, &record, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(read_header(reader, &record, err));
         if (row - reader->first < record.rows)
             break;
         reader->first += record.rows;
@@ -374,7 +373,7 @@ leat_status leati_cache_reader_read(leati_cache_reader *reader, const leat_spec 
             return status;
     }
     int64_t at = reader->next - reader->first, left = reader->block.n - at;
-    leat_status status = leati_block_slice(&reader->block, at, left < want ? left : want, out, err);
+    leat_status status = leati_block_slice(&reader->block, at, LEATI_MIN(left, want), out, err);
     if (status == LEAT_OK)
         reader->next += out->n;
     return status;

@@ -6,6 +6,7 @@
 #include "data/kept/cache_rows.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "data/values/values.h"
 #include <pthread.h>
 
@@ -89,7 +90,7 @@ leat_status leati_cache_rows_view(const leati_cache_rows *rows, leati_cache_curs
     }
     const leati_block *chunk = &rows->chunks[cursor->chunk];
     int64_t left = chunk->n - (at - cursor->first);
-    return leati_block_slice(chunk, at - cursor->first, left < want ? left : want, out, err);
+    return leati_block_slice(chunk, at - cursor->first, LEATI_MIN(left, want), out, err);
 }
 
 leat_status leati_cache_rows_save(const leati_cache_rows *rows, leati_writer *out,

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "data/kept/saved_rows.h"
@@ -58,7 +59,7 @@ leati_saved_info leati_saved_info_new(void) {
 /* The text of a field; one that is too long for a name of ours is cut, and then names nothing. */
 static void copy_text(const leati_wire_field *field, char *out) {
     size_t size = (size_t)(field->bytes.end - field->bytes.at);
-    size = size < LEATI_RUN_TEXT - 1 ? size : LEATI_RUN_TEXT - 1;
+    size = LEATI_MIN(size, LEATI_RUN_TEXT - 1);
     memcpy(out, field->bytes.at, size);
     out[size] = '\0';
 }

@@ -6,6 +6,7 @@
  * call, as in TensorFlow. An element whose last records are missing is left out, as there. Saved as
  * the number of the file and a byte; restoring a compressed file reads it up to there. No locks. */
 #include "data/kept/saved_reader.h"
+#include "base/minmax.h"
 #include "core/spec.h"
 #include "data/kept/saved_rows.h"
 #include "data/run/apply.h"
@@ -116,7 +117,7 @@ static leat_status open_file(leati_node_state *node, struct shard_state *s, int6
 static leati_tail read_records(leati_node_state *node, struct shard_state *s, int64_t want,
                                size_t bytes, leat_error *err) {
     int64_t most = want < INT64_MAX / 2 / s->step ? want * s->step : s->step;
-    most = most < 4096 * (int64_t)s->step ? most : 4096 * (int64_t)s->step;
+    most = LEATI_MIN(most, 4096 * (int64_t)s->step);
     forget_records(s);
     if (!leati_grow((void **)&s->records, &s->capacity, (size_t)most, sizeof(*s->records))) {
         leati_no_memory(err);
@@ -172,7 +173,7 @@ static leati_tail shard_pull(leati_node_state *node, void *state, int64_t want, 
         }
     }
     int64_t n = (s->have - s->next) / s->step, at = s->position;
-    n = n < want ? n : want;
+    n = LEATI_MIN(n, want);
     leat_status status =
         leati_saved_get(args_of(node)->element_spec, s->records + s->next, n, s->holder, out, err);
     if (status == LEAT_RESOURCE_EXHAUSTED) {
@@ -352,7 +353,7 @@ leat_status leati_saved_shards(leati_node_state *node, const leati_program *prog
 
 int64_t leati_saved_cycle(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors;
+    return LEATI_MAX(1, processors);
 }
 
 static int same(void *context, leat_graph *graph, leat_value *outputs) {

@@ -9,6 +9,7 @@
  *
  * Not thread-safe: one operator's state owns a ring. */
 #include "data/kept/shuffle_ring.h"
+#include "base/minmax.h"
 
 /* The most draws, or elements of the input, whose slots are worked out before their rows are moved:
  * few enough for these to wait in the processor's first cache. */
@@ -64,10 +65,8 @@ leat_status leati_shuffle_open_epoch(leati_node_state *node, leati_shuffle_ring 
                                      leat_error *err) {
     if (ring->epoch_open)
         return LEAT_OK;
-    leat_status status = ring->input_open ? leati_input_reset(&ring->input, err)
-                                          : leati_input_open(&ring->input, node, 0, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(ring->input_open ? leati_input_reset(&ring->input, err)
+                               : leati_input_open(&ring->input, node, 0, err));
     ring->input_open = ring->epoch_open = true;
     return note_start(node, ring, err);
 }
@@ -90,9 +89,7 @@ static bool epochs_remain(const leati_shuffle_ring *ring) {
 /* Resets the input and appends a slice for its new epoch; slices without elements make way. */
 static leat_status next_epoch(const leati_node_state *node, leati_shuffle_ring *ring,
                               leat_error *err) {
-    leat_status status = leati_input_reset(&ring->input, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_input_reset(&ring->input, err));
     int64_t end = leati_shuffle_back(ring)->end;
     bool empty = leati_shuffle_held(ring) == 0;
     while (empty && ring->num_slices > 1)
@@ -147,10 +144,10 @@ static leat_status store(leati_shuffle_ring *ring, int64_t available, int64_t mo
                 return status;
         }
     }
-    int64_t n = available < most ? available : most;
+    int64_t n = LEATI_MIN(available, most);
     for (int64_t done = 0; done < n;) {
         uint32_t slots[RUN];
-        int64_t run = n - done < RUN ? n - done : RUN;
+        int64_t run = LEATI_MIN(n - done, RUN);
         for (int64_t i = 0; i < run; i++) {
             leat_status status =
                 leati_shuffle_slot(ring, (back->end + i) % ring->size, &slots[i], err);
@@ -195,7 +192,7 @@ static leati_tail fill(leati_node_state *node, leati_shuffle_ring *ring, int64_t
         int64_t lack = one ? 1 : ring->size - held;
         int64_t want = one ? 1 : lack > INT64_MAX - more ? lack : lack + more;
         leati_tail tail =
-            leati_input_peek(&ring->input, want < 65536 ? want : 65536, NULL, &available, err);
+            leati_input_peek(&ring->input, LEATI_MIN(want, 65536), NULL, &available, err);
         if (available > 0) {
             if (store(ring, available, lack, err) != LEAT_OK)
                 return LEATI_ERROR;
@@ -236,7 +233,7 @@ static int64_t run_of_draws(const leati_shuffle_ring *ring, int64_t want, int64_
     const leati_shuffle_slice *back = &ring->slices[ring->num_slices - 1];
     const leati_input *input = &ring->input;
     int64_t front = ring->slices[0].end - ring->start; /* of one slice: with what comes, more */
-    int64_t n = want < RUN ? want : RUN;
+    int64_t n = LEATI_MIN(want, RUN);
     *puts = 0;
     if (ring->num_slices == LEATI_SHUFFLE_SLICES || (back->finished && !epochs_remain(ring)))
         return n < front ? n : front;

@@ -8,6 +8,7 @@
  * inputs, and where data are asked for, the elements themselves are saved.
  *
  * A state that does not fit the input or itself gives DATA_LOSS; the iterator is then of no use. */
+#include "base/minmax.h"
 #include "data/kept/shuffle_ring.h"
 #include "data/values/values.h"
 #include <stdlib.h>
@@ -34,9 +35,7 @@ static leat_status save_elements(const leati_shuffle_ring *ring, int slice, leat
                                   ? leat_tensor_view(column->dtype, column->shape,
                                                      column->data + slot * column->row_bytes)
                                   : column->tensors[slot];
-            leat_status status = leati_values_put_tensor(out, &row, err);
-            if (status != LEAT_OK)
-                return status;
+            LEATI_TRY(leati_values_put_tensor(out, &row, err));
         }
     }
     return LEAT_OK;
@@ -155,10 +154,8 @@ static void replay(leati_shuffle_ring *ring, int64_t *numbers) {
 /* Which elements of the front slice are in the ring. Owned, in the order of their outcomes. */
 static leat_status live_in_front(leati_shuffle_ring *ring, live_element **live, leat_error *err) {
     int64_t elements = 0;
-    leat_status status = count_elements(ring, 0, ring->emitted, &elements, err);
-    if (status != LEAT_OK)
-        return status;
-    int64_t places = elements < ring->size ? elements : ring->size;
+    LEATI_TRY(count_elements(ring, 0, ring->emitted, &elements, err));
+    int64_t places = LEATI_MIN(elements, ring->size);
     int64_t *numbers = leati_alloc((size_t)places, sizeof(*numbers));
     *live = leati_alloc((size_t)places, sizeof(**live));
     if (numbers == NULL || *live == NULL) {
@@ -181,9 +178,7 @@ static leat_status live_behind(leati_shuffle_ring *ring, int slice, live_element
                                leat_error *err) {
     leati_shuffle_slice *s = &ring->slices[slice];
     int64_t start = slice_start(ring, slice), elements = 0, outcome = 0;
-    leat_status status = count_elements(ring, slice, 0, &elements, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(count_elements(ring, slice, 0, &elements, err));
     *live = leati_alloc((size_t)elements, sizeof(**live));
     if (*live == NULL)
         return leati_no_memory(err);
@@ -257,7 +252,7 @@ static leat_status refill(leati_shuffle_ring *ring, int slice, const live_elemen
                           leat_error *err) {
     leati_shuffle_slice *s = &ring->slices[slice];
     int64_t count = s->end - slice_start(ring, slice), position = 0;
-    int64_t used = s->end < ring->size ? s->end : ring->size;
+    int64_t used = LEATI_MIN(s->end, ring->size);
     leat_status status = LEAT_OK;
     for (int64_t at = (int64_t)ring->reservoir.size; at < used && status == LEAT_OK; at++) {
         uint32_t slot = 0;
@@ -277,7 +272,7 @@ static leat_status refill(leati_shuffle_ring *ring, int slice, const live_elemen
                 err, LEAT_DATA_LOSS, "shuffle: element %lld of the input did not come again: %s",
                 (long long)live[i].outcome, tail == LEATI_ERROR ? local.text : "the input ended");
         }
-        int64_t n = available < run ? available : run;
+        int64_t n = LEATI_MIN(available, run);
         for (int64_t k = 0; k < n; k++) {
             leati_reservoir_put(&ring->reservoir, &ring->slots[live[i + k].at], 1,
                                 &ring->input.block, leati_input_begin(&ring->input) + k);
@@ -428,9 +423,7 @@ static leat_status read_header(leati_shuffle_ring *ring, leati_reader *in, saved
 static leat_status restore_input(leati_node_state *node, leati_shuffle_ring *ring, leati_reader *in,
                                  leat_error *err) {
     if (!ring->input_open) {
-        leat_status status = leati_input_open(&ring->input, node, 0, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leati_input_open(&ring->input, node, 0, err));
         ring->input_open = true;
     }
     return leati_input_restore(&ring->input, in, err);

@@ -6,6 +6,7 @@
  * further call; an infinite claim only forbids the end. What fails in place of the end says so
  * (at_end), and readers with more to do take it for the end. Errors of the input pass through and
  * do not count. No locks. */
+#include "base/minmax.h"
 #include "data/access/access.h"
 #include "data/run/input.h"
 #include <leat/data_ops.h>
@@ -49,11 +50,8 @@ static leati_tail assert_pull(leati_node_state *node, void *state, int64_t want,
     bool endless = args->expected_cardinality == LEAT_INFINITE_CARDINALITY;
     bool enough = !endless && s->count >= args->expected_cardinality;
     int64_t left = endless ? INT64_MAX : enough ? 0 : args->expected_cardinality - s->count;
-    leati_tail tail = leati_input_take(&s->input,
-                                       enough || left < 1 ? 1
-                                       : want < left      ? want
-                                                          : left,
-                                       out, err);
+    leati_tail tail =
+        leati_input_take(&s->input, enough || left < 1 ? 1 : LEATI_MIN(want, left), out, err);
     s->count += out->n;
     if (enough && out->n > 0) {
         leati_block_clear(out);

@@ -8,6 +8,7 @@
  * is complete, and then stacked. An input's error is delivered at once and the rows gathered so far
  * are lost, as in TensorFlow; rows of unequal shapes cost the whole batch. Nothing is kept between
  * pulls but the pools. */
+#include "base/minmax.h"
 #include "data/access/access.h"
 #include "data/plan/argument_rows.h"
 #include "data/run/input.h"
@@ -128,9 +129,7 @@ static leat_status open_slots(const leat_dataset *dataset, struct slots *s, leat
     s->destinations = leati_alloc_zero((size_t)s->num_columns, sizeof(*s->destinations));
     if (s->columns == NULL || s->destinations == NULL)
         return leati_no_memory(err);
-    leat_status status = leati_stacks_init(&s->stacks, spec, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_stacks_init(&s->stacks, spec, err));
     mark_composites(s);
     bool offered = true;
     for (int c = 0; c < s->num_columns; c++) {
@@ -177,10 +176,8 @@ static bool consecutive(const leati_column *column) {
 
 static leat_status view_batches(struct batch_state *s, int64_t batch_size, int64_t batches,
                                 leati_block *out, leat_error *err) {
-    leat_status status = leati_block_slice(&s->input.block, leati_input_begin(&s->input),
-                                           batches * batch_size, out, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_block_slice(&s->input.block, leati_input_begin(&s->input), batches * batch_size,
+                                out, err));
     for (int c = 0; c < out->num_columns; c++) {
         leati_column *column = &out->columns[c];
         memmove(column->dims + 1, column->dims, (size_t)column->rank * sizeof(column->dims[0]));
@@ -367,9 +364,7 @@ static leat_status gather(struct slots *s, const leati_block *block, int64_t beg
 static leat_status finish_slot(struct slot *slot, int64_t filled, leati_column *column,
                                leat_error *err) {
     leat_shape shape;
-    leat_status status = leati_shape_prepend(&slot->shape, filled, &shape, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_shape_prepend(&slot->shape, filled, &shape, err));
     leat_buffer **owner = slot->view != NULL ? &slot->view : &slot->buffer;
     void *data = slot->view != NULL ? (char *)(uintptr_t)slot->first : leat_buffer_data(*owner);
     leati_column_strided(column, slot->dtype, &shape, data,
@@ -433,7 +428,7 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
         }
         if (available == 0)
             break;
-        int64_t n = available < args->batch_size - filled ? available : args->batch_size - filled;
+        int64_t n = LEATI_MIN(available, args->batch_size - filled);
         if (filled == 0)
             leati_origins_share(&s->input.block, leati_input_begin(&s->input), &origin);
         if (failure.code == LEAT_OK) {
@@ -469,7 +464,7 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
     int64_t most = 1;
     if (batch_bytes > 0 && out->byte_target > batch_bytes)
         most = (int64_t)(out->byte_target / batch_bytes);
-    int64_t batches = want < most ? want : most;
+    int64_t batches = LEATI_MIN(want, most);
     leati_block_clear(out);
     int64_t available = 0;
     const leati_destination *destinations = batches == 1 ? offer(&s->slots, 0, err) : NULL;
@@ -485,7 +480,7 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
         drop_slots(&s->slots);
         return tail;
     }
-    batches = available / args->batch_size < batches ? available / args->batch_size : batches;
+    batches = LEATI_MIN(available / args->batch_size, batches);
     leat_status status = view_batches(s, args->batch_size, batches, out, err);
     drop_slots(&s->slots);
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
@@ -521,11 +516,11 @@ static leat_status batch_access_open(leati_access *access, leat_error *err) {
 /* Rows first .. first + rows - 1 of the input into the slots. */
 static leat_status gather_at(leati_access *access, int64_t first, int64_t rows, leat_error *err) {
     struct batch_access *a = access->state;
-    int64_t most = rows < MOST_ASKED ? rows : MOST_ASKED, filled = 0;
+    int64_t most = LEATI_MIN(rows, MOST_ASKED), filled = 0;
     int64_t *below = leati_access_indices(access, most, err);
     leat_status status = below == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     while (status == LEAT_OK && filled < rows) {
-        int64_t n = rows - filled < most ? rows - filled : most;
+        int64_t n = LEATI_MIN(rows - filled, most);
         for (int64_t i = 0; i < n; i++)
             below[i] = first + filled + i;
         a->block.destinations = offer(&a->slots, filled, err);
@@ -556,7 +551,7 @@ static leat_status batch_at(leati_access *access, const int64_t *indices, int64_
     if (indices[0] < 0 || indices[0] >= dataset->cardinality)
         return leati_access_outside(indices[0], dataset->cardinality, err);
     int64_t first = indices[0] * args->batch_size, left = dataset->inputs[0]->cardinality - first;
-    int64_t rows = left < args->batch_size ? left : args->batch_size;
+    int64_t rows = LEATI_MIN(left, args->batch_size);
     leat_status status = gather_at(access, first, rows, err);
     if (status == LEAT_OK)
         status = finish(&a->slots, rows, out, err);

@@ -86,10 +86,8 @@ static bool fits(int64_t boundary, leat_dtype dtype) {
 
 static leat_status check_length(const struct bucket_args *args, const leat_spec *element,
                                 leat_error *err) {
-    leat_status status = leati_apply_check_function(
-        "bucket_by_sequence_length", "element_length_func", length_of(args), element, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_apply_check_function("bucket_by_sequence_length", "element_length_func",
+                                         length_of(args), element, err));
     const leat_spec *output = leat_function_output(length_of(args));
     leat_dtype dtype = leat_spec_dtype(output);
     if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_shape(output).rank > 1 ||

@@ -15,6 +15,7 @@
  * element: restoring in a process that has not the cached elements computes them again. Over other
  * inputs a memory cache is saved with its elements, and a half-written file cache not at all.
  * Locks: those of data/kept/cache_rows.c. */
+#include "base/minmax.h"
 #include "data/access/access.h"
 #include "data/kept/cache_file.h"
 #include "data/kept/cache_fill.h"
@@ -260,7 +261,7 @@ static leati_tail cache_write(leati_node_state *node, struct cache_state *s, int
         s->outcomes += tail == LEATI_ERROR;
         return tail == LEATI_END && publish(node, s, err) != LEAT_OK ? LEATI_ERROR : tail;
     }
-    int64_t n = available < want ? available : want;
+    int64_t n = LEATI_MIN(available, want);
     leat_status status =
         leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, out, err);
     if (status == LEAT_OK)

@@ -3,6 +3,7 @@
  * Integers wrap around in their dtype, so a position is arithmetic; floating-point numbers are
  * added up one by one and rounded each time, as TensorFlow's scan does, so their state holds the
  * sum. Failures: start or step outside of the dtype (INVALID_ARGUMENT at the call). No locks. */
+#include "base/minmax.h"
 #include "core/half.h"
 #include "core/pools.h"
 #include "data/run/input.h"
@@ -165,7 +166,7 @@ static leati_tail counter_pull(leati_node_state *node, void *state, int64_t want
     size_t size = leat_dtype_size(args->dtype);
     size_t target = out->byte_target > size ? out->byte_target : LEATI_BYTE_TARGET;
     int64_t most = (int64_t)(target / size);
-    int64_t n = want < most ? want : most;
+    int64_t n = LEATI_MIN(want, most);
     leat_buffer *buffer = leati_pools_take(&s->pools, (size_t)n * size, err);
     if (buffer == NULL || leati_block_prepare(out, 1, err) != LEAT_OK) {
         leat_buffer_unref(buffer);

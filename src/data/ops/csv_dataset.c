@@ -8,6 +8,7 @@
  * record follows; a quote that is not closed takes the rest of its file with it, as in TensorFlow.
  * A compressed file that is cut short is one DATA_LOSS, and the next file follows; any other error
  * of the file itself comes again at every call. No locks. */
+#include "base/minmax.h"
 #include "core/number.h"
 #include "data/plan/argument_rows.h"
 #include "data/run/origins.h"
@@ -305,7 +306,7 @@ static leat_status put_field(const struct csv_args *args, const struct csv_sink 
     } else if (!leati_number_parse(text, fallback->dtype, to)) {
         return leati_refuse(err, VALUE, "Field %lld in record is not a valid %s: %.*s",
                             (long long)column, leat_dtype_name(fallback->dtype),
-                            (int)(text.size < 60 ? text.size : 60), text.data);
+                            (int)LEATI_MIN(text.size, 60), text.data);
     }
     return LEAT_OK;
 }
@@ -508,7 +509,7 @@ static leati_tail csv_pull(leati_node_state *node, void *state, int64_t want, le
     leati_tail tail = LEATI_MORE;
     int64_t n = 0;
     leati_block_clear(out);
-    want = want < MOST_ROWS ? want : MOST_ROWS;
+    want = LEATI_MIN(want, MOST_ROWS);
     struct csv_sink sink = {.buffers =
                                 leati_alloc_zero((size_t)s->num_columns, sizeof(*sink.buffers))};
     if (sink.buffers == NULL) {

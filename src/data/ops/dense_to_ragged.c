@@ -8,6 +8,7 @@
  * Failures: with row splits of int32 every element that would get some is INVALID_ARGUMENT, because
  * TensorFlow encodes these as int64 and then refuses its own batch. A leaf of ragged rank 0 or less
  * whose shape is known, which TensorFlow takes for a tensor, is refused at the start. No locks. */
+#include "base/minmax.h"
 #include "core/composite.h"
 #include "data/plan/argument_rows.h"
 #include "data/run/input.h"
@@ -85,7 +86,7 @@ static leat_status dense_to_ragged_open(leati_node_state *node, void *state, lea
                              "a known shape; batch it, or make a tensor of it first (map)",
                              leaves[l].first);
         }
-        s->levels[leaves[l].first] = rank > 0 ? rank : 0;
+        s->levels[leaves[l].first] = LEATI_MAX(rank, 0);
         s->refused = s->refused || (rank > 0 && args->row_splits_dtype == LEAT_INT32);
     }
     leati_free(leaves);
@@ -191,7 +192,7 @@ static leati_tail dense_to_ragged_pull(leati_node_state *node, void *state, int6
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         return tail;
     }
-    int64_t n = encodable(s, available < want ? available : want);
+    int64_t n = encodable(s, LEATI_MIN(available, want));
     if (n == 0) {
         leati_input_consume(&s->input, 1);
         leati_fail(err, LEAT_INVALID_ARGUMENT,

@@ -3,6 +3,7 @@
  * The numbers start at `start` and count outcomes: an element that failed has used its number, as
  * in TensorFlow, where they come from a zipped range. Adds a column to views of its input's blocks.
  */
+#include "base/minmax.h"
 #include "core/pools.h"
 #include "data/access/access.h"
 #include "data/run/input.h"
@@ -82,14 +83,14 @@ static leati_tail enumerate_pull(leati_node_state *node, void *state, int64_t wa
     int64_t left = numbers_left(node, s);
     if (left == 0)
         return LEATI_END;
-    want = left < want ? left : want;
+    want = LEATI_MIN(left, want);
     leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);
     if (available == 0) {
         s->position += tail == LEATI_ERROR;
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         return tail;
     }
-    int64_t n = available < want ? available : want;
+    int64_t n = LEATI_MIN(available, want);
     leat_status status =
         leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, &s->block, err);
     if (status == LEAT_OK)

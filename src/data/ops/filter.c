@@ -5,6 +5,7 @@
  * kept so far; elsewhere one element for each that is lacking, and one at a time where the
  * predicate or the input has effects. An error of the input or of the predicate is delivered at its
  * place; what the predicate kept before it comes first. */
+#include "base/minmax.h"
 #include "core/pools.h"
 #include "data/run/apply.h"
 #include "data/run/input.h"
@@ -121,7 +122,7 @@ static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want,
             leati_input_consume(&s->input, tail == LEATI_ERROR);
             return tail;
         }
-        int64_t n = available < ask ? available : ask;
+        int64_t n = LEATI_MIN(available, ask);
         leat_error error = {0};
         leat_status status =
             leati_run_rows(node, s->program, s->scratch, &s->input.block,

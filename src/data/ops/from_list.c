@@ -3,6 +3,7 @@
  *
  * The list is one structure, a tuple of the elements; blocks refer to their tensors. Elements
  * without a common spec and an empty list are refused when the operator is built. */
+#include "base/minmax.h"
 #include "core/composite.h"
 #include "data/access/access.h"
 #include "data/run/input.h"
@@ -96,7 +97,7 @@ static leat_status list_rows(const leat_dataset *dataset, const int64_t *indices
 static leati_tail from_list_pull(leati_node_state *node, void *state, int64_t want,
                                  leati_block *out, leat_error *err) {
     struct from_list_state *s = state;
-    int64_t left = from_list_cardinality(node->dataset) - s->next, n = left < want ? left : want;
+    int64_t left = from_list_cardinality(node->dataset) - s->next, n = LEATI_MIN(left, want);
     if (list_rows(node->dataset, NULL, s->next, n, out, err) != LEAT_OK)
         return LEATI_ERROR;
     s->next += n;

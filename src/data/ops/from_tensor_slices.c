@@ -4,6 +4,7 @@
  * A source without children whose blocks are views of the tensors: nothing of a dense leaf is
  * copied, ragged and sparse ones are cut, and position and advance are arithmetic. All leaves have
  * the same first dimension, which is the cardinality. Failures come at construction alone. */
+#include "base/minmax.h"
 #include "core/pools.h"
 #include "data/access/access.h"
 #include "data/run/row_values.h"
@@ -168,7 +169,7 @@ static leati_tail slices_pull(leati_node_state *node, void *state, int64_t want,
                               leat_error *err) {
     (void)node;
     struct slices_state *s = state;
-    int64_t left = s->rows - s->next, n = left < want ? left : want;
+    int64_t left = s->rows - s->next, n = LEATI_MIN(left, want);
     leati_block_clear(out);
     if (n == 0)
         return LEATI_END;

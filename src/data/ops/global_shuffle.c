@@ -7,6 +7,7 @@
  * the node's seed generator, which two requests draw when an epoch begins. An element that fails
  * costs its own place. No locks. */
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "base/permutation.h"
 #include "data/access/access.h"
 #include "data/plan/argument_rows.h"
@@ -106,8 +107,8 @@ static leati_tail global_pull(leati_node_state *node, void *state, int64_t want,
                               leat_error *err) {
     (void)node;
     struct global_state *s = state;
-    int64_t left = s->count - s->position, n = want < left ? want : left;
-    n = n < MOST_ASKED ? n : MOST_ASKED;
+    int64_t left = s->count - s->position, n = LEATI_MIN(want, left);
+    n = LEATI_MIN(n, MOST_ASKED);
     if (n == 0) {
         leati_block_clear(out);
         return LEATI_END;

@@ -9,6 +9,7 @@
  * (they cost the element; a key whose init_func failed is tried with its next element), of
  * reduce_func (the state stays as it was), of finalize_func (it costs the key). One that would mean
  * the end is INTERNAL. */
+#include "base/minmax.h"
 #include "data/run/fold.h"
 #include "data/run/keys.h"
 #include "data/values/key_table.h"
@@ -275,7 +276,7 @@ static leati_tail finalize(leati_node_state *node, struct reducer_state *s, int6
                            leati_block *out, leat_error *err) {
     int64_t left = (int64_t)s->table.count - s->done;
     int64_t n = s->keys.one_by_one ? 1 : want;
-    n = n < left ? n : left;
+    n = LEATI_MIN(n, left);
     if (n == 0)
         return LEATI_END;
     leat_status status = take_states(s, s->order, s->done, n, &s->state, err);

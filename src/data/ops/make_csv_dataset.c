@@ -6,6 +6,7 @@
  * inferred from the first rows (data/source/csv_probe.h), and such columns are optional. Files are
  * looked into and the plan is made at construction (data/plan/recipe.h); there is nothing to run
  * here. */
+#include "base/minmax.h"
 #include "core/tensor.h"
 #include "data/plan/argument_rows.h"
 #include "data/plan/recipe.h"
@@ -161,7 +162,7 @@ static leat_status infer_names(const struct make_csv_args *args, const leat_tens
             status = leati_csv_probe_row(&probe, &end, err);
         if (status == LEAT_OK && end) {
             status = leati_refuse(err, VALUE, "make_csv_dataset: %.*s is empty; expected a header",
-                                  (int)(names[f].size < 300 ? names[f].size : 300), names[f].data);
+                                  (int)LEATI_MIN(names[f].size, 300), names[f].data);
         }
         leat_string *fields = NULL;
         if (status == LEAT_OK && (fields = leati_alloc(probe.count, sizeof(*fields))) == NULL)

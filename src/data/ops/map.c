@@ -9,6 +9,7 @@
  * A row that fails costs its own place: the rows before it are delivered, then the error, and the
  * next pull goes on behind it. Calls are numbered by outcomes of the input, over all epochs; the
  * number is part of the key of random operations. */
+#include "base/minmax.h"
 #include "data/access/access.h"
 #include "data/ahead/ring.h"
 #include "data/run/apply.h"
@@ -173,7 +174,7 @@ static leati_tail map_pull(leati_node_state *node, void *state, int64_t want, le
         s->ordinal += tail == LEATI_ERROR;
         return tail;
     }
-    rows = available < rows ? available : rows;
+    rows = LEATI_MIN(available, rows);
     leat_status status = leati_apply(node, s->program, s->scratch, &s->input.block,
                                      leati_input_begin(&s->input), rows, s->ordinal, out, err);
     int64_t outcomes = out->n + (status != LEAT_OK);

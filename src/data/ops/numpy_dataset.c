@@ -10,6 +10,7 @@
  * array of what leat has no dtype for one UNIMPLEMENTED; a damaged header is one DATA_LOSS with its
  * byte; a file that is cut gives its whole rows, then DATA_LOSS, and so does one that goes on
  * behind the last row. A file that cannot be opened is its error at every call. No locks. */
+#include "base/minmax.h"
 #include "core/spec.h"
 #include "data/source/files.h"
 #include "file/chunks.h"
@@ -308,7 +309,7 @@ static leati_file_outcome read_numpy(void *reader, const leati_file_request *req
     struct numpy_reader *r = reader;
     leati_chunks *chunks = &r->chunks;
     size_t row_bytes = r->state->row_bytes;
-    int64_t left = r->rows - r->row, rows = request->want < left ? request->want : left;
+    int64_t left = r->rows - r->row, rows = LEATI_MIN(request->want, left);
     if (leati_chunks_need(chunks, left == 0 || row_bytes == 0 ? 1 : row_bytes, err) != LEAT_OK)
         return LEATI_FILE_ERROR;
     size_t window = chunks->end - chunks->begin;
@@ -367,7 +368,7 @@ static leati_tail numpy_pull(leati_node_state *node, void *state, int64_t want, 
     int64_t n = 0;
     if (leati_block_prepare(out, 1, err) != LEAT_OK)
         return LEATI_ERROR;
-    leati_file_request request = {.want = want < MOST_ROWS ? want : MOST_ROWS,
+    leati_file_request request = {.want = LEATI_MIN(want, MOST_ROWS),
                                   .bytes =
                                       out->byte_target > 0 ? out->byte_target : LEATI_BYTE_TARGET,
                                   .sink = &sink};

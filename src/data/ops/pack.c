@@ -13,6 +13,7 @@
  * that was being filled waits for the next pull. Only then do tokens stay here, and what is saved
  * of them is where the input stood when their window began (the anchor), or the tokens themselves
  * where the input cannot be read again. No locks. */
+#include "base/minmax.h"
 #include "core/pools.h"
 #include "data/run/rows.h"
 #include "data/values/values.h"
@@ -303,9 +304,7 @@ static leat_status pad_window(struct pack_state *s, int64_t length, leat_error *
 /* `out` becomes the `n` windows from `first` on. */
 static leat_status hand_on(struct pack_state *s, int64_t length, int64_t first, int64_t n,
                            leati_block *out, leat_error *err) {
-    leat_status status = leati_block_prepare(out, s->count, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_block_prepare(out, s->count, err));
     leat_shape shape = LEAT_SHAPE(length);
     for (int c = 0; c < s->count; c++) {
         struct output *output = &s->outputs[c];
@@ -455,7 +454,7 @@ static leati_tail take_sequence(const struct pack_args *args, struct pack_state 
         s->closed = true;
         return LEATI_MORE;
     }
-    int64_t run = left < room ? left : room;
+    int64_t run = LEATI_MIN(left, room);
     if (run > 0 && s->fill == 0) {
         s->anchor.current = true;
         s->anchor.index = row;
@@ -464,8 +463,8 @@ static leati_tail take_sequence(const struct pack_args *args, struct pack_state 
     }
     if (run > 0 && copy_run(s, args->length, row, run, err) != LEAT_OK)
         return LEATI_ERROR;
-    s->fill += run > 0 ? run : 0;
-    s->offset += run > 0 ? run : 0;
+    s->fill += LEATI_MAX(run, 0);
+    s->offset += LEATI_MAX(run, 0);
     if (s->offset >= n) {
         s->sequences++;
         s->tokens += n;
@@ -508,7 +507,7 @@ static leati_tail pack_pull(leati_node_state *node, void *state, int64_t want, l
     leati_block_clear(out);
     if (s->rows == 0 && take_room(s, length, want, out->byte_target, err) != LEAT_OK)
         return LEATI_ERROR;
-    int64_t most = s->rows - first < want ? s->rows - first : want;
+    int64_t most = LEATI_MIN(s->rows - first, want);
     while (n < most && tail == LEATI_MORE) {
         tail = take_sequence(args, s, most - n, err);
         bool last = tail == LEATI_END && s->fill > 0 && !args->drop_remainder;

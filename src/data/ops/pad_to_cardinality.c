@@ -5,6 +5,7 @@
  * input's elements of zeros whose mask is false (unknown dimensions are 0). Views of the input's
  * blocks are handed on. As TensorFlow asserts the number of all elements, an input that loses some
  * to errors ends with FAILED_PRECONDITION, at every further call. No locks. */
+#include "base/minmax.h"
 #include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -69,8 +70,8 @@ static leat_status pad_check(leat_dataset *dataset, leat_error *err) {
         return leati_refuse(
             err, VALUE,
             "pad_to_cardinality: The dataset must have a known cardinality of at most the "
-            "target cardinality (%lld), but has cardinality %lld: take or "
-            "assert_cardinality can make it known",
+            "target cardinality (%lld), but has cardinality %lld; expected fewer elements: take or "
+            "assert_cardinality make it known",
             (long long)args->cardinality, (long long)input);
     }
     return LEAT_OK;
@@ -128,7 +129,7 @@ static leat_status pad_open(leati_node_state *node, void *state, leat_error *err
         leat_shape shape = leat_spec_component_shape(spec, c);
         shape = shape.rank == LEAT_UNKNOWN_RANK ? LEAT_SHAPE(0) : shape;
         for (int i = 0; i < shape.rank; i++)
-            shape.dims[i] = shape.dims[i] < 0 ? 0 : shape.dims[i];
+            shape.dims[i] = LEATI_MAX(0, shape.dims[i]);
         status = leat_tensor_new(leat_spec_component_dtype(spec, c), shape, &s->zeros[c], err);
         if (status == LEAT_OK && leat_tensor_bytes(&s->zeros[c]) > 0)
             memset(s->zeros[c].data, 0, leat_tensor_bytes(&s->zeros[c]));
@@ -174,7 +175,7 @@ static leati_tail pad_pull(leati_node_state *node, void *state, int64_t want, le
     struct pad_state *s = state;
     const struct pad_args *args = node->dataset->args;
     int64_t left = args->cardinality - s->count;
-    int64_t most = left < 1 ? 1 : want < left ? want : left;
+    int64_t most = left < 1 ? 1 : LEATI_MIN(want, left);
     leati_block_clear(out);
     leati_tail tail = leati_input_take(&s->input, most, &s->taken, err);
     if (s->taken.n > 0) {
@@ -188,7 +189,7 @@ static leati_tail pad_pull(leati_node_state *node, void *state, int64_t want, le
     if (tail != LEATI_END)
         return tail;
     int64_t zeros = args->cardinality - node->dataset->inputs[0]->cardinality - s->filled;
-    int64_t n = zeros < most ? zeros : most;
+    int64_t n = LEATI_MIN(zeros, most);
     if (n > 0 && left > 0) {
         if (of_zeros(s, leat_spec_num_components(node->dataset->spec), n, out, err) != LEAT_OK)
             return LEATI_ERROR;

@@ -5,6 +5,7 @@
  * the longest of the batch. An input's error is delivered at once and the rows gathered so far are
  * lost; a row larger than a fixed dimension (DATA_LOSS) or of another rank (INVALID_ARGUMENT) costs
  * its batch, as in TensorFlow. Nothing is kept between pulls. No locks. */
+#include "base/minmax.h"
 #include "core/tensor.h"
 #include "data/plan/argument_rows.h"
 #include "data/run/origins.h"
@@ -100,7 +101,7 @@ static const char *print_dims(const leat_shape *shape, char text[128]) {
                                i + 1 < shape->rank ? ", "
                                : shape->rank == 1  ? ","
                                                    : "");
-        at = at < 127 ? at : 127;
+        at = LEATI_MIN(at, 127);
     }
     if (shape->rank >= 0)
         snprintf(text + at, 128 - at, ")");
@@ -311,7 +312,7 @@ static leat_status target_shape(const struct padded_state *s, int c, int64_t row
     const leat_shape *wanted = &s->paddings[c].shape;
     *out = *wanted;
     for (int d = 0; d < wanted->rank; d++)
-        out->dims[d] = wanted->dims[d] < 0 ? 0 : wanted->dims[d];
+        out->dims[d] = LEATI_MAX(0, wanted->dims[d]);
     for (int64_t i = 0; i < rows; i++) {
         const leat_tensor *row = &s->tensors[(size_t)i * (size_t)s->components + (size_t)c];
         if (row->rank != wanted->rank) {
@@ -329,7 +330,7 @@ static leat_status target_shape(const struct padded_state *s, int c, int64_t row
                                   c, (long long)i, (long long)row->dims[d], d,
                                   (long long)wanted->dims[d]);
             }
-            out->dims[d] = row->dims[d] > out->dims[d] ? row->dims[d] : out->dims[d];
+            out->dims[d] = LEATI_MAX(row->dims[d], out->dims[d]);
         }
     }
     return LEAT_OK;
@@ -423,7 +424,7 @@ static leati_tail padded_pull(leati_node_state *node, void *state, int64_t want,
             leati_input_consume(&s->input, tail == LEATI_ERROR);
             break;
         }
-        int64_t n = available < left ? available : left;
+        int64_t n = LEATI_MIN(available, left);
         if (take_rows(s, n, err) != LEAT_OK) {
             tail = LEATI_ERROR;
             break;

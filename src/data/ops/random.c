@@ -5,6 +5,7 @@
  * of the node's seed generator, which all its iterators share. Position and advance are arithmetic.
  * Failures: want of memory only. Locks: none here; the generator has its own. */
 #include "base/random.h"
+#include "base/minmax.h"
 #include "core/pools.h"
 #include "data/plan/seed_generator.h"
 #include "data/run/input.h"
@@ -92,8 +93,8 @@ static leati_tail random_pull(leati_node_state *node, void *state, int64_t want,
     struct random_state *s = state;
     size_t target = out->byte_target > 0 ? out->byte_target : LEATI_BYTE_TARGET;
     int64_t most = (int64_t)(target / sizeof(int64_t));
-    int64_t n = want < most ? want : most;
-    n = n < 1 ? 1 : n;
+    int64_t n = LEATI_MIN(want, most);
+    n = LEATI_MAX(1, n);
     leat_buffer *buffer = leati_pools_take(&s->pools, (size_t)n * sizeof(int64_t), err);
     if (buffer == NULL || leati_block_prepare(out, 1, err) != LEAT_OK) {
         leat_buffer_unref(buffer);

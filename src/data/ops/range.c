@@ -2,6 +2,7 @@
  *
  * A source without children: a block is computed from its first index, so position and advance are
  * arithmetic. Values are computed in int64 with wrapping and then cast to output_type. */
+#include "base/minmax.h"
 #include "core/half.h"
 #include "core/pools.h"
 #include "data/access/access.h"
@@ -69,9 +70,7 @@ static bool fill_values(leat_dtype dtype, int64_t first, int64_t step, int64_t n
 static leat_status fill_block(leati_pools *pools, leat_dtype dtype, int64_t first, int64_t step,
                               int64_t n, leati_block *out, leat_error *err) {
     const leati_destination *destination = out->destinations;
-    leat_status status = leati_block_prepare(out, 1, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_block_prepare(out, 1, err));
     leat_shape scalar = LEAT_SCALAR;
     if (destination != NULL && destination->dtype == dtype && destination->shape.rank == 0) {
         fill_values(dtype, first, step, n, destination->data, destination->stride);
@@ -144,14 +143,14 @@ static leati_tail range_pull(leati_node_state *node, void *state, int64_t want, 
                              leat_error *err) {
     struct range_state *s = state;
     const struct range_args *args = node->dataset->args;
-    int64_t n = s->count - s->next < want ? s->count - s->next : want;
+    int64_t n = LEATI_MIN(s->count - s->next, want);
     if (n == 0) {
         leati_block_clear(out);
         return LEATI_END;
     }
     size_t size = leat_dtype_size(args->output_type);
     int64_t most = out->byte_target == 0 ? n : (int64_t)(out->byte_target / size);
-    n = n < most ? n : most;
+    n = LEATI_MIN(n, most);
     int64_t first = (int64_t)((uint64_t)args->start + (uint64_t)s->next * (uint64_t)args->step);
     if (fill_block(&s->pools, args->output_type, first, args->step, n, out, err) != LEAT_OK) {
         leati_block_clear(out);

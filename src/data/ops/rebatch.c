@@ -7,6 +7,7 @@
  * stays unconsumed in `input`, so the state is positions: the place in the list and the offset. An
  * input's error loses the rows gathered so far, as in TensorFlow; the next batch, of the same size,
  * starts with the next element. */
+#include "base/minmax.h"
 #include "data/plan/argument_rows.h"
 #include "data/run/rows.h"
 #include <leat/data_ops.h>
@@ -166,7 +167,7 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
             next_element(s);
             return LEATI_ERROR;
         }
-        int64_t left = s->rows - s->offset, n = left < size - *rows ? left : size - *rows;
+        int64_t left = s->rows - s->offset, n = LEATI_MIN(left, size - *rows);
         if (n > 0 && leati_rows_pieces_add(&s->pieces, &s->leaves, &s->input.block, at, s->offset,
                                            n, err) != LEAT_OK)
             return LEATI_ERROR;

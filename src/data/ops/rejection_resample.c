@@ -15,6 +15,7 @@
  *
  * Failures at run time are the input's and class_func's, once for each copy that meets them, and a
  * class outside the distribution (INVALID_ARGUMENT). */
+#include "base/minmax.h"
 #include "base/random.h"
 #include "core/tensor.h"
 #include "data/plan/seed_generator.h"
@@ -129,7 +130,7 @@ static float share(const leat_element *distribution, int64_t i) {
 static int64_t num_classes(const struct resample_args *args) {
     int64_t target = args->target_dist.tensors[0].dims[0];
     int64_t initial = args->initial_dist.spec == NULL ? 1 : args->initial_dist.tensors[0].dims[0];
-    return target > initial ? target : initial;
+    return LEATI_MAX(target, initial);
 }
 
 /* The smaller and the larger, where a NaN wins, as in TensorFlow. */

@@ -4,6 +4,7 @@
  * Rows are computed one after the other, since each needs the state that the one before left. An
  * error of the input or of the function costs its element alone: the state stays as it was. A
  * function that ends an iteration is an error, as in map. */
+#include "base/minmax.h"
 #include "data/run/apply.h"
 #include "data/run/fold.h"
 #include "data/run/input.h"
@@ -139,7 +140,7 @@ static leati_tail scan_pull(leati_node_state *node, void *state, int64_t want, l
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         return tail;
     }
-    int64_t n = available < want ? available : want, begin = leati_input_begin(&s->input), i = 0;
+    int64_t n = LEATI_MIN(available, want), begin = leati_input_begin(&s->input), i = 0;
     leat_status status = LEAT_OK;
     for (; i < n && status == LEAT_OK; i++) {
         status = step(node, s, program, begin + i, out, err);

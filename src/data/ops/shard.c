@@ -4,6 +4,7 @@
  * asked one element at a time, because TensorFlow does not read what it skips either (a damaged
  * record in another shard costs nothing). As there, an error met while skipping lets the skipping
  * begin anew, and one met at an own element leaves its place to the next one. */
+#include "base/minmax.h"
 #include "data/access/access.h"
 #include "data/run/input.h"
 #include <leat/data_ops.h>
@@ -125,11 +126,9 @@ static leat_status take_strided(const struct shard_args *args, struct shard_stat
         return LEAT_OK;
     }
     int64_t n = 1 + (available - 1 - skip) / args->num_shards;
-    n = n < want ? n : want;
-    leat_status status = leati_block_stride(&s->input.block, leati_input_begin(&s->input) + skip,
-                                            args->num_shards, n, out, err);
-    if (status != LEAT_OK)
-        return status;
+    n = LEATI_MIN(n, want);
+    LEATI_TRY(leati_block_stride(&s->input.block, leati_input_begin(&s->input) + skip,
+                                 args->num_shards, n, out, err));
     int64_t used = skip + (n - 1) * args->num_shards + 1;
     own_element_taken(args, s);
     if (n < want) {

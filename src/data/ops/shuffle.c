@@ -16,6 +16,7 @@
  * As in TensorFlow a node of several epochs permutes the indices of all of them, and those behind
  * the input's last are OUT_OF_RANGE.
  */
+#include "base/minmax.h"
 #include "base/random.h"
 #include "data/access/access.h"
 #include "data/kept/shuffle_ring.h"
@@ -91,9 +92,7 @@ static leat_status shuffle_open(leati_node_state *node, void *state, leat_error 
     ring->size = args->buffer_size < 0 ? INT64_MAX : args->buffer_size;
     ring->epochs = args->epochs;
     ring->num_slices = 1;
-    leat_status status = leati_reservoir_init(&ring->reservoir, node->dataset->spec, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_reservoir_init(&ring->reservoir, node->dataset->spec, err));
     ring->generator = leati_dataset_shared(node->dataset, err);
     if (ring->generator == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -114,8 +113,8 @@ static int64_t rows_wanted(const leati_shuffle_ring *ring, int64_t want, const l
     for (int c = 0; c < ring->reservoir.num_columns; c++)
         row += ring->reservoir.columns[c].row_bytes;
     int64_t most = out->byte_target == 0 || row == 0 ? want : (int64_t)(out->byte_target / row);
-    most = most < 1 ? 1 : most;
-    most = want < most ? want : most;
+    most = LEATI_MAX(1, most);
+    most = LEATI_MIN(want, most);
     return most < 4096 || out->destinations != NULL ? most : 4096;
 }
 

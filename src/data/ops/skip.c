@@ -4,6 +4,7 @@
  * count skips everything. After an error among them the count begins anew, as in TensorFlow: the
  * next pull skips as many elements as before. Sources that can pass elements without reading them
  * do. */
+#include "base/minmax.h"
 #include "data/access/access.h"
 #include "data/run/input.h"
 #include <leat/data_ops.h>
@@ -41,7 +42,7 @@ static void skip_start(leati_node_state *node, void *state) {
     /* TensorFlow counts in 32 bits: of the largest counts nothing is left, and nothing is skipped.
      */
     if (args->count > INT32_MAX)
-        s->left = (int32_t)(uint32_t)args->count > 0 ? (int32_t)(uint32_t)args->count : 0;
+        s->left = LEATI_MAX((int32_t)(uint32_t)args->count, 0);
 }
 
 static leat_status skip_open(leati_node_state *node, void *state, leat_error *err) {

@@ -18,6 +18,7 @@
  * been finished meanwhile; one restored from any other state hands on the rest of its epoch without
  * writing. No locks. */
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "core/spec.h"
 #include "data/kept/saved_reader.h"
 #include "data/kept/saved_rows.h"
@@ -204,9 +205,7 @@ static leat_status begin_epoch(leati_node_state *node, struct snapshot_state *s,
     leati_saved_info info;
     bool found = false;
     forget(s);
-    leat_status status = leati_saved_info_read(s->folder, &info, &found, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_saved_info_read(s->folder, &info, &found, err));
     if (!found || !info.finalized) {
         s->mode = SNAPSHOT_WRITE;
         return open_input(node, s, err);
@@ -310,7 +309,7 @@ static leati_tail snapshot_write(leati_node_state *node, struct snapshot_state *
             stop_writing(s);
         return tail == LEATI_END && finish(s, err) != LEAT_OK ? give_up(s, err) : tail;
     }
-    int64_t n = available < want ? available : want;
+    int64_t n = LEATI_MIN(available, want);
     if (s->scratch != NULL && find_shards(node, s, &n, err) != LEAT_OK) {
         leati_input_consume(&s->input, 1);
         s->outcomes++;

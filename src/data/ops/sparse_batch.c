@@ -6,6 +6,7 @@
  * An element of another rank is INVALID_ARGUMENT, one that is larger than row_shape DATA_LOSS; such
  * an error and the input's are delivered at once and lose the rows gathered so far, as in
  * TensorFlow. Nothing is kept between pulls. No locks. */
+#include "base/minmax.h"
 #include "core/tensor.h"
 #include "data/plan/argument_rows.h"
 #include "data/run/input.h"
@@ -97,7 +98,7 @@ static leati_tail gather(struct sparse_batch_state *s, const struct sparse_batch
             leati_input_consume(&s->input, tail == LEATI_ERROR);
             return tail;
         }
-        int64_t n = available < left ? available : left, begin = leati_input_begin(&s->input);
+        int64_t n = LEATI_MIN(available, left), begin = leati_input_begin(&s->input);
         size_t needed = s->count + (size_t)n;
         if (!leati_grow((void **)&s->rows, &s->capacity, needed, sizeof(*s->rows))) {
             leati_no_memory(err);
@@ -149,7 +150,7 @@ static leat_status put_batch(struct sparse_batch_state *s, const struct sparse_b
     for (size_t i = 0; i < s->count; i++) {
         count += leat_tensor_count(&s->rows[i]);
         for (int32_t d = 0; d < rank; d++)
-            sizes[d] = s->rows[i].dims[d] > sizes[d] ? s->rows[i].dims[d] : sizes[d];
+            sizes[d] = LEATI_MAX(s->rows[i].dims[d], sizes[d]);
     }
     leat_status status =
         leat_tensor_new(LEAT_INT64, LEAT_SHAPE(count, (int64_t)rank + 1), &out[0], err);

@@ -199,9 +199,7 @@ static leat_status read_value(struct sql_state *s, int c, leat_dtype dtype, leat
     } value = {0};
     int64_t integer =
         dtype == LEAT_STRING || dtype == LEAT_FLOAT64 ? 0 : sqlite3_column_int64(s->statement, c);
-    leat_status status = check_range(c, dtype, integer, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(check_range(c, dtype, integer, err));
     switch (dtype) {
     case LEAT_STRING:
         value.string.data = (const char *)sqlite3_column_text(s->statement, c);

@@ -5,6 +5,7 @@
  * element at a time. What comes out is a view of the input's rows. The first false ends the
  * iteration, and nothing behind it is delivered. An error of the input or of the predicate is
  * delivered at its place and does not end anything, as in TensorFlow. */
+#include "base/minmax.h"
 #include "data/run/apply.h"
 #include "data/run/input.h"
 #include <leat/data_ops.h>
@@ -98,7 +99,7 @@ static leati_tail take_while_pull(leati_node_state *node, void *state, int64_t w
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         return tail;
     }
-    int64_t n = available < most ? available : most;
+    int64_t n = LEATI_MIN(available, most);
     if (ask(node, s, n, err) != LEAT_OK) {
         leati_block_clear(&s->flags);
         leati_input_consume(&s->input, 1);

@@ -12,6 +12,7 @@
  * next file. With an index (data/source/record_index.h) the cardinality is known, skipping is a
  * seek that does not look at what it passes, and samples are found by number; a sample that is not
  * where the index says is FAILED_PRECONDITION. Not in tf.data. No locks. */
+#include "base/minmax.h"
 #include "data/plan/dataset.h"
 #include "data/source/record_index.h"
 #include "file/tar.h"
@@ -98,7 +99,7 @@ static size_t name_size(const leat_string *field) {
 }
 
 static int compare_names(const char *a, size_t a_size, const char *b, size_t b_size) {
-    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+    int order = memcmp(a, b, LEATI_MIN(a_size, b_size));
     return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
 }
 
@@ -118,7 +119,7 @@ static leat_status check_field(const leati_strings *fields, int at, leat_error *
                 : leati_refuse(err, VALUE,
                                "tar_dataset: fields has \"%.*s\" at place %d; expected extensions "
                                "like \"jpg\" or \"jpg;png\", in lower case, each name once",
-                               (int)(field->size < 100 ? field->size : 100), field->data, at);
+                               (int)LEATI_MIN(field->size, 100), field->data, at);
 }
 
 static bool may_have_index(const leat_dataset *dataset) {
@@ -280,7 +281,7 @@ static leat_status show_key(const struct tar_reader *r, struct tar_sink *sink, l
     int column = r->state->key_column;
     size_t size = r->key.size;
     if (sink->keys == NULL || leat_buffer_size(sink->keys) - sink->keys_used < size) {
-        leat_buffer *keys = leati_pools_take(sink->pools, size > KEY_BYTES ? size : KEY_BYTES, err);
+        leat_buffer *keys = leati_pools_take(sink->pools, LEATI_MAX(size, KEY_BYTES), err);
         if (keys == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
         leat_buffer_unref(sink->keys);
@@ -306,7 +307,7 @@ static leati_file_outcome refuse(const struct tar_reader *r, int field, const ch
                        r->chunks.stream.unpacker != NULL,
                        "sample \"%.100s\" has %s for the field \"%.*s\"; leave the "
                        "field out or mend the shard",
-                       r->key.data, what, (int)(text->size < 60 ? text->size : 60), text->data);
+                       r->key.data, what, (int)LEATI_MIN(text->size, 60), text->data);
     return LEATI_FILE_ERROR;
 }
 
@@ -574,7 +575,7 @@ static leati_tail tar_pull(leati_node_state *node, void *state, int64_t want, le
     leati_tail tail = LEATI_ERROR;
     int64_t n = 0;
     leati_block_clear(out);
-    want = want < MOST_ROWS ? want : MOST_ROWS;
+    want = LEATI_MIN(want, MOST_ROWS);
     struct tar_sink sink = {.buffers = s->buffers, .pools = &s->files.pools};
     if (take_buffers(s, want, sink.buffers, err) == LEAT_OK &&
         leati_block_prepare(out, s->num_columns, err) == LEAT_OK) {
@@ -642,9 +643,7 @@ static leat_status find_sample(struct tar_access *a, const leati_record_index *i
     if (a->sidecar == NULL || a->file != file) {
         leati_index_close(a->sidecar);
         a->sidecar = NULL;
-        leat_status status = leati_record_index_open(index, file, &a->sidecar, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leati_record_index_open(index, file, &a->sidecar, err));
         a->file = file;
     }
     return leati_index_find(a->sidecar, number - index->starts[file], start, end, err);
@@ -656,7 +655,7 @@ static leat_status read_at(struct tar_access *a, const char *path, int64_t start
     int64_t size = end - start + LEATI_TAR_BLOCK, n = 0; /* with the header behind it */
     leati_file_request request = {.want = 1, .sink = sink};
     void *reader = NULL;
-    size = size < LEAST_CHUNK ? LEAST_CHUNK : size > MOST_CHUNK ? MOST_CHUNK : size;
+    size = size < LEAST_CHUNK ? LEAST_CHUNK : LEATI_MIN(MOST_CHUNK, size);
     a->state.files.chunk_size = (size_t)size;
     leati_file_outcome outcome = open_tar(&a->state.files, &a->chunks, path, start, &reader, err);
     if (outcome == LEATI_FILE_MORE)

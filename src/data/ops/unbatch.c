@@ -5,6 +5,7 @@
  * nothing. Components with unequal numbers of rows, scalars where the rank was not known before,
  * sparse vectors and sparse indices out of order are INVALID_ARGUMENT and cost their element. No
  * locks. */
+#include "base/minmax.h"
 #include "data/access/access.h"
 #include "data/run/row_values.h"
 #include "data/run/rows.h"
@@ -118,7 +119,7 @@ static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want
             return LEATI_ERROR;
         }
         int64_t left = s->offset < s->rows ? s->rows - s->offset : 0;
-        int64_t n = left < want ? left : want;
+        int64_t n = LEATI_MIN(left, want);
         if (n > 0 &&
             leati_rows_cut(&s->leaves, &s->input.block, at, s->offset, n, out, err) != LEAT_OK)
             return LEATI_ERROR;

@@ -3,6 +3,7 @@
  * A set of the values that came so far decides; what is kept of a block is a selection of its rows,
  * not a copy. Errors of the input are delivered at their places. Elements of several components and
  * other dtypes than int32, int64 and string are refused when the operator is built. */
+#include "base/minmax.h"
 #include "core/composite.h"
 #include "core/pools.h"
 #include "data/run/input.h"
@@ -88,7 +89,7 @@ static leati_tail unique_pull(leati_node_state *node, void *state, int64_t want,
             leati_input_consume(&s->input, tail == LEATI_ERROR);
             return tail;
         }
-        if (keep(node, s, available < want ? available : want, out, err) != LEAT_OK) {
+        if (keep(node, s, LEATI_MIN(available, want), out, err) != LEAT_OK) {
             leati_block_clear(out);
             return LEATI_ERROR;
         }

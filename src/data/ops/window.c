@@ -6,6 +6,7 @@
  * next one begins `shift` further; one that is passed between two windows is never seen. All as in
  * TensorFlow. Cancelling, deadlines and want of memory belong to no element and are delivered at
  * once. */
+#include "base/minmax.h"
 #include "data/run/input.h"
 #include "data/run/origins.h"
 #include "data/run/row_values.h"
@@ -161,7 +162,7 @@ static leat_status fill(leati_node_state *node, struct window_state *s, leat_err
         leat_error error = {0};
         leati_tail tail = leati_input_peek(&s->input, ask, NULL, &available, &error);
         if (available > 0) {
-            int64_t n = available < need ? available : need;
+            int64_t n = LEATI_MIN(available, need);
             status = add_elements(s, n, err);
             leati_input_consume(&s->input, status == LEAT_OK ? n : 0);
         } else if (tail == LEATI_END || leati_input_failed_at_end(&s->input)) {
@@ -326,7 +327,7 @@ static leati_tail window_pull(leati_node_state *node, void *state, int64_t want,
                               leat_error *err) {
     struct window_state *s = state;
     const struct window_args *args = args_of(node->dataset);
-    int64_t most = want < MOST_AHEAD ? want : MOST_AHEAD;
+    int64_t most = LEATI_MIN(want, MOST_AHEAD);
     if (make_columns(s, most, out, err) != LEAT_OK) {
         leati_block_clear(out);
         return LEATI_ERROR;

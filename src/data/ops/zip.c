@@ -5,6 +5,7 @@
  * input that had none may be out of step), any end is the end. Over pure inputs the steps are
  * taken by blocks: views of what all inputs have ready. Elsewhere one step at a time, because the
  * inputs behind the one that ends must not be asked for more than TensorFlow asks. */
+#include "base/minmax.h"
 #include "data/access/access.h"
 #include "data/run/input.h"
 #include <leat/data_ops.h>
@@ -103,9 +104,7 @@ static leat_status zip_open(leati_node_state *node, void *state, leat_error *err
     if (s->inputs == NULL)
         return leati_no_memory(err);
     for (; s->num_inputs < count; s->num_inputs++) {
-        leat_status status = leati_input_open(&s->inputs[s->num_inputs], node, s->num_inputs, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(leati_input_open(&s->inputs[s->num_inputs], node, s->num_inputs, err));
         s->inputs[s->num_inputs].ends_at_error = true;
     }
     return LEAT_OK;
@@ -114,9 +113,7 @@ static leat_status zip_open(leati_node_state *node, void *state, leat_error *err
 /* Views of n elements of every input. */
 static leat_status join(struct zip_state *s, int num_columns, int64_t n, leati_block *out,
                         leat_error *err) {
-    leat_status status = leati_block_prepare(out, num_columns, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_block_prepare(out, num_columns, err));
     int next = 0;
     for (int i = 0; i < s->num_inputs; i++) {
         const leati_block *block = &s->inputs[i].block;
@@ -157,7 +154,7 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
         /* An end hides the errors of later inputs, an error the ends (as in TensorFlow). */
         ended_first = ended_first || (ended && !failed);
         failed = failed || (available == 0 && tail == LEATI_ERROR);
-        ready = available < ready ? available : ready;
+        ready = LEATI_MIN(available, ready);
     }
     if (ready > 0) {
         int columns = leat_spec_num_components(node->dataset->spec);

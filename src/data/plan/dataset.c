@@ -156,11 +156,8 @@ static leat_status describe_expanded(leat_dataset *dataset, leat_error *err) {
 
 static leat_status describe(leat_dataset *dataset, leat_error *err) {
     const leati_dataset_op *op = dataset->op;
-    if (op->check != NULL) {
-        leat_status status = op->check(dataset, err);
-        if (status != LEAT_OK)
-            return status;
-    }
+    if (op->check != NULL)
+        LEATI_TRY(op->check(dataset, err));
     if (op->expand != NULL)
         return describe_expanded(dataset, err);
     dataset->spec = op->spec != NULL          ? op->spec(dataset, err)

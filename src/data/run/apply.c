@@ -126,9 +126,7 @@ leat_status leati_apply_check_function(const char *op, const char *argument,
 
 leat_status leati_apply_check_predicate(const char *op, const leat_function *predicate,
                                         const leat_spec *input, leat_error *err) {
-    leat_status status = leati_apply_check_function(op, "predicate", predicate, input, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_apply_check_function(op, "predicate", predicate, input, err));
     const leat_spec *output = leat_function_output(predicate);
     leat_shape scalar = LEAT_SCALAR, shape = leat_spec_shape(output);
     if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_dtype(output) != LEAT_BOOL ||

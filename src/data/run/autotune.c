@@ -15,6 +15,7 @@
 #include "data/run/autotune.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "run/driver.h"
 #include "run/queue.h"
 #include <stdarg.h>
@@ -54,14 +55,14 @@ typedef struct leati_tuner {
 /* ---- the rules ---- */
 
 static double per_element(int64_t ns, const leati_sample *s) {
-    return (double)(ns > 0 ? ns : 0) / (double)s->elements;
+    return (double)LEATI_MAX(ns, 0) / (double)s->elements;
 }
 
 void leati_autotune_climb_compare(const leati_sample *before, const leati_sample *after,
                                   double *rate_before, double *rate_after) {
     double one = per_element(before->elapsed_ns - before->inside_ns, before);
     double other = per_element(after->elapsed_ns - after->inside_ns, after);
-    double outside = (one < other ? one : other) + 1;
+    double outside = LEATI_MIN(one, other) + 1;
     *rate_before = 1e9 / (per_element(before->inside_ns, before) + outside);
     *rate_after = 1e9 / (per_element(after->inside_ns, after) + outside);
 }
@@ -73,7 +74,7 @@ bool leati_autotune_climb_is_starved(const leati_sample *sample) {
 int64_t leati_autotune_climb_next(int64_t value, int64_t minimum, int64_t maximum, bool down,
                                   bool buffer) {
     int64_t next = buffer ? (down ? value / 2 : value * 2) : (down ? value - 1 : value + 1);
-    return next < minimum ? minimum : next > maximum ? maximum : next;
+    return next < minimum ? minimum : LEATI_MIN(maximum, next);
 }
 
 bool leati_autotune_climb_plan(const leati_knob *knob, leati_scope scope, int64_t *to, bool *down) {
@@ -339,7 +340,7 @@ static void tune(void *context) {
     while (go_on) {
         go_on = go_round(tuner, interval, &before);
         interval += interval / 4;
-        interval = interval < LAST_MS ? interval : LAST_MS;
+        interval = LEATI_MIN(interval, LAST_MS);
     }
 }
 

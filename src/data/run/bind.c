@@ -7,6 +7,7 @@
  *
  * Failures: those of the plan; INVALID_ARGUMENT for a number that the bindings do not have. No
  * locks. */
+#include "base/minmax.h"
 #include "data/plan/dataset.h"
 #include "data/run/iterator.h"
 #include "graph/json.h"
@@ -130,7 +131,7 @@ leat_status leat_iterator_next_rows(leat_iterator *iterator, int64_t most, leat_
         return status;
     int64_t begin = 0;
     const leati_block *block = leati_iterator_block(iterator, &begin);
-    int64_t rows = stackable(block, available < most ? available : most);
+    int64_t rows = stackable(block, LEATI_MIN(available, most));
     for (int32_t c = 0; c < block->num_columns; c++) {
         status = stack_rows(&block->columns[c], begin, rows, &out[c], err);
         if (status != LEAT_OK) {

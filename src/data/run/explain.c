@@ -6,6 +6,7 @@
  * place. */
 #include "data/run/explain.h"
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "data/run/autotune.h"
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void add_amount(leati_text *text, double amount) {
 
 static int64_t threads_of(const leati_pool *pool, const leati_node_state *node) {
     int64_t threads = leati_counter_get(&node->counters.parallelism), most = leati_pool_size(pool);
-    threads = threads < most ? threads : most;
+    threads = LEATI_MIN(threads, most);
     return threads > 0 ? threads : 1;
 }
 
@@ -50,13 +51,13 @@ static double in_progress(const walk *w, const leati_node_state *node) {
     double own = pulling(w, node), below = 0;
     for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
         double inside = pulling(w, child);
-        below = inside > below ? inside : below;
+        below = LEATI_MAX(inside, below);
     }
     own = own > below ? own - below : 0;
     int64_t tasks = leati_counter_get(&node->counters.tasks),
             began = leati_counter_get(&node->counters.tasks_ns);
     double each = tasks <= 0 ? 0 : ((double)w->now_ns - (double)began / (double)tasks) / 1e9;
-    each = each > own ? each : own;
+    each = LEATI_MAX(each, own);
     return each < w->elapsed ? each : 0;
 }
 

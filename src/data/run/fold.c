@@ -99,9 +99,7 @@ leat_spec *leati_fold_state(const leat_spec *state, const leat_function *functio
 leat_status leati_fold_join(const leati_block *state, const leati_block *block, int64_t row,
                             leati_block *out, leat_error *err) {
     int count = state->num_columns;
-    leat_status status = leati_block_prepare(out, count + block->num_columns, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_block_prepare(out, count + block->num_columns, err));
     for (int c = 0; c < count; c++)
         leati_column_copy(&state->columns[c], &out->columns[c]);
     for (int c = 0; c < block->num_columns; c++) {

@@ -8,6 +8,7 @@
  * requests of more than one outcome to pure children. A leftover of an impure child is saved as
  * data (a replay would repeat its effects). */
 #include "data/run/input.h"
+#include "base/minmax.h"
 #include "core/verify.h"
 #include "data/values/values.h"
 #include <string.h>
@@ -31,9 +32,7 @@ leat_status leati_input_open_dataset(leati_input *input, leati_node_state *node,
                                      const leat_dataset *dataset, leati_iteration *iteration,
                                      leat_error *err) {
     memset(input, 0, sizeof(*input));
-    leat_status status = open_verify(input, node, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(open_verify(input, node, err));
     leat_error local = {0};
     input->child = leati_state_node_open(dataset, iteration, node, &local);
     if (input->child == NULL) {
@@ -204,7 +203,7 @@ leati_tail leati_input_take(leati_input *input, int64_t want, leati_block *out, 
         leati_block_clear(out);
         return tail;
     }
-    int64_t n = available < want ? available : want;
+    int64_t n = LEATI_MIN(available, want);
     if (input->consumed == 0 && n == input->block.n && input->verify == NULL) {
         /* The whole block: hand it over as it is. Its snapshot stays valid, since all of it counts
          * as consumed. */
@@ -231,7 +230,7 @@ leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, l
     if (input->loaded && !input->ended) {
         int64_t outcomes = input->block.n + (input->tail == LEATI_ERROR);
         int64_t left = outcomes - input->consumed;
-        int64_t take = left < n ? left : n;
+        int64_t take = LEATI_MIN(left, n);
         input->consumed += take;
         *passed = take;
         if ((input->consumed == outcomes && input->tail == LEATI_END) || ended_by_error(input))
@@ -289,7 +288,7 @@ leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, lea
             leati_input_consume(input, tail == LEATI_ERROR);
             return tail;
         }
-        int64_t take = available < n - *skipped ? available : n - *skipped;
+        int64_t take = LEATI_MIN(available, n - *skipped);
         leati_input_consume(input, take);
         *skipped += take;
     }
@@ -398,9 +397,7 @@ static leat_status restore_data(leati_input *input, leati_reader *in, leat_error
 
 leat_status leati_input_restore(leati_input *input, leati_reader *in, leat_error *err) {
     uint64_t how = 0;
-    leat_status status = leati_get_uint(in, &how, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_get_uint(in, &how, err));
     forget_block(input);
     input->ended = how == SAVED_ENDED;
     switch (how) {

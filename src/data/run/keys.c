@@ -1,6 +1,7 @@
 /* Elements and their keys: see keys.h. A failure of the function costs its element, with code
  * INTERNAL where it would mean the end. No locks. */
 #include "data/run/keys.h"
+#include "base/minmax.h"
 #include "data/run/apply.h"
 
 enum { MOST_AHEAD = 256 };
@@ -71,8 +72,7 @@ leati_tail leati_keys_next(leati_keys *keys, leati_node_state *node, int64_t *ke
         return tail;
     }
     leat_error error = {0};
-    if (keys->known == 0 &&
-        look(keys, node, available < most ? available : most, &error) != LEAT_OK) {
+    if (keys->known == 0 && look(keys, node, LEATI_MIN(available, most), &error) != LEAT_OK) {
         leati_input_consume(&keys->input, 1);
         keys->calls++;
         *err = error;

@@ -1,6 +1,7 @@
 /* Datasets that are values: see row_values.h. The rows are an object among the arguments of an
  * operator of no table; iterating hands on views of them. */
 #include "data/run/row_values.h"
+#include "base/minmax.h"
 #include "data/run/state.h"
 #include "data/values/values.h"
 
@@ -62,7 +63,7 @@ static leati_tail rows_pull(leati_node_state *node, void *state, int64_t want, l
                             leat_error *err) {
     struct rows_state *s = state;
     const leati_block *block = block_of(node->dataset);
-    int64_t left = block->n - s->next, n = left < want ? left : want;
+    int64_t left = block->n - s->next, n = LEATI_MIN(left, want);
     leati_block_clear(out);
     if (n > 0 && leati_block_slice(block, s->next, n, out, err) != LEAT_OK) {
         leati_block_clear(out);

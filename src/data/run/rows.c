@@ -1,6 +1,7 @@
 /* Cutting and joining rows of batched elements: see rows.h. Dense leaves are cut as views of
  * columns; ragged and sparse ones leaf by leaf, by core/composite. */
 #include "data/run/rows.h"
+#include "base/minmax.h"
 #include "core/tensor.h"
 #include "data/run/origins.h"
 #include <string.h>
@@ -215,7 +216,7 @@ void leati_rows_fill_values(void *to, int64_t count, size_t size, const leat_ten
     }
     memcpy(to, value->data, size);
     for (size_t done = size; done < bytes;) { /* what is filled is the source of as much again */
-        size_t n = done < bytes - done ? done : bytes - done;
+        size_t n = LEATI_MIN(done, bytes - done);
         memcpy((char *)to + done, to, n);
         done += n;
     }

@@ -8,6 +8,7 @@
 #include "data/run/state.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "data/plan/seed_generator.h"
 #include "data/run/origins.h"
 #include "data/run/slots.h"
@@ -151,7 +152,7 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
     leati_trace_end(span, "pull", node->name);
     waited = leati_counter_get(&node->counters.waiting_ns) - waited;
     int64_t own = total - time_below - waited;
-    leati_counter_add(&node->counters.busy_ns, own > 0 ? own : 0);
+    leati_counter_add(&node->counters.busy_ns, LEATI_MAX(own, 0));
     time_below = outer + total;
     leati_counter_add(&node->counters.pulls, 1);
     leati_counter_add(&node->counters.elements, out->n);

@@ -9,6 +9,7 @@
  * whoever set `reading`. */
 #include "data/source/file_slot.h"
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "file/fs.h"
 #include <string.h>
 
@@ -79,7 +80,7 @@ leati_tail leati_file_slot_read(leati_file_slot *slot, const leati_file_request 
 
 static int64_t block_bytes(const leati_files *files) {
     int64_t bytes = AHEAD_TOGETHER / files->num_slots;
-    bytes = bytes < AHEAD_LEAST ? AHEAD_LEAST : bytes > AHEAD_MOST ? AHEAD_MOST : bytes;
+    bytes = bytes < AHEAD_LEAST ? AHEAD_LEAST : LEATI_MIN(AHEAD_MOST, bytes);
     return bytes / LEATI_BLOCKS_AHEAD;
 }
 

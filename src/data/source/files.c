@@ -4,6 +4,7 @@
  * Failures: a file that cannot be opened is its error at every call, and the files behind it are
  * not reached, unless the format says that it is lost; a name that the dataset of names failed to
  * give is one error. No locks. */
+#include "base/minmax.h"
 #include "data/ahead/cycle.h"
 #include "data/source/file_slot.h"
 #include "data/values/values.h"
@@ -81,14 +82,14 @@ leat_status leati_files_open(leati_files *files, leati_node_state *node,
                              const leati_file_format *format, const leati_strings *filenames,
                              int64_t num_parallel_reads, int64_t buffer_size, leat_error *err) {
     int64_t size = buffer_size > 0 ? buffer_size : DEFAULT_BUFFER;
-    files->chunk_size = (size_t)(size < MOST_BUFFER ? size : MOST_BUFFER);
+    files->chunk_size = (size_t)LEATI_MIN(size, MOST_BUFFER);
     files->format = format;
     files->paths = filenames;
     files->node = node;
     /* A place that no file would get changes no turn. */
     int64_t most = node->dataset->num_inputs > 0 ? INT64_MAX : filenames->count;
-    files->num_slots = num_parallel_reads < most ? num_parallel_reads : most;
-    files->num_slots = files->num_slots > 1 ? files->num_slots : 1;
+    files->num_slots = LEATI_MIN(num_parallel_reads, most);
+    files->num_slots = LEATI_MAX(files->num_slots, 1);
     files->slots = leati_alloc_zero((size_t)files->num_slots, sizeof(*files->slots));
     if (files->slots == NULL)
         return leati_no_memory(err);
@@ -240,7 +241,7 @@ leati_tail leati_files_pull(leati_node_state *node, void *state, int64_t want, l
     int64_t count = 0;
     leati_tail tail = LEATI_MORE;
     leati_block_clear(out);
-    want = want < MOST_ROWS ? want : MOST_ROWS;
+    want = LEATI_MIN(want, MOST_ROWS);
     leat_buffer *buffer = leati_pools_take(&files->pools, (size_t)want * sizeof(leat_string), err);
     if (buffer == NULL || leati_block_prepare(out, 1, err) != LEAT_OK) {
         leat_buffer_unref(buffer);

@@ -7,6 +7,7 @@
  * owner each; a leati_record_index is immutable. */
 #include "data/source/record_index.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "file/tfrecord.h"
 #include <string.h>
 
@@ -96,9 +97,7 @@ leat_status leati_record_index_open(const leati_record_index *index, int64_t fil
 static leat_status count_files(leati_record_index *index, leat_error *err) {
     for (int64_t i = 0; i < index->paths->count; i++) {
         leati_index *sidecar = NULL;
-        leat_status status = open_index(index, i, -1, &sidecar, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(open_index(index, i, -1, &sidecar, err));
         index->starts[i + 1] = index->starts[i] + leati_index_count(sidecar);
         leati_index_close(sidecar);
     }
@@ -206,7 +205,7 @@ leati_tail leati_record_index_skip(const leati_record_index *index, leati_files 
             return LEATI_ERROR;
         at += records + behind;
     }
-    int64_t more = n < total - at ? n : total - at, to = at + more;
+    int64_t more = LEATI_MIN(n, total - at), to = at + more;
     file = to < total ? leati_record_index_file(index, to) : index->paths->count;
     if (to < total && begin_of(index, file, to - index->starts[file], &begin, err) != LEAT_OK)
         return LEATI_ERROR;
@@ -302,7 +301,7 @@ leat_status leati_record_reader_get(leati_record_reader *reader, const leati_rec
     leat_status status = LEAT_OK;
     int64_t count = 0;
     leati_block_clear(out);
-    n = n < MOST_RECORDS ? n : MOST_RECORDS;
+    n = LEATI_MIN(n, MOST_RECORDS);
     leat_buffer *buffer = leati_pools_take(&reader->pools, (size_t)n * sizeof(leat_string), err);
     if (buffer == NULL || leati_block_prepare(out, 1, err) != LEAT_OK) {
         leat_buffer_unref(buffer);

@@ -2,6 +2,7 @@
  * size; headers of strings count as such. Memory is taken before rows are appended, so that rows
  * that were consumed cannot get lost. No locks. */
 #include "data/values/join.h"
+#include "base/minmax.h"
 
 enum { MOST_ROWS = 4096, LARGE = LEATI_BYTE_TARGET / 8, LINE = 64, MOST_ASKED = 256 };
 
@@ -27,8 +28,8 @@ leat_status leati_join_begin(leati_join *join, int64_t want, leati_block *out, l
     for (int c = 0; c < join->columns.num_columns; c++)
         row += join->columns.columns[c].row_bytes;
     int64_t n = out->byte_target == 0 || row == 0 ? want : (int64_t)(out->byte_target / row);
-    n = n < 1 ? 1 : n;
-    n = want < n ? want : n;
+    n = LEATI_MAX(1, n);
+    n = LEATI_MIN(want, n);
     join->most = n < MOST_ROWS || out->destinations != NULL ? n : MOST_ROWS;
     leat_status status = leati_reservoir_begin(&join->columns, join->most, out, err);
     out->n = 0;
@@ -101,7 +102,7 @@ static size_t text_bytes(const leati_join *join, const leati_block *block, int64
             const leat_string *strings = leati_column_row(&block->columns[c], row);
             size_t values = join->columns.columns[c].row_bytes / sizeof(*strings);
             for (size_t i = 0; i < values; i++)
-                bytes += strings[i].size < LARGE ? strings[i].size : LARGE;
+                bytes += LEATI_MIN(strings[i].size, LARGE);
         }
     }
     return bytes;

@@ -2,6 +2,7 @@
 #include "data/values/leaves.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <string.h>
 
 leat_status leati_leaves_init(leati_leaves *leaves, const leat_spec *spec, leat_error *err) {
@@ -51,7 +52,7 @@ leat_status leati_leaves_rows(const leati_leaves *leaves, const leati_block *blo
 leat_status leati_leaves_check_empty(const char *op, const leati_leaf *leaf, leat_error *err) {
     int levels = leat_spec_ragged_rank(leaf->spec);
     leat_spec_kind kind = leat_spec_get_kind(leaf->spec);
-    bool inner = leat_spec_shape(leaf->spec).rank - (levels > 0 ? levels : 0) > 1;
+    bool inner = leat_spec_shape(leaf->spec).rank - LEATI_MAX(levels, 0) > 1;
     if (kind != LEAT_SPEC_SPARSE && !(kind == LEAT_SPEC_RAGGED && inner))
         return LEAT_OK;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,

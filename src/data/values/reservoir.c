@@ -2,6 +2,7 @@
 #include "data/values/reservoir.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <string.h>
 
 leat_status leati_reservoir_init(leati_reservoir *reservoir, const leat_spec *spec,
@@ -79,14 +80,11 @@ leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n, leat_erro
                           needed, UINT32_MAX);
     }
     if (needed > reservoir->capacity) {
-        size_t capacity = reservoir->capacity < 16 ? 16 : reservoir->capacity;
+        size_t capacity = LEATI_MAX(16, reservoir->capacity);
         while (capacity < needed)
             capacity += capacity / 2;
-        for (int c = 0; c < reservoir->num_columns; c++) {
-            leat_status status = grow_column(&reservoir->columns[c], capacity, err);
-            if (status != LEAT_OK)
-                return status;
-        }
+        for (int c = 0; c < reservoir->num_columns; c++)
+            LEATI_TRY(grow_column(&reservoir->columns[c], capacity, err));
         grow_origins(reservoir, capacity);
         reservoir->capacity = capacity;
     }

@@ -87,9 +87,7 @@ static bool add_last(leati_seen *seen, size_t place) {
 leat_status leati_seen_add(leati_seen *seen, const leati_column *column, int64_t row, bool *fresh,
                            leat_error *err) {
     leati_writer key = {0};
-    leat_status status = grow(seen, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(grow(seen, err));
     size_t place = seen->keys.size;
     put_key(&key, column, row);
     leati_put_bytes(&seen->keys, key.data, key.size);

@@ -4,6 +4,7 @@
 #include "data/values/values.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <string.h>
 
 #define X(name) extern const leati_value_form leati_value_form_##name;
@@ -91,7 +92,7 @@ leat_status leati_values_get_tensor(leati_reader *in, leat_tensor *out, leat_err
     if (status != LEAT_OK)
         return status;
     char text[32] = {0};
-    memcpy(text, name, size < sizeof(text) - 1 ? size : sizeof(text) - 1);
+    memcpy(text, name, LEATI_MIN(size, sizeof(text) - 1));
     leat_dtype dtype = leat_dtype_from_name(text);
     if (dtype == LEAT_INVALID || dtype == LEAT_OBJECT || rank > LEAT_MAX_RANK) {
         return leati_fail(err, LEAT_DATA_LOSS, "a saved tensor of dtype \"%s\" and rank %llu", text,

@@ -5,6 +5,7 @@
 #include "exec/cpu/cpu.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include "exec/cpu/share.h"
 #include "graph/support/nn/adam.h"
 #include <string.h>
@@ -22,7 +23,7 @@ static void update_piece(void *data, int64_t piece) {
     const struct adam_run *run = data;
     int64_t at = piece * PIECE, left = run->count - at;
     leati_adam_run_float(&run->adam, run->variable + at, run->m + at, run->v + at,
-                         run->gradient + at, left < PIECE ? left : PIECE);
+                         run->gradient + at, LEATI_MIN(left, PIECE));
 }
 
 static float *copy_of(const leati_cpu_step *step, const leat_object *object, leat_error *err) {
@@ -43,9 +44,7 @@ static leat_status apply_adam_run(leati_cpu_step *step, leati_cpu_task *task, le
                            .count = leati_shape_count(&variable->shape)};
     if (run.variable == NULL || run.m == NULL || run.v == NULL)
         return LEAT_FAILED_PRECONDITION;
-    leat_status status = leati_adam_check_step(number, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_adam_check_step(number, err));
     run.adam = leati_adam_float_of(args, rate, number);
     leati_cpu_share(task->threads, (run.count + PIECE - 1) / PIECE, update_piece, &run);
     return LEAT_OK;

@@ -7,6 +7,7 @@
 #include "exec/cpu/batch_norm.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include "exec/cpu/share.h"
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static void sum_in_groups(const leati_norm_rows *chunk,
     memset(total, 0, (size_t)channels * sizeof *total);
     for (int64_t i = 0; i < chunk->rows; i += LEATI_NORM_GROUP) {
         leati_norm_rows some = *chunk;
-        some.rows = chunk->rows - i < LEATI_NORM_GROUP ? chunk->rows - i : LEATI_NORM_GROUP;
+        some.rows = LEATI_MIN(chunk->rows - i, LEATI_NORM_GROUP);
         some.x += i * channels;
         loop(&some, group);
         leati_batch_norm_flush(group, total, channels);

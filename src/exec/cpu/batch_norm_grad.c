@@ -9,6 +9,7 @@
 #include "exec/cpu/batch_norm.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include "exec/cpu/share.h"
 #include <math.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static void find_sums(void *data, int64_t piece) {
     memset(sums, 0, (size_t)channels * sizeof *sums);
     memset(products, 0, (size_t)channels * sizeof *products);
     for (int64_t i = 0; i < rows; i += LEATI_NORM_GROUP) {
-        int64_t some = rows - i < LEATI_NORM_GROUP ? rows - i : LEATI_NORM_GROUP;
+        int64_t some = LEATI_MIN(rows - i, LEATI_NORM_GROUP);
         leati_norm_rows part = part_of(&run->all, first + i, some);
         norm->loops->gradient_sums(&part, group, group + channels);
         leati_batch_norm_flush(group, sums, channels);
@@ -187,9 +188,7 @@ static void find_forward(leati_cpu_build *build, leati_norm_task *norm) {
 
 static leat_status plan_operands(leati_cpu_build *build, leati_cpu_task *task,
                                  leati_norm_task *norm, leat_error *err) {
-    leat_status status = leati_batch_norm_task_init(build, task, norm, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_batch_norm_task_init(build, task, norm, err));
     find_before(build, task, norm);
     find_forward(build, norm);
     const int32_t inputs[8] = {norm->gradient, norm->more, norm->features, norm->x,

@@ -1,5 +1,6 @@
 /* The inner loops of batch_norm and its gradient, compiled for processors with AVX2 and AVX-512 and
  * plainly; see batch_norm.h. All give the same bits. No failures, no locks. */
+#include "base/minmax.h"
 #include "exec/cpu/batch_norm.h"
 
 #include <math.h>
@@ -178,7 +179,7 @@ leati_norm_cut leati_batch_norm_cut_of(int64_t rows, int64_t channels) {
     leati_norm_cut cut = {.rows = rows, .channels = channels};
     int64_t fit = CHUNK_BYTES / (channels * (int64_t)sizeof(float));
     int64_t least = (rows + MAX_CHUNKS - 1) / MAX_CHUNKS;
-    cut.per_chunk = fit > least ? fit : least;
+    cut.per_chunk = LEATI_MAX(fit, least);
     cut.per_chunk = cut.per_chunk > 0 ? cut.per_chunk : 1;
     cut.chunks = (rows + cut.per_chunk - 1) / cut.per_chunk;
     return cut;
@@ -187,7 +188,7 @@ leati_norm_cut leati_batch_norm_cut_of(int64_t rows, int64_t channels) {
 int64_t leati_batch_norm_chunk(const leati_norm_cut *cut, int64_t i, int64_t *first) {
     *first = i * cut->per_chunk;
     int64_t left = cut->rows - *first;
-    return left < cut->per_chunk ? left : cut->per_chunk;
+    return LEATI_MIN(left, cut->per_chunk);
 }
 
 void leati_batch_norm_factor(const float *gamma, const float *beta, const float *mean,

@@ -3,6 +3,7 @@
 #include "exec/cpu/build.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 
 const leati_simple_node *leati_cpu_node(const leati_cpu_build *build, int32_t index) {
     return &build->step->simple.nodes[index];
@@ -97,7 +98,7 @@ void leati_cpu_take(leati_cpu_build *build, leati_cpu_task *task, int32_t node) 
     if (node < 0)
         return;
     build->task_of[node] = (int32_t)(task - build->step->tasks);
-    task->last = node > task->last ? node : task->last;
+    task->last = LEATI_MAX(node, task->last);
 }
 
 int32_t leati_cpu_extra(leati_cpu_build *build, size_t bytes, leat_error *err) {

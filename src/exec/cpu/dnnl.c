@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "graph/support/picture/window.h"
 #include <pthread.h>
 #include <signal.h>
@@ -232,10 +233,8 @@ leat_status leati_dnnl_bind(leati_dnnl_op *op, int argument, const dnnl_memory_d
         return leati_fail(err, LEAT_INTERNAL, "a primitive has more than %d arguments",
                           LEATI_DNNL_ARGS);
     dnnl_memory_t memory = NULL;
-    leat_status status = leati_dnnl_check(
-        dnnl_memory_create(&memory, layout, engine, DNNL_MEMORY_NONE), "describe memory", err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_dnnl_check(dnnl_memory_create(&memory, layout, engine, DNNL_MEMORY_NONE),
+                               "describe memory", err));
     op->args[op->count] = (dnnl_exec_arg_t){.arg = argument, .memory = memory};
     op->values[op->count++] = v;
     return LEAT_OK;
@@ -352,7 +351,7 @@ bool leati_dnnl_picture(const leati_cpu_build *build, int32_t v, dnnl_memory_des
 static int64_t padding_after(const leati_window_axis *axis) {
     int64_t span = (axis->out - 1) * axis->stride + (axis->kernel - 1) * axis->dilation + 1;
     int64_t after = span - axis->in - axis->before;
-    return after > 0 ? after : 0;
+    return LEATI_MAX(after, 0);
 }
 
 /* The filter as it lies and in any layout: [h, w, channels of a group, filters], where oneDNN

@@ -3,6 +3,7 @@
  * Happy path: the primitive writes the filter's gradient in its own layout, a reorder brings it to
  * HWIO; a sum_like that sums the same gradient to a vector of the channels is computed on the way.
  * Declines what conv2d declines. */
+#include "base/minmax.h"
 #include "exec/cpu/dnnl.h"
 
 /* The node that sums the gradient down to the bias, if it can be computed together with `task`:
@@ -17,7 +18,7 @@ static int32_t find_bias(const leati_cpu_build *build, const leati_cpu_task *tas
     const leat_shape *shape = &leati_cpu_value_of(build, out)->type->shape;
     if (shape->rank != 1 || shape->dims[0] != from->dims[3])
         return -1;
-    int32_t last = sum > task->last ? sum : task->last;
+    int32_t last = LEATI_MAX(sum, task->last);
     bool early = leati_cpu_read_before(build, out, last) ||
                  leati_cpu_read_before(build, task->node->first_output, last);
     return early ? -1 : sum;

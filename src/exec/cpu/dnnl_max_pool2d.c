@@ -4,6 +4,7 @@
 #include "exec/cpu/dnnl_pool.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include "graph/support/picture/window.h"
 #include <string.h>
 
@@ -25,7 +26,7 @@ bool leati_dnnl_pool_init(const leati_cpu_build *build, const leati_simple_node 
         pool->strides[i] = axes[i]->stride;
         pool->kernel[i] = axes[i]->kernel;
         pool->before[i] = axes[i]->before;
-        pool->after[i] = after > 0 ? after : 0;
+        pool->after[i] = LEATI_MAX(after, 0);
     }
     return true;
 }

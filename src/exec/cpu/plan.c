@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "core/spec.h"
 #include <string.h>
 
@@ -149,8 +150,8 @@ static void use_relu_outputs(leati_simple *simple) {
 
 static void use(leati_cpu_step *step, int32_t v, int32_t task) {
     leati_cpu_value *value = &step->values[leati_cpu_root(step, v)];
-    value->first = task < value->first ? task : value->first;
-    value->last = task > value->last ? task : value->last;
+    value->first = LEATI_MIN(task, value->first);
+    value->last = LEATI_MAX(task, value->last);
 }
 
 static void find_lifetimes(leati_cpu_step *step) {

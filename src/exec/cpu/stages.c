@@ -6,6 +6,7 @@
 #include "exec/cpu/build.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include <stdio.h>
 
 const char *const leati_cpu_stage_names[LEATI_CPU_NUM_STAGES] = {"forward", "backward", "reduce",
@@ -65,7 +66,7 @@ static void find_backward(leati_cpu_step *step) {
     for (int32_t t = 0; t < step->num_tasks; t++) {
         if (step->tasks[t].stage != LEATI_CPU_STAGE_BACKWARD)
             continue;
-        first = t < first ? t : first;
+        first = LEATI_MIN(t, first);
         end = t + 1;
     }
     step->backward_begins = first;

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "graph/ops/replica/all_reduce.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,8 +119,8 @@ static bool lies_in_pack(const leati_cpu_step *step, const struct uses *uses, in
 }
 
 static void stretch(leati_cpu_value *memory, int32_t first, int32_t last) {
-    memory->first = first < memory->first ? first : memory->first;
-    memory->last = last > memory->last ? last : memory->last;
+    memory->first = LEATI_MIN(first, memory->first);
+    memory->last = LEATI_MAX(last, memory->last);
 }
 
 static void put_into(leati_cpu_step *step, int32_t v, int tensor) {
@@ -156,7 +157,7 @@ static leati_cpu_ready place_operand(leati_cpu_step *step, const struct uses *us
         ready.task = value->first;
     }
     int pack = step->sums.packing.places[tensor].pack;
-    ready.task = ready.task < uses->exchange ? uses->exchange : ready.task;
+    ready.task = LEATI_MAX(uses->exchange, ready.task);
     if (ready.task >= uses->compute || is_last_pack(step, task, pack))
         ready.task = task;
     ready.beside = ready.task < task;

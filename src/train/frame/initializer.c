@@ -4,6 +4,7 @@
  * state, no locks. */
 #include "train/frame/initializer.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/random.h"
 #include "core/spec.h"
 #include <math.h>
@@ -136,7 +137,7 @@ void leati_initializer_fill_scaled(int64_t seed, double scale, leati_fan fan,
     double size = fan == LEATI_FAN_IN ? fan_in : fan_out;
     if (fan == LEATI_FAN_AVERAGE)
         size = (fan_in + fan_out) / 2;
-    scale /= size < 1 ? 1 : size;
+    scale /= LEATI_MAX(1, size);
     /* The deviation that is left of a normal distribution cut at two of its deviations. */
     const double left = 0.87962566103423978;
     if (distribution == LEATI_FILL_UNIFORM)

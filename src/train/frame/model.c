@@ -50,11 +50,8 @@ static leat_status name_layer(leat_model *model, int index, leat_error *err) {
 }
 
 leat_status leati_model_name_layers(leat_model *model, leat_error *err) {
-    for (int i = 0; i < model->num_layers; i++) {
-        leat_status status = name_layer(model, i, err);
-        if (status != LEAT_OK)
-            return status;
-    }
+    for (int i = 0; i < model->num_layers; i++)
+        LEATI_TRY(name_layer(model, i, err));
     return LEAT_OK;
 }
 

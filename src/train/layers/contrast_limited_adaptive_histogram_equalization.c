@@ -8,6 +8,7 @@
  * than the picture. No state, no locks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "graph/computed.h"
 #include "graph/graph.h"
 #include "graph/support/math/segment.h"
@@ -52,7 +53,7 @@ typedef struct line {
 } line;
 
 static double bounded(double number, int64_t tiles) {
-    return number < 0 ? 0 : number > (double)(tiles - 1) ? (double)(tiles - 1) : number;
+    return number < 0 ? 0 : LEATI_MIN((double)(tiles - 1), number);
 }
 
 static void find_facts(const line *l, int64_t length, int64_t i, double *facts) {

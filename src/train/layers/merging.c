@@ -1,6 +1,7 @@
 /* Add, Average, Maximum, Minimum, Multiply, Subtract: the inputs joined value by value
  * (keras.layers.Add and its like). Failures: INVALID_ARGUMENT for one input alone, shapes that do
  * not broadcast; of Subtract other than two inputs. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/support.h"
 #include "train/frame/layer.h"
 
@@ -16,7 +17,7 @@ static leat_value merge(const leati_pass *pass, leat_value (*join)(leat_value, l
     int32_t rank = 0;
     for (int i = 0; i < pass->num_inputs; i++) {
         int32_t own = leat_value_shape(pass->inputs[i]).rank;
-        rank = own > rank ? own : rank;
+        rank = LEATI_MAX(own, rank);
     }
     for (int i = 0; i < pass->num_inputs; i++) {
         leat_value next = pass->inputs[i];

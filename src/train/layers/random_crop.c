@@ -3,6 +3,7 @@
  *
  * As in Keras, inference leaves pictures as they are. Failures: sizes that are unknown. No locks.
  */
+#include "base/minmax.h"
 #include "graph/computed.h"
 #include "graph/ops/array/slice.h"
 #include "train/support/pictures.h"
@@ -52,8 +53,8 @@ static leat_value scale(const leati_picture_arguments *p, const struct leati_pic
     int64_t height = shape.dims[1], width = shape.dims[2];
     int64_t rows = (int64_t)((double)(width * args->height) / (double)args->width);
     int64_t columns = (int64_t)((double)(height * args->width) / (double)args->height);
-    rows = rows > height ? height : rows < 1 ? 1 : rows;
-    columns = columns > width ? width : columns < 1 ? 1 : columns;
+    rows = rows > height ? height : LEATI_MAX(1, rows);
+    columns = columns > width ? width : LEATI_MAX(1, columns);
     const int64_t begin[3] = {0, (height - rows) / 2, (width - columns) / 2};
     const int64_t end[3] = {0, begin[1] + args->height, begin[2] + args->width};
     leat_value x =

@@ -6,6 +6,7 @@
  * with the largest one, whose border weighs nothing. Failures: a factor or scale outside of 0 to 1,
  * unknown sizes. No locks. */
 #include "base/error.h"
+#include "base/minmax.h"
 #include "graph/support/support.h"
 #include "train/support/noise.h"
 #include "train/support/pictures.h"
@@ -61,7 +62,7 @@ static leat_value bell(leat_value sigma, int64_t size) {
 static leat_value field(leati_picture_arguments *p, leat_value strength, double most) {
     const leat_shape shape = leat_value_shape(p->x);
     double height = (double)shape.dims[1], width = (double)shape.dims[2];
-    double shorter = height < width ? height : width, longer = height < width ? width : height;
+    double shorter = LEATI_MIN(height, width), longer = LEATI_MAX(width, height);
     int64_t dims[4] = {-1, -1, -1, 1};
     int64_t size = 6 * (int64_t)(shorter * 0.05 * most * (1 + 1e-6)) + 1;
     leat_value sigma = leati_support_times(leati_pictures_linear(strength, 0.05, 0), shorter);

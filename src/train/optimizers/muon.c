@@ -6,6 +6,7 @@
  * variables have a second slot. Failures: arguments out of their ranges, expressions that do not
  * parse (graph/support/text/regex.h). No state, no locks. */
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include "graph/support/support.h"
 #include "graph/support/text/regex.h"
@@ -171,7 +172,7 @@ static void muon_update(const leati_update *update) {
     leat_value change =
         leat_op_multiply(update->learning_rate, nearly_orthogonal(args, ahead, &shape));
     if (args->rms_rate > 0) {
-        int64_t longer = shape.dims[0] > shape.dims[1] ? shape.dims[0] : shape.dims[1];
+        int64_t longer = LEATI_MAX(shape.dims[0], shape.dims[1]);
         change =
             leati_support_times(leati_support_times(change, sqrt((double)longer)), args->rms_rate);
     }

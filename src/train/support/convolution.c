@@ -7,6 +7,7 @@
  * space that are unknown where they must be known. No state, no locks. */
 #include "train/support/convolution.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "graph/support/support.h"
 #include <string.h>
 #include <strings.h>
@@ -147,7 +148,7 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
     if (windows->padding == LEAT_SAME) {
         out = (in.dims[1] + windows->strides[0] - 1) / windows->strides[0];
         total = (out - 1) * windows->strides[0] + reach - in.dims[1];
-        total = total < 0 ? 0 : total;
+        total = LEATI_MAX(0, total);
         const int64_t pads[10] = {0, 0, total / 2, total - total / 2};
         x = leat_op_pad(x, pads, 5);
     } else if (reach > in.dims[1]) {
@@ -253,7 +254,7 @@ static leat_value spread_slices(leat_value x, const leati_windows *windows, int6
     int64_t stride = windows->strides[0], first = k * windows->dilations[0];
     int64_t size = first + in.dims[1] * stride, behind = before + out - size;
     const int64_t gaps[8] = {0, 0, 0, 0, 0, stride - 1, 0, 0};
-    const int64_t ends[6] = {0, 0, first, behind > 0 ? behind : 0, 0, 0};
+    const int64_t ends[6] = {0, 0, first, LEATI_MAX(behind, 0), 0, 0};
     x = leat_op_pad(leat_op_expand_dims(x, 2), gaps, 4);
     x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[1] * stride, in.dims[2]}, 3);
     return leat_op_slice(leat_op_pad(x, ends, 3), (const int64_t[]){0, before, 0},

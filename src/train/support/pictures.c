@@ -6,6 +6,7 @@
  * known; draws fail as in train/noise. No locks. */
 #include "train/support/pictures.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "graph/support/picture/resize.h"
 #include "graph/support/random/stateless.h"
 #include "graph/support/support.h"
@@ -73,7 +74,7 @@ leati_picture_range leati_pictures_factor_range(const leati_floats *factor, doub
     if (factor->count == 2)
         return sorted(factor->values[0], factor->values[1]);
     double size = fabs(factor->count == 1 ? factor->values[0] : standard);
-    return (leati_picture_range){-size < least ? least : -size, size};
+    return (leati_picture_range){LEATI_MAX(least, -size), size};
 }
 
 leati_picture_range leati_pictures_value_range(const leati_floats *range) {
@@ -347,8 +348,8 @@ static leat_value cut(leat_value x, const leati_scaling_layer *scaling, int64_t 
                       int64_t width) {
     int64_t rows = in_proportion(width, scaling->height, scaling->width);
     int64_t columns = in_proportion(height, scaling->width, scaling->height);
-    rows = rows > height ? height : rows < 1 ? 1 : rows;
-    columns = columns > width ? width : columns < 1 ? 1 : columns;
+    rows = rows > height ? height : LEATI_MAX(1, rows);
+    columns = columns > width ? width : LEATI_MAX(1, columns);
     return leat_op_slice(x, (const int64_t[]){0, middle(height, rows), middle(width, columns), 0},
                          (const int64_t[]){-1, rows, columns, -1}, 4);
 }

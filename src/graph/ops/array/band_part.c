@@ -2,6 +2,7 @@
  *
  * `num_lower` diagonals below the main one stay, and `num_upper` above; a negative number keeps
  * all. Fails where a number is larger than the matrix. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -67,7 +68,7 @@ static leat_status band_part_kernel(leati_kernel_call *call, leat_error *err) {
         for (int64_t i = 0; i < in->count / columns; i++) {
             int64_t line = i % rows;
             int64_t first = line > lower ? line - lower : 0;
-            int64_t last = line + upper + 1 < columns ? line + upper + 1 : columns;
+            int64_t last = LEATI_MIN(line + upper + 1, columns);
             size_t at = (size_t)(i * columns + first) * size;
             if (first < last)
                 memcpy(to + at, from + at, (size_t)(last - first) * size);

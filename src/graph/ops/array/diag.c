@@ -2,6 +2,7 @@
  *
  * Without num_rows and num_cols the matrix is as small as the diagonals allow, and square where
  * neither is given. Fails where the sizes do not fit. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/linalg/diagonal.h"
 
 static const leati_row diag_rows[] = {
@@ -49,9 +50,9 @@ static leat_status matrices(const struct leati_diagonal_args *args, const leat_s
     d->rows = args->num_rows;
     d->columns = args->num_cols;
     if (d->longest >= 0) {
-        int64_t rows = d->longest - (d->high < 0 ? d->high : 0);
-        int64_t columns = d->longest + (d->low > 0 ? d->low : 0);
-        int64_t larger = rows > columns ? rows : columns;
+        int64_t rows = d->longest - LEATI_MIN(d->high, 0);
+        int64_t columns = d->longest + LEATI_MAX(d->low, 0);
+        int64_t larger = LEATI_MAX(rows, columns);
         d->rows = args->num_rows >= 0 ? args->num_rows : args->num_cols >= 0 ? rows : larger;
         d->columns = args->num_cols >= 0 ? args->num_cols : args->num_rows >= 0 ? columns : larger;
         if (d->rows < rows || d->columns < columns || (d->rows != rows && d->columns != columns))

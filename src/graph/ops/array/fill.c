@@ -2,6 +2,7 @@
  *
  * Inference knows the rank where it knows the length of `dims`; the run knows the rest, one row at
  * a time. Fails where a dimension is negative. No state, no locks. */
+#include "base/minmax.h"
 #include "core/tensor.h"
 #include "graph/known.h"
 #include "graph/support/support.h"
@@ -52,7 +53,7 @@ static void repeat_value(char *to, const char *value, size_t size, size_t count)
     size_t done = size, bytes = size * count;
     memcpy(to, value, size);
     while (done < bytes) {
-        size_t piece = done < bytes - done ? done : bytes - done;
+        size_t piece = LEATI_MIN(done, bytes - done);
         memcpy(to + done, to, piece);
         done += piece;
     }

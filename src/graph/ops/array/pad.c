@@ -5,6 +5,7 @@
  * constant all that comes from the input along that dimension, too. Fails where the paddings are
  * not one pair of 0 or more per dimension, or mirror more than there is. The gradient of a constant
  * padding is the part inside; the others have none. No state, no locks. */
+#include "base/minmax.h"
 #include "core/tensor.h"
 #include "graph/support/support.h"
 
@@ -101,7 +102,7 @@ static leat_status padded(const struct pad_args *args, const leat_shape *in, pad
                 err, SHAPE,
                 "paddings of dimension %d must be no greater than %lld in this mode; "
                 "found %lld and %lld",
-                (int)d, (long long)(most > 0 ? most : 0), (long long)pairs[d][0],
+                (int)d, (long long)(LEATI_MAX(most, 0)), (long long)pairs[d][0],
                 (long long)pairs[d][1]);
     }
     return LEAT_OK;

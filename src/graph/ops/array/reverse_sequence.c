@@ -4,6 +4,7 @@
  * The slice b along `batch_axis` has its first seq_lengths[b] values along `seq_axis` reversed; the
  * others stay. Fails where a length is negative or longer than the sequences. No state, no locks.
  */
+#include "base/minmax.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -75,7 +76,7 @@ static leat_status reverse_sequence_kernel(leati_kernel_call *call, leat_error *
     int32_t seq = 0, batch = 0;
     LEATI_TRY(axes_of(call->args, &shape, &list, &seq, &batch, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    int32_t deeper = seq > batch ? seq : batch;
+    int32_t deeper = LEATI_MAX(seq, batch);
     int64_t steps[2] = {1, 1}, pieces = 1, inner = 1;
     for (int32_t d = 0; d <= deeper; d++)
         pieces *= shape.dims[d];

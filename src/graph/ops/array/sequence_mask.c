@@ -4,6 +4,7 @@
  * Without `maxlen` the vectors are as long as the largest length: that is data, so rows run one at
  * a time. Fails where `maxlen` is negative, and on lengths that are no int32 or int64. No gradient,
  * no state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -57,7 +58,7 @@ static int64_t longest(const leati_operand *lengths) {
     int64_t most = 0;
     for (int64_t i = 0; i < lengths->count; i++) {
         int64_t length = leati_support_index_at(lengths, 0, i);
-        most = length > most ? length : most;
+        most = LEATI_MAX(length, most);
     }
     return most;
 }

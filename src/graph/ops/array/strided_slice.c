@@ -6,6 +6,7 @@
  * index outside its dimension. No state, no locks. */
 #include "graph/ops/array/strided_slice.h"
 
+#include "base/minmax.h"
 #include "graph/known.h"
 
 #define ARGS_ROW(NAME, TYPE, FLAGS, DOC)                                                           \
@@ -78,7 +79,7 @@ static leat_status take_index(slicer *s, int32_t i, leat_error *err) {
 static int64_t clamp(int64_t index, int64_t dim, int64_t low, int64_t high) {
     if (index < 0)
         index += dim;
-    return index < low ? low : index > high ? high : index;
+    return index < low ? low : LEATI_MIN(high, index);
 }
 
 static leat_status take_slice(slicer *s, int32_t i, leat_error *err) {

@@ -4,9 +4,7 @@
 #include "graph/variable_ops.h"
 
 static leat_status assign_add_variable_infer(leati_infer_call *call, leat_error *err) {
-    leat_status status = leati_variable_infer_assign(call, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_variable_infer_assign(call, err));
     leati_type types[2] = {call->inputs[0], call->inputs[0]}, sum;
     leati_infer_call inner = {.inputs = types, .num_inputs = 2, .outputs = &sum, .capacity = 1};
     return leati_tensor_op_add.infer(&inner, err);

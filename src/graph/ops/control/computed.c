@@ -11,6 +11,7 @@
  * into attributes. No locks. */
 #include "graph/computed.h"
 
+#include "base/minmax.h"
 #include "core/json.h"
 #include "core/object.h"
 #include "graph/kernel_host.h"
@@ -82,8 +83,7 @@ static leat_status check_bound(const leati_tensor_op *op, const leati_strings *b
         const leati_row *row = row_named(op, &bound->values[i]);
         if (row == NULL || (row->flags & LEATI_TENSOR) == 0)
             return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has no argument %.*s to compute",
-                              op->name,
-                              (int)(bound->values[i].size < 64 ? bound->values[i].size : 64),
+                              op->name, (int)LEATI_MIN(bound->values[i].size, 64),
                               bound->values[i].data);
     }
     return LEAT_OK;

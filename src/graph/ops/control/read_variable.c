@@ -7,9 +7,7 @@
 
 static leat_status read_variable_infer(leati_infer_call *call, leat_error *err) {
     leat_variable *variable = NULL;
-    leat_status status = leati_variable_of(call->args, &variable, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_variable_of(call->args, &variable, err));
     return leati_op_infer_output(call, variable->dtype, &variable->shape, NULL, err);
 }
 

@@ -5,6 +5,7 @@
  * once, in alphabetical order. Operands are contracted from the left, two at a time, as matrix
  * products of dense copies in the call's arena. Fails where text and operands do not fit. No state,
  * no locks. */
+#include "base/minmax.h"
 #include "graph/support/linalg/gemm.h"
 #include "graph/support/support.h"
 
@@ -358,7 +359,7 @@ static leat_status contract(const machine *m, const view *a, const view *b, cons
             if (is != kind)
                 continue;
             bool both = is == 0 || is == 2;
-            ranks = sides[0].rank > sides[1].rank ? sides[0].rank : sides[1].rank;
+            ranks = LEATI_MAX(sides[0].rank, sides[1].rank);
             if (ranks == LEAT_MAX_RANK || (is != 2 && out->rank == LEAT_MAX_RANK))
                 return leati_fail(err, LEAT_UNIMPLEMENTED,
                                   "a product of two operands has more than %d dimensions",

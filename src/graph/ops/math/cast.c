@@ -4,6 +4,7 @@
  * zero; where C leaves the result open they become the lowest int64 (int32 for narrow integers), as
  * TensorFlow's do on x86: no two machines disagree. The gradient is cast back.
  * Fails in inference on strings and objects. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/known.h"
 #include "graph/support/math/wide.h"
 
@@ -24,14 +25,14 @@ static const leati_row cast_rows[] = {
  * and NaN, becomes the lowest value (of wide unsigned integers: the highest bit alone). The
  * conversion sees a clamped number, so that loops of it vectorise. */
 static inline int32_t float_to_int32(float x) {
-    float held = x > -2147483648.0f ? x : -2147483648.0f;
-    held = held < 2147483520.0f ? held : 2147483520.0f; /* the largest float below 2^31 */
+    float held = LEATI_MAX(x, -2147483648.0f);
+    held = LEATI_MIN(held, 2147483520.0f); /* the largest float below 2^31 */
     int32_t whole = (int32_t)held;
     return x < 2147483648.0f ? whole : INT32_MIN;
 }
 static inline int32_t double_to_int32(double x) {
-    double held = x > -2147483648.0 ? x : -2147483648.0;
-    int32_t whole = (int32_t)(held < 2147483647.0 ? held : 2147483647.0);
+    double held = LEATI_MAX(x, -2147483648.0);
+    int32_t whole = (int32_t)LEATI_MIN(held, 2147483647.0);
     return x < 2147483648.0 ? whole : INT32_MIN;
 }
 static inline int64_t double_to_int64(double x) {

@@ -4,6 +4,7 @@
  * The largest value so far is taken out of the sum, so it does not overflow. Where a value's own
  * place is left out the first result is minus infinity. Fails where the axis is outside the
  * input. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/math/cumulate.h"
 
 #include <float.h>
@@ -16,7 +17,7 @@ static leat_status logsumexp_infer(leati_infer_call *call, leat_error *err) {
 
 #define LOGSUMEXP_LINE(TYPE, EXP, LOG1P)                                                           \
     static TYPE add_##TYPE(TYPE a, TYPE b) {                                                       \
-        TYPE high = a > b ? a : b, low = a > b ? b : a;                                            \
+        TYPE high = LEATI_MAX(a, b), low = LEATI_MIN(b, a);                                        \
         if (isinf(high) || isnan(a) || isnan(b))                                                   \
             return isnan(a) || isnan(b) ? a + b : high;                                            \
         return high + LOG1P(EXP(low - high));                                                      \

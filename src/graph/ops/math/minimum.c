@@ -2,9 +2,10 @@
  *
  * A NaN on either side gives NaN. The gradient goes to x where x <= y, else to y. Fails in
  * inference where the dtypes differ or the shapes do not broadcast. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
 
-LEATI_LANES2_INTEGER(minimum, x < y ? x : y)
+LEATI_LANES2_INTEGER(minimum, LEATI_MIN(x, y))
 LEATI_LANES2_FLOAT(minimum, (x < y || x != x) ? x : y, (x < y || x != x) ? x : y)
 
 static const leati_lane_function minimum_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(minimum)};

@@ -1,11 +1,10 @@
 /* right_shift: x shifted right by y bits, with its sign, broadcast (tf.bitwise.right_shift). A
  * shift outside the width of the dtype is the nearest inside. Fails in inference where the
  * dtypes differ or the shapes do not broadcast. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
 
-LEATI_LANES2_INTEGER(right_shift, x >> (y < 1                        ? 0
-                                        : y < (T)(8 * sizeof(T) - 1) ? y
-                                                                     : (T)(8 * sizeof(T) - 1)))
+LEATI_LANES2_INTEGER(right_shift, x >> (y < 1 ? 0 : LEATI_MIN(y, (T)(8 * sizeof(T) - 1))))
 
 static const leati_lane_function right_shift_lanes[LEAT_NUM_DTYPES] = {
     LEATI_TABLE_INTEGER(right_shift)};

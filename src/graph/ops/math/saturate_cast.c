@@ -6,6 +6,7 @@
  * steps. Fails in inference on what is no number. No state, no locks. */
 #include "graph/support/math/saturate.h"
 
+#include "base/minmax.h"
 #include "core/half.h"
 
 #include <math.h>
@@ -104,7 +105,7 @@ static bool store_bounds(leat_dtype from, leat_dtype to, void *low, void *high) 
         return false;
     if (largest > largest_integer(from))
         largest = largest_integer(from);
-    store_integer(from, (uint64_t)(own > lowest ? own : lowest), low);
+    store_integer(from, (uint64_t)LEATI_MAX(own, lowest), low);
     store_integer(from, largest, high);
     return true;
 }

@@ -1,6 +1,7 @@
 /* max_pool2d: the maximum of each window of pictures [N, H, W, C] (tf.nn.max_pool2d).
  *
  * Padding counts as minus infinity. Fails where the window does not fit. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/picture/window.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ static leat_status max_pool2d_infer(leati_infer_call *call, leat_error *err) {
 #define RAISE_TYPE(TYPE)                                                                           \
     static void raise_##TYPE(TYPE *restrict out, const TYPE *in, int64_t n) {                      \
         for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = in[i] > out[i] ? in[i] : out[i];                                              \
+            out[i] = LEATI_MAX(in[i], out[i]);                                                     \
     }
 RAISE_TYPE(float)
 RAISE_TYPE(double)

@@ -2,9 +2,10 @@
  *
  * A NaN stays NaN; the gradient at 0 is 0. Fails in inference on other dtypes. No state, no locks.
  */
+#include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
 
-LEATI_LANES1_SIGNED(relu, x > 0 ? x : 0)
+LEATI_LANES1_SIGNED(relu, LEATI_MAX(x, 0))
 LEATI_LANES1_UNSIGNED(relu, x)
 LEATI_LANES1_FLOAT(relu, x < 0 ? (T)0 : x, x < 0 ? (T)0 : x)
 

@@ -1,18 +1,17 @@
 /* relu6: x clipped to [0, 6] (tf.nn.relu6). Fails in inference on what is no number. No
  * state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
 
 LEATI_LANES1_SIGNED(relu6, x<0 ? 0 : x> 6 ? 6 : x)
-LEATI_LANES1_UNSIGNED(relu6, x > 6 ? 6 : x)
+LEATI_LANES1_UNSIGNED(relu6, LEATI_MIN(6, x))
 LEATI_LANES1_FLOAT(relu6,
                    x != x  ? x
                    : x < 0 ? 0
-                   : x > 6 ? 6
-                           : x,
+                           : LEATI_MIN(6, x),
                    x != x  ? x
                    : x < 0 ? 0
-                   : x > 6 ? 6
-                           : x)
+                           : LEATI_MIN(6, x))
 
 static const leati_lane_function relu6_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(relu6)};
 

@@ -3,6 +3,7 @@
  * The maximum is subtracted first, so nothing overflows. Fails in inference on scalars and other
  * dtypes. No state, no locks. */
 #include "graph/ops/nn/softmax.h"
+#include "base/minmax.h"
 
 #include <math.h>
 
@@ -10,7 +11,7 @@
     TYPE leati_softmax_shift_logits_##TYPE(const TYPE *logits, TYPE *shifted, int64_t n) {         \
         TYPE top = logits[0], sum = 0;                                                             \
         for (int64_t i = 1; i < n; i++)                                                            \
-            top = logits[i] > top ? logits[i] : top;                                               \
+            top = LEATI_MAX(logits[i], top);                                                       \
         for (int64_t i = 0; i < n; i++) {                                                          \
             shifted[i] = logits[i] - top;                                                          \
             sum += EXP(shifted[i]);                                                                \
@@ -47,7 +48,7 @@ leat_status leati_softmax_over_lines(leati_kernel_call *call, leati_line_functio
     static void softmax_##TYPE(const TYPE *in, TYPE *out, int64_t n) {                             \
         TYPE top = in[0], sum = 0;                                                                 \
         for (int64_t i = 1; i < n; i++)                                                            \
-            top = in[i] > top ? in[i] : top;                                                       \
+            top = LEATI_MAX(in[i], top);                                                           \
         for (int64_t i = 0; i < n; i++) {                                                          \
             out[i] = EXP(in[i] - top);                                                             \
             sum += out[i];                                                                         \

@@ -1,9 +1,10 @@
 /* softplus: log(1 + exp(x)), without overflow (tf.math.softplus). Fails in inference on other
  * dtypes than floats. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
 
-LEATI_LANES1_FLOAT(softplus, (x > 0 ? x : 0) + log1pf(expf(-fabsf(x))),
-                   (x > 0 ? x : 0) + log1p(exp(-fabs(x))))
+LEATI_LANES1_FLOAT(softplus, LEATI_MAX(x, 0) + log1pf(expf(-fabsf(x))),
+                   LEATI_MAX(x, 0) + log1p(exp(-fabs(x))))
 
 static const leati_lane_function softplus_lanes[LEAT_NUM_DTYPES] = {LEATI_TABLE_FLOAT(softplus)};
 

@@ -8,6 +8,7 @@
  * quote within was doubled. Fails at the first record that has another number of fields, a field
  * that is no number of its column's dtype, or wrong quotes, with its number. No gradient, no locks.
  */
+#include "base/minmax.h"
 #include "core/number.h"
 #include "graph/support/text/texts.h"
 
@@ -183,7 +184,7 @@ static leat_status put_field(leati_kernel_call *call, int column, place p, field
         return LEAT_OK;
     return leati_refuse(err, VALUE, "field %d in record %lld is not a valid %s: %.*s", column,
                         (long long)p.index, leat_dtype_name(out->dtype),
-                        (int)(f->text.size < 60 ? f->text.size : 60), f->text.data);
+                        (int)LEATI_MIN(f->text.size, 60), f->text.data);
 }
 
 static leat_status put_record(leati_kernel_call *call, place p, leat_error *err) {

@@ -3,6 +3,7 @@
  * With a fixed length longer strings are cut and shorter ones filled up with zeros. Fails in
  * inference where the length is no multiple of the dtype's size; in a run without one where strings
  * have different lengths, or one that is no such multiple. No gradient, no locks. */
+#include "base/minmax.h"
 #include "graph/support/text/texts.h"
 
 #include <string.h>
@@ -103,7 +104,7 @@ static leat_status decode_raw_kernel(leati_kernel_call *call, leat_error *err) {
         char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < in->count && length > 0; i++, to += length) {
             leat_string s = leati_text_strings_of(in, row)[i];
-            size_t taken = s.size < length ? s.size : length;
+            size_t taken = LEATI_MIN(s.size, length);
             if (taken > 0)
                 memcpy(to, s.data, taken);
             memset(to + taken, 0, length - taken);

@@ -3,6 +3,7 @@
  *
  * Samples beyond are cut, and what is no number is silent. Fails where there is no channel or more
  * than the format can count, or the rate is not positive. No gradient, no locks. */
+#include "base/minmax.h"
 #include "file/wire.h"
 #include "graph/support/text/texts.h"
 
@@ -43,7 +44,7 @@ static uint32_t sample_of(float value) {
     if (isnan(value))
         return 0;
     float scaled = roundf(value * 32768.0F);
-    float cut = scaled > 32767.0F ? 32767.0F : scaled < -32768.0F ? -32768.0F : scaled;
+    float cut = scaled > 32767.0F ? 32767.0F : LEATI_MAX(-32768.0F, scaled);
     return (uint32_t)(int32_t)cut;
 }
 

@@ -8,6 +8,7 @@
  * views of the records. Happy path: one walk notes where the lists are and how long, a second
  * writes. Fails at the first record that is malformed, lacks a list that `allow_missing` does not
  * name, or has another dtype or number of values. No gradient, no locks. */
+#include "base/minmax.h"
 #include "core/spec.h"
 #include "file/feature.h"
 #include "graph/support/parse/features.h"
@@ -212,7 +213,7 @@ static leat_status count_steps(const parse *p, leat_string record, int index, li
                                 "feature list \"%.100s\", step %lld has %lld values; expected %lld",
                                 key, (long long)list->steps, (long long)count, (long long)size);
         list->values += count;
-        list->longest = count > list->longest ? count : list->longest;
+        list->longest = LEATI_MAX(count, list->longest);
     }
     return bad == NULL ? LEAT_OK : malformed(record, bad, err);
 }
@@ -267,8 +268,8 @@ static totals add_up(const parse *p, int index) {
         const list_span *list = &p->lists[r * p->count + index];
         t.steps += list->steps;
         t.values += list->values;
-        t.most_steps = list->steps > t.most_steps ? list->steps : t.most_steps;
-        t.most_values = list->longest > t.most_values ? list->longest : t.most_values;
+        t.most_steps = LEATI_MAX(list->steps, t.most_steps);
+        t.most_values = LEATI_MAX(list->longest, t.most_values);
     }
     return t;
 }

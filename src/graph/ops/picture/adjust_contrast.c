@@ -3,6 +3,7 @@
  *
  * The mean is one picture's, added up by halves as TensorFlow does. Integers are scaled to [0, 1]
  * and back, clipped. No gradient. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/picture/colour.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static void adjust_contrast(const float *in, float *out, const leati_frames *fra
             out[c] *= normal;
         /* The means of the first pixel are copied to all others, then moved. */
         for (int64_t done = 1; done < pixels; done *= 2) {
-            int64_t more = done < pixels - done ? done : pixels - done;
+            int64_t more = LEATI_MIN(done, pixels - done);
             memcpy(out + done * channels, out, (size_t)(more * channels) * sizeof *out);
         }
         for (int64_t k = 0; k < pixels * channels; k++)

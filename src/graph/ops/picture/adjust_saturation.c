@@ -3,6 +3,7 @@
  *
  * By way of hue, saturation and value; the saturation is clipped to [0, 1]. Integers are scaled to
  * [0, 1] and back. Fails on other numbers of channels than 3. No gradient. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/picture/colour.h"
 
 #include <math.h>
@@ -11,13 +12,13 @@ static const leati_row adjust_saturation_rows[] =
     LEATI_ADJUST_ROWS("saturation_factor", "The factor.");
 
 static float most(float a, float b, float c) {
-    float ab = a > b ? a : b;
-    return ab > c ? ab : c;
+    float ab = LEATI_MAX(a, b);
+    return LEATI_MAX(ab, c);
 }
 
 static float least(float a, float b, float c) {
-    float ab = a < b ? a : b;
-    return ab < c ? ab : c;
+    float ab = LEATI_MIN(a, b);
+    return LEATI_MIN(ab, c);
 }
 
 /* The hue, in [0, 1]. */
@@ -38,8 +39,8 @@ static void saturate(const float *rgb, float factor, float *out) {
     float value = most(rgb[0], rgb[1], rgb[2]);
     float range = value - least(rgb[0], rgb[1], rgb[2]);
     float saturation = (value > 0.0F ? range / value : 0.0F) * factor;
-    saturation = saturation > 0.0F ? saturation : 0.0F;
-    saturation = saturation < 1.0F ? saturation : 1.0F;
+    saturation = LEATI_MAX(saturation, 0.0F);
+    saturation = LEATI_MIN(saturation, 1.0F);
     float chroma = saturation * value, low = value - chroma;
     float sixth = hue_of(rgb, value, range) * 6.0F, turn = fmodf(sixth, 2.0F);
     float middle = chroma * (1.0F - fabsf(turn - 1.0F));

@@ -5,6 +5,7 @@
  * modulo their number; without colours those of TensorFlow's table. A box that is turned over or
  * outside is not drawn. Fails in inference on shapes that do not fit together. No gradient, no
  * state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -84,7 +85,7 @@ static void draw_box(const canvas *c, const float *box) {
     if (top > bottom || left > right || top >= c->height || bottom < 0 || left >= c->width ||
         right < 0)
         return;
-    int64_t y = top > 0 ? top : 0, x = left > 0 ? left : 0;
+    int64_t y = LEATI_MAX(top, 0), x = LEATI_MAX(left, 0);
     int64_t rows = (bottom < c->height ? bottom : c->height - 1) - y + 1;
     int64_t columns = (right < c->width ? right : c->width - 1) - x + 1;
     if (top >= 0)

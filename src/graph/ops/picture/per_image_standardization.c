@@ -4,6 +4,7 @@
  * The deviation counts as at least 1 / sqrt(values). Sums are kept in double. The
  * gradient of a picture of one value is that without a change of the deviation. No state, no
  * locks. */
+#include "base/minmax.h"
 #include "graph/support/picture/colour.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static void per_image_standardization(const float *in, float *out, const leati_f
             squares += ((double)in[i] - mean) * ((double)in[i] - mean);
         float deviation = (float)sqrt(squares / (double)count);
         float smallest = 1.0F / sqrtf((float)count), centre = (float)mean;
-        deviation = deviation > smallest ? deviation : smallest;
+        deviation = LEATI_MAX(deviation, smallest);
         for (int64_t i = 0; i < count; i++)
             out[i] = (in[i] - centre) / deviation;
     }

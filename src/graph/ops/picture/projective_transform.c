@@ -6,6 +6,7 @@
  * all of them. Where k is 0, or what is asked for is no number, stands fill_value. The gradient by
  * the pictures is the gradient seen through the inverse, as in TensorFlow; projections have none.
  * Failures: other ranks, another number of projections. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/support.h"
 #include <leat/image.h>
 #include <math.h>
@@ -44,7 +45,7 @@ typedef float (*place)(float at, int64_t size);
 
 static float clamp(float at, int64_t size) {
     float last = (float)(size - 1);
-    return at < 0 ? 0 : at > last ? last : at;
+    return at < 0 ? 0 : LEATI_MIN(last, at);
 }
 
 static float as_it_is(float at, int64_t size) {

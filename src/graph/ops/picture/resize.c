@@ -4,6 +4,7 @@
  * given one that has the pictures' proportions. The gradient is resize_grad. Fails on empty
  * pictures and sizes. No state; the lock of the store of plans (resize.h). */
 #include "graph/support/picture/resize.h"
+#include "base/minmax.h"
 
 #include <math.h>
 
@@ -46,7 +47,7 @@ leat_status leati_resize_size(const struct leati_resize_args *args, int64_t heig
     /* In float, and halves to even, as TensorFlow rounds. */
     float by_height = (float)*out_height / (float)height;
     float by_width = (float)*out_width / (float)width;
-    float factor = by_height < by_width ? by_height : by_width;
+    float factor = LEATI_MIN(by_height, by_width);
     *out_height = (int64_t)nearbyintf(factor * (float)height);
     *out_width = (int64_t)nearbyintf(factor * (float)width);
     if (*out_height >= 1 && *out_width >= 1)

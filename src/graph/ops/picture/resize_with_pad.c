@@ -3,6 +3,7 @@
  *
  * Fails on empty pictures and targets. The gradient is resize_with_pad_grad. No state; the
  * lock of the store of plans (resize.h). */
+#include "base/minmax.h"
 #include "graph/support/picture/resize.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ static leat_status resize_with_pad_infer(leati_infer_call *call, leat_error *err
 
 static int64_t padding(float target, float size) {
     int64_t pixels = (int64_t)floorf((target - size) / 2);
-    return pixels > 0 ? pixels : 0;
+    return LEATI_MAX(pixels, 0);
 }
 
 leat_status leati_resize_pad_scaling(const struct leati_resize_with_pad_args *args,
@@ -53,7 +54,7 @@ leat_status leati_resize_pad_scaling(const struct leati_resize_with_pad_args *ar
     /* In float, as TensorFlow computes it. */
     float by_height = (float)in->height / (float)args->target_height;
     float by_width = (float)in->width / (float)args->target_width;
-    float ratio = by_width > by_height ? by_width : by_height;
+    float ratio = LEATI_MAX(by_width, by_height);
     float height = (float)in->height / ratio, width = (float)in->width / ratio;
     *out = (leati_scaling){.antialias = args->antialias,
                            .height = (int64_t)floorf(height),

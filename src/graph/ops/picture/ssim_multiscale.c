@@ -6,6 +6,7 @@
  * channels. Half a picture is the means of 2 x 2 pixels, where the last row or column of an odd
  * size counts twice. Fails where sizes differ, or the window does not fit into the smallest scale.
  * No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/math/compare.h"
 
 #include <math.h>
@@ -97,7 +98,7 @@ static float compare_scales(const scales *s, const float *a, const float *b) {
         leati_compare_ssim(ssim, a, b, NULL, means, contrast);
         const double *part = i + 1 < s->count ? contrast : means;
         for (int64_t c = 0; c < channels; c++)
-            s->products[c] *= pow(part[c] > 0 ? part[c] : 0, s->factors[i]);
+            s->products[c] *= pow(LEATI_MAX(part[c], 0), s->factors[i]);
         if (i + 1 == s->count)
             break;
         halve(a, s->a, ssim->height, ssim->width, channels);

@@ -6,6 +6,7 @@
  * most one less than a width. Where `preserve_short` is set and a row gives nothing at all, it is
  * one n-gram as a whole. How many there are is data, so rows run one at a time. Fails on row splits
  * that do not fit, and without memory. No gradient, no locks. */
+#include "base/minmax.h"
 #include "graph/support/text/texts.h"
 
 #include <string.h>
@@ -94,7 +95,7 @@ static int64_t short_width(const sequence *s) {
     for (int32_t i = 0; i < s->args->ngram_widths.count; i++)
         if (grams_of(s, s->args->ngram_widths.values[i]) > 0)
             return 0;
-    return s->count + 2 * (s->args->pad_width > 0 ? s->args->pad_width : 0);
+    return s->count + 2 * LEATI_MAX(s->args->pad_width, 0);
 }
 
 static int64_t count_grams(const sequence *s) {

@@ -3,6 +3,7 @@
  * White space around it is allowed; a decimal point is a point in every locale. Fails in a run
  * where the text is no number or leaves the dtype's range, with the text and its row. No gradient,
  * no locks. */
+#include "base/minmax.h"
 #include "core/number.h"
 #include "graph/support/text/texts.h"
 
@@ -43,7 +44,7 @@ static leat_status string_to_number_kernel(leati_kernel_call *call, leat_error *
                 continue;
             call->failed_row = row;
             return leati_refuse(err, VALUE, "\"%.*s\" is not a number of %s",
-                                (int)(s.size < 60 ? s.size : 60), s.data == NULL ? "" : s.data,
+                                (int)LEATI_MIN(s.size, 60), s.data == NULL ? "" : s.data,
                                 leat_dtype_name(out->dtype));
         }
     }

@@ -3,6 +3,7 @@
  * locks. */
 #include "graph/support/array/sorting.h"
 
+#include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
 
 #include <string.h>
@@ -67,8 +68,8 @@ void leati_sorting_line(leat_dtype dtype, const char *data, int64_t n, int64_t s
         places[i] = i;
     for (int64_t width = 1; width < n; width *= 2) {
         for (int64_t start = 0; start < n; start += 2 * width) {
-            int64_t middle = start + width < n ? start + width : n;
-            int64_t end = middle + width < n ? middle + width : n;
+            int64_t middle = LEATI_MIN(start + width, n);
+            int64_t end = LEATI_MIN(middle + width, n);
             int64_t a = start, b = middle;
             for (int64_t k = start; k < end; k++) {
                 int64_t x = a < middle ? places[a] * step : 0, y = b < end ? places[b] * step : 0;

@@ -1,6 +1,7 @@
 /* Diagonals of matrices; see diagonal.h. Fails where a diagonal is outside the matrix. No state, no
  * locks. */
 #include "graph/support/linalg/diagonal.h"
+#include "base/minmax.h"
 
 #include <string.h>
 
@@ -53,8 +54,8 @@ leat_status leati_diagonals_read(leati_diagonals *out, const struct leati_diagon
 }
 
 static int64_t length_of(const leati_diagonals *d, int64_t k) {
-    int64_t rows = d->rows + (k < 0 ? k : 0), columns = d->columns - (k > 0 ? k : 0);
-    return rows < columns ? rows : columns;
+    int64_t rows = d->rows + LEATI_MIN(k, 0), columns = d->columns - LEATI_MAX(k, 0);
+    return LEATI_MIN(rows, columns);
 }
 
 leat_status leati_diagonals_of(leati_diagonals *out, const struct leati_diagonal_args *args,
@@ -74,9 +75,9 @@ leat_status leati_diagonals_of(leati_diagonals *out, const struct leati_diagonal
             return leati_fail(err, LEAT_INVALID_ARGUMENT,
                               "diagonal %lld is out of bound: it must be between %lld and %lld",
                               (long long)ends[i], (long long)-out->rows, (long long)out->columns);
-    int64_t rows = out->rows + (out->high < 0 ? out->high : 0);
-    int64_t columns = out->columns - (out->low > 0 ? out->low : 0);
-    out->longest = rows < columns ? rows : columns;
+    int64_t rows = out->rows + LEATI_MIN(out->high, 0);
+    int64_t columns = out->columns - LEATI_MAX(out->low, 0);
+    out->longest = LEATI_MIN(rows, columns);
     return LEAT_OK;
 }
 
@@ -96,7 +97,7 @@ void leati_diagonals_copy(const leati_diagonals *d, size_t size, char *matrix, c
         int64_t length = length_of(d, k), line = (d->high - k) * d->longest;
         bool right = k >= 0 ? d->above_right : d->below_right;
         char *compact = array + (size_t)(line + (right ? d->longest - length : 0)) * size;
-        char *value = matrix + (size_t)((k < 0 ? -k : 0) * d->columns + (k > 0 ? k : 0)) * size;
+        char *value = matrix + (size_t)((k < 0 ? -k : 0) * d->columns + LEATI_MAX(k, 0)) * size;
         for (int64_t i = 0; i < length; i++) {
             memcpy(to_array ? compact : value, to_array ? value : compact, size);
             compact += size;

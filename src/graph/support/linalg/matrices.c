@@ -1,5 +1,6 @@
 /* What the operations of linear algebra share; see matrices.h. No state, no locks. */
 #include "graph/support/linalg/matrices.h"
+#include "base/minmax.h"
 
 #include <string.h>
 
@@ -55,7 +56,7 @@ int64_t leati_matrices_smaller_dim(int64_t a, int64_t b) {
         return 0;
     if (a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM)
         return LEAT_UNKNOWN_DIM;
-    return a < b ? a : b;
+    return LEATI_MIN(a, b);
 }
 
 leati_matrices leati_matrices_of(const leati_operand *operand) {

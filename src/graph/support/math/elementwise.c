@@ -6,6 +6,7 @@
  * not broadcast where inference could not know it, and a lane that refuses a value. No allocation,
  * no locks. */
 #include "graph/support/math/elementwise.h"
+#include "base/minmax.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -135,7 +136,7 @@ static bool run_repeated(const walk *w, const leati_kernel_call *call, leati_lan
             memcpy(room[k - 1] + (size_t)s * bytes, call->inputs[k - 1].data + offsets[k], bytes);
     }
     for (int64_t at = 0; at < outer->size; at += most) {
-        int64_t steps = outer->size - at < most ? outer->size - at : most;
+        int64_t steps = LEATI_MIN(outer->size - at, most);
         leati_lane lane = {.n = steps * inner->size, .failed = -1};
         lane.out = call->outputs[0].data + offsets[0] + at * outer->step[0];
         lane.out_step = inner->step[0];

@@ -6,6 +6,7 @@
  * without memory and on dtypes that inference refuses. No locks. */
 #include "graph/support/math/reduce.h"
 
+#include "base/minmax.h"
 #include "core/half.h"
 
 #include <math.h>
@@ -121,8 +122,8 @@ typedef struct reduce_plan {
     REDUCE_LINES(KIND##_float64, double, f, double, PLAIN, FLOAT)
 
 REDUCE_TYPES(sum, a += v, a = (__typeof__(a))((uint64_t)a + (uint64_t)v))
-REDUCE_TYPES(max, a = (v > a || v != v) ? v : a, a = v > a ? v : a)
-REDUCE_TYPES(min, a = (v < a || v != v) ? v : a, a = v < a ? v : a)
+REDUCE_TYPES(max, a = (v > a || v != v) ? v : a, a = LEATI_MAX(v, a))
+REDUCE_TYPES(min, a = (v < a || v != v) ? v : a, a = LEATI_MIN(v, a))
 REDUCE_TYPES(prod, a *= v, a = (__typeof__(a))((uint64_t)a * (uint64_t)v))
 
 #define REDUCE_TABLE(KIND, SUFFIX)                                                                 \

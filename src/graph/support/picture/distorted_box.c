@@ -5,6 +5,7 @@
  * floats and roundings are its own. Fails in a run on boxes outside of [0, 1], on sizes that an
  * int32 cannot hold, and without boxes. No state, no locks. */
 #include "graph/support/picture/distorted_box.h"
+#include "base/minmax.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -106,7 +107,7 @@ static int32_t height_limit(const sampler *s, float aspect) {
         if (lrintf((float)height * aspect) > s->width)
             height--;
     }
-    return height < s->height ? height : s->height;
+    return LEATI_MIN(height, s->height);
 }
 
 /* False where no part of these proportions fits. */
@@ -145,7 +146,7 @@ static float area_of(const rectangle *r) {
 }
 
 static int32_t larger(int32_t a, int32_t b) {
-    return a > b ? a : b;
+    return LEATI_MAX(a, b);
 }
 
 static rectangle box_at(const sampler *s, int64_t i) {
@@ -265,9 +266,8 @@ int leati_distorted_box_build(const leati_tensor_op *op, const leat_value *input
     double area[2] = {o->area_range[0], o->area_range[1]};
     leat_error err = {0};
     struct leati_distorted_box_args args = {
-        .min_object_covered = o->min_object_covered == 0  ? 0.1
-                              : o->min_object_covered < 0 ? 0
-                                                          : o->min_object_covered,
+        .min_object_covered =
+            o->min_object_covered == 0 ? 0.1 : LEATI_MAX(0, o->min_object_covered),
         .max_attempts = o->max_attempts != 0 ? o->max_attempts : 100,
         .use_image_if_no_bounding_boxes = o->use_image_if_no_bounding_boxes};
     if (aspect[0] != 0 || aspect[1] != 0)

@@ -1,13 +1,14 @@
 /* The distortions of RandAugment on float32 pictures; see policy.h. They compute what Keras' layers
  * do, step by step in float32. Pixels outside of a picture are its mirror image. No failures, no
  * state. */
+#include "base/minmax.h"
 #include "graph/support/picture/policy.h"
 
 #include <math.h>
 #include <string.h>
 
 static float clip(float x, float low, float high) {
-    return x < low ? low : x > high ? high : x;
+    return x < low ? low : LEATI_MIN(high, x);
 }
 
 static int64_t picture_size(const leati_canvas *c) {
@@ -182,8 +183,8 @@ static void stretch(leati_canvas *c, float *picture, leati_strength s) {
         float low = HUGE_VALF, high = -HUGE_VALF;
         for (int64_t i = k; i < picture_size(c); i += c->channels) {
             float x = to_bytes(c, picture[i]);
-            low = x < low ? x : low;
-            high = x > high ? x : high;
+            low = LEATI_MIN(x, low);
+            high = LEATI_MAX(x, high);
         }
         float scale = 255.0F / (high - low), offset = -low * scale;
         for (int64_t i = k; i < picture_size(c) && high > low; i += c->channels) {

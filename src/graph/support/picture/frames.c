@@ -1,5 +1,6 @@
 /* What the operations on pictures share; see frames.h. No state, no locks. */
 #include "graph/support/picture/frames.h"
+#include "base/minmax.h"
 
 #include <string.h>
 
@@ -48,7 +49,7 @@ leat_status leati_frames_begin(leati_kernel_call *call, int64_t height, int64_t 
 static void copy_window(const leati_window *w, size_t pixel, const leati_frames *in,
                         const char *from, char *to) {
     int64_t first = w->left < 0 ? -w->left : 0; /* the columns that the picture has */
-    int64_t end = in->width - w->left < w->width ? in->width - w->left : w->width;
+    int64_t end = LEATI_MIN(in->width - w->left, w->width);
     size_t line = (size_t)w->width * pixel;
     for (int64_t y = 0; y < w->height; y++, to += line) {
         int64_t source = y + w->top;

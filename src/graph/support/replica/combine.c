@@ -2,6 +2,7 @@
  * vector code. No failure modes, no state, no locks. */
 #include "graph/support/replica/combine.h"
 
+#include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
 
 #include <float.h>
@@ -37,8 +38,8 @@
 COMBINE_TYPES(sum, uint32_t, uint64_t, a + v)
 COMBINE_TYPES(difference, uint32_t, uint64_t, a - v)
 COMBINE_TYPES(product, uint32_t, uint64_t, a *v)
-COMBINE_TYPES(minimum, int32_t, int64_t, v < a ? v : a)
-COMBINE_TYPES(maximum, int32_t, int64_t, v > a ? v : a)
+COMBINE_TYPES(minimum, int32_t, int64_t, LEATI_MIN(v, a))
+COMBINE_TYPES(maximum, int32_t, int64_t, LEATI_MAX(v, a))
 
 static const leati_combine_function functions[][LEAT_NUM_DTYPES] = {
     [LEATI_COMBINE_SUM] = {LEATI_TABLE_NUMBER(sum)},

@@ -4,6 +4,7 @@
  * runs. Failures: arguments that do not fit the values, which are checked before anything is
  * exchanged. No state, no locks. */
 #include "graph/support/replica/gathering.h"
+#include "base/minmax.h"
 #include "coll/coll.h"
 #include <string.h>
 
@@ -85,7 +86,7 @@ leat_status leati_gathering_init(const leati_kernel_call *call, const leati_oper
         else if (d > out->axis)
             out->inner *= part->dims[d];
     for (int r = 0; r < replicas; r++)
-        most = args->sizes.values[r] > most ? args->sizes.values[r] : most;
+        most = LEATI_MAX(args->sizes.values[r], most);
     if (__builtin_mul_overflow(most, out->outer * out->inner, &out->block_count) ||
         out->block_count > INT64_MAX / 16 / replicas)
         return leati_fail(err, LEAT_OUT_OF_RANGE, "the gathered values are too many");

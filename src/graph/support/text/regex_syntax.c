@@ -2,6 +2,7 @@
  *
  * One walk copies the pattern piece by piece. What PCRE2 refuses as well (parentheses, ranges,
  * names of classes) is left to it. No locks. */
+#include "base/minmax.h"
 #include "graph/support/text/regex.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ typedef struct walk {
 
 static leat_status refuse(const walk *w, const char *reason, const char *from, const char *to) {
     return leati_fail(w->err, LEAT_INVALID_ARGUMENT, "invalid pattern: %.80s, error: %s: %.*s",
-                      w->pattern, reason, (int)(to - from > 40 ? 40 : to - from), from);
+                      w->pattern, reason, (int)LEATI_MIN(40, to - from), from);
 }
 
 static void put(walk *w, const char *text) {
@@ -158,9 +159,7 @@ static leat_status take_class(walk *w) {
         if (*w->at == '\0')
             return refuse(w, "missing ]", start, w->at);
         if (*w->at == '\\') {
-            leat_status status = take_escape(w, true);
-            if (status != LEAT_OK)
-                return status;
+            LEATI_TRY(take_escape(w, true));
         } else if (end != NULL) {
             take(w, end + 2);
         } else if (*w->at == '[') {
@@ -270,9 +269,7 @@ leat_status leati_regex_translate(const char *pattern, leati_writer *out, leat_e
     walk w = {.pattern = pattern, .at = pattern, .out = out, .err = err};
     while (*w.at != '\0') {
         bool repeated = w.repeats;
-        leat_status status = take_piece(&w);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(take_piece(&w));
         w.repeats = w.repeats && !repeated;
     }
     return out->failed ? leati_no_memory(err) : LEAT_OK;

@@ -1,5 +1,5 @@
-/* The descriptor of a tensor operation: one per file of graph/ops/. See DESIGN 5 and
- * CONTRIBUTING.md "add an operation". */
+/* The descriptor of a tensor operation: a file of graph/ops/ has one, or those of siblings. See
+ * CONTRIBUTING.md "Add a tensor operation". */
 #ifndef LEATI_GRAPH_OP_H
 #define LEATI_GRAPH_OP_H
 
@@ -284,7 +284,7 @@ typedef struct leati_tensor_op {
 
 /* Every operation of the table, for what is about one of them: gradients that build nodes of each
  * other, kernels that take the node behind theirs. */
-#define X(family, name) extern const leati_tensor_op leati_tensor_op_##name;
+#define X(family, file, name) extern const leati_tensor_op leati_tensor_op_##name;
 #include "graph/ops.def"
 #undef X
 

@@ -12,19 +12,19 @@
 #define MAX_OPS 1024
 
 static const leati_tensor_op *ops[MAX_OPS] = {
-#define X(family, name) &leati_tensor_op_##name,
+#define X(family, file, name) &leati_tensor_op_##name,
 #include "graph/ops.def"
 #undef X
 };
 
 /* The family of each operation of ops.def, in its order. */
 static const char *const families[] = {
-#define X(family, name) #family,
+#define X(family, file, name) #family,
 #include "graph/ops.def"
 #undef X
 };
 
-#define X(family, name) +1
+#define X(family, file, name) +1
 enum {
     OWN_OPS = 0
 #include "graph/ops.def"

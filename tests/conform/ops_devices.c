@@ -21,7 +21,7 @@
 #define FOLDER LEATI_SOURCE_DIR "/tests/conform/ops"
 
 static const char *const ops[] = {
-#define X(family, name) #name,
+#define X(family, file, name) #name,
 #include "graph/ops.def"
 #undef X
 };

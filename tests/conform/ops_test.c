@@ -28,7 +28,7 @@
 enum { ROWS = 3 };
 
 static const char *const ops[] = {
-#define X(family, name) #name,
+#define X(family, file, name) #name,
 #include "graph/ops.def"
 #undef X
 };

@@ -187,6 +187,7 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
     [LEAT_FLOAT64] = OP##_float64
 #define LEATI_TABLE_NUMBER(OP) LEATI_TABLE_INTEGER(OP), LEATI_TABLE_FLOAT(OP)
 
+/* ---- whole operations ---- */
 /* The infer and kernel slots of an operation whose lanes are OP_lanes: RULE is the shared rule of
  * inference, INDEX the input whose dtype chooses the lane. */
 #define LEATI_ELEMENTWISE_SLOTS(OP, RULE, INDEX, REFUSAL)                                          \
@@ -197,5 +198,63 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return leati_elementwise_by_dtype(call, OP##_lanes, INDEX, REFUSAL, err);                  \
     }
+
+/* The same with OP_lanes, whose entries come last; input 0 chooses. */
+#define LEATI_ELEMENTWISE_TABLE(OP, RULE, REFUSAL, ...)                                            \
+    static const leati_lane_function OP##_lanes[LEAT_NUM_DTYPES] = {__VA_ARGS__};                  \
+    LEATI_ELEMENTWISE_SLOTS(OP, RULE, 0, REFUSAL)
+
+/* Lanes, table and slots of an operation of floats. */
+#define LEATI_FLOATS1(OP, FLOAT32, FLOAT64)                                                        \
+    LEATI_LANES1_FLOAT(OP, FLOAT32, FLOAT64)                                                       \
+    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_same, NULL, LEATI_TABLE_FLOAT(OP))
+#define LEATI_FLOATS2(OP, FLOAT32, FLOAT64)                                                        \
+    LEATI_LANES2_FLOAT(OP, FLOAT32, FLOAT64)                                                       \
+    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_broadcast, NULL, LEATI_TABLE_FLOAT(OP))
+
+/* OP_gradient of one operand: what flows to it, where g flows to y = OP(x). Of two operands, z =
+ * OP(x, y): what flows to each before it is summed down to the operand's shape. An expression makes
+ * one node after the other: of a call's arguments, one at most does. */
+#define LEATI_GRADIENT1(OP, TO_X)                                                                  \
+    static leat_status OP##_gradient(leati_gradient_call *call, leat_error *err) {                 \
+        leat_value x LEATI_UNUSED = call->inputs[0], y LEATI_UNUSED = call->outputs[0];            \
+        leat_value g LEATI_UNUSED = call->output_gradients[0];                                     \
+        (void)err;                                                                                 \
+        call->input_gradients[0] = TO_X;                                                           \
+        return LEAT_OK;                                                                            \
+    }
+#define LEATI_GRADIENT2(OP, TO_X, TO_Y)                                                            \
+    static leat_status OP##_gradient(leati_gradient_call *call, leat_error *err) {                 \
+        leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];        \
+        (void)err;                                                                                 \
+        call->input_gradients[0] = leati_op_gradient_unbroadcast(TO_X, x);                         \
+        call->input_gradients[1] = leati_op_gradient_unbroadcast(TO_Y, y);                         \
+        return LEAT_OK;                                                                            \
+    }
+
+/* The builder and the descriptor of an operation of one operand, or of two; other fields follow. */
+#define LEATI_ELEMENTWISE_OP1(OP, ...)                                                             \
+    leat_value leat_op_##OP(leat_value x) {                                                        \
+        return leati_graph_build1(&leati_tensor_op_##OP, NULL, x);                                 \
+    }                                                                                              \
+    LEATI_ELEMENTWISE_OP(OP, 1, .inputs = "x", .outputs = "y", __VA_ARGS__)
+#define LEATI_ELEMENTWISE_OP2(OP, ...)                                                             \
+    leat_value leat_op_##OP(leat_value x, leat_value y) {                                          \
+        return leati_graph_build2(&leati_tensor_op_##OP, NULL, x, y);                              \
+    }                                                                                              \
+    LEATI_ELEMENTWISE_OP(OP, 2, __VA_ARGS__)
+#define LEATI_ELEMENTWISE_OP(OP, INPUTS, ...)                                                      \
+    const leati_tensor_op leati_tensor_op_##OP = {                                                 \
+        .name = #OP,                                                                               \
+        .version = 1,                                                                              \
+        .checks = LEATI_CHECKS_IN_KERNEL,                                                          \
+        .rows = leati_no_rows,                                                                     \
+        .min_inputs = INPUTS,                                                                      \
+        .max_inputs = INPUTS,                                                                      \
+        .flags = LEATI_ELEMENTWISE,                                                                \
+        .infer = OP##_infer,                                                                       \
+        .kernel = OP##_kernel,                                                                     \
+        __VA_ARGS__,                                                                               \
+    };
 
 #endif

@@ -51,30 +51,27 @@ static leat_status atan2_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-#define TRIGONOMETRIC(OP, ...)                                                                     \
-    LEATI_ELEMENTWISE_OP1(OP, .types = "T", .halves = LEATI_HALVES_OWN, .gradient = OP##_gradient, \
-                          __VA_ARGS__)
-TRIGONOMETRIC(acos, .doc = "The inverse cosine, in radians (tf.math.acos).",
-              .names = "math.acos acos")
-TRIGONOMETRIC(acosh, .doc = "The inverse hyperbolic cosine (tf.math.acosh).",
-              .names = "math.acosh acosh")
-TRIGONOMETRIC(asin, .doc = "The inverse sine, in radians (tf.math.asin).",
-              .names = "math.asin asin")
-TRIGONOMETRIC(asinh, .doc = "The inverse hyperbolic sine (tf.math.asinh).",
-              .names = "math.asinh asinh")
-TRIGONOMETRIC(atan, .doc = "The inverse tangent, in radians (tf.math.atan).",
-              .names = "math.atan atan")
+LEATI_NUMBER_OP1(acos, .doc = "The inverse cosine, in radians (tf.math.acos).",
+                 .names = "math.acos acos")
+LEATI_NUMBER_OP1(acosh, .doc = "The inverse hyperbolic cosine (tf.math.acosh).",
+                 .names = "math.acosh acosh")
+LEATI_NUMBER_OP1(asin, .doc = "The inverse sine, in radians (tf.math.asin).",
+                 .names = "math.asin asin")
+LEATI_NUMBER_OP1(asinh, .doc = "The inverse hyperbolic sine (tf.math.asinh).",
+                 .names = "math.asinh asinh")
+LEATI_NUMBER_OP1(atan, .doc = "The inverse tangent, in radians (tf.math.atan).",
+                 .names = "math.atan atan")
 LEATI_ELEMENTWISE_OP2(
     atan2,
     .doc = "The angle of the point (x, y), in radians from -pi to pi, broadcast (tf.math.atan2).",
     .names = "math.atan2 atan2", .inputs = "y x", .types = "T T", .outputs = "z",
     .halves = LEATI_HALVES_OWN, .gradient = atan2_gradient)
-TRIGONOMETRIC(atanh, .doc = "The inverse hyperbolic tangent (tf.math.atanh).",
-              .names = "math.atanh atanh")
-TRIGONOMETRIC(cos, .doc = "The cosine of x in radians (tf.math.cos).", .names = "math.cos cos")
-TRIGONOMETRIC(cosh, .doc = "The hyperbolic cosine (tf.math.cosh).", .names = "math.cosh cosh")
-TRIGONOMETRIC(sin, .doc = "The sine of x in radians (tf.math.sin).", .names = "math.sin sin")
-TRIGONOMETRIC(sinh, .doc = "The hyperbolic sine (tf.math.sinh).", .names = "math.sinh sinh")
-TRIGONOMETRIC(tan, .doc = "The tangent of x in radians (tf.math.tan).", .names = "math.tan tan")
-TRIGONOMETRIC(tanh, .doc = "The hyperbolic tangent of x (tf.math.tanh).",
-              .names = "math.tanh tanh nn.tanh")
+LEATI_NUMBER_OP1(atanh, .doc = "The inverse hyperbolic tangent (tf.math.atanh).",
+                 .names = "math.atanh atanh")
+LEATI_NUMBER_OP1(cos, .doc = "The cosine of x in radians (tf.math.cos).", .names = "math.cos cos")
+LEATI_NUMBER_OP1(cosh, .doc = "The hyperbolic cosine (tf.math.cosh).", .names = "math.cosh cosh")
+LEATI_NUMBER_OP1(sin, .doc = "The sine of x in radians (tf.math.sin).", .names = "math.sin sin")
+LEATI_NUMBER_OP1(sinh, .doc = "The hyperbolic sine (tf.math.sinh).", .names = "math.sinh sinh")
+LEATI_NUMBER_OP1(tan, .doc = "The tangent of x in radians (tf.math.tan).", .names = "math.tan tan")
+LEATI_NUMBER_OP1(tanh, .doc = "The hyperbolic tangent of x (tf.math.tanh).",
+                 .names = "math.tanh tanh nn.tanh")

@@ -212,9 +212,8 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
     LEATI_LANES2_FLOAT(OP, FLOAT32, FLOAT64)                                                       \
     LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_broadcast, NULL, LEATI_TABLE_FLOAT(OP))
 
-/* OP_gradient of one operand: what flows to it, where g flows to y = OP(x). Of two operands, z =
- * OP(x, y): what flows to each before it is summed down to the operand's shape. An expression makes
- * one node after the other: of a call's arguments, one at most does. */
+/* OP_gradient of one operand: what flows to x, where g flows to y = OP(x); of two operands, where g
+ * flows to OP(x, y): what flows to each before it is summed down to the operand's shape. */
 #define LEATI_GRADIENT1(OP, TO_X)                                                                  \
     static leat_status OP##_gradient(leati_gradient_call *call, leat_error *err) {                 \
         leat_value x LEATI_UNUSED = call->inputs[0], y LEATI_UNUSED = call->outputs[0];            \
@@ -256,5 +255,13 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
         .kernel = OP##_kernel,                                                                     \
         __VA_ARGS__,                                                                               \
     };
+
+/* The same of operations of numbers whose gradient is OP_gradient. */
+#define LEATI_NUMBER_OP1(OP, ...)                                                                  \
+    LEATI_ELEMENTWISE_OP1(OP, .types = "T", .halves = LEATI_HALVES_OWN, .gradient = OP##_gradient, \
+                          __VA_ARGS__)
+#define LEATI_NUMBER_OP2(OP, ...)                                                                  \
+    LEATI_ELEMENTWISE_OP2(OP, .inputs = "x y", .types = "T T", .outputs = "z",                     \
+                          .halves = LEATI_HALVES_OWN, .gradient = OP##_gradient, __VA_ARGS__)
 
 #endif

@@ -1,0 +1,165 @@
+/* abs, add, divide, divide_no_nan, maximum, minimum, multiply, multiply_no_nan, negate, nextafter,
+ * reciprocal, sign, square, squared_difference, subtract (tf.math.abs and so on): arithmetic of
+ * numbers; those of two operands broadcast.
+ *
+ * Integers wrap around: the smallest one stays itself when it is negated. Floats follow IEEE 754; a
+ * NaN on either side of maximum and minimum wins, and the sign of NaN is NaN. The gradient of abs
+ * at 0 is 0, that of equal operands of maximum and minimum goes to the first. Division and its kin
+ * are of floats alone; integers are divided by floordiv, or cast first. Operations fail in
+ * inference on dtypes that they do not have, and where dtypes differ or shapes do not broadcast. No
+ * state, no locks. */
+#include "base/minmax.h"
+#include "graph/known.h"
+#include "graph/support/math/wide.h"
+
+/* ---- kernels ---- */
+#define SIGNED_AND_FLOATS1(OP, INTEGER, FLOAT32, FLOAT64)                                          \
+    LEATI_LANES1_SIGNED(OP, INTEGER)                                                               \
+    LEATI_LANES1_FLOAT(OP, FLOAT32, FLOAT64)                                                       \
+    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_same, NULL, LEATI_TABLE_SIGNED(OP),                 \
+                            LEATI_TABLE_FLOAT(OP))
+SIGNED_AND_FLOATS1(abs, x < 0 ? (U)0 - (U)x : (U)x, fabsf(x), fabs(x))
+SIGNED_AND_FLOATS1(negate, (U)0 - (U)x, -x, -x)
+#define SIGN (x > 0 ? (T)1 : x < 0 ? (T)-1 : x)
+SIGNED_AND_FLOATS1(sign, (x > 0) - (x < 0), SIGN, SIGN)
+
+LEATI_LANES1_SIGNED(square, (U)x *(U)x)
+LEATI_LANES1_UNSIGNED(square, (U)x *(U)x)
+LEATI_LANES1_FLOAT(square, x *x, x *x)
+LEATI_ELEMENTWISE_TABLE(square, leati_op_infer_same, NULL, LEATI_TABLE_NUMBER(square))
+
+LEATI_FLOATS1(reciprocal, 1.0f / x, 1.0 / x)
+LEATI_FLOATS2(divide_no_nan, y == 0 ? 0 : x / y, y == 0 ? 0 : x / y)
+LEATI_FLOATS2(multiply_no_nan, y == 0 ? 0 : x * y, y == 0 ? 0 : x * y)
+
+LEATI_LANES2_FLOAT_WIDE(divide, LEATI_WIDE_DIVIDE, x / y, x / y)
+LEATI_ELEMENTWISE_TABLE(divide, leati_op_infer_broadcast, NULL, LEATI_TABLE_FLOAT(divide))
+
+LEATI_LANE2(nextafter_float32, float, float, float, nextafterf(x, y))
+LEATI_LANE2(nextafter_float64, double, double, double, nextafter(x, y))
+LEATI_ELEMENTWISE_TABLE(
+    nextafter, leati_op_infer_broadcast,
+    NULL, [LEAT_FLOAT32] = nextafter_float32, [LEAT_FLOAT64] = nextafter_float64)
+
+/* FLOATS makes the lanes of floats. */
+#define NUMBERS2(OP, INTEGER, FLOATS)                                                              \
+    LEATI_LANES2_INTEGER(OP, INTEGER)                                                              \
+    FLOATS                                                                                         \
+    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_broadcast, NULL, LEATI_TABLE_NUMBER(OP))
+NUMBERS2(add, (U)x + (U)y, LEATI_LANES2_FLOAT_WIDE(add, LEATI_WIDE_ADD, x + y, x + y))
+NUMBERS2(maximum, LEATI_MAX(x, y),
+         LEATI_LANES2_FLOAT(maximum, (x > y || x != x) ? x : y, (x > y || x != x) ? x : y))
+NUMBERS2(minimum, LEATI_MIN(x, y),
+         LEATI_LANES2_FLOAT(minimum, (x < y || x != x) ? x : y, (x < y || x != x) ? x : y))
+NUMBERS2(multiply, (U)x *(U)y, LEATI_LANES2_FLOAT_WIDE(multiply, LEATI_WIDE_MULTIPLY, x *y, x *y))
+NUMBERS2(squared_difference, ((U)x - (U)y) * ((U)x - (U)y),
+         LEATI_LANES2_FLOAT(squared_difference, (x - y) * (x - y), (x - y) * (x - y)))
+NUMBERS2(subtract, (U)x - (U)y,
+         LEATI_LANES2_FLOAT_WIDE(subtract, LEATI_WIDE_SUBTRACT, x - y, x - y))
+
+/* ---- gradients ---- */
+LEATI_GRADIENT1(abs, leat_op_multiply(g, leat_op_sign(x)))
+LEATI_GRADIENT1(negate, leat_op_negate(g))
+LEATI_GRADIENT1(reciprocal, leat_op_negate(leat_op_multiply(g, leat_op_square(y))))
+LEATI_GRADIENT1(sign, leat_op_zeros_like(x))
+LEATI_GRADIENT1(square, leat_op_multiply(g, leati_support_times(x, 2)))
+LEATI_GRADIENT2(add, g, g)
+LEATI_GRADIENT2(divide, leat_op_divide(g, y),
+                leat_op_negate(leat_op_multiply(g, leat_op_divide(leat_op_divide(x, y), y))))
+LEATI_GRADIENT2(multiply, leat_op_multiply(g, y), leat_op_multiply(g, x))
+LEATI_GRADIENT2(multiply_no_nan, leat_op_multiply_no_nan(g, y), leat_op_multiply_no_nan(x, g))
+LEATI_GRADIENT2(nextafter, g, leat_op_zeros_like(g))
+LEATI_GRADIENT2(subtract, g, leat_op_negate(g))
+
+static leat_status divide_no_nan_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
+    leat_value slope = leat_op_divide_no_nan(g, y);
+    leat_value ratio = leat_op_divide_no_nan(x, y);
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(slope, x);
+    call->input_gradients[1] =
+        leati_op_gradient_unbroadcast(leat_op_negate(leat_op_multiply(slope, ratio)), y);
+    return LEAT_OK;
+}
+
+static leat_status squared_difference_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
+    leat_value slope = leat_op_multiply(g, leati_support_times(leat_op_subtract(x, y), 2));
+    call->input_gradients[0] = leati_op_gradient_unbroadcast(slope, x);
+    call->input_gradients[1] = leati_op_gradient_unbroadcast(leat_op_negate(slope), y);
+    return LEAT_OK;
+}
+
+/* Of an extreme, which is x where `mask` holds. */
+static void extreme_gradient(leati_gradient_call *call, leat_value mask) {
+    leat_value g = call->output_gradients[0], none = leat_op_zeros_like(g);
+    call->input_gradients[0] =
+        leati_op_gradient_unbroadcast(leat_op_select(mask, g, none), call->inputs[0]);
+    call->input_gradients[1] =
+        leati_op_gradient_unbroadcast(leat_op_select(mask, none, g), call->inputs[1]);
+}
+
+static leat_status maximum_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    extreme_gradient(call, leat_op_greater_equal(call->inputs[0], call->inputs[1]));
+    return LEAT_OK;
+}
+
+static leat_status minimum_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    extreme_gradient(call, leat_op_less_equal(call->inputs[0], call->inputs[1]));
+    return LEAT_OK;
+}
+
+/* ---- what is known while a graph is built ---- */
+#define KNOWN(OP, OVERFLOWS)                                                                       \
+    static bool OP##_fits(int64_t x, int64_t y, int64_t *out) {                                    \
+        return !OVERFLOWS(x, y, out) && *out >= INT32_MIN && *out <= INT32_MAX;                    \
+    }                                                                                              \
+    static bool OP##_known(const leati_known_call *call, leati_known *out) {                       \
+        return leati_known_combined(call, OP##_fits, out);                                         \
+    }
+KNOWN(add, __builtin_add_overflow)
+KNOWN(multiply, __builtin_mul_overflow)
+KNOWN(subtract, __builtin_sub_overflow)
+
+/* ---- descriptors ---- */
+LEATI_NUMBER_OP1(abs, .doc = "The magnitude of x (tf.math.abs).", .names = "math.abs abs")
+LEATI_NUMBER_OP2(add, .doc = "x + y of equal dtypes, broadcast; integers wrap (tf.math.add).",
+                 .names = "math.add add", .of_strings = "string_join", .known = add_known)
+LEATI_NUMBER_OP2(divide,
+                 .doc = "x / y of equal float dtypes, broadcast, by IEEE 754 (tf.math.divide).",
+                 .names = "math.divide divide math.truediv truediv", .quotient = true)
+LEATI_NUMBER_OP2(divide_no_nan,
+                 .doc = "X / y of floats, 0 where y is 0, broadcast (tf.math.divide_no_nan).",
+                 .names = "math.divide_no_nan", .quotient = true)
+LEATI_NUMBER_OP2(maximum, .doc = "The larger of x and y, broadcast; a NaN wins (tf.math.maximum).",
+                 .names = "math.maximum maximum")
+LEATI_NUMBER_OP2(minimum, .doc = "The smaller of x and y, broadcast; a NaN wins (tf.math.minimum).",
+                 .names = "math.minimum minimum")
+LEATI_NUMBER_OP2(multiply,
+                 .doc = "x * y of equal dtypes, broadcast; integers wrap (tf.math.multiply).",
+                 .names = "math.multiply multiply", .known = multiply_known)
+LEATI_NUMBER_OP2(
+    multiply_no_nan,
+    .doc = "X * y of floats, 0 where y is 0 whatever x is, broadcast (tf.math.multiply_no_nan).",
+    .names = "math.multiply_no_nan")
+LEATI_NUMBER_OP1(negate, .doc = "-x of signed numbers (tf.math.negative).",
+                 .names = "math.negative negative")
+LEATI_ELEMENTWISE_OP2(nextafter,
+                      .doc = "The next number after x1 in the direction of x2 (tf.math.nextafter).",
+                      .names = "math.nextafter", .inputs = "x1 x2", .types = "T T",
+                      .outputs = "output", .halves = LEATI_HALVES_NONE,
+                      .gradient = nextafter_gradient)
+LEATI_NUMBER_OP1(reciprocal, .doc = "1 / x (tf.math.reciprocal).", .names = "math.reciprocal")
+LEATI_NUMBER_OP1(sign, .doc = "-1, 0 or 1 as x is negative, zero or positive (tf.math.sign).",
+                 .names = "math.sign sign")
+LEATI_NUMBER_OP1(square, .doc = "x * x; integers wrap (tf.math.square).",
+                 .names = "math.square square")
+LEATI_NUMBER_OP2(squared_difference,
+                 .doc = "(x - y) squared, broadcast (tf.math.squared_difference).",
+                 .names = "math.squared_difference")
+LEATI_NUMBER_OP2(subtract,
+                 .doc = "x - y of equal dtypes, broadcast; integers wrap (tf.math.subtract).",
+                 .names = "math.subtract subtract", .known = subtract_known)

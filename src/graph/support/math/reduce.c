@@ -11,19 +11,6 @@
 
 #include <math.h>
 
-const leati_row leati_reduce_rows[] = {
-    {.name = "axis",
-     .type = LEATI_ROW_INTS,
-     .flags = LEATI_NONE | LEATI_TENSOR,
-     .offset = offsetof(struct leati_reduce_args, axis),
-     .doc = "The dimensions to reduce; none: all; an empty list: no dimension."},
-    {.name = "keepdims",
-     .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct leati_reduce_args, keepdims),
-     .doc = "Leave reduced dimensions as 1."},
-    {0},
-};
-
 leat_status leati_reduce_mask(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
     for (int32_t d = 0; d < rank; d++)
         mask[d] = axes->values == NULL;
@@ -54,19 +41,6 @@ leat_status leati_reduce_infer_as(leati_infer_call *call, leat_dtype dtype, leat
         shape = LEAT_SCALAR;
     }
     return leati_op_infer_output(call, dtype, &shape, NULL, err);
-}
-
-leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err) {
-    leat_dtype dtype = call->inputs[0].dtype;
-    if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
-        return leati_refuse(err, DTYPE, "the input is %s; expected numbers (cast it)",
-                            leat_dtype_name(dtype));
-    return leati_reduce_infer_as(call, call->inputs[0].dtype, err);
-}
-
-leat_status leati_reduce_infer_bool(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_BOOL, "the input", err));
-    return leati_reduce_infer_as(call, call->inputs[0].dtype, err);
 }
 
 /* ---- the walk ---- */
@@ -293,54 +267,5 @@ leat_status leati_reduce(leati_kernel_call *call, const bool *mask, leati_reduce
             divide(acc, out->count, in->dtype, reduced);
         store(leati_support_row_of(out, row), in->dtype, acc, out->count);
     }
-    return LEAT_OK;
-}
-
-leat_status leati_reduce_kernel(leati_kernel_call *call, leati_reduce_kind kind, leat_error *err) {
-    const struct leati_reduce_args *args = call->args;
-    leat_shape in = leati_support_operand_shape(&call->inputs[0]);
-    bool mask[LEAT_MAX_RANK];
-    LEATI_TRY(leati_reduce_mask(&args->axis, in.rank, mask, err));
-    leat_shape shape = leati_reduce_shape(&in, mask, args->keepdims);
-    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    return leati_reduce(call, mask, kind, err);
-}
-
-leat_value leati_reduce_build(const leati_tensor_op *op, leat_value x, const int64_t *axes,
-                              int num_axes, bool keepdims) {
-    struct leati_reduce_args args = {
-        .axis = {.values = (int64_t *)(uintptr_t)axes, .count = axes == NULL ? 0 : num_axes},
-        .keepdims = keepdims};
-    return leati_graph_build1(op, &args, x);
-}
-
-leat_status leati_reduce_expand(const leati_gradient_call *call, leat_value value, leat_value *out,
-                                leat_error *err) {
-    const struct leati_reduce_args *args = call->args;
-    leat_shape in = leat_value_shape(call->inputs[0]);
-    *out = value;
-    if (args->keepdims || args->axis.values == NULL)
-        return LEAT_OK;
-    if (in.rank < 0)
-        return leati_fail(err, LEAT_UNIMPLEMENTED,
-                          "the gradient over named axes needs the input's rank; set it with "
-                          "ensure_shape, or reduce with keepdims");
-    bool mask[LEAT_MAX_RANK];
-    LEATI_TRY(leati_reduce_mask(&args->axis, in.rank, mask, err));
-    for (int32_t d = 0; d < in.rank; d++)
-        if (mask[d])
-            *out = leat_op_expand_dims(*out, d);
-    return LEAT_OK;
-}
-
-leat_status leati_reduce_extreme_gradient(leati_gradient_call *call, leat_error *err) {
-    const struct leati_reduce_args *args = call->args;
-    leat_value x = call->inputs[0], g, top;
-    LEATI_TRY(leati_reduce_expand(call, call->output_gradients[0], &g, err));
-    LEATI_TRY(leati_reduce_expand(call, call->outputs[0], &top, err));
-    leat_value chosen = leat_op_cast(leat_op_equal(x, top), leat_value_dtype(x));
-    leat_value ties =
-        leat_op_reduce_sum(chosen, args->axis.values, args->axis.count, args->axis.values != NULL);
-    call->input_gradients[0] = leat_op_multiply(chosen, leat_op_divide(g, ties));
     return LEAT_OK;
 }

@@ -21,8 +21,6 @@ struct leati_reduce_args {
     bool keepdims;
 };
 
-extern const leati_row leati_reduce_rows[];
-
 /* Which dimensions of an input of `rank` the axes name; none named: all. */
 LEAT_WARN_UNUSED leat_status leati_reduce_mask(const leati_ints *axes, int32_t rank, bool *mask,
                                                leat_error *err);
@@ -31,24 +29,8 @@ leat_shape leati_reduce_shape(const leat_shape *in, const bool *mask, bool keepd
 /* One output of that shape and `dtype`; the arguments begin with leati_reduce_args. */
 LEAT_WARN_UNUSED leat_status leati_reduce_infer_as(leati_infer_call *call, leat_dtype dtype,
                                                    leat_error *err);
-/* The infer slot of all reductions. */
-LEAT_WARN_UNUSED leat_status leati_reduce_infer(leati_infer_call *call, leat_error *err);
-/* The same for those of booleans. */
-LEAT_WARN_UNUSED leat_status leati_reduce_infer_bool(leati_infer_call *call, leat_error *err);
-/* The gradient of a maximum or minimum: values that tie share it. */
-LEAT_WARN_UNUSED leat_status leati_reduce_extreme_gradient(leati_gradient_call *call,
-                                                           leat_error *err);
-/* The kernel of one. */
-LEAT_WARN_UNUSED leat_status leati_reduce_kernel(leati_kernel_call *call, leati_reduce_kind kind,
-                                                 leat_error *err);
 /* Input 0 reduced over the masked dimensions into output 0, which has its memory. */
 LEAT_WARN_UNUSED leat_status leati_reduce(leati_kernel_call *call, const bool *mask,
                                           leati_reduce_kind kind, leat_error *err);
-/* A builder, and for gradients: `value`, a result of the node, with its reduced dimensions back as
- * 1. */
-leat_value leati_reduce_build(const leati_tensor_op *op, leat_value x, const int64_t *axes,
-                              int num_axes, bool keepdims);
-LEAT_WARN_UNUSED leat_status leati_reduce_expand(const leati_gradient_call *call, leat_value value,
-                                                 leat_value *out, leat_error *err);
 
 #endif

@@ -1,19 +1,24 @@
-/* The search for the largest and the smallest value along a dimension; see arg.h. Fails where the
- * dimension is empty or outside the input. No state, no locks. */
-#include "graph/support/math/arg.h"
-
+/* argmax, argmin: the index of the largest or smallest value along a dimension (tf.math.argmax,
+ * tf.math.argmin). The first of equals is found; a NaN never wins over a number that came before.
+ *
+ * They fail where the dimension is empty or outside the input. No gradient, no state, no locks. */
 #include "core/half.h"
 #include "graph/support/math/elementwise.h"
 
-const leati_row leati_arg_rows[] = {
+struct arg_args {
+    int64_t axis;
+    leat_dtype output_type;
+};
+
+static const leati_row arg_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE | LEATI_TENSOR,
-     .offset = offsetof(struct leati_arg_args, axis),
+     .offset = offsetof(struct arg_args, axis),
      .doc = "The dimension to search; negative counts from the end."},
     {.name = "output_type",
      .type = LEATI_ROW_DTYPE,
-     .offset = offsetof(struct leati_arg_args, output_type),
+     .offset = offsetof(struct arg_args, output_type),
      .default_number = LEAT_INT64,
      .doc = "int32 or int64; of argmax also int16 or uint16."},
     {0},
@@ -54,8 +59,8 @@ static const search_function searches[2][LEAT_NUM_DTYPES] = {
     {LEATI_TABLE_NUMBER(argmin), [LEAT_BOOL] = argmin_bool},
 };
 
-static leat_status without_axis(const struct leati_arg_args *args, const leat_shape *in,
-                                int32_t *axis, leat_shape *out, leat_error *err) {
+static leat_status without_axis(const struct arg_args *args, const leat_shape *in, int32_t *axis,
+                                leat_shape *out, leat_error *err) {
     LEATI_TRY(leati_support_normal_axis(args->axis, in->rank, axis, err));
     if (in->dims[*axis] == 0)
         return leati_refuse(
@@ -67,8 +72,8 @@ static leat_status without_axis(const struct leati_arg_args *args, const leat_sh
     return LEAT_OK;
 }
 
-leat_status leati_arg_infer(leati_infer_call *call, bool smallest, leat_error *err) {
-    const struct leati_arg_args *args = call->args;
+static leat_status arg_infer(leati_infer_call *call, bool smallest, leat_error *err) {
+    const struct arg_args *args = call->args;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     int32_t axis = 0;
     if (searches[0][call->inputs[0].dtype] == NULL)
@@ -89,7 +94,7 @@ leat_status leati_arg_infer(leati_infer_call *call, bool smallest, leat_error *e
     return leati_op_infer_output(call, args->output_type, &shape, NULL, err);
 }
 
-leat_status leati_arg_kernel(leati_kernel_call *call, bool smallest, leat_error *err) {
+static leat_status arg_kernel(leati_kernel_call *call, bool smallest, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     leat_shape from = leati_support_operand_shape(in), shape = {0};
     search_function search = searches[smallest][in->dtype];
@@ -113,3 +118,40 @@ leat_status leati_arg_kernel(leati_kernel_call *call, bool smallest, leat_error 
     }
     return LEAT_OK;
 }
+
+#define ARG(OP, SMALLEST, ...)                                                                     \
+    static leat_status OP##_infer(leati_infer_call *call, leat_error *err) {                       \
+        return arg_infer(call, SMALLEST, err);                                                     \
+    }                                                                                              \
+    static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
+        return arg_kernel(call, SMALLEST, err);                                                    \
+    }                                                                                              \
+    leat_value leat_op_##OP(leat_value x, int64_t axis, leat_dtype dtype) {                        \
+        struct arg_args args = {.axis = axis, .output_type = dtype};                               \
+        return leati_graph_build1(&leati_tensor_op_##OP, &args, x);                                \
+    }                                                                                              \
+    const leati_tensor_op leati_tensor_op_##OP = {                                                 \
+        .name = #OP,                                                                               \
+        .version = 1,                                                                              \
+        .inputs = "input",                                                                         \
+        .signature = "input axis=null output_type",                                                \
+        .types = "T",                                                                              \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_KERNEL,                                                          \
+        .rows = arg_rows,                                                                          \
+        .args_size = sizeof(struct arg_args),                                                      \
+        .min_inputs = 1,                                                                           \
+        .max_inputs = 1,                                                                           \
+        .infer = OP##_infer,                                                                       \
+        .kernel = OP##_kernel,                                                                     \
+        __VA_ARGS__,                                                                               \
+    };
+ARG(argmax, false,
+    .doc =
+        "The index of the largest value along a dimension, the first of equals (tf.math.argmax).",
+    .names = "math.argmax argmax")
+ARG(argmin, true,
+    .doc =
+        "The index of the smallest value along a dimension, the first of equals (tf.math.argmin).",
+    .names = "math.argmin argmin")

@@ -1,30 +1,160 @@
-/* unique: the values of a vector without repetitions, in the order of their first places, and for
- * each value its number among them (tf.unique). See uniques.h. No gradient. */
-#include "graph/support/array/uniques.h"
+/* unique, unique_with_counts: the values of a vector without repetitions, in the order of their
+ * first places, for each value its number among them, and how often each occurs (tf.unique,
+ * tf.unique_with_counts).
+ *
+ * How many there are is data, so rows run one at a time. Values are compared by their bytes,
+ * float32 and float64 zeros of either sign alike; every NaN of them is a value of its own. A hash
+ * table of twice as many slots as values lies in the call's arena. They fail where the input is no
+ * vector. No gradient, no state, no locks. */
+#include "base/hash.h"
+#include "graph/support/text/texts.h"
 
-static leat_status unique_infer(leati_infer_call *call, leat_error *err) {
-    return leati_unique_infer(call, false, err);
-}
+#include <math.h>
+#include <string.h>
 
-static leat_status unique_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_unique_kernel(call, false, err);
-}
-
-const leati_tensor_op leati_tensor_op_unique = {
-    .name = "unique",
-    .version = 1,
-    .doc = "The values of a vector without repetitions, and for each value its number among them "
-           "(tf.unique).",
-    .names = "unique",
-    .inputs = "x",
-    .types = "T",
-    .outputs = "Unique(y idx)",
-    .halves = LEATI_HALVES_OWN,
-    .checks = LEATI_CHECKS_IN_KERNEL,
-    .rows = leati_unique_rows,
-    .args_size = sizeof(struct leati_unique_args),
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .infer = unique_infer,
-    .kernel = unique_kernel,
+struct unique_args {
+    leat_dtype out_idx;
 };
+
+static const leati_row unique_rows[] = {
+    {.name = "out_idx",
+     .type = LEATI_ROW_DTYPE,
+     .offset = offsetof(struct unique_args, out_idx),
+     .default_number = LEAT_INT32,
+     .doc = "The dtype of the numbers: int32 or int64."},
+    {0},
+};
+
+/* Outputs: the values, each place's number among them and, with `counts`, how often each occurs. */
+static leat_status infer(leati_infer_call *call, bool counts, leat_error *err) {
+    const struct unique_args *args = call->args;
+    leat_shape values = LEAT_SHAPE(LEAT_UNKNOWN_DIM), numbers = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
+    LEATI_TRY(leati_support_want_values(call, 0, err));
+    LEATI_TRY(leati_support_want_rank(call, 0, 1, "the input", err));
+    if (args->out_idx != LEAT_INT32 && args->out_idx != LEAT_INT64)
+        return leati_refuse(err, DTYPE, "out_idx is %s; expected int32 or int64",
+                            leat_dtype_name(args->out_idx));
+    if (call->inputs[0].shape.rank == 1)
+        numbers = call->inputs[0].shape;
+    LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &values, NULL, err));
+    LEATI_TRY(leati_op_infer_output(call, args->out_idx, &numbers, NULL, err));
+    return counts ? leati_op_infer_output(call, args->out_idx, &values, NULL, err) : LEAT_OK;
+}
+
+/* A value's bytes, equal for equal values; `own`: no other equals it. */
+typedef struct key {
+    const void *bytes;
+    size_t size;
+    bool own;
+} key;
+
+static key key_of(const leati_operand *in, int64_t i) {
+    static const double zero = 0;
+    size_t size = leat_dtype_size(in->dtype);
+    const char *at = in->data + (size_t)i * size;
+    if (in->dtype == LEAT_STRING) {
+        const leat_string *s = (const leat_string *)(const void *)at;
+        return (key){.bytes = s->size > 0 ? s->data : "", .size = s->size};
+    }
+    double x = in->dtype == LEAT_FLOAT32   ? (double)*(const float *)(const void *)at
+               : in->dtype == LEAT_FLOAT64 ? *(const double *)(const void *)at
+                                           : 1;
+    return (key){.bytes = x == 0 ? (const void *)&zero : at, .size = size, .own = isnan(x)};
+}
+
+/* Fills `numbers` (of each place) and `places` (of each new value); how many values there are.
+ * `slots` are numbers of values plus one, 0 where empty; `mask` is their count less one. */
+static int64_t find_unique(const leati_operand *in, int64_t *numbers, int64_t *places,
+                           int64_t *slots, uint64_t mask) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < in->count; i++) {
+        key k = key_of(in, i);
+        uint64_t at = leati_hash(k.bytes, k.size, (uint64_t)(k.own ? i : 0)) & mask;
+        for (; slots[at] > 0; at = (at + 1) & mask) {
+            key other = key_of(in, places[slots[at] - 1]);
+            if (!k.own && !other.own && k.size == other.size &&
+                memcmp(k.bytes, other.bytes, k.size) == 0)
+                break;
+        }
+        if (slots[at] == 0) {
+            places[count] = i;
+            slots[at] = ++count;
+        }
+        numbers[i] = slots[at] - 1;
+    }
+    return count;
+}
+
+static void store(const leati_operand *out, int64_t i, int64_t number) {
+    if (out->dtype == LEAT_INT32)
+        ((int32_t *)(void *)out->data)[i] = (int32_t)number;
+    else
+        ((int64_t *)(void *)out->data)[i] = number;
+}
+
+static leat_status run(leati_kernel_call *call, bool counts, leat_error *err) {
+    const leati_operand *in = &call->inputs[0];
+    if (in->rank != 1)
+        return leati_refuse(err, SHAPE, "the input has rank %d; expected rank 1", (int)in->rank);
+    uint64_t slots = 2;
+    while (slots < 2 * (uint64_t)in->count)
+        slots *= 2;
+    size_t words = (size_t)slots + 2 * (size_t)in->count, bytes = 0;
+    if (!leati_mul_size(words, sizeof(int64_t), &bytes))
+        return leati_no_memory(err);
+    int64_t *memory = leati_arena_alloc(call->arena, bytes);
+    if (memory == NULL)
+        return leati_no_memory(err);
+    memset(memory, 0, bytes);
+    int64_t *numbers = memory + slots, *places = numbers + in->count;
+    leat_shape found = LEAT_SHAPE(find_unique(in, numbers, places, memory, slots - 1));
+    leat_shape all = leati_support_operand_shape(in);
+    size_t size = leat_dtype_size(in->dtype);
+    LEATI_TRY(leati_support_output_like(call, 0, &found, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &all, err));
+    for (int64_t i = 0; i < found.dims[0]; i++)
+        memcpy(call->outputs[0].data + (size_t)i * size, in->data + (size_t)places[i] * size, size);
+    for (int64_t i = 0; i < in->count; i++)
+        store(&call->outputs[1], i, numbers[i]);
+    if (counts) {
+        memset(memory, 0, (size_t)found.dims[0] * sizeof *memory); /* the slots are done with */
+        for (int64_t i = 0; i < in->count; i++)
+            memory[numbers[i]]++;
+        LEATI_TRY(leati_support_output_like(call, 2, &found, err));
+        for (int64_t i = 0; i < found.dims[0]; i++)
+            store(&call->outputs[2], i, memory[i]);
+    }
+    return leati_support_hold_strings(call, 0, err);
+}
+
+#define UNIQUE(OP, COUNTS, ...)                                                                    \
+    static leat_status OP##_infer(leati_infer_call *call, leat_error *err) {                       \
+        return infer(call, COUNTS, err);                                                           \
+    }                                                                                              \
+    static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
+        return run(call, COUNTS, err);                                                             \
+    }                                                                                              \
+    const leati_tensor_op leati_tensor_op_##OP = {                                                 \
+        .name = #OP,                                                                               \
+        .version = 1,                                                                              \
+        .names = #OP,                                                                              \
+        .inputs = "x",                                                                             \
+        .types = "T",                                                                              \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_KERNEL,                                                          \
+        .rows = unique_rows,                                                                       \
+        .args_size = sizeof(struct unique_args),                                                   \
+        .min_inputs = 1,                                                                           \
+        .max_inputs = 1,                                                                           \
+        .infer = OP##_infer,                                                                       \
+        .kernel = OP##_kernel,                                                                     \
+        __VA_ARGS__,                                                                               \
+    };
+UNIQUE(unique, false,
+       .doc = "The values of a vector without repetitions, and for each value its number among "
+              "them (tf.unique).",
+       .outputs = "Unique(y idx)")
+UNIQUE(unique_with_counts, true,
+       .doc = "The values of a vector without repetitions, for each value its number among them, "
+              "and how often each occurs (tf.unique_with_counts).",
+       .outputs = "UniqueWithCounts(y idx count)")

@@ -1,13 +1,61 @@
-/* shape: the dimensions of a tensor, as a vector of int32 or int64 (tf.shape). No gradient, no
- * state, no locks. */
+/* shape, size: the dimensions of a tensor, and the number of its values, as int32 or int64; rank:
+ * the number of its dimensions, as int32 (tf.shape, tf.size, tf.rank). No gradient flows. No state,
+ * no locks. */
 #include "graph/known.h"
-#include "graph/support/array/counts.h"
+#include "graph/support/support.h"
+
+struct counts_args {
+    leat_dtype out_type;
+};
+
+static const leati_row counts_rows[] = {
+    {.name = "out_type",
+     .type = LEATI_ROW_DTYPE,
+     .offset = offsetof(struct counts_args, out_type),
+     .default_number = LEAT_INT32,
+     .doc = "int32 or int64."},
+    {0},
+};
+
+static leat_status counts_check(const struct counts_args *args, leat_error *err) {
+    if (args->out_type == LEAT_INT32 || args->out_type == LEAT_INT64)
+        return LEAT_OK;
+    return leati_refuse(err, DTYPE, "out_type is %s; expected int32 or int64",
+                        leat_dtype_name(args->out_type));
+}
+
+/* Writes `count` numbers into every row of output 0. */
+static void counts_write(leati_kernel_call *call, const int64_t *numbers, int64_t count) {
+    const leati_operand *out = &call->outputs[0];
+    for (int64_t row = 0; row < call->n; row++) {
+        char *to = leati_support_row_of(out, row);
+        for (int64_t i = 0; i < count; i++)
+            if (out->dtype == LEAT_INT32)
+                ((int32_t *)to)[i] = (int32_t)numbers[i];
+            else
+                ((int64_t *)to)[i] = numbers[i];
+    }
+}
+
+static leat_status size_infer(leati_infer_call *call, leat_error *err) {
+    const struct counts_args *args = call->args;
+    leat_shape scalar = LEAT_SCALAR;
+    LEATI_TRY(counts_check(args, err));
+    return leati_op_infer_output(call, args->out_type, &scalar, NULL, err);
+}
+
+static leat_status size_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape scalar = LEAT_SCALAR;
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
+    counts_write(call, &call->inputs[0].count, 1);
+    return LEAT_OK;
+}
 
 static leat_status shape_infer(leati_infer_call *call, leat_error *err) {
-    const struct leati_counts_args *args = call->args;
+    const struct counts_args *args = call->args;
     int32_t rank = call->inputs[0].shape.rank;
     leat_shape shape = LEAT_SHAPE(rank >= 0 ? rank : LEAT_UNKNOWN_DIM);
-    LEATI_TRY(leati_counts_check(args, err));
+    LEATI_TRY(counts_check(args, err));
     return leati_op_infer_output(call, args->out_type, &shape, NULL, err);
 }
 
@@ -15,7 +63,7 @@ static leat_status shape_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = LEAT_SHAPE(in->rank);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    leati_counts_write(call, in->dims, in->rank);
+    counts_write(call, in->dims, in->rank);
     return LEAT_OK;
 }
 
@@ -29,28 +77,65 @@ static bool shape_known(const leati_known_call *call, leati_known *out) {
     return true;
 }
 
-leat_value leat_op_shape(leat_value x, leat_dtype dtype) {
-    struct leati_counts_args args = {.out_type = dtype};
-    return leati_graph_build1(&leati_tensor_op_shape, &args, x);
+#define COUNTS(OP, ...)                                                                            \
+    leat_value leat_op_##OP(leat_value x, leat_dtype dtype) {                                      \
+        struct counts_args args = {.out_type = dtype};                                             \
+        return leati_graph_build1(&leati_tensor_op_##OP, &args, x);                                \
+    }                                                                                              \
+    const leati_tensor_op leati_tensor_op_##OP = {                                                 \
+        .name = #OP,                                                                               \
+        .version = 1,                                                                              \
+        .names = #OP,                                                                              \
+        .inputs = "input",                                                                         \
+        .signature = "input out_type=null",                                                        \
+        .types = "T",                                                                              \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_KERNEL,                                                          \
+        .rows = counts_rows,                                                                       \
+        .args_size = sizeof(struct counts_args),                                                   \
+        .min_inputs = 1,                                                                           \
+        .max_inputs = 1,                                                                           \
+        .infer = OP##_infer,                                                                       \
+        .kernel = OP##_kernel,                                                                     \
+        __VA_ARGS__,                                                                               \
+    };
+COUNTS(shape, .doc = "The dimensions as a vector (tf.shape).", .of_shape = "dimensions",
+       .known = shape_known)
+COUNTS(size, .doc = "The number of values (tf.size).", .of_shape = "size")
+
+/* ---- rank ---- */
+static leat_status rank_infer(leati_infer_call *call, leat_error *err) {
+    leat_shape scalar = LEAT_SCALAR;
+    return leati_op_infer_output(call, LEAT_INT32, &scalar, NULL, err);
 }
 
-const leati_tensor_op leati_tensor_op_shape = {
-    .name = "shape",
+static leat_status rank_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape scalar = LEAT_SCALAR;
+    LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
+    for (int64_t row = 0; row < call->n; row++)
+        *(int32_t *)(void *)leati_support_row_of(&call->outputs[0], row) = call->inputs[0].rank;
+    return LEAT_OK;
+}
+
+leat_value leat_op_rank(leat_value x) {
+    return leati_graph_build1(&leati_tensor_op_rank, NULL, x);
+}
+
+const leati_tensor_op leati_tensor_op_rank = {
+    .name = "rank",
     .version = 1,
-    .doc = "The dimensions as a vector (tf.shape).",
-    .names = "shape",
+    .doc = "The number of dimensions of a tensor, an int32 scalar (tf.rank).",
+    .names = "rank",
     .inputs = "input",
-    .signature = "input out_type=null",
     .types = "T",
     .outputs = "output",
     .halves = LEATI_HALVES_OWN,
     .checks = LEATI_CHECKS_IN_KERNEL,
-    .of_shape = "dimensions",
-    .rows = leati_counts_rows,
-    .args_size = sizeof(struct leati_counts_args),
+    .rows = leati_no_rows,
     .min_inputs = 1,
     .max_inputs = 1,
-    .infer = shape_infer,
-    .kernel = shape_kernel,
-    .known = shape_known,
+    .infer = rank_infer,
+    .kernel = rank_kernel,
+    .gradient = leati_op_gradient_none,
 };

@@ -76,30 +76,6 @@ double leati_random_scale(leati_distribution distribution, leat_dtype dtype, dou
     return leati_draw_rounded(dtype, high) - leati_draw_rounded(dtype, low);
 }
 
-leat_status leati_random_integer_range(leat_dtype dtype, double low, double high, int64_t *out_low,
-                                       uint64_t *out_width, leat_error *err) {
-    double limit = dtype == LEAT_INT32 ? 0x1p31 : 0x1p63;
-    bool inside = low >= -limit && high <= (dtype == LEAT_INT32 ? limit - 1 : limit);
-    if (!inside || !(low < high))
-        return leati_refuse(err, VALUE, "need minval < maxval within %s; found %.17g and %.17g",
-                            leat_dtype_name(dtype), low, high);
-    /* 2^63 - 1 is no double; the one next to it stands for it. */
-    int64_t end = high >= 0x1p63 ? INT64_MAX : (int64_t)high;
-    *out_low = (int64_t)low;
-    *out_width = (uint64_t)end - (uint64_t)*out_low;
-    return LEAT_OK;
-}
-
-leat_value leati_random_normals(leat_graph *graph, const leati_tensor_op *op, leat_shape shape,
-                                leat_dtype dtype, const leat_op_random_options *options) {
-    struct leati_random_args args = {.shape = shape, .dtype = dtype, .high = 1};
-    if (options != NULL) {
-        args.low = options->mean;
-        args.high = options->stddev == 0 ? 1 : options->stddev;
-    }
-    return leati_random_build(graph, op, &args, options);
-}
-
 /* How many random nodes without a seed the graph has: TensorFlow's op seed under a global one. */
 static int64_t count_seedless(const leat_graph *graph) {
     int64_t count = 0;

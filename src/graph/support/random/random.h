@@ -92,13 +92,7 @@ LEAT_WARN_UNUSED leat_status leati_random_floats(leati_kernel_call *call, const 
 /* What values of the distribution are multiplied by. */
 double leati_random_scale(leati_distribution distribution, leat_dtype dtype, double low,
                           double high);
-/* Bounds of integers that were given as doubles; fails unless low < high within the dtype. */
-LEAT_WARN_UNUSED leat_status leati_random_integer_range(leat_dtype dtype, double low, double high,
-                                                        int64_t *out_low, uint64_t *out_width,
-                                                        leat_error *err);
-/* A node of a normal operation. */
-leat_value leati_random_normals(leat_graph *graph, const leati_tensor_op *op, leat_shape shape,
-                                leat_dtype dtype, const leat_op_random_options *options);
+/* A node without inputs, and one of an input. */
 leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
                               struct leati_random_args *args,
                               const leat_op_random_options *options);

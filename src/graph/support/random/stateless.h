@@ -5,7 +5,7 @@
 #ifndef LEATI_GRAPH_SUPPORT_RANDOM_STATELESS_H
 #define LEATI_GRAPH_SUPPORT_RANDOM_STATELESS_H
 
-#include "graph/support/random/sample.h"
+#include "graph/support/random/random.h"
 
 /* Input `index` must be a seed. `with_state`: or a generator's state. */
 LEAT_WARN_UNUSED leat_status leati_stateless_want_seed(const leati_infer_call *call, int index,

@@ -1,0 +1,198 @@
+/* random_categorical, stateless_categorical: classes drawn by their unnormalised logarithms, from a
+ * stream of its own or that of a seed (tf.random.categorical, tf.random.stateless_categorical), as
+ * TensorFlow's kernels do on a CPU.
+ *
+ * A class is found in the sums of the exponentials, which are doubles; infinite logits and NaN
+ * count nothing. All rows of a batch draw from one stream; see random.h and stateless.h. They fail
+ * where the logits are no matrix with classes, and without memory. No gradient, no state, no locks.
+ */
+#include "graph/support/random/stateless.h"
+
+#include <math.h>
+
+/* The rows that say what categorical draws. */
+#define CATEGORICAL_ROWS                                                                           \
+    {.name = "num_samples",                                                                        \
+     .type = LEATI_ROW_INT,                                                                        \
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,                                                       \
+     .offset = offsetof(struct leati_random_args, num_samples),                                    \
+     .maximum = INT32_MAX,                                                                         \
+     .doc = "How many classes to draw for each row."},                                             \
+    {                                                                                              \
+        .name = "dtype", .type = LEATI_ROW_DTYPE,                                                  \
+        .offset = offsetof(struct leati_random_args, dtype), .default_number = LEAT_INT64,         \
+        .doc = "The dtype of the classes: int32 or int64."                                         \
+    }
+
+static leat_status categorical_infer(leati_infer_call *call, leat_error *err) {
+    const struct leati_random_args *args = call->args;
+    const leat_shape *logits = &call->inputs[0].shape;
+    leat_shape shape = {.rank = 2, .dims = {LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM}};
+    if (!leati_graph_dtype_is_floating(call->inputs[0].dtype))
+        return leati_refuse(err, DTYPE, "the logits are %s; expected floats",
+                            leat_dtype_name(call->inputs[0].dtype));
+    if (args->dtype != LEAT_INT32 && args->dtype != LEAT_INT64)
+        return leati_refuse(err, DTYPE, "dtype is %s; expected int32 or int64",
+                            leat_dtype_name(args->dtype));
+    LEATI_TRY(leati_support_want_rank(call, 0, 2, "the logits", err));
+    if (logits->rank == 2)
+        shape.dims[0] = logits->dims[0];
+    if (call->unknown == 0)
+        shape.dims[1] = args->num_samples;
+    if (logits->rank == 2 && logits->dims[1] == 0)
+        return leati_refuse(err, VALUE, "the logits have no classes; expected at least one");
+    return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
+}
+
+/* Gives output 0 its shape; how many blocks of a stream a row takes, 0: nothing is drawn. */
+static leat_status categorical_begin(leati_kernel_call *call, uint64_t *out_blocks,
+                                     leat_error *err) {
+    const struct leati_random_args *args = call->args;
+    const leati_operand *in = &call->inputs[0];
+    if (in->rank != 2 || in->dims[1] == 0)
+        return leati_refuse(err, SHAPE, "the logits have %s; expected [batch, classes]",
+                            in->rank == 2 ? "no classes" : "another rank than 2");
+    leat_shape shape = {.rank = 2, .dims = {in->dims[0], args->num_samples}};
+    /* Two words for each, by fours. */
+    *out_blocks = (uint64_t)in->dims[0] * (((uint64_t)args->num_samples + 3) / 4 * 8) *
+                  LEATI_BLOCKS_PER_VALUE;
+    return leati_support_output_like(call, 0, &shape, err);
+}
+
+/* The sums of the classes' weights up to each. */
+static void sum_weights(const double *logits, int64_t count, double *sums) {
+    double most = -HUGE_VAL, total = 0;
+    for (int64_t i = 0; i < count; i++)
+        most = isfinite(logits[i]) && logits[i] > most ? logits[i] : most;
+    for (int64_t i = 0; i < count; i++) {
+        total += isfinite(logits[i]) ? exp(logits[i] - most) : 0;
+        sums[i] = total;
+    }
+}
+
+static int64_t find_class(const double *sums, int64_t count, double wanted) {
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (sums[middle] > wanted)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static leat_status categorical_row(leati_kernel_call *call, int64_t row, leati_philox stream,
+                                   leat_error *err) {
+    const struct leati_random_args *args = call->args;
+    leati_operand one = call->inputs[0], logits;
+    int64_t classes = one.dims[1];
+    char *to = leati_support_row_of(&call->outputs[0], row);
+    if (one.count == 0 || args->num_samples == 0)
+        return LEAT_OK;
+    LEATI_TRY(leati_support_inner_cast(call, &one, LEAT_FLOAT64, &logits, err));
+    const double *values = (const double *)(const void *)leati_support_row_of(&logits, row);
+    double *sums = leati_arena_alloc(call->arena, (size_t)classes * sizeof *sums);
+    if (sums == NULL)
+        return leati_no_memory(err);
+    leati_words words = {.philox = stream, .used = 4};
+    int64_t at = 0;
+    for (int64_t line = 0; line < one.dims[0]; line++) {
+        sum_weights(values + line * classes, classes, sums);
+        for (int64_t i = 0; i < args->num_samples; i++, at++) {
+            uint32_t first = leati_words_next(&words);
+            double u = leati_uniform_double(first, leati_words_next(&words));
+            int64_t found = find_class(sums, classes, u * sums[classes - 1]);
+            if (args->dtype == LEAT_INT32)
+                ((int32_t *)(void *)to)[at] = (int32_t)found;
+            else
+                ((int64_t *)(void *)to)[at] = found;
+        }
+    }
+    return LEAT_OK;
+}
+
+static const leati_row random_categorical_rows[] = {CATEGORICAL_ROWS, LEATI_SEED_ROWS};
+
+static leat_status random_categorical_kernel(leati_kernel_call *call, leat_error *err) {
+    uint64_t blocks = 0;
+    LEATI_TRY(categorical_begin(call, &blocks, err));
+    for (int64_t row = 0; row < call->n; row++) {
+        leati_philox stream;
+        LEATI_TRY(leati_random_stream(call, &leati_tensor_op_random_categorical, row, blocks,
+                                      &stream, err));
+        LEATI_TRY(categorical_row(call, row, stream, err));
+    }
+    return LEAT_OK;
+}
+
+leat_value leat_op_random_categorical(leat_value logits, int64_t num_samples, leat_dtype dtype,
+                                      const leat_op_random_options *options) {
+    struct leati_random_args args = {.num_samples = num_samples, .dtype = dtype};
+    return leati_random_build_of(logits, &leati_tensor_op_random_categorical, &args, options);
+}
+
+const leati_tensor_op leati_tensor_op_random_categorical = {
+    .name = "random_categorical",
+    .version = 1,
+    .doc = "Classes drawn by their unnormalised logarithms (tf.random.categorical).",
+    .names = "random.categorical",
+    .inputs = "logits",
+    .signature = "logits num_samples dtype=null seed",
+    .types = "T",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
+    .checks = LEATI_CHECKS_IN_KERNEL,
+    .rows = random_categorical_rows,
+    .args_size = sizeof(struct leati_random_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .flags = LEATI_RANDOM,
+    .infer = categorical_infer,
+    .complete = leati_random_complete,
+    .kernel = random_categorical_kernel,
+};
+
+static const leati_row stateless_categorical_rows[] = {CATEGORICAL_ROWS, {0}};
+
+static leat_status stateless_categorical_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_stateless_want_seed(call, 1, false, err));
+    return categorical_infer(call, err);
+}
+
+static leat_status stateless_categorical_kernel(leati_kernel_call *call, leat_error *err) {
+    uint64_t blocks = 0;
+    LEATI_TRY(categorical_begin(call, &blocks, err));
+    for (int64_t row = 0; row < call->n; row++) {
+        leati_philox stream;
+        call->failed_row = row;
+        LEATI_TRY(leati_stateless_stream(call, 1, false, row, &stream, err));
+        LEATI_TRY(categorical_row(call, row, stream, err));
+    }
+    return LEAT_OK;
+}
+
+leat_value leat_op_stateless_categorical(leat_value logits, leat_value seed, int64_t num_samples,
+                                         leat_dtype dtype) {
+    struct leati_random_args args = {.num_samples = num_samples, .dtype = dtype};
+    return leati_graph_build2(&leati_tensor_op_stateless_categorical, &args, logits, seed);
+}
+
+const leati_tensor_op leati_tensor_op_stateless_categorical = {
+    .name = "stateless_categorical",
+    .version = 1,
+    .doc = "Classes drawn by their unnormalised logarithms (tf.random.stateless_categorical).",
+    .names = "random.stateless_categorical",
+    .inputs = "logits seed",
+    .signature = "logits num_samples seed dtype",
+    .types = "T Tseed",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
+    .checks = LEATI_CHECKS_IN_KERNEL,
+    .rows = stateless_categorical_rows,
+    .args_size = sizeof(struct leati_random_args),
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = stateless_categorical_infer,
+    .kernel = stateless_categorical_kernel,
+};

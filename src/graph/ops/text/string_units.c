@@ -1,22 +1,108 @@
-/* substr: the part of each string from a place on, of at most so many bytes or characters of UTF-8
- * (tf.strings.substr).
+/* string_length, substr: the number of bytes or of characters of UTF-8 of each string, as int32,
+ * and the part of it from a place on, of at most so many of them (tf.strings.length,
+ * tf.strings.substr).
  *
- * A negative place counts from the end; a negative length is all bytes, and no characters. The
- * results are views of the input's bytes. Fails in a run where a place is outside its string. No
- * gradient, no locks.
- */
+ * A character is a byte that begins one, whatever follows. A negative place counts from the end; a
+ * negative length is all bytes, and no characters. The parts are views of the input's bytes. They
+ * fail in inference on other dtypes and units, and in a run on the length of a string of 2 GiB or
+ * more, and where a place is outside its string. No gradient, no locks. */
 #include "graph/support/math/elementwise.h"
-#include "graph/support/text/units.h"
+#include "graph/support/text/texts.h"
 
-struct substr_args {
+#include <string.h>
+
+struct unit_args {
     char *unit;
 };
 
-static const leati_row substr_rows[] = {
-    LEATI_UNIT_ROW(struct substr_args),
+static const leati_row unit_rows[] = {
+    {.name = "unit",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct unit_args, unit),
+     .default_text = "BYTE",
+     .doc = "BYTE, or UTF8_CHAR for the characters of UTF-8."},
     {0},
 };
 
+static char bytes_unit[] = "BYTE";
+static char character_unit[] = "UTF8_CHAR";
+
+static bool unit_is_character(const char *unit) {
+    return unit != NULL && strcmp(unit, character_unit) == 0;
+}
+
+static leat_status units_want(const char *unit, leat_error *err) {
+    if (unit == NULL || unit_is_character(unit) || strcmp(unit, bytes_unit) == 0)
+        return LEAT_OK;
+    return leati_refuse(err, VALUE, "unit is \"%.40s\"; expected BYTE or UTF8_CHAR", unit);
+}
+
+static int64_t units_count_characters(const leat_string *s) {
+    int64_t count = 0;
+    for (size_t i = 0; i < s->size; i++)
+        count += !leati_text_is_trail(s->data[i]);
+    return count;
+}
+
+/* ---- string_length ---- */
+static leat_status string_length_infer(leati_infer_call *call, leat_error *err) {
+    const struct unit_args *args = call->args;
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    LEATI_TRY(units_want(args->unit, err));
+    return leati_op_infer_output(call, LEAT_INT32, &call->inputs[0].shape, NULL, err);
+}
+
+static leat_status string_length_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct unit_args *args = call->args;
+    const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
+    bool characters = unit_is_character(args->unit);
+    leat_shape shape = leati_support_operand_shape(in);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    for (int64_t row = 0; row < call->n; row++) {
+        for (int64_t i = 0; i < in->count; i++) {
+            const leat_string *s = leati_text_strings_of(in, row) + i;
+            size_t size = characters ? (size_t)units_count_characters(s) : s->size;
+            if (size > INT32_MAX) {
+                call->failed_row = row;
+                return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                                  "a string of %zu units: its length does not fit int32", size);
+            }
+            ((int32_t *)(void *)leati_support_row_of(out, row))[i] = (int32_t)size;
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_value leat_op_string_length(leat_value x) {
+    struct unit_args args = {.unit = bytes_unit};
+    return leati_graph_build1(&leati_tensor_op_string_length, &args, x);
+}
+
+leat_value leat_op_string_length_utf8(leat_value x) {
+    struct unit_args args = {.unit = character_unit};
+    return leati_graph_build1(&leati_tensor_op_string_length, &args, x);
+}
+
+const leati_tensor_op leati_tensor_op_string_length = {
+    .name = "string_length",
+    .version = 1,
+    .doc = "The number of bytes or of characters of each string, as int32 (tf.strings.length).",
+    .names = "strings.length",
+    .inputs = "input",
+    .types = "string",
+    .outputs = "output",
+    .halves = LEATI_HALVES_NONE,
+    .checks = LEATI_CHECKS_IN_KERNEL,
+    .by_value = true,
+    .rows = unit_rows,
+    .args_size = sizeof(struct unit_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = string_length_infer,
+    .kernel = string_length_kernel,
+};
+
+/* ---- substr ---- */
 static leat_status want_equal_shapes(const leat_shape *pos, const leat_shape *len,
                                      leat_error *err) {
     char texts[2][128];
@@ -27,9 +113,9 @@ static leat_status want_equal_shapes(const leat_shape *pos, const leat_shape *le
 }
 
 static leat_status substr_infer(leati_infer_call *call, leat_error *err) {
-    const struct substr_args *args = call->args;
+    const struct unit_args *args = call->args;
     leat_shape places, all;
-    LEATI_TRY(leati_units_want(args->unit, err));
+    LEATI_TRY(units_want(args->unit, err));
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     LEATI_TRY(leati_support_want_index(call, 1, "pos", err));
     LEATI_TRY(leati_support_want_dtype(call, 2, call->inputs[1].dtype, "len", err));
@@ -102,13 +188,13 @@ SUBSTR_LANE(characters_int32, int32_t, cut_characters)
 SUBSTR_LANE(characters_int64, int64_t, cut_characters)
 
 static leat_status substr_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct substr_args *args = call->args;
+    const struct unit_args *args = call->args;
     bool wide = call->inputs[1].dtype == LEAT_INT64;
     leati_lane_function lane = wide ? bytes_int64 : bytes_int32;
     leat_shape pos = leati_support_operand_shape(&call->inputs[1]);
     leat_shape len = leati_support_operand_shape(&call->inputs[2]);
     LEATI_TRY(want_equal_shapes(&pos, &len, err));
-    if (leati_unit_is_character(args->unit))
+    if (unit_is_character(args->unit))
         lane = wide ? characters_int64 : characters_int32;
     LEATI_TRY(leati_elementwise(call, lane,
                                 "pos is out of range for a string; expected a place in it", err));
@@ -116,12 +202,12 @@ static leat_status substr_kernel(leati_kernel_call *call, leat_error *err) {
 }
 
 leat_value leat_op_substr(leat_value input, leat_value pos, leat_value len) {
-    struct substr_args args = {.unit = leati_bytes_unit};
+    struct unit_args args = {.unit = bytes_unit};
     return leati_graph_build3(&leati_tensor_op_substr, &args, input, pos, len);
 }
 
 leat_value leat_op_substr_utf8(leat_value input, leat_value pos, leat_value len) {
-    struct substr_args args = {.unit = leati_character_unit};
+    struct unit_args args = {.unit = character_unit};
     return leati_graph_build3(&leati_tensor_op_substr, &args, input, pos, len);
 }
 
@@ -138,8 +224,8 @@ const leati_tensor_op leati_tensor_op_substr = {
     .halves = LEATI_HALVES_NONE,
     .checks = LEATI_CHECKS_IN_KERNEL,
     .by_value = true,
-    .rows = substr_rows,
-    .args_size = sizeof(struct substr_args),
+    .rows = unit_rows,
+    .args_size = sizeof(struct unit_args),
     .min_inputs = 3,
     .max_inputs = 3,
     .infer = substr_infer,

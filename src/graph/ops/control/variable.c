@@ -1,0 +1,104 @@
+/* assign_variable, assign_add_variable, read_variable: the replica's copy of a variable becomes the
+ * input, has it added, and is read at this point of the trace (tf.Variable.assign and so on).
+ * Stateful: they keep their places among each other.
+ *
+ * Of n rows that are assigned the last one stays, as if they were assigned in order; a sum is that
+ * of the operation add, run in place, row after row. Reading copies, because a later assignment
+ * writes in place; its gradient is asked for with leat_variable_gradients. They fail where the
+ * shape differs. */
+#include "graph/graph.h"
+#include "graph/kernel_host.h"
+#include "graph/variable_ops.h"
+
+#include <string.h>
+
+static leat_status assign_variable_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_operand *value = &call->inputs[0];
+    leat_variable *variable = NULL;
+    void *copy = NULL;
+    leat_status status = leati_variable_of(call->args, &variable, err);
+    if (status == LEAT_OK)
+        status = leati_variable_check_operand(variable, value, err);
+    if (status == LEAT_OK)
+        status = leati_variable_host_copy(call, &copy, err);
+    if (status == LEAT_OK && call->n > 0)
+        memcpy(copy, value->data + (call->n - 1) * value->row_stride,
+               leati_kernel_operand_row_bytes(value));
+    return status;
+}
+
+static leat_status assign_add_variable_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_variable_infer_assign(call, err));
+    leati_type types[2] = {call->inputs[0], call->inputs[0]}, sum;
+    leati_infer_call inner = {.inputs = types, .num_inputs = 2, .outputs = &sum, .capacity = 1};
+    return leati_tensor_op_add.infer(&inner, err);
+}
+
+static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_variable *variable = NULL;
+    void *copy = NULL;
+    leat_status status = leati_variable_of(call->args, &variable, err);
+    if (status == LEAT_OK)
+        status = leati_variable_check_operand(variable, &call->inputs[0], err);
+    if (status == LEAT_OK)
+        status = leati_variable_host_copy(call, &copy, err);
+    for (int64_t i = 0; status == LEAT_OK && i < call->n; i++) {
+        leati_operand total = call->inputs[0], operands[2];
+        total.data = copy;
+        total.owner = NULL;
+        operands[0] = total;
+        operands[1] = call->inputs[0];
+        operands[1].data += i * operands[1].row_stride;
+        leati_kernel_call inner = *call;
+        inner.n = 1;
+        inner.inputs = operands;
+        inner.num_inputs = 2;
+        inner.outputs = &total;
+        inner.num_outputs = 1;
+        inner.args = NULL;
+        status = leati_tensor_op_add.kernel(&inner, err);
+    }
+    return status;
+}
+
+static leat_status read_variable_infer(leati_infer_call *call, leat_error *err) {
+    leat_variable *variable = NULL;
+    LEATI_TRY(leati_variable_of(call->args, &variable, err));
+    return leati_op_infer_output(call, variable->dtype, &variable->shape, NULL, err);
+}
+
+static leat_status read_variable_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_variable *variable = NULL;
+    void *copy = NULL;
+    leat_status status = leati_variable_of(call->args, &variable, err);
+    if (status == LEAT_OK)
+        status = leati_variable_host_copy(call, &copy, err);
+    if (status == LEAT_OK)
+        status = leati_op_kernel_output(call, 0, variable->shape.rank, variable->shape.dims, err);
+    if (status != LEAT_OK)
+        return status;
+    leati_operand *output = &call->outputs[0];
+    for (int64_t i = 0; i < call->n; i++)
+        memcpy(output->data + i * output->row_stride, copy, leati_kernel_operand_row_bytes(output));
+    return LEAT_OK;
+}
+
+#define VARIABLE(OP, INPUTS, ...)                                                                  \
+    const leati_tensor_op leati_tensor_op_##OP = {                                                 \
+        .name = #OP,                                                                               \
+        .version = 1,                                                                              \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .rows = leati_variable_rows,                                                               \
+        .args_size = sizeof(struct leati_variable_args),                                           \
+        .min_inputs = INPUTS,                                                                      \
+        .max_inputs = INPUTS,                                                                      \
+        .flags = LEATI_STATEFUL,                                                                   \
+        .kernel = OP##_kernel,                                                                     \
+        __VA_ARGS__,                                                                               \
+    };
+VARIABLE(assign_add_variable, 1, .doc = "Adds to a variable (tf.Variable.assign_add).",
+         .types = "T", .outputs = "", .infer = assign_add_variable_infer)
+VARIABLE(assign_variable, 1, .doc = "Sets a variable (tf.Variable.assign).", .types = "T",
+         .outputs = "", .infer = leati_variable_infer_assign)
+VARIABLE(read_variable, 0, .doc = "The value of a variable (tf.Variable.read_value).", .types = "",
+         .outputs = "output", .infer = read_variable_infer)

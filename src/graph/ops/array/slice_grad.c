@@ -1,11 +1,36 @@
-/* slice_grad: zeros of the second input's shape, with the first input at the place of the slice:
- * the gradient of slice.
+/* slice_grad, strided_slice_grad: zeros of the second input's shape, with the first input at the
+ * place of the part: the gradients of slice and strided_slice.
  *
- * Fails where the gradient has not the shape of the slice. No state, no locks. */
+ * They fail where the gradient has not the shape of the part. No state, no locks. */
 #include "graph/ops/array/slice.h"
+#include "graph/ops/array/strided_slice.h"
 
 #include <string.h>
 
+static leat_status put(leati_kernel_call *call, const leat_shape *whole,
+                       const leati_strided_part *part, leat_error *err) {
+    const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
+    leat_shape found = leati_support_operand_shape(in);
+    int64_t in_steps[LEAT_MAX_RANK];
+    size_t size = leat_dtype_size(in->dtype);
+    char texts[2][128];
+    if (!leati_shape_equal(&part->shape, &found))
+        return leati_refuse(err, SHAPE, "the gradient is %s; expected %s",
+                            leati_shape_text(&found, texts[0]),
+                            leati_shape_text(&part->shape, texts[1]));
+    LEATI_TRY(leati_support_output_like(call, 0, whole, err));
+    leati_support_dense_steps(&part->shape, size, in_steps);
+    for (int64_t row = 0; row < call->n && out->count > 0; row++) {
+        memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
+        if (in->count > 0)
+            leati_support_strided_copy(leati_support_row_of(out, row) + part->offset, part->steps,
+                                       leati_support_row_of(in, row), in_steps, part->shape.dims,
+                                       part->shape.rank, size);
+    }
+    return LEAT_OK;
+}
+
+/* ---- slice_grad ---- */
 static leat_status slice_grad_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (call->inputs[0].dtype == LEAT_STRING || call->inputs[0].dtype == LEAT_OBJECT)
@@ -15,30 +40,12 @@ static leat_status slice_grad_infer(leati_infer_call *call, leat_error *err) {
 }
 
 static leat_status slice_grad_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct leati_slice_args *args = call->args;
-    const leati_operand *in = &call->inputs[0];
-    leat_shape whole = leati_support_operand_shape(&call->inputs[1]), part = {0};
-    leat_shape found = leati_support_operand_shape(in);
-    int64_t steps[LEAT_MAX_RANK], in_steps[LEAT_MAX_RANK];
-    size_t size = leat_dtype_size(in->dtype);
-    char texts[2][128];
-    LEATI_TRY(leati_slice_shape(args, &whole, &part, err));
-    if (!leati_shape_equal(&part, &found))
-        return leati_refuse(err, SHAPE, "the gradient is %s; expected %s",
-                            leati_shape_text(&found, texts[0]), leati_shape_text(&part, texts[1]));
-    LEATI_TRY(leati_support_output_like(call, 0, &whole, err));
-    leati_support_dense_steps(&whole, size, steps);
-    leati_support_dense_steps(&part, size, in_steps);
-    const leati_operand *out = &call->outputs[0];
-    int64_t offset = leati_slice_offset(args, steps);
-    for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
-        if (in->count > 0)
-            leati_support_strided_copy(leati_support_row_of(out, row) + offset, steps,
-                                       leati_support_row_of(in, row), in_steps, part.dims,
-                                       part.rank, size);
-    }
-    return LEAT_OK;
+    leat_shape whole = leati_support_operand_shape(&call->inputs[1]);
+    leati_strided_part part = {.shape = {0}};
+    LEATI_TRY(leati_slice_shape(call->args, &whole, &part.shape, err));
+    leati_support_dense_steps(&whole, leat_dtype_size(call->inputs[0].dtype), part.steps);
+    part.offset = leati_slice_offset(call->args, part.steps);
+    return put(call, &whole, &part, err);
 }
 
 static leat_status slice_grad_gradient(leati_gradient_call *call, leat_error *err) {
@@ -48,19 +55,48 @@ static leat_status slice_grad_gradient(leati_gradient_call *call, leat_error *er
     return LEAT_OK;
 }
 
-const leati_tensor_op leati_tensor_op_slice_grad = {
-    .name = "slice_grad",
-    .version = 1,
-    .doc = "Zeros of the second input's shape with the first at the slice's place (for "
-           "gradients).",
-    .types = "T T",
-    .outputs = "output",
-    .halves = LEATI_HALVES_OWN,
-    .rows = leati_slice_rows,
-    .args_size = sizeof(struct leati_slice_args),
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .infer = slice_grad_infer,
-    .kernel = slice_grad_kernel,
-    .gradient = slice_grad_gradient,
-};
+/* ---- strided_slice_grad ---- */
+static leat_status strided_slice_grad_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    LEATI_TRY(leati_support_want_float(call, 0, "the gradient", err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
+}
+
+static leat_status strided_slice_grad_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape whole = leati_support_operand_shape(&call->inputs[1]);
+    leati_strided_part part;
+    LEATI_TRY(leati_strided_part_of(call->args, &whole, leat_dtype_size(call->inputs[0].dtype),
+                                    false, &part, err));
+    return put(call, &whole, &part, err);
+}
+
+static leat_status strided_slice_grad_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] =
+        leati_graph_build1(&leati_tensor_op_strided_slice, call->args, call->output_gradients[0]);
+    return LEAT_OK;
+}
+
+#define SLICE_GRAD(OP, ROWS, ARGS, ...)                                                            \
+    const leati_tensor_op leati_tensor_op_##OP = {                                                 \
+        .name = #OP,                                                                               \
+        .version = 1,                                                                              \
+        .types = "T T",                                                                            \
+        .outputs = "output",                                                                       \
+        .rows = ROWS,                                                                              \
+        .args_size = sizeof(ARGS),                                                                 \
+        .min_inputs = 2,                                                                           \
+        .max_inputs = 2,                                                                           \
+        .infer = OP##_infer,                                                                       \
+        .kernel = OP##_kernel,                                                                     \
+        .gradient = OP##_gradient,                                                                 \
+        __VA_ARGS__,                                                                               \
+    };
+SLICE_GRAD(
+    slice_grad, leati_slice_rows, struct leati_slice_args,
+    .doc = "Zeros of the second input's shape with the first at the slice's place (for gradients).",
+    .halves = LEATI_HALVES_OWN)
+SLICE_GRAD(strided_slice_grad, leati_strided_slice_rows, struct leati_strided_slice_args,
+           .doc = "Zeros of the second input's shape with the first at the places of the part (for "
+                  "gradients).",
+           .halves = LEATI_HALVES_NONE)

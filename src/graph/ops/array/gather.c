@@ -1,12 +1,14 @@
-/* gather: the slices of a tensor along an axis that the indices number (tf.gather).
+/* gather: the slices of a tensor along an axis that the indices number (tf.gather), and
+ * gather_grad, its gradient: zeros to which slices are added at the indices, in their order, so the
+ * result does not depend on threads.
  *
- * The first batch_dims dimensions of both go together: each batch has its own indices. Fails in a
- * run where an index is outside the axis, naming both. No state, no locks. */
+ * The first batch_dims dimensions of both go together: each batch has its own indices. They fail in
+ * a run where an index is outside the axis, naming both. No state, no locks. */
 #include "graph/support/array/gather.h"
 
 #include <string.h>
 
-const leati_row leati_gather_rows[] = {
+static const leati_row gather_rows[] = {
     {.name = "axis",
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE | LEATI_TENSOR,
@@ -20,6 +22,12 @@ const leati_row leati_gather_rows[] = {
             "indices."},
     {0},
 };
+
+/* How a gather and its gradient see the tensor: in each batch `outer` pieces before the axis, `dim`
+ * along it, `inner` values behind, and `count` indices. */
+typedef struct gather_plan {
+    int64_t batch, outer, dim, inner, count;
+} gather_plan;
 
 /* The axis and the number of batch dimensions, from the front. */
 static leat_status resolve(const struct leati_gather_args *args, const leat_shape *params,
@@ -45,14 +53,13 @@ static leat_status resolve(const struct leati_gather_args *args, const leat_shap
     return LEAT_OK;
 }
 
-leat_status leati_gather_plan_of(const struct leati_gather_args *args, const leati_operand *params,
-                                 const leati_operand *indices, leati_gather_plan *plan,
-                                 leat_error *err) {
+static leat_status plan_of(const struct leati_gather_args *args, const leati_operand *params,
+                           const leati_operand *indices, gather_plan *plan, leat_error *err) {
     leat_shape shape = leati_support_operand_shape(params),
                at = leati_support_operand_shape(indices);
     int32_t axis = 0, batch = 0;
     LEATI_TRY(resolve(args, &shape, &at, &axis, &batch, err));
-    *plan = (leati_gather_plan){.batch = 1, .outer = 1, .dim = params->dims[axis], .inner = 1};
+    *plan = (gather_plan){.batch = 1, .outer = 1, .dim = params->dims[axis], .inner = 1};
     for (int32_t d = 0; d < batch; d++)
         plan->batch *= params->dims[d];
     for (int32_t d = batch; d < axis; d++)
@@ -63,8 +70,9 @@ leat_status leati_gather_plan_of(const struct leati_gather_args *args, const lea
     return LEAT_OK;
 }
 
-leat_status leati_gather_index(leati_kernel_call *call, const leati_operand *indices, int64_t row,
-                               int64_t i, int64_t dim, int64_t *out, leat_error *err) {
+/* Index `i` of row `row`; INVALID_ARGUMENT outside [0, dim), with the row noted in the call. */
+static leat_status read_index(leati_kernel_call *call, const leati_operand *indices, int64_t row,
+                              int64_t i, int64_t dim, int64_t *out, leat_error *err) {
     *out = leati_support_index_at(indices, row, i);
     if (*out >= 0 && *out < dim)
         return LEAT_OK;
@@ -119,15 +127,15 @@ static leat_status gather_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *params = &call->inputs[0], *indices = &call->inputs[1];
     leat_shape from = leati_support_operand_shape(params),
                at = leati_support_operand_shape(indices), shape = {0};
-    leati_gather_plan plan;
-    LEATI_TRY(leati_gather_plan_of(args, params, indices, &plan, err));
+    gather_plan plan;
+    LEATI_TRY(plan_of(args, params, indices, &plan, err));
     LEATI_TRY(gathered(args, &from, &at, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)plan.inner * leat_dtype_size(params->dtype);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t k = 0; k < plan.batch * plan.count; k++) {
             int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
-            LEATI_TRY(leati_gather_index(call, indices, row, k, plan.dim, &index, err));
+            LEATI_TRY(read_index(call, indices, row, k, plan.dim, &index, err));
             char *to = leati_support_row_of(&call->outputs[0], row);
             for (int64_t o = piece; o < piece + plan.outer && bytes > 0; o++)
                 memcpy(to + (size_t)(o * plan.count + i) * bytes,
@@ -162,11 +170,80 @@ const leati_tensor_op leati_tensor_op_gather = {
     .outputs = "output",
     .halves = LEATI_HALVES_OWN,
     .checks = LEATI_CHECKS_IN_KERNEL,
-    .rows = leati_gather_rows,
+    .rows = gather_rows,
     .args_size = sizeof(struct leati_gather_args),
     .min_inputs = 2,
     .max_inputs = 2,
     .infer = gather_infer,
     .kernel = gather_kernel,
     .gradient = gather_gradient,
+};
+
+/* ---- gather_grad: inputs gradient, params, indices ---- */
+static leat_status gather_grad_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_support_want_float(call, 0, "the gradient", err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, call->inputs[0].dtype, "the tensor", err));
+    LEATI_TRY(leati_support_want_index(call, 2, "the indices", err));
+    return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
+}
+
+static void add_piece(leat_dtype dtype, char *to, const char *from, int64_t n) {
+    if (dtype == LEAT_FLOAT32)
+        for (int64_t i = 0; i < n; i++)
+            ((float *)to)[i] += ((const float *)from)[i];
+    else
+        for (int64_t i = 0; i < n; i++)
+            ((double *)to)[i] += ((const double *)from)[i];
+}
+
+static leat_status gather_grad_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_operand *gradient = &call->inputs[0], *params = &call->inputs[1];
+    const leati_operand *indices = &call->inputs[2], *out = &call->outputs[0];
+    leat_shape shape = leati_support_operand_shape(params);
+    gather_plan plan;
+    LEATI_TRY(plan_of(call->args, params, indices, &plan, err));
+    LEATI_TRY(leati_support_want_equal_dims(
+        gradient->count, plan.batch * plan.outer * plan.count * plan.inner,
+        "values of the gradient and of what was gathered", err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    size_t size = leat_dtype_size(out->dtype), bytes = (size_t)plan.inner * size;
+    for (int64_t row = 0; row < call->n; row++) {
+        if (out->count > 0)
+            memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
+        for (int64_t k = 0; k < plan.batch * plan.count; k++) {
+            int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
+            LEATI_TRY(read_index(call, indices, row, k, plan.dim, &index, err));
+            for (int64_t o = piece; o < piece + plan.outer; o++)
+                add_piece(out->dtype,
+                          leati_support_row_of(out, row) + (size_t)(o * plan.dim + index) * bytes,
+                          leati_support_row_of(gradient, row) +
+                              (size_t)(o * plan.count + i) * bytes,
+                          plan.inner);
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_status gather_grad_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_gather, call->args,
+                                                  call->output_gradients[0], call->inputs[2]);
+    return LEAT_OK;
+}
+
+const leati_tensor_op leati_tensor_op_gather_grad = {
+    .name = "gather_grad",
+    .version = 1,
+    .doc = "Zeros of params' shape to which the gradient's slices are added (for "
+           "gradients).",
+    .types = "T T Tindices",
+    .outputs = "output",
+    .halves = LEATI_HALVES_NONE,
+    .rows = gather_rows,
+    .args_size = sizeof(struct leati_gather_args),
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .infer = gather_grad_infer,
+    .kernel = gather_grad_kernel,
+    .gradient = gather_grad_gradient,
 };

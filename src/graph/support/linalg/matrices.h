@@ -8,13 +8,6 @@
 #include "graph/support/linalg/factor.h"
 #include "graph/support/support.h"
 
-/* The row of matrix_inverse and matrix_solve. */
-struct leati_adjoint_args {
-    bool adjoint;
-};
-#define LEATI_ROW_ADJOINT(STRUCT, DOC)                                                             \
-    { .name = "adjoint", .type = LEATI_ROW_BOOL, .offset = offsetof(STRUCT, adjoint), .doc = (DOC) }
-
 /* INVALID_ARGUMENT unless input `index` is a float32 or float64 of rank 2 or more, if that is
  * known, and of as many rows as columns where it is to be `square`. */
 LEAT_WARN_UNUSED leat_status leati_matrices_want(const leati_infer_call *call, int index,

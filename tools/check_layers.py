@@ -9,6 +9,9 @@ and the public headers as <leat/x.h>; unit tests may also include
 those of cmake/rooms.cmake, and so are the drawers of a room, which are floors inside of it: unit tests
 may use all of their room. src/leat.c stands above every room but the tool. Public headers
 include public headers and the C library only; examples include these and headers that lie beside them.
+
+A line X(..., file, name) of a table that says files is right: below the folder of the table's name the file is there, and
+every file there is said by a line.
 """
 import re
 import sys
@@ -19,6 +22,8 @@ import sources
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
 FLOOR = re.compile(r"set\(LEAT_FLOOR_(\w+) (\d+)\)")
 DRAWERS = re.compile(r"set\(LEAT_DRAWERS_(\w+) ([^)]*)\)")
+TABLES = ("src/graph/ops.def", "src/train/layers.def")
+LINE = re.compile(r"^X\(([\w, ]+), \w+\)", re.M)
 
 
 def drawer_of(place):
@@ -61,6 +66,15 @@ def check_room(floors, drawers, name, path):
     return check_drawer(drawers, name, target) if target[0] == own else None
 
 
+def check_table(root, table, names):
+    """Complaints about a table that says files, and about files that it does not say."""
+    folder = table[:-len(".def")] + "/"
+    said = {folder + path.replace(", ", "/") + ".c" for path in LINE.findall(sources.read(root, table))}
+    there = {name for name in names if name.startswith(folder) and re.search(r"(?<!_test)\.c$", name)}
+    return (["%s says %s, which is not there" % (table, name) for name in sorted(said - there)] +
+            ["%s: no line of %s says it" % (name, table) for name in sorted(there - said)])
+
+
 def check(root):
     rooms = sources.read(root, "cmake/rooms.cmake")
     floors = {room: int(floor) for room, floor in FLOOR.findall(rooms)}
@@ -78,6 +92,8 @@ def check(root):
                 complaint = 'includes "%s"; only <leat/...> and the C library may be included here' % path
             if complaint:
                 problems.append("%s:%d: %s" % (name, text.count("\n", 0, match.start()) + 1, complaint))
+    for table in TABLES:
+        problems += check_table(root, table, names) if table in sources.listed(root) else []
     more, looked_at = python_layers.check(root)
     return problems + more, len(names) + looked_at
 

@@ -160,6 +160,16 @@ class Layers(Check):
         self.write("src/run/low/b.c", '#include "run/attic/d.h"\n')
         self.complains("check_layers", "src/run/low/b.c:1: run/attic/ is no drawer")
 
+    def test_files_of_a_table(self):
+        self.write("src/graph/ops.def", "/* folder, file, operation */\nX(math, pair, add)\nX(math, pair, subtract)\n")
+        self.write("src/graph/ops/math/pair.c", "")
+        self.write("src/graph/ops/math/pair_test.c", "")
+        self.accepts("check_layers")
+        self.write("src/graph/ops/math/helper.c", "")
+        self.complains("check_layers", "src/graph/ops/math/helper.c: no line of src/graph/ops.def says it")
+        self.write("src/graph/ops.def", "X(math, helper, help)\nX(math, pair, add)\nX(math, gone, go)\n")
+        self.complains("check_layers", "src/graph/ops.def says src/graph/ops/math/gone.c, which is not there")
+
     def test_public_header(self):
         self.write("include/leat/a.h", '#include "core/b.h"\n')
         self.complains("check_layers", 'includes "core/b.h"')

@@ -8,10 +8,10 @@ BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev libicu-dev \
 	libpcre2-dev libwebp-dev libgloo-dev
 MPI_PACKAGES = libopenmpi-dev openmpi-bin
-TEST_PACKAGES = clang lld libclang-rt-dev clang-format clang-tidy cppcheck
+TEST_PACKAGES = abigail-tools clang lld libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan check-arm64 tsan wheel stubs docs venv changelog help
+.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan check-arm64 tsan wheel stubs abi docs venv changelog help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -67,6 +67,9 @@ mutants: ## one-line changes of src/ that the tests should notice; N=50 SEED=1 O
 wheel: venv ## the Python package as one wheel in dist/, for Python 3.11 and newer
 	@.venv/bin/python -m pip wheel -q --no-deps --no-build-isolation --disable-pip-version-check -w dist .
 	@ls -sh dist/*.whl
+
+abi: all ## before a release: what the library's binary interface is from now on
+	@python3 -B tools/abi.py --write $(BUILD)/libleat.so
 
 stubs: venv all ## write the Python package's stubs into the build folder, from the tables and the package
 	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/make_stubs.py $(BUILD)/python

@@ -225,6 +225,12 @@ if(NOT LEAT_SANITIZE)
     endforeach()
 endif()
 
+# Compilers describe the same types in other words, so one of them is compared with itself.
+if(TARGET leat AND Python3_FOUND AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT LEAT_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+    leat_test(NAME abi LABELS once COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/abi.py $<TARGET_FILE:leat>)
+    set_tests_properties(abi PROPERTIES SKIP_RETURN_CODE 77)
+endif()
+
 # An installed copy, as programs of other people see it; the sanitizers' libraries are not for installing.
 if(TARGET leat_tool AND NOT LEAT_SANITIZE)
     leat_test(NAME install

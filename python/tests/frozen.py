@@ -1,5 +1,5 @@
-"""What leat of one version wrote, for every later one to read: tests/frozen/VERSION. `frozen.py FOLDER` writes what this
-version writes; do it once for each release, and never again (docs/VERSIONING.md).
+"""What leat of one version wrote, for all later ones to read: tests/frozen/VERSION. `frozen.py FOLDER` writes what
+this one writes; do it once for each release, and never again (docs/VERSIONING.md).
 
 What is kept names its files by paths inside of the folder, which is the current one whenever anything is read.
 """

@@ -13,10 +13,10 @@ static atomic_llong most_bytes = BYTES;
 
 leat_status leat_limits_set_decoding(int64_t pixels, int64_t bytes, leat_error *err) {
     if (pixels < 0 || bytes < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "limits of %lld pixels and %lld bytes; expected 0 or more, 0 for the "
-                          "default",
-                          (long long)pixels, (long long)bytes);
+        return leati_refuse(err, VALUE,
+                            "limits of %lld pixels and %lld bytes; expected 0 or more, 0 for the "
+                            "default",
+                            (long long)pixels, (long long)bytes);
     atomic_store(&most_pixels, pixels > 0 ? pixels : PIXELS);
     atomic_store(&most_bytes, bytes > 0 ? bytes : BYTES);
     return LEAT_OK;

@@ -79,10 +79,10 @@ static int find_category(const char *text, size_t size) {
 }
 
 static leat_status no_level(const char *text, size_t size, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "\"%.*s\" is no log level; expected debug, info, warning or error, as in "
-                      "debug:data,dist",
-                      (int)LEATI_MIN(size, 40), text);
+    return leati_refuse(err, VALUE,
+                        "\"%.*s\" is no log level; expected debug, info, warning or error, as in "
+                        "debug:data,dist",
+                        (int)LEATI_MIN(size, 40), text);
 }
 
 static leat_status no_category(const char *text, size_t size, leat_error *err) {
@@ -92,9 +92,8 @@ static leat_status no_category(const char *text, size_t size, leat_error *err) {
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
                                  leati_log_categories[i].name);
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "\"%.*s\" is no category of log lines; there are %s",
-                      (int)LEATI_MIN(size, 40), text, names);
+    return leati_refuse(err, VALUE, "\"%.*s\" is no category of log lines; there are %s",
+                        (int)LEATI_MIN(size, 40), text, names);
 }
 
 /* One item: LEVEL is for everything, LEVEL:CATEGORY begins a list of categories at that level,

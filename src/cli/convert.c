@@ -239,16 +239,16 @@ static leat_status prepare(struct conversion *c, const char *folder, const char 
                            leat_error *err) {
     leat_status status = leat_compression_from_name(c->options->compression, &c->compression, err);
     if (status == LEAT_OK && c->options->index && c->compression != LEAT_COMPRESSION_NONE)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "--index and --compression: a compressed file cannot have an index");
+        status = leati_refuse(err, VALUE,
+                              "--index and --compression: a compressed file cannot have an index");
     if (status == LEAT_OK)
         status = name_files(c, out, err);
     if (status == LEAT_OK)
         status = leati_convert_pictures_find(folder, c->options->skip_bad, &c->pictures, err);
     if (status == LEAT_OK && (uint64_t)c->options->shards > c->pictures.count)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "--shards is %" PRId64 ", but %.200s has only %zu pictures",
-                            c->options->shards, folder, c->pictures.count);
+        status =
+            leati_refuse(err, VALUE, "--shards is %" PRId64 ", but %.200s has only %zu pictures",
+                         c->options->shards, folder, c->pictures.count);
     if (status == LEAT_OK && c->options->shuffle)
         shuffle(&c->pictures, c->options->seed.value);
     return status != LEAT_OK ? status : open_files(c, err);

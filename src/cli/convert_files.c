@@ -28,7 +28,7 @@ void leati_convert_pictures_skip(leati_convert_pictures *pictures, const char *t
 static leat_status misplaced(leati_convert_pictures *pictures, bool skip_bad, const char *folder,
                              const char *name, const char *what, leat_error *err) {
     leat_error local = {0};
-    leati_fail(&local, LEAT_INVALID_ARGUMENT, "%.200s/%.200s: %s", folder, name, what);
+    leati_refuse(&local, VALUE, "%.200s/%.200s: %s", folder, name, what);
     if (!skip_bad)
         return leati_fail(err, local.code, "%s; move it away or use --skip-bad", local.text);
     leati_convert_pictures_skip(pictures, local.text);

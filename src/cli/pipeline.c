@@ -67,8 +67,8 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
         return status;
     if (options->limit == 0 && leat_dataset_cardinality(dataset) == LEAT_INFINITE_CARDINALITY) {
         leat_dataset_unref(dataset);
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the pipeline has no end; say how many elements with --limit N");
+        return leati_refuse(err, VALUE,
+                            "the pipeline has no end; say how many elements with --limit N");
     }
     leat_iterator_options how = {.num_threads = (int)options->threads,
                                  .no_rewrites = options->no_rewrites};

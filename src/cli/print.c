@@ -44,7 +44,7 @@ static leat_status read_all(FILE *file, const char *path, size_t limit, leati_te
         if (text->failed)
             return leati_no_memory(err);
         if (text->size > limit)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: more than %zu bytes", path, limit);
+            return leati_refuse(err, VALUE, "%s: more than %zu bytes", path, limit);
     }
     if (ferror(file))
         return leati_fail(err, LEAT_UNKNOWN, "%s: %s", path, strerror(errno));

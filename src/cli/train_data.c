@@ -144,10 +144,11 @@ static leat_status open_records(const leati_corpus_files *files, int64_t seed, l
     int64_t rows;
     LEATI_TRY(count_records(&files->train, &rows, err));
     if (rows < 5)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: expected at least 5 records to split into training and test, found "
-                          "%" PRId64,
-                          files->train.values[0], rows);
+        return leati_refuse(
+            err, VALUE,
+            "%s: expected at least 5 records to split into training and test, found "
+            "%" PRId64,
+            files->train.values[0], rows);
     out->train = split_records(&files->train, seed, rows / 5, false, err);
     out->test = out->train != NULL ? split_records(&files->train, seed, rows / 5, true, err) : NULL;
     (void)snprintf(out->text, sizeof out->text,
@@ -223,10 +224,10 @@ static leat_status open_pictures(const leati_corpus_files *files, int64_t seed, 
     int64_t rows = choose_test(files, seed, test);
     if (rows == 0) {
         leati_free(test);
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "expected a class with at least 5 pictures to keep some for the test, "
-                          "found %zu pictures in %zu classes",
-                          count, files->classes.count);
+        return leati_refuse(err, VALUE,
+                            "expected a class with at least 5 pictures to keep some for the test, "
+                            "found %zu pictures in %zu classes",
+                            count, files->classes.count);
     }
     out->train = pictures_dataset(files, test, false, (int64_t)count - rows, err);
     out->test = out->train != NULL ? pictures_dataset(files, test, true, rows, err) : NULL;
@@ -276,7 +277,7 @@ static leat_status peek(leat_dataset *dataset, struct reading *reading, leat_err
     leat_element element = {0};
     leat_status status = leat_iterator_next(iterator, &element, err);
     if (status == LEAT_OUT_OF_RANGE)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "there are no training pictures");
+        status = leati_refuse(err, VALUE, "there are no training pictures");
     if (status == LEAT_OK)
         choose_shape(leat_tensor_shape(&element.tensors[0]), reading);
     leat_element_fini(&element);

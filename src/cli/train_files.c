@@ -53,10 +53,11 @@ static leat_status sort_records(const leati_paths *records, leati_corpus_files *
             return status;
     }
     if (out->train.count == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: by its name a test part; expected training records beside it, such "
-                          "as digits-train.tfrecord",
-                          records->values[0]);
+        return leati_refuse(
+            err, VALUE,
+            "%s: by its name a test part; expected training records beside it, such "
+            "as digits-train.tfrecord",
+            records->values[0]);
     return LEAT_OK;
 }
 
@@ -105,9 +106,9 @@ static leat_status find_classes(const char *folder, const leati_paths *folders,
             "pictures, found neither",
             folder);
     if (out->classes.count == 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: expected a folder for each of at least two classes, found only %s",
-                          folder, out->classes.values[0]);
+        return leati_refuse(err, VALUE,
+                            "%s: expected a folder for each of at least two classes, found only %s",
+                            folder, out->classes.values[0]);
     return LEAT_OK;
 }
 
@@ -134,9 +135,8 @@ static leat_status find_files(char *const *paths, int count, leati_corpus_files 
         leati_stat stat;
         status = leati_fs_stat(paths[i], &stat, err);
         if (status == LEAT_OK && stat.kind == LEATI_PATH_FOLDER)
-            status =
-                leati_fail(err, LEAT_INVALID_ARGUMENT,
-                           "%s is a folder; expected one folder, or only record files", paths[i]);
+            status = leati_refuse(
+                err, VALUE, "%s is a folder; expected one folder, or only record files", paths[i]);
         if (status == LEAT_OK)
             status = leati_fs_paths_add(&records, paths[i], strlen(paths[i]), err);
     }

@@ -156,7 +156,7 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_err
     if (status != LEAT_OK)
         return status;
     if (train.rows == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "there are no training pictures");
+        return leati_refuse(err, VALUE, "there are no training pictures");
     report->steps_per_epoch = report->step;
     if (report->epoch == trainer->epochs + 1)
         report->first = report->train;

@@ -100,8 +100,8 @@ static leat_strategy *make_strategy(const leati_train_options *options, leat_err
     const char *name = options->strategy;
     bool in_job = name != NULL && strcmp(name, "multi_worker_mirrored") == 0;
     if (name != NULL && !in_job && strcmp(name, "mirrored") != 0) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "--strategy is %s; expected mirrored or multi_worker_mirrored", name);
+        leati_refuse(err, VALUE, "--strategy is %s; expected mirrored or multi_worker_mirrored",
+                     name);
         return NULL;
     }
     if (name == NULL && is_in_job(&in_job, err) != LEAT_OK)

@@ -137,10 +137,10 @@ static leat_status assign_places(const leati_safetensors *file, const char *path
         if (tensor == NULL || tensor->dtype != leat_variable_dtype(variable) ||
             found.rank != wanted.rank ||
             memcmp(found.dims, wanted.dims, (size_t)wanted.rank * sizeof *wanted.dims) != 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "%s: %s \"%s\" for variable %s; the file is of another network", path,
-                              tensor != NULL ? "another shape or dtype of" : "there is no", name,
-                              leat_variable_name(variable));
+            return leati_refuse(err, STRUCTURE,
+                                "%s: %s \"%s\" for variable %s; the file is of another network",
+                                path, tensor != NULL ? "another shape or dtype of" : "there is no",
+                                name, leat_variable_name(variable));
         LEATI_TRY(leat_variable_assign(variable, tensor, err));
     }
     return LEAT_OK;
@@ -168,9 +168,9 @@ leat_status leati_train_weights_open(const char *path, leati_corpus *corpus, lea
     if (format == NULL || strcmp(format, FORMAT) != 0 || image == NULL || classes == NULL ||
         sscanf(image, "%" SCNd64 "x%" SCNd64 "x%" SCNd64, &dims[0], &dims[1], &dims[2]) != 3 ||
         sscanf(classes, "%" SCNd64, &corpus->classes) != 1)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "%s: expected a file that `leat train --out` wrote; its notes are not",
-                            path);
+        status = leati_refuse(
+            err, VALUE, "%s: expected a file that `leat train --out` wrote; its notes are not",
+            path);
     else
         status = read_names(leati_safetensors_note(*file, "names"), names, err);
     if (status != LEAT_OK) {
@@ -190,11 +190,11 @@ static leat_status compare(const char *path, const leati_corpus *wanted, const l
         alike = strcmp(found->names->values[i], wanted->names->values[i]) == 0;
     if (alike)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s is of pictures %" PRId64 "x%" PRId64 "x%" PRId64 " and %" PRId64
-                      " classes, the data has %" PRId64 "x%" PRId64 "x%" PRId64 " and %" PRId64
-                      ", or other names of classes; give another --out or the data of the file",
-                      path, a[0], a[1], a[2], found->classes, b[0], b[1], b[2], wanted->classes);
+    return leati_refuse(err, VALUE,
+                        "%s is of pictures %" PRId64 "x%" PRId64 "x%" PRId64 " and %" PRId64
+                        " classes, the data has %" PRId64 "x%" PRId64 "x%" PRId64 " and %" PRId64
+                        ", or other names of classes; give another --out or the data of the file",
+                        path, a[0], a[1], a[2], found->classes, b[0], b[1], b[2], wanted->classes);
 }
 
 /* The optimizer's own variables exist once it is built for the weights. */

@@ -34,15 +34,18 @@ leat_status leati_calls_compare(const leati_rank_call *calls, int num_ranks, int
                          other->kind == LEATI_CALL_BROADCAST ? "roots" : "reductions",
                          (int)other->parameter, (int)first->parameter);
             }
-            bool same_call = other->kind == first->kind && other->dtype == first->dtype;
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "%srank %d called %s of %lld %s values, rank 0 %s of %lld %s "
-                              "values%s; all ranks must make the same calls in the same order",
-                              same_call && other->count != first->count ? "Shape mismatch: " : "",
-                              r, leati_call_kind_name(other->kind), (long long)other->count,
-                              leat_dtype_name((leat_dtype)other->dtype),
-                              leati_call_kind_name(first->kind), (long long)first->count,
-                              leat_dtype_name((leat_dtype)first->dtype), parameters);
+            leat_reason reason = other->kind != first->kind     ? LEAT_REASON_NONE
+                                 : other->dtype != first->dtype ? LEAT_REASON_DTYPE
+                                 : other->count != first->count ? LEAT_REASON_SHAPE
+                                                                : LEAT_REASON_VALUE;
+            return leati_fail_for(err, LEAT_INVALID_ARGUMENT, reason,
+                                  "%srank %d called %s of %lld %s values, rank 0 %s of %lld %s "
+                                  "values%s; all ranks must make the same calls in the same order",
+                                  reason == LEAT_REASON_SHAPE ? "Shape mismatch: " : "", r,
+                                  leati_call_kind_name(other->kind), (long long)other->count,
+                                  leat_dtype_name((leat_dtype)other->dtype),
+                                  leati_call_kind_name(first->kind), (long long)first->count,
+                                  leat_dtype_name((leat_dtype)first->dtype), parameters);
         }
     }
     return LEAT_OK;

@@ -33,9 +33,9 @@ static leat_status check_tensor(const leati_pack_tensor *tensor, int index, leat
         tensor->count < 0 ||
         !leati_mul_size((size_t)tensor->count, leat_dtype_size(tensor->dtype), &bytes) ||
         bytes > PTRDIFF_MAX - ALIGNMENT) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "tensor %d of a pack has %lld values of %s; expected a number of numbers",
-                          index, (long long)tensor->count, leat_dtype_name(tensor->dtype));
+        return leati_refuse(
+            err, DTYPE, "tensor %d of a pack has %lld values of %s; expected a number of numbers",
+            index, (long long)tensor->count, leat_dtype_name(tensor->dtype));
     }
     return LEAT_OK;
 }
@@ -125,9 +125,9 @@ leat_status leati_pack_init(leati_packing *packing, const leati_pack_tensor *ten
                             int64_t bytes_per_pack, leat_error *err) {
     *packing = (leati_packing){0};
     if (bytes_per_pack < 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "bytes_per_pack is %lld; expected 0 (chosen for you) or more",
-                          (long long)bytes_per_pack);
+        return leati_refuse(err, VALUE,
+                            "bytes_per_pack is %lld; expected 0 (chosen for you) or more",
+                            (long long)bytes_per_pack);
     }
     for (int i = 0; i < count; i++) {
         leat_status status = check_tensor(&tensors[i], i, err);

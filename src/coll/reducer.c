@@ -99,13 +99,13 @@ static bool is_floating(leat_dtype dtype) {
 
 leat_status leati_reducer_check(leat_dtype dtype, leati_reduction reduction, leat_error *err) {
     if (leati_reducer_of(dtype, reduction) == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "all_reduce of %s; expected numbers",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE, "all_reduce of %s; expected numbers",
+                            leat_dtype_name(dtype));
     }
     if (reduction == LEATI_REDUCTION_MEAN && !is_floating(dtype)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the mean of %s over replicas; cast to a floating dtype first",
-                          leat_dtype_name(dtype));
+        return leati_refuse(err, DTYPE,
+                            "the mean of %s over replicas; cast to a floating dtype first",
+                            leat_dtype_name(dtype));
     }
     return LEAT_OK;
 }
@@ -205,8 +205,8 @@ void leati_reducer_combine(leati_combination how, const void *const *inputs, int
 
 leat_status leati_reducer_check_root(int root, int num_ranks, leat_error *err) {
     if (root < 0 || root >= num_ranks) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "broadcast from rank %d; expected 0 to %d",
-                          root, num_ranks - 1);
+        return leati_refuse(err, VALUE, "broadcast from rank %d; expected 0 to %d", root,
+                            num_ranks - 1);
     }
     return LEAT_OK;
 }

@@ -488,8 +488,7 @@ static leat_status prepare(leati_store *s, leat_error *err) {
 
 leati_store *leati_store_open(const leati_store_options *options, leat_error *err) {
     if (options->num_ranks < 1 || options->rank < 0 || options->rank >= options->num_ranks) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "rank %d of %d processes", options->rank,
-                   options->num_ranks);
+        leati_refuse(err, VALUE, "rank %d of %d processes", options->rank, options->num_ranks);
         return NULL;
     }
     leati_store *s = leati_alloc_zero(1, sizeof *s);

@@ -254,9 +254,9 @@ static const leati_collective_ops threads_ops = {
 
 leati_collective *leati_threads_collective_new(int num_ranks, int64_t timeout_ms, leat_error *err) {
     if (num_ranks < 1 || timeout_ms < 1) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "a collective of %d ranks with a timeout of %lld ms; both must be positive",
-                   num_ranks, (long long)timeout_ms);
+        leati_refuse(err, VALUE,
+                     "a collective of %d ranks with a timeout of %lld ms; both must be positive",
+                     num_ranks, (long long)timeout_ms);
         return NULL;
     }
     threads_collective *c = leati_alloc_zero(1, sizeof(*c));

@@ -28,9 +28,9 @@ enum { AGAIN_MS = 100, BACKLOG = 1024, CHUNK = 4096 };
 leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t request, const void *a,
                             size_t a_size, const void *b, size_t b_size, leat_error *err) {
     if (a_size + b_size > LEATI_WIRE_MOST) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a value of %zu bytes for the job's store; expected at most %d",
-                          a_size + b_size, LEATI_WIRE_MOST);
+        return leati_refuse(err, VALUE,
+                            "a value of %zu bytes for the job's store; expected at most %d",
+                            a_size + b_size, LEATI_WIRE_MOST);
     }
     leati_message_head head = {
         .size = (uint32_t)(a_size + b_size), .kind = (uint32_t)kind, .request = request};
@@ -127,9 +127,9 @@ static leat_status split_address(const char *address, char *host, size_t host_si
     char *end = NULL;
     long number = colon == NULL ? -1 : strtol(colon + 1, &end, 10);
     if (size == 0 || size >= host_size || number < 1 || number > 65535 || *end != '\0') {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the address \"%s\"; expected \"host:port\" with a port from 1 to 65535",
-                          address);
+        return leati_refuse(
+            err, VALUE, "the address \"%s\"; expected \"host:port\" with a port from 1 to 65535",
+            address);
     }
     memcpy(host, begin, size);
     host[size] = '\0';

@@ -115,8 +115,7 @@ leat_status leati_composite_rows(const leat_spec *leaf, const leat_tensor *value
     if (is_sparse(leaf))
         return leati_sparse_rows(value, rows, err);
     if (value[0].rank < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a scalar has no rows; use batch before this operator");
+        return leati_refuse(err, SHAPE, "a scalar has no rows; use batch before this operator");
     leat_status status = check_ragged(leaf, value, err);
     if (status == LEAT_OK)
         *rows = levels_of(leaf) > 0 ? value[1].dims[0] - 1 : value[0].dims[0];
@@ -186,9 +185,8 @@ static leat_status join_splits(const leat_tensor *splits, int64_t step, int64_t 
     }
     leat_dtype dtype = splits[0].dtype;
     if (dtype == LEAT_INT32 && below > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%" PRId64 " ragged rows do not fit row splits of int32; use int64",
-                          below);
+        return leati_refuse(
+            err, VALUE, "%" PRId64 " ragged rows do not fit row splits of int32; use int64", below);
     LEATI_TRY(leat_tensor_new(dtype, LEAT_SHAPE(rows + 1), out, err));
     put_split(out, 0, 0);
     below = 0;
@@ -272,9 +270,8 @@ static leat_status stack_splits(const leat_spec *leaf, const leat_tensor *values
     }
     if (dtype == LEAT_INT32 && rows > INT32_MAX) {
         leat_tensor_unref(out);
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%" PRId64 " ragged rows do not fit row splits of int32; use int64",
-                          rows);
+        return leati_refuse(
+            err, VALUE, "%" PRId64 " ragged rows do not fit row splits of int32; use int64", rows);
     }
     return LEAT_OK;
 }

@@ -117,11 +117,9 @@ leat_status leati_json_string_size(const json_t *json, size_t *out, leat_error *
                             leati_json_type(json));
     const char *digits = json_string_value(hex);
     size_t length = json_string_length(hex);
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         if (hex_digit(digits[i]) < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "expected hexadecimal digits, found \"%.40s\"", digits);
-    }
+            return leati_refuse(err, VALUE, "expected hexadecimal digits, found \"%.40s\"", digits);
     if (length % 2 != 0)
         return leati_refuse(err, VALUE,
                             "expected two hexadecimal digits per byte, found %zu digits", length);

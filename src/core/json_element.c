@@ -224,10 +224,10 @@ static leat_status read_splits(const json_t *json, leat_dtype dtype, int64_t *ro
         valid = leati_tensor_int_at(&splits, i) <= leati_tensor_int_at(&splits, i + 1);
     if (!valid) {
         leat_tensor_unref(&splits);
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "row splits must start at 0, never fall, and end at the %" PRId64
-                          " rows below them",
-                          *rows);
+        return leati_refuse(err, VALUE,
+                            "row splits must start at 0, never fall, and end at the %" PRId64
+                            " rows below them",
+                            *rows);
     }
     *rows = last;
     *out = splits;

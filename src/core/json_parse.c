@@ -104,8 +104,7 @@ json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
     if (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0' ||
         leati_alloc_refused() > 0)
         return leati_json_no_memory(err);
-    leati_fail(err, LEAT_INVALID_ARGUMENT, "JSON, line %d, column %d: %s", error.line, error.column,
-               error.text);
+    leati_refuse(err, VALUE, "JSON, line %d, column %d: %s", error.line, error.column, error.text);
     return NULL;
 }
 

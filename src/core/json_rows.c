@@ -379,8 +379,8 @@ static leat_status fail_unknown(const leati_row *rows, const char *what, const c
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++)
         if (!(row->flags & LEATI_CONSTRUCT))
             leati_text_addf(&names, "%s%s", names.size > 0 ? ", " : "", row->name);
-    leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has no argument %.60s; it takes %s", what, name,
-               names.size > 0 && !names.failed ? names.data : "none");
+    leati_refuse(err, VALUE, "%s has no argument %.60s; it takes %s", what, name,
+                 names.size > 0 && !names.failed ? names.data : "none");
     leati_text_fini(&names);
     return LEAT_INVALID_ARGUMENT;
 }
@@ -398,8 +398,8 @@ static leat_status read_members(const json_t *json, const leati_row *rows, void 
     }
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
         if ((row->flags & LEATI_REQUIRED) && json_object_get(json, row->name) == NULL)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: argument %s (%s) is missing", what,
-                              row->name, leati_row_type_name(row->type));
+            return leati_refuse(err, VALUE, "%s: argument %s (%s) is missing", what, row->name,
+                                leati_row_type_name(row->type));
     }
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
         value = json_object_get(json, row->name);

@@ -178,7 +178,7 @@ leat_spec *leati_json_to_spec(const json_t *json, leat_error *err) {
 char *leat_spec_to_json(const leat_spec *spec, leat_error *err) {
     json_t *json = spec != NULL ? write_spec(spec, true) : NULL;
     if (spec == NULL)
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_spec_to_json: spec is NULL");
+        leati_refuse(err, VALUE, "leat_spec_to_json: spec is NULL");
     else if (json == NULL)
         leati_json_no_memory(err);
     char *text = json != NULL ? leati_json_print(json, 0, false, err) : NULL;
@@ -188,7 +188,7 @@ char *leat_spec_to_json(const leat_spec *spec, leat_error *err) {
 
 leat_spec *leat_spec_from_json(const char *text, leat_error *err) {
     if (text == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_spec_from_json: text is NULL");
+        leati_refuse(err, VALUE, "leat_spec_from_json: text is NULL");
         return NULL;
     }
     json_t *json = leati_json_parse(text, strlen(text), err);

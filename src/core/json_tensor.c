@@ -247,8 +247,8 @@ leat_status leati_json_to_bare(const json_t *json, leat_tensor *out, leat_error 
     leat_status status = flatten(json, 0, &bare, err);
     int kinds = bare.strings + bare.bools + (bare.reals || bare.integers);
     if (status == LEAT_OK && kinds > 1)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "a list mixes numbers, texts and bools; a tensor has one dtype");
+        status = leati_refuse(err, DTYPE,
+                              "a list mixes numbers, texts and bools; a tensor has one dtype");
     if (status == LEAT_OK) {
         leat_dtype dtype = LEAT_FLOAT32; /* of an empty list too, as tf.constant([]) */
         if (bare.strings)

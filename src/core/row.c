@@ -253,8 +253,7 @@ leat_status leati_rows_check(const leati_row *rows, const void *args, const char
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
         const void *at = const_member(row, args);
         if ((row->flags & LEATI_REQUIRED) && is_missing(row, at))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: argument %s is missing", what,
-                              row->name);
+            return leati_refuse(err, VALUE, "%s: argument %s is missing", what, row->name);
         if (row->type == LEATI_ROW_INT && !in_range(row, *(const int64_t *)at))
             return fail_range(row, what, *(const int64_t *)at, err);
         const leati_ints *ints = at;

@@ -157,11 +157,11 @@ leat_status leati_rows_bind(const leati_row *rows, void *args, const char *name,
                             const leat_tensor *value, leat_error *err) {
     const leati_row *row = leati_rows_find(rows, name);
     if (row == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "there is no argument %s", name);
+        return leati_refuse(err, VALUE, "there is no argument %s", name);
     if (leat_dtype_size(value->dtype) == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "argument %s: the tensor is empty (dtype "
-                          "invalid); the call that made it failed",
-                          name);
+        return leati_refuse(err, VALUE,
+                            "argument %s: the tensor is empty (dtype "
+                            "invalid); the call that made it failed",
+                            name);
     return bind_member(row, (char *)args + row->offset, value, err);
 }

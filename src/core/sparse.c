@@ -67,21 +67,20 @@ static bool in_order(const leat_tensor *value, int64_t i) {
 leat_status leati_sparse_rows(const leat_tensor *value, int64_t *rows, leat_error *err) {
     LEATI_TRY(check_parts(value, err));
     if (rank_of(value) < 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a sparse value of %" PRId64
-                          " dimensions has no rows; expected 2 or more",
-                          rank_of(value));
+        return leati_refuse(
+            err, SHAPE, "a sparse value of %" PRId64 " dimensions has no rows; expected 2 or more",
+            rank_of(value));
     for (int64_t i = 0; i < value[VALUES].dims[0]; i++) {
         if (!in_order(value, i))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "index %" PRId64 " of a sparse value lies outside its dense shape or "
-                              "not behind the one before it; put the indices in order",
-                              i);
+            return leati_refuse(err, VALUE,
+                                "index %" PRId64
+                                " of a sparse value lies outside its dense shape or "
+                                "not behind the one before it; put the indices in order",
+                                i);
     }
     *rows = shape_of(value)[0];
     return *rows >= 0 ? LEAT_OK
-                      : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                   "a sparse value with %" PRId64 " rows", *rows);
+                      : leati_refuse(err, VALUE, "a sparse value with %" PRId64 " rows", *rows);
 }
 
 /* The first index from `from` on in row `row` or behind it. */
@@ -159,10 +158,10 @@ static leat_status check_together(const leat_tensor *values, int64_t step, int64
         const leat_tensor *value = &values[i * step];
         LEATI_TRY(check_parts(value, err));
         if (rank_of(value) != rank_of(values))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "sparse values of %" PRId64 " and %" PRId64
-                              " dimensions cannot stand in one batch",
-                              rank_of(values), rank_of(value));
+            return leati_refuse(err, SHAPE,
+                                "sparse values of %" PRId64 " and %" PRId64
+                                " dimensions cannot stand in one batch",
+                                rank_of(values), rank_of(value));
         *count += value[VALUES].dims[0];
     }
     return LEAT_OK;
@@ -194,9 +193,9 @@ static leat_status sum_rows(const leat_tensor *values, int64_t step, int64_t n, 
     for (int64_t v = 0; v < n; v++) {
         int64_t rows = shape_of(&values[v * step])[0];
         if (rows > INT64_MAX - *out)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "sparse values of %" PRId64 " rows and more: their sum has no number",
-                              rows);
+            return leati_refuse(
+                err, VALUE, "sparse values of %" PRId64 " rows and more: their sum has no number",
+                rows);
         *out += rows;
     }
     return LEAT_OK;
@@ -225,9 +224,9 @@ static leat_status together(const leat_spec *leaf, const leat_tensor *values, in
         return status;
     int64_t rank = rank_of(values) + front, rows = n;
     if (rank < 1 || rank > LEAT_MAX_RANK)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a sparse value of %" PRId64 " dimensions; expected 1 to %d", rank,
-                          LEAT_MAX_RANK);
+        return leati_refuse(err, SHAPE,
+                            "a sparse value of %" PRId64 " dimensions; expected 1 to %d", rank,
+                            LEAT_MAX_RANK);
     if (front == 0)
         status = sum_rows(values, step, n, &rows, err);
     if (status == LEAT_OK)

@@ -224,7 +224,7 @@ static leat_spec *composite_new(leat_spec_kind kind, leat_spec *const *children,
         components += children[i]->num_components;
     }
     if (count < 0 || count > MAX_COMPONENTS || components > MAX_COMPONENTS) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "a spec has at most %d components", MAX_COMPONENTS);
+        leati_refuse(err, VALUE, "a spec has at most %d components", MAX_COMPONENTS);
         return NULL;
     }
     if (too_deep(depth, err))
@@ -277,8 +277,7 @@ static bool fill_dict(leat_spec *spec, const struct entry *entries, leat_error *
     char *bytes = spec->num_children > 0 ? (char *)(spec->keys + spec->num_children) : NULL;
     for (int i = 0; i < spec->num_children; i++) {
         if (i > 0 && strcmp(entries[i - 1].key, entries[i].key) == 0) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "the key '%s' comes twice in a dict spec",
-                       entries[i].key);
+            leati_refuse(err, VALUE, "the key '%s' comes twice in a dict spec", entries[i].key);
             return false;
         }
         size_t size = strlen(entries[i].key) + 1;
@@ -316,7 +315,7 @@ leat_spec *leat_spec_dict(const char *const *keys, leat_spec *const *children, i
     leat_spec *spec = NULL;
     struct entry *entries = NULL;
     if (count < 0 || count > MAX_COMPONENTS)
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "a spec has at most %d components", MAX_COMPONENTS);
+        leati_refuse(err, VALUE, "a spec has at most %d components", MAX_COMPONENTS);
     else if ((entries = leati_alloc((size_t)count, sizeof *entries)) == NULL)
         leati_no_memory(err);
     else

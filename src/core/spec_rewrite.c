@@ -67,9 +67,9 @@ static leat_spec *batch_leaf(const leat_spec *leaf, int component, const void *c
     if (kind == LEAT_SPEC_NONE)
         return leat_spec_ref(leaf);
     if (kind == LEAT_SPEC_DATASET || kind == LEAT_SPEC_OPTIONAL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "component %d is a %s, which cannot be batched; flatten it first (flat_map)",
-                   component, kind == LEAT_SPEC_DATASET ? "dataset" : "optional");
+        leati_refuse(err, STRUCTURE,
+                     "component %d is a %s, which cannot be batched; flatten it first (flat_map)",
+                     component, kind == LEAT_SPEC_DATASET ? "dataset" : "optional");
         return NULL;
     }
     leat_shape old = leat_spec_shape(leaf);

@@ -15,9 +15,8 @@
 #include <string.h>
 
 leat_status leati_tensor_missing(leat_error *err, const char *what) {
-    return leati_alloc_refused() > 0
-               ? leati_no_memory(err)
-               : leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is not a tensor", what);
+    return leati_alloc_refused() > 0 ? leati_no_memory(err)
+                                     : leati_refuse(err, VALUE, "%s is not a tensor", what);
 }
 
 bool leati_tensor_values_bytes(leat_dtype dtype, int64_t count, size_t *out) {

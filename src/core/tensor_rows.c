@@ -55,7 +55,7 @@ leat_status leati_tensor_concat(const leat_tensor *tensors, int64_t step, int64_
                                 leat_tensor *out, leat_error *err) {
     leat_shape shape = leat_tensor_shape(tensors);
     if (shape.rank < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "scalars have no rows that could be joined");
+        return leati_refuse(err, SHAPE, "scalars have no rows that could be joined");
     for (int64_t i = 1; i < n; i++) {
         const leat_tensor *next = &tensors[i * step];
         bool same = next->rank == shape.rank && next->dtype == tensors->dtype;

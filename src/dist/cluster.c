@@ -40,14 +40,14 @@ static leat_status add_task(json_t *job, const char *name, const char *number, c
                             leat_error *err) {
     char *end = NULL;
     if (strtol(number, &end, 10) < 0 || *number == '\0' || *end != '\0') {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "job \"%s\" has a task \"%s\"; expected numbers from 0", name, number);
+        return leati_refuse(err, VALUE, "job \"%s\" has a task \"%s\"; expected numbers from 0",
+                            name, number);
     }
     if (!json_is_string(task)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "task %s of job \"%s\" has no text as its address; expected "
-                          "\"host:port\"",
-                          number, name);
+        return leati_refuse(err, VALUE,
+                            "task %s of job \"%s\" has no text as its address; expected "
+                            "\"host:port\"",
+                            number, name);
     }
     if (json_object_set_new(job, number, json_string(json_string_value(task))) != 0)
         return leati_no_memory(err);
@@ -68,10 +68,10 @@ static leat_status add_job(json_t *spec, const char *name, const json_t *tasks, 
         return status;
     }
     if (!json_is_object(tasks)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the tasks of job \"%s\" are neither a list of addresses nor addresses "
-                          "by number; write \"%s\": [\"host:port\"]",
-                          name, name);
+        return leati_refuse(err, STRUCTURE,
+                            "the tasks of job \"%s\" are neither a list of addresses nor addresses "
+                            "by number; write \"%s\": [\"host:port\"]",
+                            name, name);
     }
     const char *number;
     json_t *task;
@@ -91,9 +91,9 @@ static json_t *read_spec(const json_t *cluster, leat_error *err) {
     }
     leat_status status = LEAT_OK;
     if (cluster != NULL && !json_is_object(cluster)) {
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "\"cluster\" of TF_CONFIG is no object of jobs; write {\"worker\": "
-                            "[\"host:port\"]}");
+        status = leati_refuse(err, STRUCTURE,
+                              "\"cluster\" of TF_CONFIG is no object of jobs; write {\"worker\": "
+                              "[\"host:port\"]}");
     }
     const char *name;
     json_t *tasks;
@@ -119,12 +119,12 @@ static leat_status read_task(leat_cluster *cluster, leat_error *err) {
         char *end = NULL;
         cluster->task_id = strtoll(json_string_value(index), &end, 10);
         if (end == json_string_value(index) || *end != '\0') {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "the task's index in TF_CONFIG is \"%s\"; expected a number",
-                              json_string_value(index));
+            return leati_refuse(err, VALUE,
+                                "the task's index in TF_CONFIG is \"%s\"; expected a number",
+                                json_string_value(index));
         }
     } else if (index != NULL && !json_is_null(index)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the task's index in TF_CONFIG is no number");
+        return leati_refuse(err, VALUE, "the task's index in TF_CONFIG is no number");
     }
     return LEAT_OK;
 }
@@ -184,8 +184,9 @@ leat_cluster *leat_cluster_find(const char *resolver, leat_error *err) {
         LEATI_TELL(DIST, INFO, "no launcher's variables are set: this process is alone");
         return leat_cluster_new(NULL, err);
     }
-    leati_fail(err, LEAT_INVALID_ARGUMENT,
-               "there is no resolver \"%s\"; expected tf_config, torchrun, mpi or slurm", resolver);
+    leati_refuse(err, VALUE,
+                 "there is no resolver \"%s\"; expected tf_config, torchrun, mpi or slurm",
+                 resolver);
     return NULL;
 }
 
@@ -206,8 +207,8 @@ leat_status leati_cluster_resolver_number(const char *variable, int64_t *out, le
     char *end = NULL;
     *out = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || *out < 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s is \"%s\"; expected a whole number of 0 or more", variable, text);
+        return leati_refuse(err, VALUE, "%s is \"%s\"; expected a whole number of 0 or more",
+                            variable, text);
     }
     return LEAT_OK;
 }
@@ -225,8 +226,8 @@ json_t *leati_cluster_resolver_workers(json_t *addresses, int64_t index, leat_er
 json_t *leati_cluster_resolver_meet_at(const char *host, int64_t port, int64_t count,
                                        leat_error *err) {
     if (count < 1 || count > LEATI_MOST_WORKERS) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "a job of %lld processes; expected 1 to %d",
-                   (long long)count, LEATI_MOST_WORKERS);
+        leati_refuse(err, VALUE, "a job of %lld processes; expected 1 to %d", (long long)count,
+                     LEATI_MOST_WORKERS);
         return NULL;
     }
     json_t *list = json_array();
@@ -341,8 +342,8 @@ static const char *find_master(const leat_cluster *cluster, const char *type, in
     if (jobs == 0 || (jobs == 1 && json_object_size(only) == 1))
         return "";
     if (tasks_of(cluster, type) == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "the cluster has no job \"%s\"; its task is of it",
-                   type == NULL ? "(none given)" : type);
+        leati_refuse(err, VALUE, "the cluster has no job \"%s\"; its task is of it",
+                     type == NULL ? "(none given)" : type);
         return NULL;
     }
     const char *address = id == LEAT_NO_TASK ? NULL : address_of(cluster, type, id);
@@ -350,8 +351,8 @@ static const char *find_master(const leat_cluster *cluster, const char *type, in
         char number[24] = "without a number";
         if (id != LEAT_NO_TASK)
             snprintf(number, sizeof number, "%lld", (long long)id);
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "job \"%s\" has %lld tasks and no task %s", type,
-                   (long long)num_tasks(cluster, type), number);
+        leati_refuse(err, VALUE, "job \"%s\" has %lld tasks and no task %s", type,
+                     (long long)num_tasks(cluster, type), number);
     }
     return address;
 }
@@ -390,15 +391,16 @@ static leat_status check_jobs(const leat_cluster *cluster, leat_error *err) {
     json_t *tasks;
     json_object_foreach(cluster->spec, job, tasks) {
         if (!known_job(job)) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "the cluster has a job \"%s\"; expected chief, worker, evaluator or "
-                              "ps",
-                              job);
+            return leati_refuse(
+                err, VALUE,
+                "the cluster has a job \"%s\"; expected chief, worker, evaluator or "
+                "ps",
+                job);
         }
         if ((is_job(job, "chief") || is_job(job, "evaluator")) && json_object_size(tasks) > 1) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "the cluster has %zu tasks in job \"%s\"; expected at most one",
-                              json_object_size(tasks), job);
+            return leati_refuse(err, VALUE,
+                                "the cluster has %zu tasks in job \"%s\"; expected at most one",
+                                json_object_size(tasks), job);
         }
     }
     return LEAT_OK;
@@ -413,17 +415,17 @@ static leat_status check_type(const leat_cluster *cluster, leat_error *err) {
     if (status != LEAT_OK || type == NULL)
         return status;
     if (!known_job(type)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "this process is of type \"%s\"; expected chief, worker, evaluator or ps",
-                          type);
+        return leati_refuse(
+            err, VALUE, "this process is of type \"%s\"; expected chief, worker, evaluator or ps",
+            type);
     }
     if (tasks_of(cluster, type) == NULL && !is_job(type, "evaluator")) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "this process is of type \"%s\", which the cluster does not list", type);
+        return leati_refuse(
+            err, VALUE, "this process is of type \"%s\", which the cluster does not list", type);
     }
     if (tasks_of(cluster, type) != NULL && num_tasks(cluster, type) == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "this process is of type \"%s\", a job without tasks", type);
+        return leati_refuse(err, VALUE, "this process is of type \"%s\", a job without tasks",
+                            type);
     }
     return LEAT_OK;
 }
@@ -435,15 +437,15 @@ static leat_status check_task(const leat_cluster *cluster, leat_error *err) {
     if (status != LEAT_OK || tasks_of(cluster, type) == NULL)
         return status;
     if (cluster->task_id == LEAT_NO_TASK) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the task of this process has no index; write \"task\": {\"type\": "
-                          "\"%s\", \"index\": 0} in TF_CONFIG",
-                          type);
+        return leati_refuse(err, VALUE,
+                            "the task of this process has no index; write \"task\": {\"type\": "
+                            "\"%s\", \"index\": 0} in TF_CONFIG",
+                            type);
     }
     if (cluster->task_id >= num_tasks(cluster, type)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "this process is task %lld of job \"%s\", which has %lld tasks",
-                          (long long)cluster->task_id, type, (long long)num_tasks(cluster, type));
+        return leati_refuse(err, VALUE,
+                            "this process is task %lld of job \"%s\", which has %lld tasks",
+                            (long long)cluster->task_id, type, (long long)num_tasks(cluster, type));
     }
     return LEAT_OK;
 }
@@ -469,9 +471,8 @@ leat_status leat_cluster_id(const leat_cluster *cluster, int64_t *out, leat_erro
     } else if (is_job(type, "evaluator")) {
         *out = cluster->task_id;
     } else if (!is_job(type, "chief")) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a task of type \"%s\" has no number among the workers",
-                          type == NULL ? "(none given)" : type);
+        return leati_refuse(err, VALUE, "a task of type \"%s\" has no number among the workers",
+                            type == NULL ? "(none given)" : type);
     }
     return LEAT_OK;
 }
@@ -487,10 +488,10 @@ leat_status leat_cluster_num_workers(const leat_cluster *cluster, int64_t *out, 
     } else if (is_job(type, "worker") || is_job(type, "chief")) {
         *out = num_tasks(cluster, "chief") + num_tasks(cluster, "worker");
     } else {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a task of type \"%s\" stands beside the workers, whose number it does "
-                          "not know",
-                          type == NULL ? "(none given)" : type);
+        return leati_refuse(err, VALUE,
+                            "a task of type \"%s\" stands beside the workers, whose number it does "
+                            "not know",
+                            type == NULL ? "(none given)" : type);
     }
     return LEAT_OK;
 }
@@ -503,16 +504,16 @@ leat_status leati_cluster_place(const leat_cluster *cluster, int *worker, int *n
                  is_job(cluster->task_type, "evaluator");
     if (status == LEAT_OK && !alone) {
         status = cluster->task_type == NULL
-                     ? leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "the cluster does not say which task this process is; write "
-                                  "\"task\": {\"type\": \"worker\", \"index\": 0} in TF_CONFIG")
+                     ? leati_refuse(err, VALUE,
+                                    "the cluster does not say which task this process is; write "
+                                    "\"task\": {\"type\": \"worker\", \"index\": 0} in TF_CONFIG")
                      : leat_cluster_num_workers(cluster, &count, err);
     }
     if (status == LEAT_OK && !alone)
         status = leat_cluster_id(cluster, &number, err);
     if (status == LEAT_OK && (number < 0 || number >= count || count > LEATI_MOST_WORKERS)) {
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "this process is worker %lld of %lld",
-                            (long long)number, (long long)count);
+        status = leati_refuse(err, VALUE, "this process is worker %lld of %lld", (long long)number,
+                              (long long)count);
     }
     *worker = (int)number;
     *num_workers = (int)count;

@@ -19,8 +19,8 @@ static bool in_use;
 
 leat_status leat_device_set_logical_cpus(int count, leat_error *err) {
     if (count < 1 || count > MOST_DEVICES) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%d logical CPU devices; expected 1 to %d",
-                          count, MOST_DEVICES);
+        return leati_refuse(err, VALUE, "%d logical CPU devices; expected 1 to %d", count,
+                            MOST_DEVICES);
     }
     leat_status status = LEAT_OK;
     pthread_mutex_lock(&lock);
@@ -53,8 +53,8 @@ leati_device *leati_strategy_logical_cpu_open(int index, leat_error *err) {
     int count = logical_cpus;
     pthread_mutex_unlock(&lock);
     if (index < 0 || index >= count) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "device CPU:%d does not exist; there are %d logical CPU devices", index, count);
+        leati_refuse(err, VALUE, "device CPU:%d does not exist; there are %d logical CPU devices",
+                     index, count);
         return NULL;
     }
     int cores = leati_pool_num_cores();
@@ -82,13 +82,12 @@ static leat_status open_device(const char *const *names, int i, leati_device **d
                                leat_error *err) {
     int index = names == NULL ? i : device_index(names[i]);
     if (index < 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "device \"%s\"; expected a name such as \"CPU:0\"",
-                          names[i] == NULL ? "(null)" : names[i]);
+        return leati_refuse(err, VALUE, "device \"%s\"; expected a name such as \"CPU:0\"",
+                            names[i] == NULL ? "(null)" : names[i]);
     }
     for (int j = 0; j < i; j++)
         if (devices[j]->index == index)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "device CPU:%d is named twice", index);
+            return leati_refuse(err, VALUE, "device CPU:%d is named twice", index);
     leat_error local = {0};
     devices[i] = leati_strategy_logical_cpu_open(index, &local);
     if (devices[i] == NULL && err != NULL)

@@ -22,13 +22,13 @@ static leat_status check_options(const leati_membership *member, bool by_functio
                                  const leat_strategy_distribute_options *options, leat_error *err) {
     bool per_replica = options->replication == LEAT_INPUT_PER_REPLICA;
     if (by_function && options->place_dataset_on_device && !per_replica) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "place_dataset_on_device needs the replication LEAT_INPUT_PER_REPLICA");
+        return leati_refuse(err, VALUE,
+                            "place_dataset_on_device needs the replication LEAT_INPUT_PER_REPLICA");
     }
     if (by_function && options->place_dataset_on_device && !options->keep_on_host) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "place_dataset_on_device excludes fetching elements to the device; set "
-                          "keep_on_host");
+        return leati_refuse(err, VALUE,
+                            "place_dataset_on_device excludes fetching elements to the device; set "
+                            "keep_on_host");
     }
     if (per_replica && !(by_function && member->per_replica_ok)) {
         return leati_fail(
@@ -38,10 +38,10 @@ static leat_status check_options(const leati_membership *member, bool by_functio
     }
     if ((unsigned)options->auto_shard_policy > LEAT_SHARD_OFF ||
         (unsigned)options->replication > LEAT_INPUT_PER_REPLICA) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "auto_shard_policy is %d and replication %d; expected values of their "
-                          "enumerations",
-                          (int)options->auto_shard_policy, (int)options->replication);
+        return leati_refuse(err, VALUE,
+                            "auto_shard_policy is %d and replication %d; expected values of their "
+                            "enumerations",
+                            (int)options->auto_shard_policy, (int)options->replication);
     }
     return LEAT_OK;
 }
@@ -50,15 +50,16 @@ leat_status leat_input_context_batch_size(const leat_input_context *input,
                                           int64_t global_batch_size, int64_t *out,
                                           leat_error *err) {
     if (input == NULL || out == NULL || input->num_replicas_in_sync < 1) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "leat_input_context_batch_size: an argument is NULL, or there are no "
-                          "replicas");
+        return leati_refuse(err, VALUE,
+                            "leat_input_context_batch_size: an argument is NULL, or there are no "
+                            "replicas");
     }
     if (global_batch_size % input->num_replicas_in_sync != 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a global batch of %lld rows cannot be divided among %d replicas; choose "
-                          "a multiple of that",
-                          (long long)global_batch_size, input->num_replicas_in_sync);
+        return leati_refuse(
+            err, VALUE,
+            "a global batch of %lld rows cannot be divided among %d replicas; choose "
+            "a multiple of that",
+            (long long)global_batch_size, input->num_replicas_in_sync);
     }
     *out = global_batch_size / input->num_replicas_in_sync;
     return LEAT_OK;
@@ -83,7 +84,7 @@ static leat_dataset *call_function(const leat_distributed_dataset *d, const leat
     leat_dataset *made = d->function(d->context, &input, &local);
     if (made == NULL) {
         if (local.code == LEAT_OK)
-            leati_fail(&local, LEAT_INVALID_ARGUMENT, "it returned no dataset");
+            leati_refuse(&local, CALLBACK, "it returned no dataset");
         leati_prefix(&local, "the dataset function of pipeline %d of %d", place->worker,
                      place->num_workers);
         *err = local;
@@ -265,10 +266,10 @@ static leat_status make_all(leat_distributed_dataset *d, leat_dataset *given, le
             char texts[2][160];
             leat_spec_print(d->made[0]->spec, texts[0], sizeof(texts[0]));
             leat_spec_print(d->made[f]->spec, texts[1], sizeof(texts[1]));
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "the dataset function made elements of %s for pipeline 0 and of %s "
-                              "for pipeline %d; make one kind",
-                              texts[0], texts[1], f);
+            return leati_refuse(err, STRUCTURE,
+                                "the dataset function made elements of %s for pipeline 0 and of %s "
+                                "for pipeline %d; make one kind",
+                                texts[0], texts[1], f);
         }
     }
     return LEAT_OK;
@@ -335,8 +336,8 @@ static bool is_missing(const char *where, const leat_strategy *strategy, leat_da
     if (strategy != NULL && !no_dataset)
         return false;
     if (!no_dataset || err == NULL || err->code == LEAT_OK) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL", where,
-                   strategy == NULL ? "strategy" : "dataset");
+        leati_refuse(err, VALUE, "%s: %s is NULL", where,
+                     strategy == NULL ? "strategy" : "dataset");
     }
     leat_dataset_unref(dataset);
     return true;
@@ -402,9 +403,8 @@ leat_distributed_dataset *leat_strategy_distribute_datasets_from_function(
     void (*release)(void *context), const leat_strategy_distribute_options *options,
     leat_error *err) {
     if (strategy == NULL || function == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "leat_strategy_distribute_datasets_from_function: %s is NULL",
-                   strategy == NULL ? "strategy" : "function");
+        leati_refuse(err, VALUE, "leat_strategy_distribute_datasets_from_function: %s is NULL",
+                     strategy == NULL ? "strategy" : "function");
         if (release != NULL)
             release(context);
         return NULL;

@@ -67,10 +67,8 @@ leat_distributed_iterator *leat_distributed_iterator_new(leat_distributed_datase
                                                          leat_error *err) {
     leat_error local = {0};
     if (dataset == NULL) {
-        if (err == NULL || err->code == LEAT_OK) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT,
-                       "leat_distributed_iterator_new: dataset is NULL");
-        }
+        if (err == NULL || err->code == LEAT_OK)
+            leati_refuse(err, VALUE, "leat_distributed_iterator_new: dataset is NULL");
         return NULL;
     }
     leat_distributed_iterator *it = leati_alloc_zero(1, sizeof(*it));
@@ -114,8 +112,7 @@ leat_iterator *leat_distributed_iterator_base(leat_distributed_iterator *iterato
 char *leat_distributed_iterator_explain(const leat_distributed_iterator *iterator,
                                         leat_error *err) {
     if (iterator == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "leat_distributed_iterator_explain: iterator is NULL");
+        leati_refuse(err, VALUE, "leat_distributed_iterator_explain: iterator is NULL");
         return NULL;
     }
     if (iterator->num_feeds == 1)
@@ -335,8 +332,8 @@ static leat_status next(leat_distributed_iterator *it, bool fill, leat_per_repli
     int64_t mine[LEATI_STEP_NUMBERS] = {0}, sums[LEATI_STEP_NUMBERS] = {0};
     leat_error local = {0};
     if (it == NULL || out == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_distributed_iterator_next: %s is NULL",
-                          it == NULL ? "iterator" : "out");
+        return leati_refuse(err, VALUE, "leat_distributed_iterator_next: %s is NULL",
+                            it == NULL ? "iterator" : "out");
     }
     leat_status status = it->begun ? LEAT_OK : begin(it, &local);
     it->begun = it->begun || status == LEAT_OK;
@@ -367,8 +364,8 @@ leat_status leat_distributed_iterator_next_filled(leat_distributed_iterator *ite
 leat_status leat_distributed_iterator_rows(const leat_distributed_iterator *iterator, int64_t *rows,
                                            int64_t *total, leat_error *err) {
     if (iterator == NULL || total == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_distributed_iterator_rows: %s is NULL",
-                          iterator == NULL ? "iterator" : "total");
+        return leati_refuse(err, VALUE, "leat_distributed_iterator_rows: %s is NULL",
+                            iterator == NULL ? "iterator" : "total");
     }
     if (iterator->rows == NULL || iterator->step == 0) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION, "leat_distributed_iterator_rows: %s",
@@ -428,10 +425,8 @@ leat_status leat_distributed_iterator_save(leat_distributed_iterator *iterator,
     leat_iterator_save_report costs = {0};
     leati_writer mine = {0};
     int64_t *memory = NULL;
-    if (iterator == NULL || data == NULL || size == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "leat_distributed_iterator_save: an argument is NULL");
-    }
+    if (iterator == NULL || data == NULL || size == NULL)
+        return leati_refuse(err, VALUE, "leat_distributed_iterator_save: an argument is NULL");
     int n = iterator->dataset->member.num_workers;
     leati_feed_part *parts = leati_alloc_zero((size_t)n, sizeof(*parts));
     if (parts == NULL)
@@ -501,10 +496,8 @@ leat_status leat_distributed_iterator_restore(leat_distributed_iterator *iterato
                                               size_t size, leat_error *err) {
     leati_feed_part *parts = NULL;
     int count = 0;
-    if (iterator == NULL || data == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "leat_distributed_iterator_restore: an argument is NULL");
-    }
+    if (iterator == NULL || data == NULL)
+        return leati_refuse(err, VALUE, "leat_distributed_iterator_restore: an argument is NULL");
     if (iterator->begun || iterator->restored) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "leat_distributed_iterator_restore: the iterator has already given "

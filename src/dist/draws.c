@@ -31,9 +31,8 @@ static int64_t get(const leati_row *row, const void *args) {
 static leat_status collect(const leat_dataset *dataset, struct numbers *to, int depth,
                            leat_error *err) {
     leat_status status =
-        depth > MOST_DEPTH
-            ? leati_fail(err, LEAT_INVALID_ARGUMENT, "a plan deeper than %d operators", MOST_DEPTH)
-            : LEAT_OK;
+        depth > MOST_DEPTH ? leati_refuse(err, VALUE, "a plan deeper than %d operators", MOST_DEPTH)
+                           : LEAT_OK;
     for (const leati_row *row = dataset->op->rows;
          status == LEAT_OK && row != NULL && row->type != LEATI_ROW_END; row++) {
         if (!is_drawn(row))

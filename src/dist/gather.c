@@ -51,15 +51,16 @@ static leat_status join_local(const leat_per_replica *value, int component, int 
                               leati_folded *shape, leat_tensor *out, leat_error *err) {
     const leat_tensor *first = &value->elements[0].tensors[component];
     if (first->dtype == LEAT_STRING || first->dtype == LEAT_OBJECT) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a value of dtype %s cannot be gathered; expected numbers or bools",
-                          leat_dtype_name(first->dtype));
+        return leati_refuse(err, DTYPE,
+                            "a value of dtype %s cannot be gathered; expected numbers or bools",
+                            leat_dtype_name(first->dtype));
     }
     if (axis == LEAT_NO_AXIS || first->rank == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "gather puts values of rank 1 and more together along an axis; the value "
-                          "has rank %d",
-                          first->rank);
+        return leati_refuse(
+            err, SHAPE,
+            "gather puts values of rank 1 and more together along an axis; the value "
+            "has rank %d",
+            first->rank);
     }
     piece *pieces = leati_alloc_zero((size_t)value->num_replicas, sizeof(*pieces));
     leat_status status =
@@ -73,10 +74,10 @@ static leat_status join_local(const leat_per_replica *value, int component, int 
             char a[128], b[128];
             leat_shape one = leat_tensor_shape(first), other = leat_tensor_shape(tensor);
             status =
-                leati_fail(err, LEAT_INVALID_ARGUMENT,
-                           "replicas 0 and %d have values of shapes %s and %s; to gather along "
-                           "axis %d all other dimensions must be equal",
-                           r, leati_shape_text(&one, a), leati_shape_text(&other, b), axis);
+                leati_refuse(err, SHAPE,
+                             "replicas 0 and %d have values of shapes %s and %s; to gather along "
+                             "axis %d all other dimensions must be equal",
+                             r, leati_shape_text(&one, a), leati_shape_text(&other, b), axis);
         }
         if (status == LEAT_OK)
             pieces[r] = (piece){.data = tensor->data, .along = f.along};

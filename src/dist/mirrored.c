@@ -15,11 +15,11 @@ leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
     options = options != NULL ? options : &defaults;
     int count = options->devices != NULL ? options->num_devices : leati_strategy_logical_cpus();
     if (count < 1 || options->timeout_ms < 0 || options->bytes_per_pack < 0) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "strategy \"%s\": %d devices, timeout_ms %lld, bytes_per_pack %lld; expected at "
-                   "least one device and nothing negative",
-                   kind->name, count, (long long)options->timeout_ms,
-                   (long long)options->bytes_per_pack);
+        leati_refuse(
+            err, VALUE,
+            "strategy \"%s\": %d devices, timeout_ms %lld, bytes_per_pack %lld; expected at "
+            "least one device and nothing negative",
+            kind->name, count, (long long)options->timeout_ms, (long long)options->bytes_per_pack);
         return NULL;
     }
     leati_device **devices = leati_strategy_open_devices(options->devices, count, err);

@@ -19,8 +19,8 @@ static leat_status check(const leat_strategy_multi_worker_mirrored_options *opti
                          leat_error *err) {
     if (count < 1 || options->timeout_ms < 0 || options->start_timeout_ms < 0 ||
         options->heartbeat_timeout_ms < 0 || options->bytes_per_pack < 0) {
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "strategy \"multi_worker_mirrored\": %d devices, timeouts of %lld, %lld "
             "and %lld ms, bytes_per_pack %lld; expected at least one device, and "
             "nothing negative",
@@ -29,8 +29,8 @@ static leat_status check(const leat_strategy_multi_worker_mirrored_options *opti
     }
     if (options->communication < LEAT_COMMUNICATION_AUTO ||
         options->communication > LEAT_COMMUNICATION_MPI) {
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "communication %d; expected LEAT_COMMUNICATION_AUTO, _RING, _SHARED or _MPI",
             (int)options->communication);
     }
@@ -95,8 +95,8 @@ static leat_strategy *make(leat_error *err) {
 static leat_status check_call(const leat_strategy *strategy, const char *name, bool complete,
                               leat_error *err) {
     if (strategy == NULL || !complete) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL", name,
-                          strategy == NULL ? "strategy" : "an argument");
+        return leati_refuse(err, VALUE, "%s: %s is NULL", name,
+                            strategy == NULL ? "strategy" : "an argument");
     }
     return strategy->workers == NULL ? LEAT_OK : leati_workers_check(strategy->workers, err);
 }

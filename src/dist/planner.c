@@ -73,11 +73,11 @@ leat_status leati_planner_batch_size(const leat_dataset *dataset, int64_t *out, 
     for (int c = 0; c < count; c++) {
         leat_shape shape = leat_spec_component_shape(dataset->spec, c);
         if (shape.rank == 0) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "component %d of the elements is a scalar, which cannot be split "
-                              "among replicas; use batch "
-                              "before distributing",
-                              c);
+            return leati_refuse(err, SHAPE,
+                                "component %d of the elements is a scalar, which cannot be split "
+                                "among replicas; use batch "
+                                "before distributing",
+                                c);
         }
         int64_t rows = shape.rank < 0 ? LEAT_UNKNOWN_DIM : shape.dims[0];
         is_static = is_static && rows >= 0;
@@ -260,10 +260,8 @@ static leat_status decide_rule(const leat_dataset *dataset, leati_split_plan *pl
     if (leati_planner_all_replicas(&plan->place) == 1)
         return LEAT_OK;
     leat_status status = leati_planner_batch_size(dataset, &plan->global_batch, err);
-    if (status == LEAT_OK && plan->global_batch == 0) {
-        status =
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "a global batch of 0 rows; expected at least 1");
-    }
+    if (status == LEAT_OK && plan->global_batch == 0)
+        status = leati_refuse(err, VALUE, "a global batch of 0 rows; expected at least 1");
     if (status == LEAT_OK) {
         plan->rule = plan->policy == LEAT_SHARD_DATA || plan->global_batch < 0
                          ? LEATI_REBATCH_PIECES

@@ -103,9 +103,8 @@ static leat_status look_at(reduction *r, int component, leat_error *err) {
     const leat_tensor *first = &r->value->elements[0].tensors[component];
     part *p = &r->parts[component];
     if (first->dtype == LEAT_STRING || first->dtype == LEAT_OBJECT || first->dtype == LEAT_BOOL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a value of dtype %s cannot be reduced; expected numbers",
-                          leat_dtype_name(first->dtype));
+        return leati_refuse(err, DTYPE, "a value of dtype %s cannot be reduced; expected numbers",
+                            leat_dtype_name(first->dtype));
     }
     LEATI_TRY(leati_values_fold(first, r->axis, &p->shape, err));
     p->dtype = first->dtype;
@@ -126,8 +125,8 @@ static leat_status add_up(reduction *r, int component, leat_error *err) {
         LEATI_TRY(leati_values_fold(tensor, r->axis, &f, err));
         if (tensor->dtype != p->dtype || !leati_shape_equal(&f.rest, &p->shape.rest)) {
             char a[128], b[128];
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
+            return leati_refuse(
+                err, SHAPE,
                 "replicas 0 and %d have values of shapes %s and %s to add; expected equal ones", i,
                 leati_shape_text(&p->shape.rest, a), leati_shape_text(&f.rest, b));
         }
@@ -285,8 +284,8 @@ static leat_status check(const leat_strategy *strategy, leat_reduce_op op,
     leat_status status =
         leati_values_check_per_replica("leat_strategy_reduce", strategy, value, out, err);
     if (status == LEAT_OK && op != LEAT_REDUCE_SUM && op != LEAT_REDUCE_MEAN) {
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "reduction %d; expected LEAT_REDUCE_SUM or LEAT_REDUCE_MEAN", (int)op);
+        status = leati_refuse(
+            err, VALUE, "reduction %d; expected LEAT_REDUCE_SUM or LEAT_REDUCE_MEAN", (int)op);
     }
     return status;
 }

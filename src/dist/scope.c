@@ -104,7 +104,7 @@ static leat_status place_variable(void *context, leat_variable *variable,
 
 leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err) {
     if (strategy == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_strategy_enter: strategy is NULL");
+        return leati_refuse(err, VALUE, "leat_strategy_enter: strategy is NULL");
     if (num_scopes > 0 && scopes[num_scopes - 1].strategy != strategy) {
         return leati_fail(
             err, LEAT_FAILED_PRECONDITION,

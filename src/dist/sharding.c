@@ -96,7 +96,7 @@ static leat_dataset *over_inputs(struct walk *walk, const leat_dataset *node, re
 
 static bool too_deep(struct walk *walk, int depth) {
     if (depth > MOST_DEPTH)
-        leati_fail(walk->err, LEAT_INVALID_ARGUMENT, "a plan deeper than %d operators", MOST_DEPTH);
+        leati_refuse(walk->err, VALUE, "a plan deeper than %d operators", MOST_DEPTH);
     return depth > MOST_DEPTH;
 }
 

@@ -105,10 +105,11 @@ static leat_spec *static_spec(const leat_element *element, leat_error *err) {
         dtypes[c] = element->tensors[c].dtype;
         shapes[c] = leat_tensor_shape(&element->tensors[c]);
         if (dtypes[c] == LEAT_STRING || dtypes[c] == LEAT_OBJECT) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT,
-                       "argument %zu of the step is a %s tensor; a step takes numbers: convert it "
-                       "in the pipeline",
-                       c, leat_dtype_name(dtypes[c]));
+            leati_refuse(
+                err, DTYPE,
+                "argument %zu of the step is a %s tensor; a step takes numbers: convert it "
+                "in the pipeline",
+                c, leat_dtype_name(dtypes[c]));
             goto done;
         }
     }
@@ -347,15 +348,14 @@ static leat_status run_replica(void *context, int replica, leat_error *err) {
 static leat_status prepare(leat_strategy *strategy, leat_step *step, const leat_per_replica *args,
                            leat_error *err) {
     if (strategy == NULL || step == NULL || args == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_strategy_run: %s is NULL",
-                          strategy == NULL ? "strategy"
-                          : step == NULL   ? "step"
-                                           : "args");
+        return leati_refuse(err, VALUE, "leat_strategy_run: %s is NULL",
+                            strategy == NULL ? "strategy"
+                            : step == NULL   ? "step"
+                                             : "args");
     }
     if (args->num_replicas != strategy->num_local) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "arguments for %d replicas; the strategy has %d", args->num_replicas,
-                          strategy->num_local);
+        return leati_refuse(err, STRUCTURE, "arguments for %d replicas; the strategy has %d",
+                            args->num_replicas, strategy->num_local);
     }
     if (step->strategy != NULL && step->strategy != strategy) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
@@ -451,9 +451,8 @@ leat_status leat_strategy_run_functions(leat_strategy *strategy, leat_step *step
                                         leat_error *err) {
     for (int r = 0; r < leat_strategy_num_local_replicas(strategy); r++) {
         if (functions == NULL || functions[r] == NULL) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "leat_strategy_run_functions: there is no function for replica %d",
-                              r);
+            return leati_refuse(
+                err, VALUE, "leat_strategy_run_functions: there is no function for replica %d", r);
         }
     }
     return run(strategy, step, functions, args, out, err);
@@ -484,7 +483,7 @@ static char *explain_lines(const leat_step *step, leat_error *err) {
 
 char *leat_step_explain(const leat_step *step, leat_error *err) {
     if (step == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_step_explain: step is NULL");
+        leati_refuse(err, VALUE, "leat_step_explain: step is NULL");
         return NULL;
     }
     char *lines = explain_lines(step, err), *table = NULL;
@@ -497,8 +496,8 @@ char *leat_step_explain(const leat_step *step, leat_error *err) {
 
 leat_status leat_step_get_times(const leat_step *step, leat_step_times *out, leat_error *err) {
     if (step == NULL || out == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_step_get_times: %s is NULL",
-                          step == NULL ? "step" : "out");
+        return leati_refuse(err, VALUE, "leat_step_get_times: %s is NULL",
+                            step == NULL ? "step" : "out");
     }
     char *lines = explain_lines(step, err);
     if (lines == NULL)

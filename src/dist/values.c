@@ -41,9 +41,8 @@ leat_status leati_values_fold(const leat_tensor *tensor, int axis, leati_folded 
     }
     int at = axis < 0 ? axis + tensor->rank : axis;
     if (at < 0 || at >= tensor->rank) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid reduction dimension %d for a value of rank %d", axis,
-                          tensor->rank);
+        return leati_refuse(err, SHAPE, "Invalid reduction dimension %d for a value of rank %d",
+                            axis, tensor->rank);
     }
     out->axis = at;
     out->rest.rank = 0;
@@ -65,17 +64,16 @@ leat_status leati_values_check_per_replica(const char *function, const leat_stra
                                            const leat_per_replica *value, const leat_element *out,
                                            leat_error *err) {
     if (strategy == NULL || value == NULL || out == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: an argument is NULL", function);
+        return leati_refuse(err, VALUE, "%s: an argument is NULL", function);
     if (value->num_replicas != strategy->num_local) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "a value of %d replicas; the strategy has %d",
-                          value->num_replicas, strategy->num_local);
+        return leati_refuse(err, STRUCTURE, "a value of %d replicas; the strategy has %d",
+                            value->num_replicas, strategy->num_local);
     }
     int count = value->elements[0].num_tensors;
     for (int r = 1; r < value->num_replicas; r++) {
         if (value->elements[r].num_tensors != count) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "replica %d has %d components, replica 0 has %d", r,
-                              value->elements[r].num_tensors, count);
+            return leati_refuse(err, STRUCTURE, "replica %d has %d components, replica 0 has %d", r,
+                                value->elements[r].num_tensors, count);
         }
     }
     return strategy->workers == NULL ? LEAT_OK : leati_workers_check(strategy->workers, err);

@@ -351,10 +351,8 @@ static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
                             const leat_strategy_multi_worker_mirrored_options *options,
                             int num_replicas, leat_error *err) {
     const char *address = leati_cluster_address(cluster, 0);
-    if (address == NULL || *address == '\0') {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the cluster has no address of worker 0, where all meet");
-    }
+    if (address == NULL || *address == '\0')
+        return leati_refuse(err, VALUE, "the cluster has no address of worker 0, where all meet");
     name_self(w, leati_cluster_address(cluster, w->number));
     name_others(w, cluster);
     int64_t dead_ms = options->heartbeat_timeout_ms;

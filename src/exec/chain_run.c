@@ -380,9 +380,9 @@ static leat_status front_pixels(run *r, leati_picture_stream *stream, leat_error
     if (source.dims[2] == r->chain->channels && source.count > 0 && source.dims[0] <= INT32_MAX &&
         source.dims[1] <= INT32_MAX)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT, "a picture of %lld x %lld with %lld channels cannot be resized",
-        (long long)source.dims[0], (long long)source.dims[1], (long long)source.dims[2]);
+    return leati_refuse(err, SHAPE, "a picture of %lld x %lld with %lld channels cannot be resized",
+                        (long long)source.dims[0], (long long)source.dims[1],
+                        (long long)source.dims[2]);
 }
 
 static leat_status run_front(run *r, leat_error *err) {

@@ -93,8 +93,7 @@ static leat_status eager_node(void *context, leat_graph *graph, int32_t index, l
 static leat_status eager_value(void *context, int32_t value, leat_tensor *out, leat_error *err) {
     const struct eager *eager = context;
     if ((size_t)value >= eager->capacity || !eager->tensors[value].dtype)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "value %d is not one of this graph",
-                          (int)value);
+        return leati_refuse(err, VALUE, "value %d is not one of this graph", (int)value);
     *out = leat_tensor_ref(&eager->tensors[value]);
     return LEAT_OK;
 }
@@ -139,9 +138,8 @@ leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *er
     if (value.id < 0) {
         if (graph->error.code != LEAT_OK && err != NULL)
             *err = graph->error;
-        return graph->error.code != LEAT_OK
-                   ? graph->error.code
-                   : leati_fail(err, LEAT_INVALID_ARGUMENT, "the value is a failed one");
+        return graph->error.code != LEAT_OK ? graph->error.code
+                                            : leati_refuse(err, VALUE, "the value is a failed one");
     }
     return eager_value(graph->hook_context, value.id, out, err);
 }
@@ -151,12 +149,11 @@ leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *er
 static leat_status check_call(const leat_function *function, const leat_tensor *inputs,
                               int num_inputs, int num_outputs, leat_error *err) {
     if (function == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the function is NULL");
+        return leati_refuse(err, VALUE, "the function is NULL");
     if (num_inputs != function->body.num_arguments || num_outputs != function->num_outputs)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the function has %d arguments and %d results; %d and %d were given",
-                          (int)function->body.num_arguments, (int)function->num_outputs, num_inputs,
-                          num_outputs);
+        return leati_refuse(
+            err, STRUCTURE, "the function has %d arguments and %d results; %d and %d were given",
+            (int)function->body.num_arguments, (int)function->num_outputs, num_inputs, num_outputs);
     for (int i = 0; i < num_inputs; i++)
         LEATI_TRY(leati_spec_check_tensor(function->input, i, &inputs[i], err));
     return LEAT_OK;

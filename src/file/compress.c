@@ -55,8 +55,7 @@ static leat_status unknown_name(const char *text, leat_error *err) {
     for (int i = 0; i < NUM_CODECS; i++)
         at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%s\"",
                                i < NUM_CODECS - 1 ? ", " : " or ", codecs[i]->name);
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "compression_type is \"%.100s\"; expected \"\"%s",
-                      text, names);
+    return leati_refuse(err, VALUE, "compression_type is \"%.100s\"; expected \"\"%s", text, names);
 }
 
 leat_status leat_compression_from_name(const char *text, leat_compression *out, leat_error *err) {
@@ -79,8 +78,8 @@ leat_status leat_compression_from_name(const char *text, leat_compression *out, 
 static const leati_compress_codec *find_codec(leat_compression compression, leat_error *err) {
     const leati_compress_codec *codec = leati_compress_codec_of(compression);
     if (codec == NULL)
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "compression %d has no codec; expected a leat_compression", (int)compression);
+        leati_refuse(err, VALUE, "compression %d has no codec; expected a leat_compression",
+                     (int)compression);
     else if (codec->package != NULL)
         left_out(codec, err);
     else
@@ -139,9 +138,9 @@ leati_packer *leati_compress_packer_new(leat_compression compression, int level,
     if (codec == NULL)
         return NULL;
     if (level < 0 || level > codec->max_level) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "the compression level is %d; %s has 1 (fast) to %d (small), or 0 for %d", level,
-                   codec->name, codec->max_level, codec->default_level);
+        leati_refuse(err, VALUE,
+                     "the compression level is %d; %s has 1 (fast) to %d (small), or 0 for %d",
+                     level, codec->name, codec->max_level, codec->default_level);
         return NULL;
     }
     leati_packer *packer = leati_alloc_zero(1, codec->packer_size);

@@ -144,7 +144,7 @@ leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_o
                                           leat_error *err) {
     leat_event_options chosen = options != NULL ? *options : (leat_event_options){0};
     if (folder == NULL || !folder[0]) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "an event file needs a folder; found none");
+        leati_refuse(err, VALUE, "an event file needs a folder; found none");
         return NULL;
     }
     leat_event_writer *writer = leati_alloc_zero(1, sizeof *writer);

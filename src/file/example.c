@@ -22,29 +22,30 @@ static int compare_names(const void *a, const void *b) {
 
 static leat_status check_request(const leati_feature_request *request, leat_error *err) {
     if (request->name == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "parse_example: a feature's name is NULL; expected text");
+        return leati_refuse(err, VALUE, "parse_example: a feature's name is NULL; expected text");
     if (request->dtype != LEAT_STRING && request->dtype != LEAT_INT64 &&
         request->dtype != LEAT_FLOAT32)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "parse_example: feature \"%.100s\": dtype %s; expected string, int64 or "
-                          "float32 (cast afterwards)",
-                          request->name, leat_dtype_name(request->dtype));
+        return leati_refuse(
+            err, DTYPE,
+            "parse_example: feature \"%.100s\": dtype %s; expected string, int64 or "
+            "float32 (cast afterwards)",
+            request->name, leat_dtype_name(request->dtype));
     if (request->length < -1 || request->length > INT32_MAX || request->multiple < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "parse_example: feature \"%.100s\": %lld values, a multiple of %lld; "
-                          "expected 0 to 2147483647 values, or -1 for any number",
-                          request->name, (long long)request->length, (long long)request->multiple);
+        return leati_refuse(err, VALUE,
+                            "parse_example: feature \"%.100s\": %lld values, a multiple of %lld; "
+                            "expected 0 to 2147483647 values, or -1 for any number",
+                            request->name, (long long)request->length,
+                            (long long)request->multiple);
     return LEAT_OK;
 }
 
 static leat_status check_twice(const leati_example_plan *plan, leat_error *err) {
     for (int i = 1; i < plan->count; i++)
         if (compare_names(&plan->sorted[i - 1], &plan->sorted[i]) == 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "parse_example: feature \"%.100s\" is asked for twice; expected "
-                              "each name once",
-                              plan->sorted[i].text);
+            return leati_refuse(err, VALUE,
+                                "parse_example: feature \"%.100s\" is asked for twice; expected "
+                                "each name once",
+                                plan->sorted[i].text);
     return LEAT_OK;
 }
 
@@ -84,8 +85,8 @@ static void *take(leati_arena *arena, size_t count, size_t size) {
 static leat_status make_plan(const leati_feature_request *requests, int count, leati_arena *arena,
                              leati_example_plan **out, leat_error *err) {
     if (count < 0 || count >= INT16_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "parse_example: %d features; expected 0 to %d", count, INT16_MAX - 1);
+        return leati_refuse(err, VALUE, "parse_example: %d features; expected 0 to %d", count,
+                            INT16_MAX - 1);
     leati_example_plan *plan = take(arena, 1, sizeof *plan);
     if (plan == NULL)
         return leati_no_memory(err);
@@ -140,9 +141,9 @@ int leati_example_plan_look_up(const leati_example_plan *plan, leati_wire text, 
 }
 
 static leat_status malformed(leat_string record, const uint8_t *at, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "byte %zu of a record of %zu bytes is no valid tf.train.Example",
-                      (size_t)(at - (const uint8_t *)record.data), record.size);
+    return leati_refuse(err, VALUE,
+                        "byte %zu of a record of %zu bytes is no valid tf.train.Example",
+                        (size_t)(at - (const uint8_t *)record.data), record.size);
 }
 
 /* What the walk over the entries carries. */
@@ -196,11 +197,11 @@ static leat_status walk_record(walk *w, leat_error *err) {
 static leat_status missing(const leati_feature_request *request, leati_feature_span *span,
                            leat_error *err) {
     if (request->length >= 0 && request->defaults == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature \"%.100s\" (%s) is missing; expected %lld values: give it a "
-                          "default or leave it out",
-                          request->name, leat_dtype_name(request->dtype),
-                          (long long)request->length);
+        return leati_refuse(err, VALUE,
+                            "feature \"%.100s\" (%s) is missing; expected %lld values: give it a "
+                            "default or leave it out",
+                            request->name, leat_dtype_name(request->dtype),
+                            (long long)request->length);
     *span = (leati_feature_span){.count = request->length >= 0 ? request->length : 0};
     return LEAT_OK;
 }
@@ -209,14 +210,15 @@ static leat_status check_count(const leati_feature_request *request, int64_t cou
                                leat_error *err) {
     const char *word = leati_feature_word(request->dtype);
     if (request->length >= 0 && count != request->length)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature \"%.100s\" at byte %zu has %lld %s values; expected %lld",
-                          request->name, at, (long long)count, word, (long long)request->length);
+        return leati_refuse(err, SHAPE,
+                            "feature \"%.100s\" at byte %zu has %lld %s values; expected %lld",
+                            request->name, at, (long long)count, word, (long long)request->length);
     if (request->length < 0 && request->multiple > 1 && count % request->multiple != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature \"%.100s\" at byte %zu has %lld %s values; expected a multiple "
-                          "of %lld",
-                          request->name, at, (long long)count, word, (long long)request->multiple);
+        return leati_refuse(
+            err, SHAPE,
+            "feature \"%.100s\" at byte %zu has %lld %s values; expected a multiple "
+            "of %lld",
+            request->name, at, (long long)count, word, (long long)request->multiple);
     return LEAT_OK;
 }
 
@@ -234,17 +236,17 @@ static leat_status check_span(const leati_feature_request *request, leat_string 
         if (dtype == LEAT_INVALID)
             return missing(request, span, err);
         if (dtype != request->dtype)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "feature \"%.100s\" at byte %zu holds %s values; expected %s",
-                              request->name, (size_t)(message - start), leati_feature_word(dtype),
-                              leati_feature_word(request->dtype));
+            return leati_refuse(err, DTYPE,
+                                "feature \"%.100s\" at byte %zu holds %s values; expected %s",
+                                request->name, (size_t)(message - start), leati_feature_word(dtype),
+                                leati_feature_word(request->dtype));
         count = leati_feature_count(dtype, list, &bad);
     }
     if (count < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature \"%.100s\": byte %zu of a record of %zu bytes is no valid "
-                          "tf.train.Feature",
-                          request->name, (size_t)(bad - start), record.size);
+        return leati_refuse(err, VALUE,
+                            "feature \"%.100s\": byte %zu of a record of %zu bytes is no valid "
+                            "tf.train.Feature",
+                            request->name, (size_t)(bad - start), record.size);
     *span = (leati_feature_span){
         .list = (const char *)list.at, .size = (size_t)(list.end - list.at), .count = count};
     return check_count(request, count, (size_t)(message - start), err);

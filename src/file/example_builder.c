@@ -66,16 +66,15 @@ static bool has_name(const leat_example *example, const char *name, size_t size)
 static leat_status check_add(const leat_example *example, const char *name, const void *values,
                              int64_t count, leat_error *err) {
     if (example == NULL || name == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_example_add: %s is NULL",
-                          example != NULL ? "the name" : "the example");
+        return leati_refuse(err, VALUE, "leat_example_add: %s is NULL",
+                            example != NULL ? "the name" : "the example");
     if (count < 0 || (values == NULL && count > 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature \"%.100s\": %lld values at %s; expected 0 or more", name,
-                          (long long)count, values != NULL ? "an address" : "NULL");
+        return leati_refuse(err, VALUE, "feature \"%.100s\": %lld values at %s; expected 0 or more",
+                            name, (long long)count, values != NULL ? "an address" : "NULL");
     size_t size = strnlen(name, MAX_NAME + 1);
     if (size > MAX_NAME)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "feature \"%.100s...\": the name has more than %d bytes", name, MAX_NAME);
+        return leati_refuse(err, VALUE, "feature \"%.100s...\": the name has more than %d bytes",
+                            name, MAX_NAME);
     if (has_name(example, name, size))
         return leati_fail(err, LEAT_ALREADY_EXISTS,
                           "feature \"%.100s\" is there already; clear the example or take another "
@@ -85,10 +84,10 @@ static leat_status check_add(const leat_example *example, const char *name, cons
 }
 
 static leat_status too_large(const char *name, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "feature \"%.100s\" makes the example larger than 2 GiB, protobuf's limit; "
-                      "cut it into several records",
-                      name);
+    return leati_refuse(err, VALUE,
+                        "feature \"%.100s\" makes the example larger than 2 GiB, protobuf's limit; "
+                        "cut it into several records",
+                        name);
 }
 
 /* Writes the head of an entry whose list has field number `number` and takes `list_size` bytes, and
@@ -135,9 +134,9 @@ leat_status leat_example_add_bytes(leat_example *example, const char *name,
     size_t size = 0;
     for (int64_t i = 0; i < count; i++) {
         if (values[i].data == NULL && values[i].size > 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "feature \"%.100s\": value %lld is NULL with a size of %zu", name,
-                              (long long)i, values[i].size);
+            return leati_refuse(err, VALUE,
+                                "feature \"%.100s\": value %lld is NULL with a size of %zu", name,
+                                (long long)i, values[i].size);
         if (values[i].size > MAX_MESSAGE || size > MAX_MESSAGE)
             return too_large(name, err);
         size += 1 + leati_wire_varint_size(values[i].size) + values[i].size;
@@ -209,7 +208,7 @@ leat_status leat_example_add_float(leat_example *example, const char *name, cons
 
 leat_status leat_example_serialize(leat_example *example, leat_string *out, leat_error *err) {
     if (example == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_example_serialize: example is NULL");
+        return leati_refuse(err, VALUE, "leat_example_serialize: example is NULL");
     size_t features = example->size - HEAD;
     uint8_t *start = example->data + HEAD - 1 - leati_wire_varint_size(features);
     start[0] = TAG(1);

@@ -7,9 +7,9 @@
 #include "file/feature.h"
 
 static leat_status malformed(leat_string record, const uint8_t *at, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "byte %zu of a record of %zu bytes is no valid tf.train.Example",
-                      (size_t)(at - (const uint8_t *)record.data), record.size);
+    return leati_refuse(err, VALUE,
+                        "byte %zu of a record of %zu bytes is no valid tf.train.Example",
+                        (size_t)(at - (const uint8_t *)record.data), record.size);
 }
 
 static leat_status fill(leat_string record, leati_wire message, leat_feature *out,

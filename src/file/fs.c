@@ -46,12 +46,12 @@ static leat_status unknown_scheme(const char *path, size_t n, leat_error *err) {
 leat_status leati_fs_of(const char *path, const leati_fs **out, const char **rest,
                         leat_error *err) {
     if (path == NULL || !*path)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the path is %s; expected the name of a file",
-                          path != NULL ? "empty" : "NULL");
+        return leati_refuse(err, VALUE, "the path is %s; expected the name of a file",
+                            path != NULL ? "empty" : "NULL");
     if (strnlen(path, LEATI_MAX_PATH) == LEATI_MAX_PATH)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%.80s...: a path of more than %d bytes; give a shorter one", path,
-                          LEATI_MAX_PATH - 1);
+        return leati_refuse(err, VALUE,
+                            "%.80s...: a path of more than %d bytes; give a shorter one", path,
+                            LEATI_MAX_PATH - 1);
     size_t n = scheme_length(path);
     if (n == 0) {
         *out = fs_table[0];

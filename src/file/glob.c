@@ -150,7 +150,7 @@ static leat_status match_levels(char *text, leati_paths *folders, leati_paths *o
 
 static leat_status match_pattern(const char *pattern, leati_paths *out, leat_error *err) {
     if (pattern == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "a file pattern is NULL; expected text");
+        return leati_refuse(err, VALUE, "a file pattern is NULL; expected text");
     if (!*pattern)
         return LEAT_OK;
     if (!is_wild(pattern, strlen(pattern)))
@@ -169,15 +169,14 @@ static leat_status match_pattern(const char *pattern, leati_paths *out, leat_err
 
 static leat_status no_match(const char *const *patterns, size_t count, leat_error *err) {
     if (count == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "no file matched: the list of patterns is empty; expected one at least");
+        return leati_refuse(
+            err, VALUE, "no file matched: the list of patterns is empty; expected one at least");
     leati_text text = {0};
     for (size_t i = 0; i < count; i++)
         leati_text_addf(&text, "%s%s", i ? ", " : "", patterns[i]);
-    leat_status status =
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "no file matched %.400s; check the spelling and the folder you are in",
-                   text.data != NULL ? text.data : patterns[0]);
+    leat_status status = leati_refuse(
+        err, VALUE, "no file matched %.400s; check the spelling and the folder you are in",
+        text.data != NULL ? text.data : patterns[0]);
     leati_text_fini(&text);
     return status;
 }

@@ -87,9 +87,8 @@ static leat_status read_ends(const char *path, struct ends *out, leat_error *err
         return status;
     out->size = file->size;
     if (file->size < 0 || !file->seekable) {
-        status =
-            leati_fail(err, LEAT_INVALID_ARGUMENT,
-                       "%.250s is a pipe or a device; only plain files can have an index", path);
+        status = leati_refuse(
+            err, VALUE, "%.250s is a pipe or a device; only plain files can have an index", path);
     } else {
         size_t part = file->size < END_BYTES ? (size_t)file->size : END_BYTES;
         status = sum_part(file, 0, part, &out->first, err);
@@ -411,7 +410,7 @@ static leat_status find_kind(const char *path, const char **kind, leat_error *er
 
 leat_status leat_index_write(const char *path, int64_t *records, leat_error *err) {
     if (path == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_index_write: the path is NULL");
+        return leati_refuse(err, VALUE, "leat_index_write: the path is NULL");
     char *name = NULL;
     struct builder b = {0};
     const char *kind = NULL;

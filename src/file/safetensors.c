@@ -65,13 +65,11 @@ static json_t *entry_of(const leat_tensor *tensor, size_t *at) {
 static leat_status add_tensor(json_t *header, const leati_named_tensor *one, size_t *at,
                               leat_error *err) {
     if (name_of(one->tensor.dtype) == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "tensor \"%.80s\" is %s; a safetensors file holds numbers", one->name,
-                          leat_dtype_name(one->tensor.dtype));
+        return leati_refuse(err, DTYPE, "tensor \"%.80s\" is %s; a safetensors file holds numbers",
+                            one->name, leat_dtype_name(one->tensor.dtype));
     if (json_object_get(header, one->name) != NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "two tensors are called \"%.80s\"; names in a file are unique",
-                          one->name);
+        return leati_refuse(
+            err, VALUE, "two tensors are called \"%.80s\"; names in a file are unique", one->name);
     json_t *entry = entry_of(&one->tensor, at);
     return entry != NULL && json_object_set_new(header, one->name, entry) == 0
                ? LEAT_OK

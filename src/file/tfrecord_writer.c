@@ -52,10 +52,9 @@ static leat_status put(leat_tfrecord_writer *writer, const void *data, size_t si
 leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void *data, size_t size,
                                        leat_error *err) {
     if (writer == NULL || (data == NULL && size > 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "leat_tfrecord_writer_write: %s is NULL; expected %s",
-                          writer != NULL ? "data" : "writer",
-                          writer != NULL ? "bytes" : "what leat_tfrecord_writer_open returned");
+        return leati_refuse(err, VALUE, "leat_tfrecord_writer_write: %s is NULL; expected %s",
+                            writer != NULL ? "data" : "writer",
+                            writer != NULL ? "bytes" : "what leat_tfrecord_writer_open returned");
     uint8_t header[LEATI_RECORD_HEADER], footer[LEATI_RECORD_FOOTER];
     leati_wire_store64(header, size);
     leati_wire_store32(header + 8, leati_crc_mask(leati_crc_crc32c(header, 8)));

@@ -126,11 +126,11 @@ static bool collect_ids(leat_graph *graph, const leati_tensor_op *op, const leat
     leat_error err = {0};
     for (int i = 0; i < num_inputs; i++) {
         if (inputs[i].id < 0 || inputs[i].graph != graph) {
-            leati_fail(&err, LEAT_INVALID_ARGUMENT, "op %s (node %zu): input %d is %s", op->name,
-                       graph->body.num_nodes, i,
-                       inputs[i].graph != NULL && inputs[i].graph != graph
-                           ? "a value of another graph; pass it as an argument"
-                           : "not a value; check the call that should have made it");
+            leati_refuse(&err, VALUE, "op %s (node %zu): input %d is %s", op->name,
+                         graph->body.num_nodes, i,
+                         inputs[i].graph != NULL && inputs[i].graph != graph
+                             ? "a value of another graph; pass it as an argument"
+                             : "not a value; check the call that should have made it");
             leati_graph_error(graph, &err);
             return false;
         }

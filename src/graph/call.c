@@ -79,7 +79,7 @@ static leat_status bind_attribute(call *c, const char *name, int64_t number, lea
     const leati_row *row = c->op->rows != NULL ? leati_rows_find(c->op->rows, name) : NULL;
     leat_tensor tensor;
     if (row == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "there is no argument %s", name);
+        return leati_refuse(err, VALUE, "there is no argument %s", name);
     if (number < 0 || number >= c->num_inputs || c->inputs[number].graph != c->graph ||
         c->inputs[number].id < 0)
         return leati_refuse(err, VALUE,
@@ -92,10 +92,10 @@ static leat_status bind_attribute(call *c, const char *name, int64_t number, lea
         if (value == NULL)
             return err != NULL && err->code != LEAT_OK ? err->code : LEAT_RESOURCE_EXHAUSTED;
     } else if (!(row->flags & LEATI_TENSOR)) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "argument %s must be known while the function is traced; found a value "
-                          "that the run computes",
-                          name);
+        return leati_refuse(err, VALUE,
+                            "argument %s must be known while the function is traced; found a value "
+                            "that the run computes",
+                            name);
     } else {
         c->at->bound[c->num_bound] = (leat_string){.data = row->name, .size = strlen(row->name)};
         c->at->values[c->num_bound++] = c->inputs[number];

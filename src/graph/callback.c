@@ -68,7 +68,7 @@ leat_status leat_callback_register(const char *name, leat_callback callback, voi
                                    uint32_t flags, leat_error *err) {
     leati_callback *object = NULL;
     if (name == NULL || !*name)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "a registered callback needs a name");
+        return leati_refuse(err, VALUE, "a registered callback needs a name");
     if (callback != NULL && (object = callback_new(callback, context, name, flags, err)) == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     return leati_names_set(&registry, name, object != NULL ? &object->object : NULL, err);
@@ -143,10 +143,10 @@ leat_function *leat_function_from_callback(leat_callback callback, void *context
     if (callback != NULL && input != NULL && output != NULL)
         object = callback_new(callback, context, name, flags, err);
     else if (err != NULL && err->code == LEAT_OK)
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "%s of the callback function is NULL",
-                   callback == NULL ? "the callback"
-                   : input != NULL  ? "the output spec"
-                                    : "the input spec");
+        leati_refuse(err, VALUE, "%s of the callback function is NULL",
+                     callback == NULL ? "the callback"
+                     : input != NULL  ? "the output spec"
+                                      : "the input spec");
     if (object != NULL) {
         object->release = release;
         function = build(object, input, output, err);

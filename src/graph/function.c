@@ -131,10 +131,9 @@ static leat_status check_leaves(const leat_spec *spec, const leati_type *types, 
                                 leat_error *err) {
     for (int i = 0; i < count; i++)
         if (leat_spec_component_dtype(spec, i) != types[i].dtype)
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
-                "component %d of the result is %s, but output %d of the function is %s", i,
-                leat_dtype_name(leat_spec_component_dtype(spec, i)), i,
+            return leati_refuse(
+                err, DTYPE, "component %d of the result is %s, but output %d of the function is %s",
+                i, leat_dtype_name(leat_spec_component_dtype(spec, i)), i,
                 leat_dtype_name(types[i].dtype));
     return LEAT_OK;
 }
@@ -214,8 +213,7 @@ static leat_status check_outputs(const leat_graph *graph, const leat_value *outp
     for (int i = 0; i < num_outputs; i++)
         if (outputs[i].graph != graph || outputs[i].id < 0 ||
             (size_t)outputs[i].id >= graph->body.num_values)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "output %d is not a value of this graph",
-                              i);
+            return leati_refuse(err, VALUE, "output %d is not a value of this graph", i);
     return LEAT_OK;
 }
 
@@ -251,7 +249,7 @@ leat_function *leat_graph_finish(leat_graph *graph, const leat_value *outputs, i
                                  const leat_spec *structure, leat_error *err) {
     if (graph == NULL) {
         if (err != NULL && err->code == LEAT_OK)
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "graph is NULL");
+            leati_refuse(err, VALUE, "graph is NULL");
         return NULL;
     }
     leat_function *function = finish(graph, outputs, num_outputs, structure, err);
@@ -266,8 +264,8 @@ leat_function *leat_function_trace_structured(leat_tracer tracer, void *context,
     leat_value outputs[LEAT_MAX_OUTPUTS];
     if (input == NULL || tracer == NULL) {
         if (err != NULL && err->code == LEAT_OK)
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "%s of the function to trace is NULL",
-                       tracer != NULL ? "the input spec" : "the tracer");
+            leati_refuse(err, VALUE, "%s of the function to trace is NULL",
+                         tracer != NULL ? "the input spec" : "the tracer");
         leat_spec_unref(structure);
         return NULL;
     }

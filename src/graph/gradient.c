@@ -148,7 +148,7 @@ static bool all_of_graph(leat_graph *graph, const leat_value *values, int count,
     for (int i = 0; i < count; i++)
         if (values[i].graph != graph || values[i].id < 0 ||
             (size_t)values[i].id >= graph->body.num_values) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "%s %d is not a value of this graph", what, i);
+            leati_refuse(err, VALUE, "%s %d is not a value of this graph", what, i);
             return false;
         }
     return true;
@@ -274,7 +274,7 @@ static leat_status variable_gradients(leat_value target, leat_variable *const *v
     int total = 0;
     for (int i = 0; i < num_variables; i++) {
         if (variables[i] == NULL)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable %d is NULL", i);
+            return leati_refuse(err, VALUE, "variable %d is NULL", i);
         if (read_in_attribute(&graph->body, variables[i]))
             return leati_fail(err, LEAT_UNIMPLEMENTED,
                               "variable %s is read inside a branch, which no gradient leaves; read "

@@ -14,8 +14,7 @@ bool leati_op_infer_unknown(const leati_infer_call *call, const leati_row *rows,
 leat_status leati_op_infer_output(leati_infer_call *call, leat_dtype dtype, const leat_shape *shape,
                                   const leat_spec *element, leat_error *err) {
     if (call->num_outputs >= call->capacity)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "an operation has at most %d outputs",
-                          call->capacity);
+        return leati_refuse(err, VALUE, "an operation has at most %d outputs", call->capacity);
     call->outputs[call->num_outputs++] =
         (leati_type){.dtype = dtype, .shape = *shape, .element = element};
     return LEAT_OK;

@@ -35,8 +35,7 @@ static const leati_type *output_type(const struct run *run, int index) {
 static leat_status alloc_rows(leati_operand *operand, int64_t n, leat_error *err) {
     size_t row = leati_kernel_operand_row_bytes(operand), size;
     if (!leati_mul_size(row, (size_t)n, &size))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%lld rows of %zu bytes exceed memory",
-                          (long long)n, row);
+        return leati_refuse(err, SHAPE, "%lld rows of %zu bytes exceed memory", (long long)n, row);
     operand->owner = operand->dtype == LEAT_OBJECT
                          ? leati_buffer_of_objects(n * operand->count, err)
                          : leat_buffer_new(size, err);

@@ -207,8 +207,7 @@ static leat_status read_ids(const json_t *json, size_t limit, const char *what, 
                             int *count, leat_error *err) {
     size_t size = json_array_size(json);
     if (!json_is_array(json) || size > LEATI_MAX_NODES)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"%s\" is not a list of value numbers",
-                          what);
+        return leati_refuse(err, STRUCTURE, "\"%s\" is not a list of value numbers", what);
     int32_t *ids = leati_alloc(size, sizeof *ids);
     if (ids == NULL)
         return leati_no_memory(err);
@@ -217,9 +216,9 @@ static leat_status read_ids(const json_t *json, size_t limit, const char *what, 
         json_int_t id = json_is_integer(item) ? json_integer_value(item) : -1;
         if (id < 0 || (uint64_t)id >= limit) {
             leati_free(ids);
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "\"%s\"[%zu] is not the number of one of the %zu values before it",
-                              what, i, limit);
+            return leati_refuse(err, VALUE,
+                                "\"%s\"[%zu] is not the number of one of the %zu values before it",
+                                what, i, limit);
         }
         ids[i] = (int32_t)id;
     }
@@ -233,13 +232,13 @@ static leat_status read_op(const json_t *json, const leati_tensor_op **out, leat
     const char *name = json_string_value(json_object_get(json, "op"));
     const json_t *version = json_object_get(json, "version");
     if (name == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"op\" is missing or not a text");
+        return leati_refuse(err, STRUCTURE, "\"op\" is missing or not a text");
     const leati_tensor_op *op = leati_graph_op_find(name);
     if (op == NULL)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "no tensor operation is called \"%s\"; `leat ops` lists them", name);
     if (version != NULL && (!json_is_integer(version) || json_integer_value(version) < 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"version\" is not a positive number");
+        return leati_refuse(err, VALUE, "\"version\" is not a positive number");
     if (version != NULL && json_integer_value(version) > op->version)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "op %s has version %lld there and %d here; read it with a newer leat",
@@ -262,8 +261,8 @@ static leat_status read_node(const json_t *json, int depth, leati_body *body, le
     if (status == LEAT_OK && number != NULL &&
         (!json_is_integer(number) || json_integer_value(number) < 0 ||
          json_integer_value(number) > MAX_NUMBER))
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "\"number\" is not a number from 0 to %lld",
-                            (long long)MAX_NUMBER);
+        status = leati_refuse(err, VALUE, "\"number\" is not a number from 0 to %lld",
+                              (long long)MAX_NUMBER);
     if (status == LEAT_OK)
         status = read_ids(json_object_get(json, "inputs"), body->num_values, "inputs", &inputs,
                           &num_inputs, err);
@@ -284,8 +283,8 @@ static leat_status read_body(const json_t *json, int depth, leat_function *funct
     const json_t *nodes = json_object_get(json, "nodes");
     size_t count = json_array_size(nodes);
     if (!json_is_array(nodes) || count > LEATI_MAX_NODES)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"nodes\" is not a list of at most %d nodes",
-                          LEATI_MAX_NODES);
+        return leati_refuse(err, STRUCTURE, "\"nodes\" is not a list of at most %d nodes",
+                            LEATI_MAX_NODES);
     leat_status status = leati_body_add_arguments(&function->body, function->input, err);
     for (size_t i = 0; status == LEAT_OK && i < count; i++) {
         status = read_node(json_array_get(nodes, i), depth, &function->body, err);
@@ -343,8 +342,8 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
     leat_function *function = NULL;
     (void)row;
     if (!json_is_object(json)) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "a function is an object with \"input\", \"nodes\" and \"outputs\"");
+        leati_refuse(err, STRUCTURE,
+                     "a function is an object with \"input\", \"nodes\" and \"outputs\"");
         return NULL;
     }
     if (json_object_get(json, "callback") != NULL)
@@ -369,7 +368,7 @@ leat_function *leati_json_read_function(const json_t *json, leat_error *err) {
 
 leat_function *leat_function_from_json(const char *text, leat_error *err) {
     if (text == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "the text of the function is NULL");
+        leati_refuse(err, VALUE, "the text of the function is NULL");
         return NULL;
     }
     json_t *json = leati_json_parse(text, strlen(text), err);

@@ -265,9 +265,9 @@ leat_function *leati_graph_function_bind(const leat_function *function,
                                          const leati_binding *bindings, int count,
                                          leat_error *err) {
     if (count < 0 || count > function->body.num_arguments) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "%d values are captured by a function of %d arguments; they are its last ones",
-                   count, (int)function->body.num_arguments);
+        leati_refuse(err, VALUE,
+                     "%d values are captured by a function of %d arguments; they are its last ones",
+                     count, (int)function->body.num_arguments);
         return NULL;
     }
     leat_function *copy = leati_function_new(err);
@@ -292,8 +292,8 @@ bool leati_graph_inline(leat_graph *graph, const leat_function *function,
     leat_status status = rewrite_init(&rewrite, &function->body, &err);
     for (int32_t i = 0; status == LEAT_OK && i < function->body.num_arguments; i++) {
         if (arguments[i].graph != graph || arguments[i].id < 0)
-            status = leati_fail(&err, LEAT_INVALID_ARGUMENT,
-                                "argument %d of a function is not a value of this graph", (int)i);
+            status = leati_refuse(&err, VALUE,
+                                  "argument %d of a function is not a value of this graph", (int)i);
         rewrite.map[i] = arguments[i].id;
     }
     for (size_t i = 0; status == LEAT_OK && i < function->body.num_nodes; i++) {

@@ -236,26 +236,27 @@ int leat_variable_num_copies(const leat_variable *variable) {
 leat_status leat_variable_read_copy(leat_variable *variable, int copy, leat_tensor *out,
                                     leat_error *err) {
     if (variable == NULL || out == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the result is NULL");
+        return leati_refuse(err, VALUE, "the variable or the result is NULL");
     if (copy < 0 || copy >= variable->num_copies)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable %s has %d copies; there is no %d",
-                          variable->name, variable->num_copies, copy);
+        return leati_refuse(err, VALUE, "variable %s has %d copies; there is no %d", variable->name,
+                            variable->num_copies, copy);
     return leati_variable_download(variable, copy, out, err);
 }
 
 leat_status leat_variable_read(leat_variable *variable, leat_tensor *out, leat_error *err) {
     if (variable == NULL || out == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the result is NULL");
+        return leati_refuse(err, VALUE, "the variable or the result is NULL");
     int num_all = variable->num_copies + variable->num_elsewhere;
     if (!variable->sync_on_read || num_all < 2)
         return leati_variable_download(variable, 0, out, err);
     if (variable->aggregation == LEAT_AGGREGATION_ONLY_FIRST_REPLICA)
         return read_first(variable, out, err);
     if (variable->aggregation == LEAT_AGGREGATION_NONE)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "variable %s is synchronised on read but has aggregation NONE, so its %d "
-                          "copies have no one value; give it SUM or MEAN",
-                          variable->name, num_all);
+        return leati_refuse(
+            err, VALUE,
+            "variable %s is synchronised on read but has aggregation NONE, so its %d "
+            "copies have no one value; give it SUM or MEAN",
+            variable->name, num_all);
     return read_combined(variable, out, err);
 }
 
@@ -263,7 +264,7 @@ static leat_status check_value(const leat_variable *variable, const leat_tensor 
                                leat_error *err) {
     char found[128], expected[128];
     if (variable == NULL || value == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or its value is NULL");
+        return leati_refuse(err, VALUE, "the variable or its value is NULL");
     leat_shape shape = leat_tensor_shape(value);
     if (value->dtype == variable->dtype && leati_shape_equal(&shape, &variable->shape))
         return LEAT_OK;

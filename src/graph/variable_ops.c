@@ -24,9 +24,9 @@ const leati_row leati_variable_rows[] = {
 leat_status leati_variable_of(const void *args, leat_variable **out, leat_error *err) {
     leat_object *object = ((const struct leati_variable_args *)args)->variable;
     if (!leati_variable_is_object(object))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the attribute \"variable\" is %s",
-                          object != NULL ? object->type->name
-                                         : "missing; call leat_graph_read with one");
+        return leati_refuse(err, VALUE, "the attribute \"variable\" is %s",
+                            object != NULL ? object->type->name
+                                           : "missing; call leat_graph_read with one");
     *out = (leat_variable *)(void *)object;
     return LEAT_OK;
 }

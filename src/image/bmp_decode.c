@@ -38,14 +38,14 @@ static uint32_t word32(const uint8_t *at) {
 
 static leat_status check_options(const leati_decode_options *options, leat_error *err) {
     if (options->channels == 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "BMP is not read as grey: expected channels 0, 3 or 4, found 1; decode "
-                          "and convert");
+        return leati_refuse(err, VALUE,
+                            "BMP is not read as grey: expected channels 0, 3 or 4, found 1; decode "
+                            "and convert");
     if (options->bits != 8)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "BMP samples have 8 bits: expected bits 8, found %" PRId32
-                          "; convert afterwards",
-                          options->bits);
+        return leati_refuse(err, VALUE,
+                            "BMP samples have 8 bits: expected bits 8, found %" PRId32
+                            "; convert afterwards",
+                            options->bits);
     return LEAT_OK;
 }
 
@@ -55,10 +55,10 @@ static leat_status check_size(const struct decoder *decoder, uint64_t offset, ui
     uint64_t expected = offset + row * (uint64_t)decoder->info.height;
     if (expected == size)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "damaged BMP: expected %" PRIu64 " bytes of header and %" PRId32
-                      " rows of %" PRIu64 " bytes, found %zu bytes; read the file again",
-                      offset, decoder->info.height, row, size);
+    return leati_refuse(err, VALUE,
+                        "damaged BMP: expected %" PRIu64 " bytes of header and %" PRId32
+                        " rows of %" PRIu64 " bytes, found %zu bytes; read the file again",
+                        offset, decoder->info.height, row, size);
 }
 
 static leat_status begin(void *state, const uint8_t *data, size_t size,
@@ -69,10 +69,10 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
     if (status != LEAT_OK)
         return status;
     if (size < HEADER)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "truncated BMP: expected at least %d bytes of header, found %zu; read "
-                          "the file again",
-                          HEADER, size);
+        return leati_refuse(err, VALUE,
+                            "truncated BMP: expected at least %d bytes of header, found %zu; read "
+                            "the file again",
+                            HEADER, size);
     uint32_t offset = word32(data + 10), width = word32(data + 18), height = word32(data + 22);
     int32_t bits = data[28] | data[29] << 8;
     decoder->top_down = height > INT32_MAX;
@@ -80,10 +80,10 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
         height = 0U - height;
     if ((bits != 8 && bits != 24 && bits != 32) || width > INT32_MAX || offset > INT32_MAX ||
         height > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "BMP of %" PRId32 " bits a pixel, width %" PRIu32 ", height %" PRIu32
-                          ": expected 8, 24 or 32 bits and sizes below 2^31",
-                          bits, width, height);
+        return leati_refuse(err, VALUE,
+                            "BMP of %" PRId32 " bits a pixel, width %" PRIu32 ", height %" PRIu32
+                            ": expected 8, 24 or 32 bits and sizes below 2^31",
+                            bits, width, height);
     status = leati_image_check_pixels("BMP", height, width, options->max_pixels, err);
     if (status != LEAT_OK)
         return status;

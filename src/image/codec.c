@@ -147,25 +147,25 @@ static leat_status fail_unknown(const uint8_t *data, size_t size, leat_error *er
     char titles[64], bytes[3 * 8 + 1] = "";
     list_titles(titles, sizeof titles);
     if (size == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the picture is empty: expected %s data, found 0 bytes; check that the "
-                          "file was written and the feature was read",
-                          titles);
+        return leati_refuse(err, VALUE,
+                            "the picture is empty: expected %s data, found 0 bytes; check that the "
+                            "file was written and the feature was read",
+                            titles);
     for (size_t i = 0; i < size && i < 8; i++)
         (void)snprintf(bytes + 3 * i, 4, "%02x ", data[i]);
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "not a %s picture: found %zu bytes that start with %s; check that they are "
-                      "the content of a picture file",
-                      titles, size, bytes);
+    return leati_refuse(err, VALUE,
+                        "not a %s picture: found %zu bytes that start with %s; check that they are "
+                        "the content of a picture file",
+                        titles, size, bytes);
 }
 
 leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data, size_t size,
                               const leati_decode_options *options, leati_image_info *out_info,
                               leat_error *err) {
     if (decoder == NULL || options == NULL || out_info == NULL || (data == NULL && size > 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "decoding a picture: expected a decoder, data, options and a place for "
-                          "the answer, found NULL; pass all four");
+        return leati_refuse(err, VALUE,
+                            "decoding a picture: expected a decoder, data, options and a place for "
+                            "the answer, found NULL; pass all four");
     decoder->current = CODECS;
     leat_status status = leati_image_check_decode_options(options, err);
     if (status != LEAT_OK)
@@ -253,27 +253,26 @@ bool leati_image_recovered(const leati_image_decoder *decoder) {
 leat_status leati_image_check_pixels(const char *title, uint64_t height, uint64_t width,
                                      uint64_t max_pixels, leat_error *err) {
     if (height == 0 || width == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "empty %s: expected at least one pixel, found height %" PRIu64
-                          " and width %" PRIu64 "; leave the picture out",
-                          title, height, width);
+        return leati_refuse(err, SHAPE,
+                            "empty %s: expected at least one pixel, found height %" PRIu64
+                            " and width %" PRIu64 "; leave the picture out",
+                            title, height, width);
     if (height <= max_pixels / width)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s too large: height %" PRIu64 " and width %" PRIu64
-                      ", expected at most %" PRIu64
-                      " pixels; shrink the picture, or " LEATI_RAISE_LIMITS,
-                      title, height, width, max_pixels);
+    return leati_refuse(err, SHAPE,
+                        "%s too large: height %" PRIu64 " and width %" PRIu64
+                        ", expected at most %" PRIu64
+                        " pixels; shrink the picture, or " LEATI_RAISE_LIMITS,
+                        title, height, width, max_pixels);
 }
 
 leat_status leati_image_check_decode_options(const leati_decode_options *options, leat_error *err) {
     int32_t channels = options->channels, bits = options->bits;
     if (channels != 0 && channels != 1 && channels != 3 && channels != 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "channels is %" PRId32 "; expected 0 (as stored), 1, 3 or 4", channels);
+        return leati_refuse(err, VALUE,
+                            "channels is %" PRId32 "; expected 0 (as stored), 1, 3 or 4", channels);
     if (bits != 8 && bits != 16)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "bits per sample is %" PRId32 "; expected 8 or 16", bits);
+        return leati_refuse(err, VALUE, "bits per sample is %" PRId32 "; expected 8 or 16", bits);
     return LEAT_OK;
 }
 
@@ -282,8 +281,9 @@ leat_status leati_image_check_pixel_memory(const leati_image_info *info, const v
     size_t row = (size_t)info->width * (size_t)info->channels * (size_t)(info->bits / 8);
     if (pixels != NULL && stride >= row)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "memory for a %s of width %" PRId32 ": expected rows of at least %zu bytes, "
-                      "found %s%zu; use the size that begin gave",
-                      info->format, info->width, row, pixels == NULL ? "NULL and " : "", stride);
+    return leati_refuse(err, VALUE,
+                        "memory for a %s of width %" PRId32
+                        ": expected rows of at least %zu bytes, "
+                        "found %s%zu; use the size that begin gave",
+                        info->format, info->width, row, pixels == NULL ? "NULL and " : "", stride);
 }

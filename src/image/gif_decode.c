@@ -53,15 +53,15 @@ static void state_free(void *state) {
 }
 
 static leat_status truncated(const struct decoder *decoder, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "truncated GIF: the data end after %zu bytes, before the last frame does; "
-                      "read the file again",
-                      decoder->size);
+    return leati_refuse(err, VALUE,
+                        "truncated GIF: the data end after %zu bytes, before the last frame does; "
+                        "read the file again",
+                        decoder->size);
 }
 
 static leat_status damaged(const struct decoder *decoder, const char *what, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "damaged GIF of %zu bytes: %s; read the file again", decoder->size, what);
+    return leati_refuse(err, VALUE, "damaged GIF of %zu bytes: %s; read the file again",
+                        decoder->size, what);
 }
 
 /* ---- blocks ---- */
@@ -339,15 +339,15 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
     struct decoder *decoder = state;
     int64_t frames;
     if (options->channels != 0 && options->channels != 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "GIF has 3 channels: expected channels 0 or 3, found %" PRId32
-                          "; decode and convert",
-                          options->channels);
+        return leati_refuse(err, VALUE,
+                            "GIF has 3 channels: expected channels 0 or 3, found %" PRId32
+                            "; decode and convert",
+                            options->channels);
     if (options->bits != 8)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "GIF samples have 8 bits: expected bits 8, found %" PRId32
-                          "; convert afterwards",
-                          options->bits);
+        return leati_refuse(err, VALUE,
+                            "GIF samples have 8 bits: expected bits 8, found %" PRId32
+                            "; convert afterwards",
+                            options->bits);
     decoder->data = data;
     decoder->size = size;
     decoder->info = (leati_image_info){

@@ -157,14 +157,15 @@ static void forget(struct decoder *decoder) {
 
 static leat_status fail_truncated(const struct decoder *decoder, leat_error *err) {
     if (decoder->pixels == NULL && decoder->sink == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "truncated JPEG: the data end inside the header, after %zu bytes; read "
-                          "the file again",
-                          decoder->size);
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "truncated JPEG: expected %" PRId32 " rows and an end marker, found %" PRIu32
-                      " rows in %zu bytes; read the file again, or set try_recover_truncated",
-                      decoder->info.height, decoder->rows_done, decoder->size);
+        return leati_refuse(err, VALUE,
+                            "truncated JPEG: the data end inside the header, after %zu bytes; read "
+                            "the file again",
+                            decoder->size);
+    return leati_refuse(err, VALUE,
+                        "truncated JPEG: expected %" PRId32
+                        " rows and an end marker, found %" PRIu32
+                        " rows in %zu bytes; read the file again, or set try_recover_truncated",
+                        decoder->info.height, decoder->rows_done, decoder->size);
 }
 
 /* Runs one step of decoding; an error inside libjpeg comes back as a status. */
@@ -223,21 +224,19 @@ static void state_free(void *state) {
 static leat_status check_options(const leati_decode_options *options, leat_error *err) {
     int32_t ratio = options->ratio;
     if (ratio != 1 && ratio != 2 && ratio != 4 && ratio != 8)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "ratio is %" PRId32 "; expected 1, 2, 4 or 8",
-                          ratio);
+        return leati_refuse(err, VALUE, "ratio is %" PRId32 "; expected 1, 2, 4 or 8", ratio);
     if (options->channels == 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "JPEG does not have 4 channels: expected channels 0, 1 or 3, found 4; "
-                          "add the alpha channel afterwards");
+        return leati_refuse(err, VALUE,
+                            "JPEG does not have 4 channels: expected channels 0, 1 or 3, found 4; "
+                            "add the alpha channel afterwards");
     if (options->bits != 8)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "JPEG samples have 8 bits: expected bits 8, found %" PRId32
-                          "; convert afterwards",
-                          options->bits);
+        return leati_refuse(err, VALUE,
+                            "JPEG samples have 8 bits: expected bits 8, found %" PRId32
+                            "; convert afterwards",
+                            options->bits);
     if (options->dct != LEATI_DCT_FAST && options->dct != LEATI_DCT_ACCURATE)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "dct is %d; expected INTEGER_FAST or INTEGER_ACCURATE",
-                          (int)options->dct);
+        return leati_refuse(err, VALUE, "dct is %d; expected INTEGER_FAST or INTEGER_ACCURATE",
+                            (int)options->dct);
     return LEAT_OK;
 }
 
@@ -252,13 +251,14 @@ static leat_status choose_colours(struct decoder *decoder, int *out_channels, le
     if (channels == 0)
         channels = LEATI_MIN(jpeg->num_components, 3);
     if (channels != 1 && channels != 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "JPEG of %d components: expected 1, 3 or 4; ask for channels 1 or 3",
-                          jpeg->num_components);
+        return leati_refuse(err, VALUE,
+                            "JPEG of %d components: expected 1, 3 or 4; ask for channels 1 or 3",
+                            jpeg->num_components);
     if (channels == 1 && is_cmyk(jpeg))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "JPEG in CMYK colours: expected channels 0 or 3, found 1; decode to RGB "
-                          "and convert");
+        return leati_refuse(
+            err, VALUE,
+            "JPEG in CMYK colours: expected channels 0 or 3, found 1; decode to RGB "
+            "and convert");
     if (channels == 1)
         jpeg->out_color_space = JCS_GRAYSCALE;
     else
@@ -274,11 +274,12 @@ static leat_status take_window(struct decoder *decoder, leat_error *err) {
     if (options->crop_y < 0 || options->crop_x < 0 || options->crop_height < 1 ||
         options->crop_width < 1 || options->crop_height > info->height - options->crop_y ||
         options->crop_width > info->width - options->crop_x)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "JPEG of %" PRId32 " x %" PRId32 ": expected a crop window inside, found "
-                          "y %" PRId32 ", x %" PRId32 ", height %" PRId32 ", width %" PRId32,
-                          info->height, info->width, options->crop_y, options->crop_x,
-                          options->crop_height, options->crop_width);
+        return leati_refuse(err, VALUE,
+                            "JPEG of %" PRId32 " x %" PRId32
+                            ": expected a crop window inside, found "
+                            "y %" PRId32 ", x %" PRId32 ", height %" PRId32 ", width %" PRId32,
+                            info->height, info->width, options->crop_y, options->crop_x,
+                            options->crop_height, options->crop_width);
     info->height = options->crop_height;
     info->width = options->crop_width;
     return LEAT_OK;

@@ -135,31 +135,31 @@ static leat_status check(const uint8_t *pixels, size_t stride, int32_t height, i
                          int32_t channels, const leati_jpeg_encode_options *options,
                          leat_error *err) {
     if (channels != 1 && channels != 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a JPEG: channels is %" PRId32 "; expected 1 or 3", channels);
+        return leati_refuse(err, VALUE, "encoding a JPEG: channels is %" PRId32 "; expected 1 or 3",
+                            channels);
     if (height < 1 || width < 1 || height > JPEG_MAX_DIMENSION || width > JPEG_MAX_DIMENSION)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a JPEG: expected a height and width of 1 to %ld, found %" PRId32
-                          " and %" PRId32 "; resize first",
-                          (long)JPEG_MAX_DIMENSION, height, width);
+        return leati_refuse(
+            err, SHAPE,
+            "encoding a JPEG: expected a height and width of 1 to %ld, found %" PRId32
+            " and %" PRId32 "; resize first",
+            (long)JPEG_MAX_DIMENSION, height, width);
     if (pixels == NULL || stride < (size_t)width * (size_t)channels)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a JPEG: expected rows of at least %zu bytes, found %s%zu",
-                          (size_t)width * (size_t)channels, pixels == NULL ? "NULL and " : "",
-                          stride);
+        return leati_refuse(
+            err, VALUE, "encoding a JPEG: expected rows of at least %zu bytes, found %s%zu",
+            (size_t)width * (size_t)channels, pixels == NULL ? "NULL and " : "", stride);
     if (options->quality < 0 || options->quality > 100)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a JPEG: quality is %" PRId32 "; expected 0 to 100",
-                          options->quality);
+        return leati_refuse(err, VALUE,
+                            "encoding a JPEG: quality is %" PRId32 "; expected 0 to 100",
+                            options->quality);
     if (options->x_density < 0 || options->x_density > UINT16_MAX || options->y_density < 0 ||
         options->y_density > UINT16_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a JPEG: densities are %" PRId32 " and %" PRId32
-                          "; expected 0 to 65535",
-                          options->x_density, options->y_density);
+        return leati_refuse(err, VALUE,
+                            "encoding a JPEG: densities are %" PRId32 " and %" PRId32
+                            "; expected 0 to 65535",
+                            options->x_density, options->y_density);
     if (options->xmp_metadata != NULL && strlen(options->xmp_metadata) > MOST_METADATA)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "encoding a JPEG: xmp_metadata has %zu bytes; expected at most %d, what a "
             "marker holds",
             strlen(options->xmp_metadata), (int)MOST_METADATA);

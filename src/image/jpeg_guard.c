@@ -168,14 +168,13 @@ leat_status leati_jpeg_guard_failure(leati_jpeg_guard *guard, j_common_ptr jpeg,
         return leati_no_memory(err);
     char message[JMSG_LENGTH_MAX] = "";
     if (guard->refusal != NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s", what, guard->refusal);
+        return leati_refuse(err, VALUE, "%s: %s", what, guard->refusal);
     /* libjpeg's own allocations, while it is being created. */
     if (guard->errors.msg_code == JERR_OUT_OF_MEMORY)
         return leati_no_memory(err);
     guard->errors.format_message(jpeg, message);
     if (guard->errors.msg_code == JERR_BAD_PRECISION)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "JPEG of %d bits a sample: expected 8; convert the picture",
-                          guard->errors.msg_parm.i[0]);
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s; %s", what, message, advice);
+        return leati_refuse(err, VALUE, "JPEG of %d bits a sample: expected 8; convert the picture",
+                            guard->errors.msg_parm.i[0]);
+    return leati_refuse(err, VALUE, "%s: %s; %s", what, message, advice);
 }

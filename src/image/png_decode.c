@@ -52,13 +52,12 @@ static leat_status failed(const struct decoder *decoder, int code, leat_error *e
     if (leati_alloc_refused() != 0)
         return leati_no_memory(err);
     if (code == SPNG_IO_EOF || code == SPNG_EOF || code == SPNG_EIDAT_TOO_SHORT)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "truncated PNG: the data end after %zu bytes, before the picture does; "
-                          "read the file again",
-                          decoder->source.size);
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "damaged PNG of %zu bytes: %s; read the file again", decoder->source.size,
-                      spng_strerror(code));
+        return leati_refuse(err, VALUE,
+                            "truncated PNG: the data end after %zu bytes, before the picture does; "
+                            "read the file again",
+                            decoder->source.size);
+    return leati_refuse(err, VALUE, "damaged PNG of %zu bytes: %s; read the file again",
+                        decoder->source.size, spng_strerror(code));
 }
 
 /* ---- begin ---- */

@@ -17,23 +17,23 @@ static leat_status check(const void *pixels, size_t stride, int32_t height, int3
                          leat_error *err) {
     size_t row = (size_t)width * (size_t)channels * (size_t)(options->bits / 8);
     if (channels < 1 || channels > 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a PNG: channels is %" PRId32 "; expected 1 to 4", channels);
+        return leati_refuse(err, VALUE, "encoding a PNG: channels is %" PRId32 "; expected 1 to 4",
+                            channels);
     if (height < 1 || width < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a PNG: expected at least one pixel, found height %" PRId32
-                          " and width %" PRId32 "; leave the picture out",
-                          height, width);
+        return leati_refuse(err, SHAPE,
+                            "encoding a PNG: expected at least one pixel, found height %" PRId32
+                            " and width %" PRId32 "; leave the picture out",
+                            height, width);
     if ((options->bits != 8 && options->bits != 16) || options->compression < -1 ||
         options->compression > 9)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a PNG: bits is %" PRId32 " and compression %" PRId32
-                          "; expected 8 or 16, and -1 to 9",
-                          options->bits, options->compression);
+        return leati_refuse(err, VALUE,
+                            "encoding a PNG: bits is %" PRId32 " and compression %" PRId32
+                            "; expected 8 or 16, and -1 to 9",
+                            options->bits, options->compression);
     if (pixels == NULL || stride < row)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding a PNG: expected rows of at least %zu bytes, found %s%zu", row,
-                          pixels == NULL ? "NULL and " : "", stride);
+        return leati_refuse(err, VALUE,
+                            "encoding a PNG: expected rows of at least %zu bytes, found %s%zu", row,
+                            pixels == NULL ? "NULL and " : "", stride);
     return LEAT_OK;
 }
 

@@ -38,9 +38,9 @@ static void state_free(void *state) {
 }
 
 static leat_status damaged(const struct decoder *decoder, const char *what, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "damaged or truncated WebP of %zu bytes: expected %s; read the file again",
-                      decoder->size, what);
+    return leati_refuse(err, VALUE,
+                        "damaged or truncated WebP of %zu bytes: expected %s; read the file again",
+                        decoder->size, what);
 }
 
 /* ---- header ---- */
@@ -48,10 +48,10 @@ static leat_status damaged(const struct decoder *decoder, const char *what, leat
 static leat_status check_channels(const leati_image_info *info, int32_t channels, leat_error *err) {
     if (channels == 0 || channels == info->channels)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the WebP has %" PRId32 " channels: expected channels 0 or %" PRId32
-                      ", found %" PRId32 "; decode and convert",
-                      info->channels, info->channels, channels);
+    return leati_refuse(err, VALUE,
+                        "the WebP has %" PRId32 " channels: expected channels 0 or %" PRId32
+                        ", found %" PRId32 "; decode and convert",
+                        info->channels, info->channels, channels);
 }
 
 /* Size and number of frames of an animation, from its chunks alone. */
@@ -75,10 +75,10 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
     decoder->data = data;
     decoder->size = size;
     if (options->bits != 8)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "WebP samples have 8 bits: expected bits 8, found %" PRId32
-                          "; convert afterwards",
-                          options->bits);
+        return leati_refuse(err, VALUE,
+                            "WebP samples have 8 bits: expected bits 8, found %" PRId32
+                            "; convert afterwards",
+                            options->bits);
     if (WebPGetFeatures(data, size, &features) != VP8_STATUS_OK)
         return damaged(decoder, "a header", err);
     int32_t channels = features.has_alpha ? 4 : 3;

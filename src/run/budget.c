@@ -47,8 +47,8 @@ static int64_t process_limit(void) {
 
 leat_status leat_limits_set_memory(int64_t bytes, leat_error *err) {
     if (bytes < 0)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "leat_limits_set_memory: bytes is %lld; expected at least 1, or 0 for half "
             "of the machine's",
             (long long)bytes);

@@ -195,9 +195,9 @@ leati_pool *leati_pool_new(int threads, leat_error *err) {
     if (threads == 0)
         threads = leati_pool_num_cores();
     if (threads < 0 || threads > MAX_THREADS) {
-        (void)leati_fail(err, LEAT_INVALID_ARGUMENT,
-                         "a pool has from 1 to %d threads, or 0 for the number of cores; got %d",
-                         MAX_THREADS, threads);
+        (void)leati_refuse(err, VALUE,
+                           "a pool has from 1 to %d threads, or 0 for the number of cores; got %d",
+                           MAX_THREADS, threads);
         return NULL;
     }
     leati_pool *pool = leati_alloc_zero(1, sizeof *pool);

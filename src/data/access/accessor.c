@@ -36,7 +36,7 @@ leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err) {
     leat_error *e = err != NULL ? err : &local;
     if (dataset == NULL) {
         if (e->code == LEAT_OK)
-            leati_fail(e, LEAT_INVALID_ARGUMENT, "random access: dataset is NULL; pass a dataset");
+            leati_refuse(e, VALUE, "random access: dataset is NULL; pass a dataset");
         return NULL;
     }
     leat_accessor *accessor = leati_alloc_zero(1, sizeof(*accessor));
@@ -68,8 +68,8 @@ void leat_accessor_close(leat_accessor *accessor) {
 leat_status leat_accessor_get(leat_accessor *accessor, int64_t index, leat_element *out,
                               leat_error *err) {
     if (accessor == NULL || out == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_accessor_get: %s is NULL",
-                          accessor == NULL ? "accessor" : "out");
+        return leati_refuse(err, VALUE, "leat_accessor_get: %s is NULL",
+                            accessor == NULL ? "accessor" : "out");
     }
     leat_error local = {0};
     leat_element_clear(out);

@@ -145,7 +145,7 @@ leat_function *leati_captures_bind(const leat_object *object, const leati_operan
         if (value.dtype != LEAT_OBJECT) {
             status = set_value(&c, i, &value, err);
         } else if (i >= LEAT_MAX_OUTPUTS || value.rank != 0) {
-            status = leati_fail(err, LEAT_INVALID_ARGUMENT, "capture %d is no single dataset", i);
+            status = leati_refuse(err, STRUCTURE, "capture %d is no single dataset", i);
         } else {
             datasets[i].dataset = *(leat_object **)value.data;
             c.bindings[i] =

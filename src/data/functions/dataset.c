@@ -119,9 +119,9 @@ static leat_status check_node(const leati_infer_call *call, int *num_datasets, l
         int64_t count = args->captures.values[i];
         if (!leati_graph_object_is_function(args->function[i]) || count < 0 ||
             count > call->num_inputs) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "dataset: function %d is none, or its number of captures is wrong",
-                              i);
+            return leati_refuse(err, STRUCTURE,
+                                "dataset: function %d is none, or its number of captures is wrong",
+                                i);
         }
     }
     int count = call->num_inputs - args->bound.count - count_captures(args);
@@ -129,8 +129,8 @@ static leat_status check_node(const leati_infer_call *call, int *num_datasets, l
         if ((call->inputs[i].dtype == LEAT_OBJECT) != (i < count))
             count = -1;
     if (count < 0 || count > LEAT_MAX_OUTPUTS) {
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, STRUCTURE,
             "dataset: %d inputs are not at most %d datasets, then %d tensors bound to "
             "names and %d captured values",
             call->num_inputs, LEAT_MAX_OUTPUTS, args->bound.count, count_captures(args));
@@ -271,7 +271,7 @@ static leat_spec *spec_with_args(const leati_infer_call *call, const leati_datas
         const leat_spec *element = call->inputs[i].element;
         struct stub_args stub = {.spec = (leat_spec *)(uintptr_t)element};
         if (element == NULL)
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "dataset: input %d is no dataset", i);
+            leati_refuse(err, STRUCTURE, "dataset: input %d is no dataset", i);
         else
             stubs[i] = leati_dataset_new(&stub_op, &stub, NULL, 0, err);
     }

@@ -20,7 +20,7 @@ static const leati_row dataset_constant_rows[] = {
 static leat_status dataset_constant_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_dataset_constant_args *args = call->args;
     if (!leati_dataset_of_object_check(args->dataset))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the constant is no dataset");
+        return leati_refuse(err, STRUCTURE, "the constant is no dataset");
     leat_shape scalar = LEAT_SCALAR;
     return leati_op_infer_output(call, LEAT_OBJECT, &scalar,
                                  ((const leat_dataset *)args->dataset)->spec, err);

@@ -108,7 +108,7 @@ static leat_status dataset_reduce_infer(leati_infer_call *call, leat_error *err)
     const leat_spec *element =
         call->inputs[0].dtype == LEAT_OBJECT ? call->inputs[0].element : NULL;
     if (element == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "input 0 is no dataset");
+        return leati_refuse(err, STRUCTURE, "input 0 is no dataset");
     if (args->num_variables < 1 || args->num_variables > call->num_inputs - 1)
         return leati_refuse(err, VALUE,
                             "%lld of %d inputs are loop variables; expected from 1 to %d",
@@ -145,9 +145,9 @@ static leat_status step(reduction *r, const leat_element *element, int64_t numbe
     int64_t key[2] = {number, 0};
     context.scope = number ? leati_hash(key, sizeof key, context.scope) : context.scope;
     if (element->num_tensors != r->num_components)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "element %lld has %d components; the function was made for %d",
-                          (long long)number, element->num_tensors, r->num_components);
+        return leati_refuse(err, STRUCTURE,
+                            "element %lld has %d components; the function was made for %d",
+                            (long long)number, element->num_tensors, r->num_components);
     for (int i = 0; i < r->num_components; i++)
         r->values[r->num_variables + i] = element->tensors[i];
     leat_status status = leati_interpret(r->body, r->values, &context, r->next, err);

@@ -89,8 +89,8 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
 
 static leat_status fail_name(const leati_dataset_op *op, const leat_string *name, const char *what,
                              leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has no %s \"%.*s\"; `leat ops %s` lists them",
-                      op->name, what, (int)LEATI_MIN(name->size, 64), name->data, op->name);
+    return leati_refuse(err, VALUE, "%s has no %s \"%.*s\"; `leat ops %s` lists them", op->name,
+                        what, (int)LEATI_MIN(name->size, 64), name->data, op->name);
 }
 
 /* Puts something into the JSON for each argument that comes from elsewhere. */

@@ -283,8 +283,8 @@ leat_status leat_dataset_save(leat_dataset *dataset, const char *path,
     leat_error *e = err != NULL ? err : &local;
     if (dataset == NULL || path == NULL) {
         return e->code != LEAT_OK ? e->code
-                                  : leati_fail(e, LEAT_INVALID_ARGUMENT, "save: %s is NULL",
-                                               dataset == NULL ? "dataset" : "path");
+                                  : leati_refuse(e, VALUE, "save: %s is NULL",
+                                                 dataset == NULL ? "dataset" : "path");
     }
     struct saving s = {.dataset = dataset,
                        .path = path,

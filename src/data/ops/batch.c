@@ -320,8 +320,8 @@ static leat_status gather(struct slots *s, const leati_block *block, int64_t beg
         if (slot->composite)
             continue;
         if (slot->dtype == LEAT_OBJECT) {
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
+            return leati_refuse(
+                err, STRUCTURE,
                 "component %d is a dataset, which cannot be batched; flatten it first "
                 "(flat_map)",
                 c);

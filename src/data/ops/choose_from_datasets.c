@@ -47,9 +47,9 @@ static leat_status choose_check(leat_dataset *dataset, leat_error *err) {
     const struct choose_args *args = dataset->args;
     leat_shape scalar = LEAT_SCALAR;
     if (!args->choice_is_input || dataset->num_inputs == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "choose_from_datasets: argument choice_dataset is missing; give a "
-                          "dataset of int64 scalars");
+        return leati_refuse(err, VALUE,
+                            "choose_from_datasets: argument choice_dataset is missing; give a "
+                            "dataset of int64 scalars");
     }
     if (dataset->num_inputs == 1) {
         return leati_refuse(

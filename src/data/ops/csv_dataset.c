@@ -111,9 +111,10 @@ static leat_status check_defaults(const struct csv_args *args, leat_error *err) 
     const leat_element *defaults = &args->record_defaults;
     if (defaults->num_tensors == 0 || leat_spec_get_kind(defaults->spec) != LEAT_SPEC_TUPLE ||
         leat_spec_num_children(defaults->spec) != defaults->num_tensors) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "csv_dataset: record_defaults is no tuple of tensors; give one for each "
-                          "column");
+        return leati_refuse(
+            err, STRUCTURE,
+            "csv_dataset: record_defaults is no tuple of tensors; give one for each "
+            "column");
     }
     for (int c = 0; c < defaults->num_tensors; c++) {
         leat_dtype dtype = defaults->tensors[c].dtype;
@@ -150,8 +151,8 @@ static leat_status csv_check(leat_dataset *dataset, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     if (args->select_cols.values != NULL && args->exclude_cols.values != NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "csv_dataset: select_cols and exclude_cols are both given; give one");
+        return leati_refuse(err, VALUE,
+                            "csv_dataset: select_cols and exclude_cols are both given; give one");
     }
     if (args->select_cols.values != NULL &&
         args->select_cols.count != args->record_defaults.num_tensors) {
@@ -295,10 +296,10 @@ static leat_status put_field(const struct csv_args *args, const struct csv_sink 
     char *to = (char *)leat_buffer_data(sink->buffers[column]) + (size_t)row * size;
     if (text.size == 0 || (text.size == na && memcmp(text.data, args->na_value, na) == 0)) {
         if (leat_tensor_count(fallback) == 0) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "Field %lld is required but missing in record! Give a default, or "
-                              "use ignore_errors",
-                              (long long)column);
+            return leati_refuse(err, VALUE,
+                                "Field %lld is required but missing in record! Give a default, or "
+                                "use ignore_errors",
+                                (long long)column);
         }
         memcpy(to, fallback->data, size);
     } else if (fallback->dtype == LEAT_STRING) {
@@ -324,10 +325,8 @@ static leat_status parse_record(const struct csv_args *args, char *record, size_
             args->use_quote_delim && at < size && record[at] == '"'
                 ? quoted_field(record, size, &at, delimiter, &mistake)
                 : plain_field(record, size, &at, delimiter, args->use_quote_delim, &mistake);
-        if (status == LEAT_OK && mistake != NULL) {
-            status =
-                leati_fail(err, LEAT_INVALID_ARGUMENT, "field %lld: %s", (long long)field, mistake);
-        }
+        if (status == LEAT_OK && mistake != NULL)
+            status = leati_refuse(err, VALUE, "field %lld: %s", (long long)field, mistake);
         if (is_taken(args, field, taken)) {
             if (status == LEAT_OK && taken < columns)
                 status = put_field(args, sink, row, taken, text, err);
@@ -337,9 +336,8 @@ static leat_status parse_record(const struct csv_args *args, char *record, size_
             break; /* no delimiter behind the field */
     }
     if (status == LEAT_OK && taken != columns) {
-        status =
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "Expect %lld fields but have %lld in record",
-                       (long long)columns, (long long)taken);
+        status = leati_refuse(err, SHAPE, "Expect %lld fields but have %lld in record",
+                              (long long)columns, (long long)taken);
     }
     return status;
 }
@@ -373,8 +371,8 @@ static leati_file_outcome pass_header(struct csv_reader *r, leat_error *err) {
     const char *mistake =
         quoting_mistake(r->state->args, (char *)r->chunks.data + r->chunks.begin, size);
     if (mistake != NULL) {
-        leati_fail(&r->error, LEAT_INVALID_ARGUMENT, "the header of %.200s: %s",
-                   r->chunks.stream.file->path, mistake);
+        leati_refuse(&r->error, VALUE, "the header of %.200s: %s", r->chunks.stream.file->path,
+                     mistake);
         r->failed = true;
         r->failed_at = 0;
     }
@@ -592,7 +590,7 @@ leat_dataset *leat_dataset_csv(const char *const *filenames, int num_filenames,
         .exclude_cols = {.values = (int64_t *)o->exclude_cols, .count = o->num_exclude_cols}};
     leat_dataset *dataset = NULL;
     if (record_defaults == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "csv_dataset: record_defaults is NULL");
+        leati_refuse(err, VALUE, "csv_dataset: record_defaults is NULL");
         return NULL;
     }
     args.record_defaults = *record_defaults;

@@ -195,11 +195,11 @@ static leati_tail dense_to_ragged_pull(leati_node_state *node, void *state, int6
     int64_t n = encodable(s, LEATI_MIN(available, want));
     if (n == 0) {
         leati_input_consume(&s->input, 1);
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   s->refused
-                       ? "ragged values of rank 2 and more have row splits of int64, not "
-                         "int32, as in TensorFlow; leave row_splits_dtype at int64"
-                       : "a ragged value has more than 2^63 - 1 rows; is a dimension wrong?");
+        leati_refuse(err, VALUE,
+                     s->refused
+                         ? "ragged values of rank 2 and more have row splits of int64, not "
+                           "int32, as in TensorFlow; leave row_splits_dtype at int64"
+                         : "a ragged value has more than 2^63 - 1 rows; is a dimension wrong?");
         return LEATI_ERROR;
     }
     leat_status status =

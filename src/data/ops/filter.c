@@ -184,7 +184,7 @@ leat_dataset *leat_dataset_filter(leat_dataset *input, leat_function *predicate,
     leat_dataset *dataset = NULL;
     if (predicate == NULL) {
         if (err != NULL && err->code == LEAT_OK)
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "filter: predicate is NULL; pass a function");
+            leati_refuse(err, VALUE, "filter: predicate is NULL; pass a function");
         leat_dataset_unref(input);
         return NULL;
     }

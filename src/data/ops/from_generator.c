@@ -77,9 +77,9 @@ static leat_status generator_check(leat_dataset *dataset, leat_error *err) {
     if (args->functions != NULL)
         return LEAT_OK;
     if (args->generator == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "from_generator: generator is missing; give the name of a registered "
-                          "one");
+        return leati_refuse(err, VALUE,
+                            "from_generator: generator is missing; give the name of a registered "
+                            "one");
     }
     leati_generator *found = leati_generator_named(args->generator, err);
     args->functions = found == NULL ? NULL : &found->object;
@@ -369,11 +369,11 @@ leat_dataset *leat_dataset_from_generator(const leat_generator *generator, void 
     if (generator != NULL && generator->next != NULL && output_signature != NULL) {
         object = leati_generator_new(generator, context, o->name, o->flags, err);
     } else if (err != NULL && err->code == LEAT_OK) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "from_generator: %s is NULL; pass %s",
-                   output_signature == NULL ? "output_signature"
-                   : generator == NULL      ? "generator"
-                                            : "next of the generator",
-                   output_signature == NULL ? "a spec" : "one");
+        leati_refuse(err, VALUE, "from_generator: %s is NULL; pass %s",
+                     output_signature == NULL ? "output_signature"
+                     : generator == NULL      ? "generator"
+                                              : "next of the generator",
+                     output_signature == NULL ? "a spec" : "one");
     }
     if (object != NULL) {
         object->release = o->release;

@@ -84,8 +84,8 @@ static leat_status slices_check(leat_dataset *dataset, leat_error *err) {
     }
     for (int c = 0; c < args->tensors.num_tensors; c++) {
         if (tensors[c].dtype == LEAT_INVALID) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "from_tensor_slices: component %d of tensors has no dtype", c);
+            return leati_refuse(err, DTYPE,
+                                "from_tensor_slices: component %d of tensors has no dtype", c);
         }
     }
     leati_leaves leaves = {0};
@@ -281,7 +281,7 @@ const leati_dataset_op leati_op_from_tensor_slices = {
 
 leat_dataset *leat_dataset_from_tensor_slices(const leat_element *tensors, leat_error *err) {
     if (tensors == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "from_tensor_slices: tensors is NULL");
+        leati_refuse(err, VALUE, "from_tensor_slices: tensors is NULL");
         return NULL;
     }
     return leati_dataset_new(&leati_op_from_tensor_slices,

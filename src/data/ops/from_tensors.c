@@ -26,8 +26,8 @@ static leat_status tensors_check(leat_dataset *dataset, leat_error *err) {
     const struct tensors_args *args = dataset->args;
     for (int c = 0; c < args->tensors.num_tensors; c++) {
         if (args->tensors.tensors[c].dtype == LEAT_INVALID) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "from_tensors: component %d of tensors has no dtype", c);
+            return leati_refuse(err, DTYPE, "from_tensors: component %d of tensors has no dtype",
+                                c);
         }
     }
     return LEAT_OK;
@@ -125,7 +125,7 @@ const leati_dataset_op leati_op_from_tensors = {
 
 leat_dataset *leat_dataset_from_tensors(const leat_element *tensors, leat_error *err) {
     if (tensors == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "from_tensors: tensors is NULL");
+        leati_refuse(err, VALUE, "from_tensors: tensors is NULL");
         return NULL;
     }
     return leati_dataset_new(&leati_op_from_tensors, &(struct tensors_args){.tensors = *tensors},

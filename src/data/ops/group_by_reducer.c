@@ -88,10 +88,10 @@ static leat_spec *reducer_function_input(const void *all, leat_dataset *const *i
                 return leat_spec_ref(leat_spec_child(both, 0));
         }
     }
-    leati_fail(err, LEAT_INVALID_ARGUMENT,
-               "group_by_reducer: %s cannot be made: the function before it is missing; give "
-               "key_func, init_func, reduce_func and finalize_func",
-               row->name);
+    leati_refuse(err, VALUE,
+                 "group_by_reducer: %s cannot be made: the function before it is missing; give "
+                 "key_func, init_func, reduce_func and finalize_func",
+                 row->name);
     return NULL;
 }
 

@@ -129,7 +129,7 @@ leat_dataset *leat_dataset_list_files(const char *pattern,
                                       const leat_dataset_list_files_options *options,
                                       leat_error *err) {
     if (pattern == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "list_files: file_pattern is NULL; pass a pattern");
+        leati_refuse(err, VALUE, "list_files: file_pattern is NULL; pass a pattern");
         return NULL;
     }
     leat_string one = {.data = pattern, .size = strlen(pattern)};

@@ -290,8 +290,7 @@ leat_dataset *leat_dataset_load(const char *path, const leat_dataset_load_option
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
     leat_status status =
-        path == NULL ? leati_fail(e, LEAT_INVALID_ARGUMENT, "load: path is NULL; pass a folder")
-                     : LEAT_OK;
+        path == NULL ? leati_refuse(e, VALUE, "load: path is NULL; pass a folder") : LEAT_OK;
     if (options != NULL) {
         args.element_spec = (leat_spec *)(uintptr_t)options->element_spec;
         args.compression = (char *)(uintptr_t)options->compression;

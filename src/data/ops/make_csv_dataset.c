@@ -122,7 +122,7 @@ static void columns_fini(struct columns *c) {
 }
 
 static leat_status refuse(leat_error *err, const char *what) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "make_csv_dataset: %s", what);
+    return leati_refuse(err, VALUE, "make_csv_dataset: %s", what);
 }
 
 static bool same_text(leat_string a, leat_string b) {
@@ -243,9 +243,9 @@ static leat_status check_names(const struct columns *c, leat_error *err) {
             return refuse(err, "a column's name has a byte of 0");
         for (int k = 0; k < i; k++) {
             if (same_text(c->names.values[i], c->names.values[k])) {
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "make_csv_dataset: there are two columns \"%.100s\"",
-                                  c->names.values[i].data);
+                return leati_refuse(err, VALUE,
+                                    "make_csv_dataset: there are two columns \"%.100s\"",
+                                    c->names.values[i].data);
             }
         }
     }

@@ -90,8 +90,8 @@ static leat_status map_check(leat_dataset *dataset, leat_error *err) {
             (long long)args->num_parallel_calls);
     }
     if (parallel && args->synchronous) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "map: synchronous and num_parallel_calls exclude each other; give one");
+        return leati_refuse(err, VALUE,
+                            "map: synchronous and num_parallel_calls exclude each other; give one");
     }
     return leati_apply_check_function("map", "map_func", function_of(dataset),
                                       dataset->inputs[0]->spec, err);

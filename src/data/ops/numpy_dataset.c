@@ -164,9 +164,9 @@ static leat_status numpy_check(leat_dataset *dataset, leat_error *err) {
     if (args->output_signature != NULL)
         return check_signature(args->output_signature, err);
     if (args->filenames.count == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "numpy_dataset: no file is known yet whose header says what a row is; "
-                          "give output_signature");
+        return leati_refuse(err, VALUE,
+                            "numpy_dataset: no file is known yet whose header says what a row is; "
+                            "give output_signature");
     }
     leat_error local = {0};
     args->output_signature = spec_of_file(args->filenames.values[0].data, compression, &local);

@@ -182,8 +182,8 @@ static leat_status pack_check(leat_dataset *dataset, leat_error *err) {
     const struct pack_args *args = dataset->args;
     const leat_spec *input = dataset->inputs[0]->spec;
     if (args->split && args->truncate) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "pack: truncate with split, where nothing is cut; give one of them");
+        return leati_refuse(err, VALUE,
+                            "pack: truncate with split, where nothing is cut; give one of them");
     }
     leat_status status = check_vectors(input, err);
     return status == LEAT_OK ? check_pad(input, &args->pad_value, err) : status;
@@ -211,10 +211,10 @@ static leat_spec *pack_spec(const leat_dataset *dataset, leat_error *err) {
     }
     for (int i = 0; dict && i < count; i++) {
         if (is_added(leat_spec_key(shown, i))) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT,
-                       "pack: the elements have an entry \"%s\", which pack adds; rename it in a "
-                       "map before",
-                       leat_spec_key(shown, i));
+            leati_refuse(err, STRUCTURE,
+                         "pack: the elements have an entry \"%s\", which pack adds; rename it in a "
+                         "map before",
+                         leat_spec_key(shown, i));
             goto done;
         }
     }

@@ -52,10 +52,10 @@ static leat_status pad_check(leat_dataset *dataset, leat_error *err) {
     }
     for (int i = 0; i < leat_spec_num_children(spec); i++) {
         if (strcmp(leat_spec_key(spec, i), args->mask_key) == 0) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "pad_to_cardinality: the elements have a key \"%s\" already; give "
-                              "another mask_key",
-                              args->mask_key);
+            return leati_refuse(err, STRUCTURE,
+                                "pad_to_cardinality: the elements have a key \"%s\" already; give "
+                                "another mask_key",
+                                args->mask_key);
         }
     }
     for (int c = 0; c < leat_spec_num_components(spec); c++) {

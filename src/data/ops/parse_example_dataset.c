@@ -116,8 +116,8 @@ static leat_status parse_check(leat_dataset *dataset, leat_error *err) {
     }
     if (args->features == NULL || leat_spec_get_kind(args->features) != LEAT_SPEC_DICT ||
         leat_spec_num_children(args->features) == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "parse_example_dataset: features is no dict of specs, or an empty one");
+        return leati_refuse(err, STRUCTURE,
+                            "parse_example_dataset: features is no dict of specs, or an empty one");
     }
     if (args->num_parallel_calls < 1 && args->num_parallel_calls != LEAT_AUTOTUNE) {
         return leati_refuse(

@@ -156,11 +156,12 @@ static leati_tail shard_first(const leati_node_state *node, struct shard_state *
         return tail;
     leati_block_clear(out);
     if (tail == LEATI_END) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "there are too few elements, or files, for %lld workers: only %lld where "
-                   "worker %lld looked; use the autoshard policy DATA, more files or fewer workers",
-                   (long long)args->num_shards, (long long)(args->index + 1 + passed),
-                   (long long)args->index);
+        leati_refuse(
+            err, VALUE,
+            "there are too few elements, or files, for %lld workers: only %lld where "
+            "worker %lld looked; use the autoshard policy DATA, more files or fewer workers",
+            (long long)args->num_shards, (long long)(args->index + 1 + passed),
+            (long long)args->index);
     }
     return LEATI_ERROR;
 }

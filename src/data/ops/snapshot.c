@@ -515,7 +515,7 @@ leat_dataset *leat_dataset_snapshot(leat_dataset *input, const char *path,
         .shard_func = (leat_object *)o->shard_func};
     leat_dataset *dataset = NULL;
     if (path == NULL && input != NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "snapshot: path is NULL; pass a folder");
+        leati_refuse(err, VALUE, "snapshot: path is NULL; pass a folder");
         leat_dataset_unref(input);
     } else {
         dataset = leati_dataset_new(&leati_op_snapshot, &args, &input, 1, err);

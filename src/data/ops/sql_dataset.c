@@ -65,13 +65,13 @@ static bool is_allowed(leat_dtype dtype) {
 static leat_status sql_check(leat_dataset *dataset, leat_error *err) {
     const struct sql_args *args = dataset->args;
     if (args->driver_name == NULL || strcmp(args->driver_name, "sqlite") != 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "sql_dataset: driver_name is \"%.100s\"; expected \"sqlite\"",
-                          args->driver_name == NULL ? "" : args->driver_name);
+        return leati_refuse(err, VALUE,
+                            "sql_dataset: driver_name is \"%.100s\"; expected \"sqlite\"",
+                            args->driver_name == NULL ? "" : args->driver_name);
     }
     if (args->data_source_name == NULL || args->query == NULL || args->output_types.count == 0) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "sql_dataset: data_source_name, query or output_types is missing");
+        return leati_refuse(err, VALUE,
+                            "sql_dataset: data_source_name, query or output_types is missing");
     }
     for (int c = 0; c < args->output_types.count; c++) {
         if (!is_allowed(column_dtype(args, c))) {

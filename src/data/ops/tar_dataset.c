@@ -135,9 +135,9 @@ static leat_status tar_check(leat_dataset *dataset, leat_error *err) {
     leat_compression compression = LEAT_COMPRESSION_NONE;
     leat_status status = args->fields.count > 0
                              ? LEAT_OK
-                             : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                          "tar_dataset: fields is empty; name the extensions of "
-                                          "the members that make an element");
+                             : leati_refuse(err, VALUE,
+                                            "tar_dataset: fields is empty; name the extensions of "
+                                            "the members that make an element");
     for (int i = 0; i < args->fields.count && status == LEAT_OK; i++)
         status = check_field(&args->fields, i, err);
     if (status == LEAT_OK)

@@ -148,10 +148,10 @@ static leat_status options_check(leat_dataset *dataset, leat_error *err) {
     }
     const char *quality = ((const struct options_args *)dataset->args)->picture_quality;
     if (quality != NULL && leati_options_picture_quality(quality) < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "with_options: picture_quality is \"%.40s\"; expected \"exact\", "
-                          "\"balanced\" or \"fast\"",
-                          quality);
+        return leati_refuse(err, VALUE,
+                            "with_options: picture_quality is \"%.40s\"; expected \"exact\", "
+                            "\"balanced\" or \"fast\"",
+                            quality);
     return check_ranges(dataset->args, err);
 }
 

@@ -221,10 +221,8 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
     leat_error *e = err != NULL ? err : &local;
     for (int i = 0; i < num_inputs; i++) {
         if (inputs[i] == NULL) {
-            if (e->code == LEAT_OK) {
-                leati_fail(e, LEAT_INVALID_ARGUMENT, "%s: input dataset %d is NULL; pass a dataset",
-                           op->name, i);
-            }
+            if (e->code == LEAT_OK)
+                leati_refuse(e, VALUE, "%s: input dataset %d is NULL; pass a dataset", op->name, i);
             return give_up(inputs, num_inputs);
         }
     }

@@ -57,13 +57,11 @@ bool leati_generator_is_registered(const leati_generator *generator) {
 leat_status leat_generator_register(const char *name, const leat_generator *generator,
                                     void *context, uint32_t flags, leat_error *err) {
     if (name == NULL || name[0] == '\0')
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "a registered generator needs a name");
+        return leati_refuse(err, VALUE, "a registered generator needs a name");
     if (generator == NULL)
         return leati_names_set(&registry, name, NULL, err);
-    if (generator->next == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "generator \"%s\": next is NULL; pass a function", name);
-    }
+    if (generator->next == NULL)
+        return leati_refuse(err, VALUE, "generator \"%s\": next is NULL; pass a function", name);
     leati_generator *object = leati_generator_new(generator, context, name, flags, err);
     return object == NULL ? LEAT_RESOURCE_EXHAUSTED
                           : leati_names_set(&registry, name, &object->object, err);

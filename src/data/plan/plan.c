@@ -50,7 +50,7 @@ static leat_status read_tree(const json_t *json, const leati_plan_reader *reader
                              inputs *in, leat_spec **structure, leat_error *err) {
     const json_t *tuple = json_object_get(json, "tuple"), *dict = json_object_get(json, "dict");
     if (depth > MOST_DEPTH)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "a plan deeper than %d nodes", MOST_DEPTH);
+        return leati_refuse(err, VALUE, "a plan deeper than %d nodes", MOST_DEPTH);
     if (tuple == NULL && dict == NULL) {
         *structure = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
         return *structure == NULL ? err->code
@@ -205,8 +205,8 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
     } else if (c->in->count > 0) {
         input = leat_spec_ref(c->in->list[0]->spec);
     } else {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "%s: argument %s is a function, but there is no input", c->op->name, row->name);
+        leati_refuse(err, VALUE, "%s: argument %s is a function, but there is no input",
+                     c->op->name, row->name);
     }
     if (input == NULL)
         return NULL;
@@ -222,9 +222,9 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
 static leat_status read_given(void *context, int64_t number, leat_element *out, leat_error *err) {
     const leati_plan_reader *reader = ((const function_context *)context)->reader;
     if (reader == NULL || reader->given == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a plan refers to given tensors number %lld, but none are given here",
-                          (long long)number);
+        return leati_refuse(err, VALUE,
+                            "a plan refers to given tensors number %lld, but none are given here",
+                            (long long)number);
     }
     return reader->given(reader->context, number, out, err);
 }
@@ -282,21 +282,20 @@ static leat_status check_members(const json_t *json, leat_error *err) {
     }
     const json_t *args = json_object_get(json, "args");
     if (args != NULL && !json_is_object(args))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"args\" of a plan node is not an object");
+        return leati_refuse(err, STRUCTURE, "\"args\" of a plan node is not an object");
     return LEAT_OK;
 }
 
 static leat_dataset *read_node(const json_t *json, const leati_plan_reader *reader, int depth,
                                leat_error *err) {
     if (depth > MOST_DEPTH) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "a plan deeper than %d nodes", MOST_DEPTH);
+        leati_refuse(err, VALUE, "a plan deeper than %d nodes", MOST_DEPTH);
         return NULL;
     }
     const char *ref = json_string_value(json_object_get(json, "ref"));
     if (ref != NULL) {
         if (reader == NULL || reader->ref == NULL) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT,
-                       "a plan refers to \"%s\", but nothing is named here", ref);
+            leati_refuse(err, VALUE, "a plan refers to \"%s\", but nothing is named here", ref);
             return NULL;
         }
         return reader->ref(reader->context, ref, err);
@@ -432,7 +431,7 @@ json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err) {
 
 char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err) {
     if (dataset == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_dataset_to_json: dataset is NULL");
+        leati_refuse(err, VALUE, "leat_dataset_to_json: dataset is NULL");
         return NULL;
     }
     json_t *json = leati_plan_write(dataset, err);
@@ -445,7 +444,7 @@ char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err) {
 
 leat_dataset *leat_dataset_from_json(const char *text, leat_error *err) {
     if (text == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_dataset_from_json: text is NULL");
+        leati_refuse(err, VALUE, "leat_dataset_from_json: text is NULL");
         return NULL;
     }
     json_t *json = leati_json_parse(text, strlen(text), err);

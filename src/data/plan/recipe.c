@@ -10,8 +10,8 @@ static leat_status no_match(const leati_strings *patterns, const char *op, leat_
     leati_text text = {0};
     for (int i = 0; i < patterns->count; i++)
         leati_text_addf(&text, "%s%s", i == 0 ? "" : ", ", patterns->values[i].data);
-    leat_status status = leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
+    leat_status status = leati_refuse(
+        err, VALUE,
         "%s%sNo files matched pattern: %.400s; check the spelling and the working folder", op,
         op[0] == '\0' ? "" : ": ", text.data != NULL ? text.data : "(none was given)");
     leati_text_fini(&text);

@@ -7,17 +7,17 @@ leat_dataset *leat_dataset_apply(leat_dataset *input, leat_transformation transf
     leat_error failure = {0};
     if (input == NULL || transformation == NULL) {
         if (err != NULL && err->code == LEAT_OK) {
-            leati_fail(err, LEAT_INVALID_ARGUMENT, "apply: %s is NULL; pass %s",
-                       input == NULL ? "the input" : "transformation",
-                       input == NULL ? "a dataset" : "a function");
+            leati_refuse(err, VALUE, "apply: %s is NULL; pass %s",
+                         input == NULL ? "the input" : "transformation",
+                         input == NULL ? "a dataset" : "a function");
         }
         leat_dataset_unref(input);
         return NULL;
     }
     leat_dataset *dataset = transformation(context, input, &failure);
     if (dataset == NULL && failure.code == LEAT_OK) {
-        leati_fail(&failure, LEAT_INVALID_ARGUMENT,
-                   "apply: transformation returned NULL without an error; return a dataset");
+        leati_refuse(&failure, CALLBACK,
+                     "apply: transformation returned NULL without an error; return a dataset");
     }
     if (dataset == NULL && err != NULL)
         *err = failure;

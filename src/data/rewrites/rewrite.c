@@ -26,7 +26,7 @@ static leat_dataset *over_rewritten(leat_dataset *dataset, leati_node_rewrite re
 static leat_dataset *rewrite_below(leat_dataset *dataset, leati_node_rewrite rewrite, void *context,
                                    int depth, leat_error *err) {
     if (depth > MOST_DEPTH) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "a plan deeper than %d operators", MOST_DEPTH);
+        leati_refuse(err, VALUE, "a plan deeper than %d operators", MOST_DEPTH);
         return NULL;
     }
     leat_dataset *node = over_rewritten(dataset, rewrite, context, depth, err);

@@ -108,20 +108,19 @@ static bool takes(const leat_function *function, const leat_spec *input) {
 leat_status leati_apply_check_function(const char *op, const char *argument,
                                        const leat_function *function, const leat_spec *input,
                                        leat_error *err) {
-    if (function == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL; pass a function", op,
-                          argument);
-    }
+    if (function == NULL)
+        return leati_refuse(err, VALUE, "%s: %s is NULL; pass a function", op, argument);
     if (takes(function, input))
         return LEAT_OK;
     char wanted[128] = "nothing", found[128];
     if (leat_function_input(function) != NULL)
         leat_spec_print(leat_function_input(function), wanted, sizeof(wanted));
     leat_spec_print(input, found, sizeof(found));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s: %s takes %s, but the input's elements are %s; trace it with the input's "
-                      "spec",
-                      op, argument, wanted, found);
+    return leati_refuse(
+        err, STRUCTURE,
+        "%s: %s takes %s, but the input's elements are %s; trace it with the input's "
+        "spec",
+        op, argument, wanted, found);
 }
 
 leat_status leati_apply_check_predicate(const char *op, const leat_function *predicate,
@@ -167,7 +166,7 @@ bool leati_apply_function_is_missing(const leat_function *function, const char *
     if (function != NULL)
         return false;
     if (err != NULL && err->code == LEAT_OK)
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "%s: %s is NULL; pass a function", op, argument);
+        leati_refuse(err, VALUE, "%s: %s is NULL; pass a function", op, argument);
     for (int i = 0; i < num_inputs; i++)
         leat_dataset_unref(inputs[i]);
     return true;

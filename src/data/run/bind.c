@@ -56,7 +56,7 @@ leat_dataset *leat_dataset_build(const char *plan, const leat_bindings *bindings
     leat_error *e = err != NULL ? err : &local;
     leat_bindings none = {0};
     if (plan == NULL) {
-        leati_fail(e, LEAT_INVALID_ARGUMENT, "leat_dataset_build: plan is NULL");
+        leati_refuse(e, VALUE, "leat_dataset_build: plan is NULL");
         return NULL;
     }
     json_t *json = leati_json_parse(plan, strlen(plan), e);

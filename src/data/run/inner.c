@@ -67,9 +67,9 @@ static leat_status check_promise(const leat_spec *promised, const leat_spec *fou
     char texts[2][128];
     leat_spec_print(promised, texts[0], sizeof(texts[0]));
     leat_spec_print(found, texts[1], sizeof(texts[1]));
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "the function returned a dataset of %s; its output promises %s", texts[1],
-                      texts[0]);
+    return leati_refuse(err, STRUCTURE,
+                        "the function returned a dataset of %s; its output promises %s", texts[1],
+                        texts[0]);
 }
 
 leat_status leati_inner_call(leati_inner *inner, leati_node_state *node, const leati_block *block,

@@ -139,20 +139,18 @@ leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_opti
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
     if (dataset == NULL) {
-        if (e->code == LEAT_OK) {
-            leati_fail(e, LEAT_INVALID_ARGUMENT,
-                       "leat_iterator_new: dataset is NULL; pass a dataset");
-        }
+        if (e->code == LEAT_OK)
+            leati_refuse(e, VALUE, "leat_iterator_new: dataset is NULL; pass a dataset");
         return NULL;
     }
     leat_iterator_options defaults = {0};
     options = options != NULL ? options : &defaults;
     if (options->num_threads < 0 || options->memory_limit < 0 || options->deadline_ms < 0) {
-        leati_fail(e, LEAT_INVALID_ARGUMENT,
-                   "leat_iterator_new: num_threads %d, memory_limit %lld, deadline_ms %lld; none "
-                   "may be negative",
-                   options->num_threads, (long long)options->memory_limit,
-                   (long long)options->deadline_ms);
+        leati_refuse(e, VALUE,
+                     "leat_iterator_new: num_threads %d, memory_limit %lld, deadline_ms %lld; none "
+                     "may be negative",
+                     options->num_threads, (long long)options->memory_limit,
+                     (long long)options->deadline_ms);
         return NULL;
     }
     return iterator_new(dataset, options, NULL, e);
@@ -264,8 +262,8 @@ leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available, le
 
 leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_error *err) {
     if (iterator == NULL || out == NULL) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_next: %s is NULL",
-                          iterator == NULL ? "iterator" : "out");
+        return leati_refuse(err, VALUE, "leat_iterator_next: %s is NULL",
+                            iterator == NULL ? "iterator" : "out");
     }
     leat_element_clear(out);
     int64_t available = 0;
@@ -386,7 +384,7 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
     static const leat_iterator_save_options none = {0};
     const leat_iterator_save_options *o = options != NULL ? options : &none;
     if (iterator == NULL || data == NULL || size == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_save: an argument is NULL");
+        return leati_refuse(err, VALUE, "leat_iterator_save: an argument is NULL");
     if ((unsigned)o->mode > LEAT_SAVE_DATA || o->replay_limit < 0) {
         return leati_refuse(err, VALUE,
                             "leat_iterator_save: mode is %d and replay_limit %lld; expected a "
@@ -470,7 +468,7 @@ static leat_status read_header(const leat_iterator *iterator, leati_reader *in, 
 leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, size_t size,
                                   leat_error *err) {
     if (iterator == NULL || data == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "leat_iterator_restore: an argument is NULL");
+        return leati_refuse(err, VALUE, "leat_iterator_restore: an argument is NULL");
     if (iterator->taken != 0 || iterator->input.loaded || iterator->input.ended) {
         return leati_fail(
             err, LEAT_FAILED_PRECONDITION,

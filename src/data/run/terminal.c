@@ -73,8 +73,8 @@ leat_status leat_dataset_reduce(leat_dataset *dataset, const leat_element *initi
         initial_state->spec == NULL) {
         return e->code != LEAT_OK
                    ? e->code
-                   : leati_fail(e, LEAT_INVALID_ARGUMENT,
-                                "reduce: dataset, initial_state or function is missing");
+                   : leati_refuse(e, VALUE,
+                                  "reduce: dataset, initial_state or function is missing");
     }
     leat_status status =
         leati_fold_check("reduce", "reduce_func", function, initial_state->spec,

@@ -322,8 +322,8 @@ leat_status leati_file_slot_set_path(leati_file_slot *slot, leat_string name, le
     slot->path = path;
     if (memchr(path, 0, name.size) != NULL) {
         slot->failed = true;
-        leati_fail(&slot->error, LEAT_INVALID_ARGUMENT,
-                   "the file name \"%.200s\" has a byte of 0 in it; expected a path", path);
+        leati_refuse(&slot->error, VALUE,
+                     "the file name \"%.200s\" has a byte of 0 in it; expected a path", path);
     }
     return LEAT_OK;
 }

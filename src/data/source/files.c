@@ -30,10 +30,10 @@ leat_status leati_files_check(const leat_dataset *dataset, const leati_strings *
     if (dataset->num_inputs == 0) {
         return filenames->values != NULL
                    ? LEAT_OK
-                   : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "%s: argument filenames is missing; give a path, a list of paths "
-                                "or a dataset of them",
-                                op);
+                   : leati_refuse(err, VALUE,
+                                  "%s: argument filenames is missing; give a path, a list of paths "
+                                  "or a dataset of them",
+                                  op);
     }
     if (dataset->num_inputs > 1 || filenames->values != NULL) {
         return leati_refuse(err, VALUE, "%s: filenames is given %d times; expected once", op,
@@ -64,8 +64,8 @@ leat_status leati_files_view_names(const char *op, const char *const *filenames,
     for (int i = 0; !missing && i < count; i++)
         missing = filenames[i] == NULL;
     if (missing) {
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: filenames is NULL or has a NULL in it; pass %d paths", op, count);
+        return leati_refuse(err, VALUE, "%s: filenames is NULL or has a NULL in it; pass %d paths",
+                            op, count);
     }
     leat_string *names = leati_alloc((size_t)count, sizeof(*names));
     if (names == NULL)

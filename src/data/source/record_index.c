@@ -32,16 +32,16 @@ leat_status leati_record_index_check(const leat_dataset *dataset, const char *us
     if (!required && strcmp(use, "auto") != 0) {
         return strcmp(use, "none") == 0
                    ? LEAT_OK
-                   : leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                "%s: index is \"%.50s\"; expected \"none\", \"auto\" or "
-                                "\"required\"",
-                                dataset->op->name, use);
+                   : leati_refuse(err, VALUE,
+                                  "%s: index is \"%.50s\"; expected \"none\", \"auto\" or "
+                                  "\"required\"",
+                                  dataset->op->name, use);
     }
     if (!possible) {
-        return required ? leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                     "%s: index is \"required\", which needs a list of files "
-                                     "without compression, read one after the other",
-                                     dataset->op->name)
+        return required ? leati_refuse(err, VALUE,
+                                       "%s: index is \"required\", which needs a list of files "
+                                       "without compression, read one after the other",
+                                       dataset->op->name)
                         : LEAT_OK;
     }
     return leati_dataset_shared(dataset, err) != NULL ? LEAT_OK

@@ -40,9 +40,8 @@ leat_status leati_leaves_rows(const leati_leaves *leaves, const leati_block *blo
             return status;
         }
         if (l > 0 && own != *rows) {
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "component %d has %lld rows, component 0 has %lld", leaf->first,
-                              (long long)own, (long long)*rows);
+            return leati_refuse(err, SHAPE, "component %d has %lld rows, component 0 has %lld",
+                                leaf->first, (long long)own, (long long)*rows);
         }
         *rows = own;
     }
@@ -55,8 +54,8 @@ leat_status leati_leaves_check_empty(const char *op, const leati_leaf *leaf, lea
     bool inner = leat_spec_shape(leaf->spec).rank - LEATI_MAX(levels, 0) > 1;
     if (kind != LEAT_SPEC_SPARSE && !(kind == LEAT_SPEC_RAGGED && inner))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s: component %d is %s: it has no batch without rows; leave sizes of 0 out",
-                      op, leaf->first,
-                      kind == LEAT_SPEC_SPARSE ? "sparse" : "ragged with inner dimensions");
+    return leati_refuse(
+        err, STRUCTURE,
+        "%s: component %d is %s: it has no batch without rows; leave sizes of 0 out", op,
+        leaf->first, kind == LEAT_SPEC_SPARSE ? "sparse" : "ragged with inner dimensions");
 }

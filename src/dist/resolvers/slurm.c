@@ -19,9 +19,9 @@ static bool applies(void) {
 // ---- lists of hosts: "a[1-2,07],b" ----
 
 static leat_status bad_list(const char *text, leat_error *err) {
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
-        "SLURM_STEP_NODELIST has \"%s\"; expected hosts such as \"node[01-04,7],head\"", text);
+    return leati_refuse(
+        err, VALUE, "SLURM_STEP_NODELIST has \"%s\"; expected hosts such as \"node[01-04,7],head\"",
+        text);
 }
 
 static leat_status add_hosts(json_t *hosts, const char *prefix, const char *rest, size_t size,
@@ -139,10 +139,10 @@ static json_t *place_tasks(const json_t *hosts, const char *counts, leat_error *
     if (!memory) {
         leati_no_memory(err);
     } else {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "SLURM_STEP_TASKS_PER_NODE is \"%s\" for %zu hosts; expected counts such as "
-                   "\"2(x3),1\"",
-                   counts, json_array_size(hosts));
+        leati_refuse(err, VALUE,
+                     "SLURM_STEP_TASKS_PER_NODE is \"%s\" for %zu hosts; expected counts such as "
+                     "\"2(x3),1\"",
+                     counts, json_array_size(hosts));
     }
     return NULL;
 }

@@ -136,9 +136,9 @@ leati_device *leati_device_cpu_new(int index, int num_threads, int first_core, l
     pthread_once(&once, read_process);
     cpu_set_t cores;
     if (num_threads < 1 || (first_core >= 0 && !pick_cores(first_core, num_threads, &cores))) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT,
-                   "CPU:%d would have %d cores from core %d on; the process may use %d cores",
-                   index, num_threads, first_core, CPU_COUNT(&process_mask));
+        leati_refuse(err, VALUE,
+                     "CPU:%d would have %d cores from core %d on; the process may use %d cores",
+                     index, num_threads, first_core, CPU_COUNT(&process_mask));
         return NULL;
     }
     cpu_device *device = leati_alloc_zero(1, sizeof *device);

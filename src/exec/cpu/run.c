@@ -105,10 +105,9 @@ static leat_status check_args(const leati_cpu_step *step, const leati_run_args *
     const leati_simple *simple = &step->simple;
     int32_t num_arguments = simple->function->body.num_arguments;
     if (args->num_inputs != num_arguments || args->num_outputs != simple->num_outputs)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the step has %d arguments and %d results; %d and %d were given",
-                          (int)num_arguments, (int)simple->num_outputs, args->num_inputs,
-                          args->num_outputs);
+        return leati_refuse(
+            err, STRUCTURE, "the step has %d arguments and %d results; %d and %d were given",
+            (int)num_arguments, (int)simple->num_outputs, args->num_inputs, args->num_outputs);
     for (int32_t i = 0; i < num_arguments; i++) {
         const leat_tensor *tensor = &args->inputs[i];
         if (tensor->dtype != simple->values[i].type->dtype ||
@@ -120,9 +119,8 @@ static leat_status check_args(const leati_cpu_step *step, const leati_run_args *
                 (int)i, leat_dtype_name(tensor->dtype), (long long)leat_tensor_count(tensor),
                 leat_dtype_name(simple->values[i].type->dtype), (long long)simple->values[i].count);
         if (tensor->owner != NULL && tensor->owner->device != NULL)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "argument %d lies on another device than %s", (int)i,
-                              step->base.device->name);
+            return leati_refuse(err, VALUE, "argument %d lies on another device than %s", (int)i,
+                                step->base.device->name);
     }
     return LEAT_OK;
 }

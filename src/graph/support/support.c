@@ -207,7 +207,7 @@ leat_status leati_support_mark_axes(const leati_ints *axes, int32_t rank, bool *
         int32_t axis = 0;
         LEATI_TRY(leati_support_normal_axis(axes->values[i], rank, &axis, err));
         if (mask[axis])
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "axis %d is named twice", (int)axis);
+            return leati_refuse(err, VALUE, "axis %d is named twice", (int)axis);
         mask[axis] = true;
     }
     return LEAT_OK;

@@ -88,7 +88,7 @@ static const leati_layer_kind custom_kind = {
 
 leat_layer *leat_layer_custom(const leat_layer_description *description, leat_error *err) {
     if (description == NULL || description->call == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "a layer of one's own has no function `call`");
+        leati_refuse(err, VALUE, "a layer of one's own has no function `call`");
         return NULL;
     }
     const struct custom_args args = {.name = leati_kind_borrow_text(description->name)};

@@ -124,9 +124,8 @@ static bool shape_fits(const leat_layer *layer, const leat_shape *input) {
 static leat_status check_inputs(const leati_layer_kind *kind, int num_inputs, leat_error *err) {
     if (kind->merges ? num_inputs >= 1 : num_inputs == 1 || (kind->labels && num_inputs == 2))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s takes %s; %d inputs were given",
-                      kind->kind.name, kind->merges ? "one input or more" : "one input",
-                      num_inputs);
+    return leati_refuse(err, STRUCTURE, "%s takes %s; %d inputs were given", kind->kind.name,
+                        kind->merges ? "one input or more" : "one input", num_inputs);
 }
 
 leat_status leati_layer_weights(const leati_layer_kind *kind, const void *args,

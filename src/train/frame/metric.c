@@ -223,9 +223,9 @@ void leat_metric_update(leat_metric *metric, const leat_value *values, int count
     int wanted = metric->kind->num_values;
     leat_error err = {0};
     if (count != wanted && count != wanted + 1) {
-        leati_fail(&err, LEAT_INVALID_ARGUMENT,
-                   "%s takes %s, and sample weights if there are any; %d values were given",
-                   metric->kind->kind.name, metric->kind->takes, count);
+        leati_refuse(&err, STRUCTURE,
+                     "%s takes %s, and sample weights if there are any; %d values were given",
+                     metric->kind->kind.name, metric->kind->takes, count);
         leati_graph_error(graph, &err);
         return;
     }
@@ -276,7 +276,7 @@ static leat_status compute_result(const leat_metric *metric, leat_graph *graph, 
 
 leat_status leat_metric_result_tensor(leat_metric *metric, leat_tensor *out, leat_error *err) {
     if (metric == NULL || out == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the metric or its result is NULL");
+        return leati_refuse(err, VALUE, "the metric or its result is NULL");
     leat_graph *graph = leat_graph_new_eager(err);
     if (graph == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -288,12 +288,12 @@ leat_status leat_metric_result_tensor(leat_metric *metric, leat_tensor *out, lea
 leat_status leat_metric_result(leat_metric *metric, double *out, leat_error *err) {
     leat_tensor tensor = {0};
     if (out == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the metric or its result is NULL");
+        return leati_refuse(err, VALUE, "the metric or its result is NULL");
     leat_status status = leat_metric_result_tensor(metric, &tensor, err);
     if (status == LEAT_OK && (tensor.dtype != LEAT_FLOAT32 || leat_tensor_count(&tensor) != 1))
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "the result of %s is not one number; use leat_metric_result_tensor",
-                            metric->kind->kind.name);
+        status = leati_refuse(err, VALUE,
+                              "the result of %s is not one number; use leat_metric_result_tensor",
+                              metric->kind->kind.name);
     if (status == LEAT_OK)
         *out = *(const float *)tensor.data;
     leat_tensor_unref(&tensor);
@@ -302,7 +302,7 @@ leat_status leat_metric_result(leat_metric *metric, double *out, leat_error *err
 
 leat_status leat_metric_reset(leat_metric *metric, leat_error *err) {
     if (metric == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the metric is NULL");
+        return leati_refuse(err, VALUE, "the metric is NULL");
     leat_status status = LEAT_OK;
     for (int i = 0; i < metric->num_states && status == LEAT_OK; i++) {
         leat_tensor zeros;

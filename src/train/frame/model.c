@@ -30,9 +30,9 @@ static leat_status name_layer(leat_model *model, int index, leat_error *err) {
     if (!name_taken(model, index, layer->name))
         return LEAT_OK;
     if (own)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "two layers have the name \"%.80s\"; names of layers are unique",
-                          layer->name);
+        return leati_refuse(err, VALUE,
+                            "two layers have the name \"%.80s\"; names of layers are unique",
+                            layer->name);
     for (int number = 1; number <= index; number++) {
         leati_text name = {0};
         leati_text_addf(&name, "%s_%d", layer->kind->prefix, number);
@@ -65,15 +65,15 @@ static leat_status check_layers(leat_layer *const *layers, int num_layers, leat_
         if (layers[i] == NULL && err != NULL && err->code != LEAT_OK)
             return err->code;
         if (layers[i] == NULL)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "layer %d of the model is NULL", i);
+            return leati_refuse(err, VALUE, "layer %d of the model is NULL", i);
         if (layers[i]->built)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "layer \"%.80s\" is built already; a layer belongs to one model",
-                              layers[i]->name);
+            return leati_refuse(err, VALUE,
+                                "layer \"%.80s\" is built already; a layer belongs to one model",
+                                layers[i]->name);
         for (int k = 0; k < i; k++)
             if (layers[k] == layers[i])
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "layers %d and %d of the model are the same object", k, i);
+                return leati_refuse(err, VALUE, "layers %d and %d of the model are the same object",
+                                    k, i);
     }
     return LEAT_OK;
 }
@@ -173,7 +173,7 @@ static leat_status trace_layers(leat_model *model, const leat_shape *batched, le
 leat_status leat_model_build(leat_model *model, leat_shape input, leat_error *err) {
     leat_shape batched;
     if (model == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the model is NULL");
+        return leati_refuse(err, VALUE, "the model is NULL");
     if (input.rank == LEAT_UNKNOWN_RANK || !leati_shape_is_valid(&input))
         return leati_refuse(err, SHAPE,
                             "a model is built for an input of a known rank; give leat_model_build "

@@ -199,8 +199,7 @@ static leat_status set_outputs(leat_network *network, const leat_symbol *outputs
                             inputs, num_outputs, LEATI_MOST_INPUTS);
     for (int i = 0; i < num_outputs; i++) {
         if (outputs[i].network != network || outputs[i].id < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "output %d is not a symbol of the network", i);
+            return leati_refuse(err, VALUE, "output %d is not a symbol of the network", i);
         network->outputs[network->num_outputs++] = outputs[i].id;
     }
     return LEAT_OK;
@@ -209,7 +208,7 @@ static leat_status set_outputs(leat_network *network, const leat_symbol *outputs
 leat_model *leat_network_model(leat_network *network, const leat_symbol *outputs, int num_outputs,
                                leat_error *err) {
     if (network == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "the network is NULL");
+        leati_refuse(err, VALUE, "the network is NULL");
         return NULL;
     }
     leat_model *model = leati_alloc_zero(1, sizeof *model);

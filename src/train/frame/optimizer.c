@@ -46,8 +46,8 @@ leat_status leati_optimizer_check(const void *arguments, leat_error *err) {
                 "clipvalue %g; expected no negative number",
                 numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
     if ((args->clipnorm > 0) + (args->global_clipnorm > 0) + (args->clipvalue > 0) > 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "only one of clipnorm, global_clipnorm and clipvalue can be set");
+        return leati_refuse(err, VALUE,
+                            "only one of clipnorm, global_clipnorm and clipvalue can be set");
     if (!(args->ema_momentum >= 0 && args->ema_momentum <= 1))
         return leati_refuse(err, VALUE, "ema_momentum is %g; expected 0 to 1", args->ema_momentum);
     return LEAT_OK;
@@ -140,9 +140,9 @@ leat_variable *const *leat_optimizer_variables(const leat_optimizer *optimizer, 
 leat_status leat_optimizer_set_learning_rate(leat_optimizer *optimizer, double learning_rate,
                                              leat_error *err) {
     if (optimizer == NULL || !(learning_rate >= 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the optimizer is NULL, or its learning rate %g is negative",
-                          learning_rate);
+        return leati_refuse(err, VALUE,
+                            "the optimizer is NULL, or its learning rate %g is negative",
+                            learning_rate);
     if (optimizer->schedule != NULL)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "the optimizer's learning rate is that of a schedule; make another "
@@ -162,8 +162,7 @@ leat_status leat_optimizer_set_schedule(leat_optimizer *optimizer, leat_part *sc
                                         leat_error *err) {
     leat_status status = LEAT_OK;
     if (optimizer == NULL || schedule == NULL || !leati_kind_part_is(schedule, "schedule"))
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "the optimizer is NULL, or the part is no schedule");
+        status = leati_refuse(err, VALUE, "the optimizer is NULL, or the part is no schedule");
     else if (optimizer->iterations != NULL)
         status = leati_fail(err, LEAT_FAILED_PRECONDITION,
                             "a schedule is set before the first application");
@@ -263,9 +262,9 @@ leat_status leati_optimizer_slots(const leati_optimizer_kind *kind, const void *
         out->list[out->count++].name = shared[i];
     }
     if (kind->slots_of != NULL && variable == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "what %s keeps depends on the variable; use leat_part_slots_json",
-                          kind->kind.name);
+        return leati_refuse(err, VALUE,
+                            "what %s keeps depends on the variable; use leat_part_slots_json",
+                            kind->kind.name);
     if (kind->slots_of != NULL)
         return kind->slots_of(args, variable, out, err);
     const char *const *names = kind->slots(args);
@@ -336,25 +335,24 @@ static leat_status check_variable(const leat_optimizer *optimizer, leat_variable
                                   int index, leat_error *err) {
     const leat_variable *variable = variables[index];
     if (variable == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable %d is NULL", index);
+        return leati_refuse(err, VALUE, "variable %d is NULL", index);
     for (int k = 0; k < index; k++)
         if (variables[k] == variable)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable \"%.80s\" is named twice",
-                              variable->name);
+            return leati_refuse(err, VALUE, "variable \"%.80s\" is named twice", variable->name);
     int copies = optimizer->iterations != NULL ? optimizer->iterations->num_copies
                                                : variables[0]->num_copies;
     if (variable->num_copies == copies)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "variable \"%.80s\" has %d copies, others of the optimizer %d; create all "
-                      "variables under one strategy's scope",
-                      variable->name, variable->num_copies, copies);
+    return leati_refuse(err, VALUE,
+                        "variable \"%.80s\" has %d copies, others of the optimizer %d; create all "
+                        "variables under one strategy's scope",
+                        variable->name, variable->num_copies, copies);
 }
 
 static leat_status prepare(leat_optimizer *optimizer, leat_variable *const *variables, int count,
                            leat_error *err) {
     if (optimizer == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the optimizer is NULL");
+        return leati_refuse(err, VALUE, "the optimizer is NULL");
     for (int i = 0; i < count; i++) {
         leat_status status = check_variable(optimizer, variables, i, err);
         if (status == LEAT_OK)

@@ -148,7 +148,7 @@ static leat_status list_states(const leat_part *part, const leat_shape *inputs, 
                                leati_weights *out, leat_error *err) {
     *out = (leati_weights){.count = 0};
     if (part == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the part is NULL");
+        return leati_refuse(err, VALUE, "the part is NULL");
     if (part->sort == LAYER)
         return leati_layer_weights((const leati_layer_kind *)(const void *)part->kind, part->args,
                                    inputs, num_inputs, out, err);
@@ -187,7 +187,7 @@ char *leat_part_slots_json(const leat_part *part, const leat_variable *variable,
     if (kind_of(part, OPTIMIZER, err) == NULL)
         return NULL;
     if (variable == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable is NULL");
+        leati_refuse(err, VALUE, "the variable is NULL");
         return NULL;
     }
     if (leati_optimizer_slots(optimizer_of(part), part->args, variable, &slots, err) != LEAT_OK)
@@ -215,7 +215,7 @@ static leat_value call_layer(const leat_part *part, const leati_pass *pass, int 
     leati_weights weights;
     leat_error err = {0};
     if (pass->num_inputs > LEAT_MAX_OUTPUTS)
-        leati_fail(&err, LEAT_INVALID_ARGUMENT, "more than %d inputs", LEAT_MAX_OUTPUTS);
+        leati_refuse(&err, VALUE, "more than %d inputs", LEAT_MAX_OUTPUTS);
     for (int i = 0; i < pass->num_inputs && err.code == LEAT_OK; i++)
         shapes[i] = leat_value_shape(pass->inputs[i]);
     if (err.code == LEAT_OK &&
@@ -243,10 +243,10 @@ static leat_value call_loss(const leat_part *part, const leat_value *inputs, int
     if (numbers == 2 || numbers == 3)
         return leati_loss_pass(kind, part->args, inputs[0], inputs[1],
                                numbers == 3 ? &inputs[2] : NULL, masked ? &inputs[numbers] : NULL);
-    leati_fail(&err, LEAT_INVALID_ARGUMENT,
-               "a loss takes labels, predictions, maybe weights and maybe a mask; %d values were "
-               "given",
-               num_inputs);
+    leati_refuse(&err, STRUCTURE,
+                 "a loss takes labels, predictions, maybe weights and maybe a mask; %d values were "
+                 "given",
+                 num_inputs);
     return leati_graph_error(inputs[0].graph, &err);
 }
 
@@ -256,10 +256,10 @@ static leat_value call_metric(const leat_part *part, const leat_value *inputs, i
     leat_error err = {0};
     if (kind->values != NULL && num_inputs == kind->num_values)
         return leat_op_cast(kind->values(part->args, inputs), LEAT_FLOAT32);
-    leati_fail(&err, LEAT_INVALID_ARGUMENT,
-               kind->values == NULL ? "%s is no mean of values; update its states"
-                                    : "%s takes %s alone",
-               kind->kind.name, kind->takes);
+    leati_refuse(&err, VALUE,
+                 kind->values == NULL ? "%s is no mean of values; update its states"
+                                      : "%s takes %s alone",
+                 kind->kind.name, kind->takes);
     return leati_graph_error(inputs[0].graph, &err);
 }
 
@@ -307,10 +307,11 @@ void leat_part_update(const leat_part *part, const leat_value *values, int num_v
     if (leati_metric_states(kind, part->args, shapes, &wanted, &err) == LEAT_OK &&
         ((num_values != kind->num_values && num_values != kind->num_values + 1) ||
          num_states != wanted.count))
-        leati_fail(&err, LEAT_INVALID_ARGUMENT,
-                   "%s takes %s, sample weights if there are any, and %d states; %d values and %d "
-                   "states were given",
-                   kind->kind.name, kind->takes, wanted.count, num_values, num_states);
+        leati_refuse(
+            &err, STRUCTURE,
+            "%s takes %s, sample weights if there are any, and %d states; %d values and %d "
+            "states were given",
+            kind->kind.name, kind->takes, wanted.count, num_values, num_states);
     if (err.code != LEAT_OK) {
         leati_graph_error(graph, &err);
         return;
@@ -342,8 +343,8 @@ leat_value leat_part_result(const leat_part *part, const leat_value *states, int
         return leati_graph_error(graph, &err);
     if (num_states == wanted.count)
         return leati_metric_result_of(kind, part->args, states);
-    leati_fail(&err, LEAT_INVALID_ARGUMENT, "%s keeps %d states; %d were given", kind->kind.name,
-               wanted.count, num_states);
+    leati_refuse(&err, STRUCTURE, "%s keeps %d states; %d were given", kind->kind.name,
+                 wanted.count, num_states);
     return leati_graph_error(graph, &err);
 }
 
@@ -359,7 +360,7 @@ static leat_status check_application(const leat_part *part, const leat_applicati
                                             ? given->slots[i - given->count]
                                             : given->iterations;
         if (variable == NULL)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable or slot %d is NULL", i);
+            return leati_refuse(err, VALUE, "variable or slot %d is NULL", i);
     }
     for (int i = 0; i < given->count; i++) {
         leati_weights wanted;
@@ -371,9 +372,9 @@ static leat_status check_application(const leat_part *part, const leat_applicati
     total += optimizer_of(part)->begin != NULL;
     if (given->num_slots == total)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%d slots were given for %d variables; %s keeps %d for them",
-                      given->num_slots, given->count, part->kind->name, total);
+    return leati_refuse(err, STRUCTURE,
+                        "%d slots were given for %d variables; %s keeps %d for them",
+                        given->num_slots, given->count, part->kind->name, total);
 }
 
 static leat_status apply(const leat_part *part, const leat_application *given, leat_graph *graph,
@@ -443,7 +444,7 @@ leat_variable *leat_variable_like(const leat_variable *like, const char *name,
                                   const leat_tensor *initial, leat_error *err) {
     leat_variable *variable = NULL;
     if (like == NULL || initial == NULL) {
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "the variable or the initial value is NULL");
+        leati_refuse(err, VALUE, "the variable or the initial value is NULL");
         return NULL;
     }
     return leati_weights_variable_like(like, name, initial, &variable, err) == LEAT_OK ? variable

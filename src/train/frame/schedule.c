@@ -10,9 +10,8 @@ leat_status leati_schedule_check(const void *arguments, leat_error *err) {
     const struct leati_schedule_args *args = arguments;
     if (args->decay_steps > 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "Argument `decay_steps` must be > 0. Received: decay_steps=%g",
-                      args->decay_steps);
+    return leati_refuse(err, VALUE, "Argument `decay_steps` must be > 0. Received: decay_steps=%g",
+                        args->decay_steps);
 }
 
 leat_value leati_schedule_rate(const leati_schedule_kind *kind, const void *args, leat_value step) {

@@ -187,8 +187,8 @@ leat_status leati_confusion_threshold_check(const void *arguments, leat_error *e
     if (wrong.failed)
         status = leati_no_memory(err);
     else if (wrong.size > 0)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "Threshold values must be in [0, 1]. Received: [%.200s]", wrong.data);
+        status = leati_refuse(err, VALUE, "Threshold values must be in [0, 1]. Received: [%.200s]",
+                              wrong.data);
     leati_text_fini(&wrong);
     return status;
 }
@@ -251,15 +251,14 @@ void leati_confusion_spread_thresholds(int64_t count, double *out) {
 leat_status leati_confusion_spread_check(const void *arguments, const char *name, leat_error *err) {
     const struct leati_spread_args *args = arguments;
     if (args->num_thresholds <= 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Argument `num_thresholds` must be an integer > 0. Received: "
-                          "num_thresholds=%" PRId64,
-                          args->num_thresholds);
+        return leati_refuse(err, VALUE,
+                            "Argument `num_thresholds` must be an integer > 0. Received: "
+                            "num_thresholds=%" PRId64,
+                            args->num_thresholds);
     if (args->value >= 0 && args->value <= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "Argument `%s` must be in the range [0, 1]. Received: %s=%g", name, name,
-                      args->value);
+    return leati_refuse(err, VALUE, "Argument `%s` must be in the range [0, 1]. Received: %s=%g",
+                        name, name, args->value);
 }
 
 void leati_confusion_spread_states(const void *arguments, leati_weights *out) {

@@ -32,10 +32,11 @@ static leat_status check_output_padding(const struct leati_convolution_args *arg
     leati_layer_numbers_of(&args->strides, 1, directions, strides);
     for (int i = 0; i < directions && args->output_padding.count > 0; i++)
         if (padding[i] >= strides[i])
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "`output_padding` must be strictly less than `strides`; direction %d "
-                              "has output_padding %lld and stride %lld",
-                              i, (long long)padding[i], (long long)strides[i]);
+            return leati_refuse(
+                err, VALUE,
+                "`output_padding` must be strictly less than `strides`; direction %d "
+                "has output_padding %lld and stride %lld",
+                i, (long long)padding[i], (long long)strides[i]);
     return LEAT_OK;
 }
 
@@ -51,9 +52,8 @@ leat_status leati_convolution_check(const void *arguments, int directions, bool 
     LEATI_TRY(leati_layer_check_channels_last(args->data_format, err));
     LEATI_TRY(leati_activation_check(args->activation, err));
     if (args->groups > 1 && args->filters % args->groups != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld groups do not divide %lld filters evenly", (long long)args->groups,
-                          (long long)args->filters);
+        return leati_refuse(err, VALUE, "%lld groups do not divide %lld filters evenly",
+                            (long long)args->groups, (long long)args->filters);
     return check_output_padding(args, directions, err);
 }
 
@@ -99,9 +99,8 @@ leat_status leati_convolution_weights(const struct leati_convolution_args *args,
     const leati_windows windows = leati_convolution_windows(args, directions);
     int64_t channels = input->dims[input->rank - 1];
     if (channels % args->groups != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld groups do not divide %lld channels evenly", (long long)args->groups,
-                          (long long)channels);
+        return leati_refuse(err, VALUE, "%lld groups do not divide %lld channels evenly",
+                            (long long)args->groups, (long long)channels);
     out->list[0] = (leati_weight){
         .name = "kernel",
         .shape = leati_convolution_kernel_shape(&windows, channels / args->groups, args->filters),

@@ -20,18 +20,18 @@ leat_status leati_f_score_check(const void *arguments, leat_error *err) {
     const struct leati_f_score_args *args = arguments;
     if (args->average != NULL && !averages(args, "micro") && !averages(args, "macro") &&
         !averages(args, "weighted"))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid `average` argument value. Expected one of: {None, 'micro', "
-                          "'macro', 'weighted'}. Received: average=%.40s",
-                          args->average);
+        return leati_refuse(err, VALUE,
+                            "Invalid `average` argument value. Expected one of: {None, 'micro', "
+                            "'macro', 'weighted'}. Received: average=%.40s",
+                            args->average);
     if (args->threshold.count > 1 ||
         (args->threshold.count == 1 &&
          !(args->threshold.values[0] > 0 && args->threshold.values[0] <= 1)))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid `threshold` argument value. It should verify 0 < threshold <= "
-                          "1. Received: threshold=%#.2g%s",
-                          args->threshold.values[0],
-                          args->threshold.count > 1 ? " and more; it is one number" : "");
+        return leati_refuse(err, VALUE,
+                            "Invalid `threshold` argument value. It should verify 0 < threshold <= "
+                            "1. Received: threshold=%#.2g%s",
+                            args->threshold.values[0],
+                            args->threshold.count > 1 ? " and more; it is one number" : "");
     return LEAT_OK;
 }
 

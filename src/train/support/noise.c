@@ -13,8 +13,8 @@
 leat_status leati_noise_check_rate(const char *name, double rate, leat_error *err) {
     if (rate >= 0 && rate <= 1)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
+    return leati_refuse(
+        err, VALUE,
         "Invalid value received for argument `%s`. Expected a float value between 0 and "
         "1. Received: %s=%g",
         name, name, rate);

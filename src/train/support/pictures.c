@@ -21,17 +21,18 @@
 leat_status leati_pictures_check_factor(const leati_floats *factor, const char *name,
                                         leati_picture_range bounds, leat_error *err) {
     if (factor->count > 2)
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
+        return leati_refuse(
+            err, VALUE,
             "The `%s` argument should be a number (or a list of two numbers). Received "
             "%d numbers",
             name, (int)factor->count);
     for (int32_t i = 0; i < factor->count; i++)
         if (!(factor->values[i] >= bounds.low && factor->values[i] <= bounds.high))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "The `%s` argument should be a number (or a list of two numbers) in "
-                              "the range [%g, %g]. Received: %s=%g",
-                              name, bounds.low, bounds.high, name, factor->values[i]);
+            return leati_refuse(
+                err, VALUE,
+                "The `%s` argument should be a number (or a list of two numbers) in "
+                "the range [%g, %g]. Received: %s=%g",
+                name, bounds.low, bounds.high, name, factor->values[i]);
     return LEAT_OK;
 }
 
@@ -51,10 +52,11 @@ leat_status leati_pictures_check(const struct leati_picture_args *args, leati_pi
     LEATI_TRY(leati_pictures_check_factor(&args->height_factor, "height_factor", bounds, err));
     LEATI_TRY(leati_pictures_check_factor(&args->width_factor, "width_factor", bounds, err));
     if (args->value_range.count != 0 && args->value_range.count != 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "The `value_range` argument should be a list of two numbers. Received %d "
-                          "numbers",
-                          (int)args->value_range.count);
+        return leati_refuse(
+            err, VALUE,
+            "The `value_range` argument should be a list of two numbers. Received %d "
+            "numbers",
+            (int)args->value_range.count);
     if (!is_among(args->interpolation, ways, 2))
         return leati_refuse(err, VALUE, "interpolation is \"%.60s\"; expected bilinear or nearest",
                             args->interpolation);

@@ -7,10 +7,10 @@ leat_function *leati_branch_specialise(const char *name, const leat_object *obje
     const leat_function *branch = (const leat_function *)(const void *)object;
     leat_function *special = NULL;
     if (!leati_graph_object_is_function(object))
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "it is not a function");
+        leati_refuse(err, STRUCTURE, "it is not a function");
     else if (branch->body.num_arguments != count)
-        leati_fail(err, LEAT_INVALID_ARGUMENT, "it takes %d arguments, found %d inputs",
-                   (int)branch->body.num_arguments, count);
+        leati_refuse(err, STRUCTURE, "it takes %d arguments, found %d inputs",
+                     (int)branch->body.num_arguments, count);
     else
         special = leati_graph_function_specialise(branch, types, err);
     if (special == NULL)
@@ -38,7 +38,7 @@ bool leati_branch_given(leat_graph *graph, const char *op, leat_function *const 
     leat_error err = {0};
     for (int i = 0; i < count; i++)
         if (functions[i] == NULL)
-            leati_fail(&err, LEAT_INVALID_ARGUMENT, "op %s: a function is NULL; pass one", op);
+            leati_refuse(&err, VALUE, "op %s: a function is NULL; pass one", op);
     leati_graph_error(graph, &err);
     return err.code == LEAT_OK;
 }

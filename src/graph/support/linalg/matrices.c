@@ -97,7 +97,7 @@ void leati_matrices_write_doubles(const double *from, const leati_operand *to, i
 leat_status leati_matrices_refuse(leati_kernel_call *call, int64_t row, int64_t matrix,
                                   const char *why, leat_error *err) {
     call->failed_row = row;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "matrix %lld: %s", (long long)matrix, why);
+    return leati_refuse(err, VALUE, "matrix %lld: %s", (long long)matrix, why);
 }
 
 /* ---- for gradients ---- */

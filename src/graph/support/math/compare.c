@@ -131,10 +131,10 @@ leat_status leati_compare_ssim_init(leati_ssim *ssim, leati_kernel_call *call,
                                     int64_t width, int64_t channels, leat_error *err) {
     int64_t size = args->filter_size;
     if (height < size || width < size)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a picture of %lld x %lld pixels is smaller than the window of %lld; "
-                          "set filter_size",
-                          (long long)height, (long long)width, (long long)size);
+        return leati_refuse(err, SHAPE,
+                            "a picture of %lld x %lld pixels is smaller than the window of %lld; "
+                            "set filter_size",
+                            (long long)height, (long long)width, (long long)size);
     double c1 = args->k1 * (double)range, c2 = args->k2 * (double)range;
     *ssim = (leati_ssim){.height = height,
                          .width = width,

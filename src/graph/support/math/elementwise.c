@@ -213,7 +213,7 @@ static bool run_flat(const leati_kernel_call *call, leati_lane_function function
 static leat_status refuse(leati_kernel_call *call, int64_t row, const char *refusal,
                           leat_error *err) {
     call->failed_row = row;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s", refusal);
+    return leati_refuse(err, VALUE, "%s", refusal);
 }
 
 leat_status leati_elementwise(leati_kernel_call *call, leati_lane_function function,

@@ -104,7 +104,7 @@ static leat_status infer_feature(leati_infer_call *call, const char *key, const 
 leat_status leati_features_infer(leati_infer_call *call, const leat_spec *features,
                                  const leat_shape *records, const char *what, leat_error *err) {
     if (features == NULL || leat_spec_get_kind(features) != LEAT_SPEC_DICT)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is no dict of specs", what);
+        return leati_refuse(err, STRUCTURE, "%s is no dict of specs", what);
     for (int i = 0; i < leat_spec_num_children(features); i++)
         LEATI_TRY(infer_feature(call, leat_spec_key(features, i), leat_spec_child(features, i),
                                 records, err));
@@ -276,9 +276,8 @@ static leat_status put_ragged(const batch *b, leat_error *err) {
     leat_dtype dtype = b->features->call->outputs[b->output + 1].dtype;
     int64_t longest, count = count_values(b, &longest), end = 0;
     if (dtype == LEAT_INT32 && count > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld values do not fit row splits of int32; use int64",
-                          (long long)count);
+        return leati_refuse(err, VALUE, "%lld values do not fit row splits of int32; use int64",
+                            (long long)count);
     LEATI_TRY(output_like(b, 1, LEAT_SHAPE(b->n + 1), err));
     void *splits = output_of(b, 1);
     for (int64_t r = 0; r <= b->n; r++) {

@@ -65,10 +65,10 @@ leat_status leati_resize_method_of(const char *name, leati_resize_method *out, l
             return LEAT_OK;
         }
     }
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "method is \"%.40s\"; expected \"bilinear\", \"nearest\", \"bicubic\", "
-                      "\"area\", \"lanczos3\", \"lanczos5\", \"gaussian\" or \"mitchellcubic\"",
-                      name);
+    return leati_refuse(err, VALUE,
+                        "method is \"%.40s\"; expected \"bilinear\", \"nearest\", \"bicubic\", "
+                        "\"area\", \"lanczos3\", \"lanczos5\", \"gaussian\" or \"mitchellcubic\"",
+                        name);
 }
 
 leat_status leati_resize_dtype(leati_resize_method method, leat_dtype in, leat_dtype *out,
@@ -128,10 +128,9 @@ leat_status leati_resize_scale(leati_kernel_call *call, const leati_scaling *sca
     if (frames.height < 1 || frames.width < 1 || frames.channels < 1 || frames.height > INT32_MAX ||
         frames.width > INT32_MAX || frames.channels > INT32_MAX || scaling->height > INT32_MAX ||
         scaling->width > INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a picture of %lld x %lld with %lld channels cannot be resized",
-                          (long long)frames.height, (long long)frames.width,
-                          (long long)frames.channels);
+        return leati_refuse(
+            err, SHAPE, "a picture of %lld x %lld with %lld channels cannot be resized",
+            (long long)frames.height, (long long)frames.width, (long long)frames.channels);
     LEATI_TRY(leati_resize_scale_readable(call, scaling->method, &in, err));
     leati_resize_plan plan = leati_resize_plan_take((int32_t)frames.height, (int32_t)frames.width);
     leat_status status =

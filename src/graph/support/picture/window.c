@@ -65,11 +65,11 @@ leat_status leati_window_axis_init(leati_window_axis *axis, int64_t in, int64_t 
         return LEAT_OK;
     }
     if (reach > in)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%s: Computed output size would be zero or negative: a window that "
-                          "reaches over %lld does not fit into %lld; use a smaller one, or SAME "
-                          "padding",
-                          name, (long long)reach, (long long)in);
+        return leati_refuse(err, SHAPE,
+                            "%s: Computed output size would be zero or negative: a window that "
+                            "reaches over %lld does not fit into %lld; use a smaller one, or SAME "
+                            "padding",
+                            name, (long long)reach, (long long)in);
     axis->out = (in - reach) / stride + 1;
     return LEAT_OK;
 }
@@ -130,9 +130,8 @@ static leat_status find_groups(leati_conv_plan *plan, const leat_shape *input,
             (long long)channels, (long long)own);
     plan->groups = channels / own;
     if (plan->groups == 0 || (plan->filters >= 0 && plan->filters % plan->groups != 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld groups of channels do not divide %lld filters evenly",
-                          (long long)plan->groups, (long long)plan->filters);
+        return leati_refuse(err, VALUE, "%lld groups of channels do not divide %lld filters evenly",
+                            (long long)plan->groups, (long long)plan->filters);
     return LEAT_OK;
 }
 

@@ -54,8 +54,8 @@ leat_status leati_stateless_check_alg(const struct leati_random_args *args, leat
     const char *alg = args->alg;
     if (alg == NULL || strcmp(alg, "auto_select") == 0 || strcmp(alg, "philox") == 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "alg is \"%.40s\"; expected \"philox\" or \"auto_select\"", alg);
+    return leati_refuse(err, VALUE, "alg is \"%.40s\"; expected \"philox\" or \"auto_select\"",
+                        alg);
 }
 
 leat_status leati_stateless_infer(leati_infer_call *call, leat_error *err) {

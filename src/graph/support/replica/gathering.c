@@ -73,13 +73,13 @@ leat_status leati_gathering_init(const leati_kernel_call *call, const leati_oper
     LEATI_TRY(add_sizes(&args->sizes, &out->total, err));
     LEATI_TRY(leati_support_normal_axis(args->axis, part->rank, &out->axis, err));
     if (args->sizes.count != replicas)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%d sizes for %d replicas",
-                          (int)args->sizes.count, replicas);
+        return leati_refuse(err, SHAPE, "%d sizes for %d replicas", (int)args->sizes.count,
+                            replicas);
     if (args->sizes.values[replica] != part->dims[out->axis])
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "replica %d has %lld values along axis %d; the sizes say %lld", replica,
-                          (long long)part->dims[out->axis], (int)out->axis,
-                          (long long)args->sizes.values[replica]);
+        return leati_refuse(err, SHAPE,
+                            "replica %d has %lld values along axis %d; the sizes say %lld", replica,
+                            (long long)part->dims[out->axis], (int)out->axis,
+                            (long long)args->sizes.values[replica]);
     for (int32_t d = 0; d < part->rank; d++)
         if (d < out->axis)
             out->outer *= part->dims[d];

@@ -46,8 +46,8 @@ static leat_status compile(leati_regex *r, const char *pattern, const leati_writ
         return leati_no_memory(err);
     if (r->code == NULL) {
         (void)pcre2_get_error_message(code, reason, sizeof reason);
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "invalid pattern: %.80s, error: %s", pattern,
-                          (const char *)reason);
+        return leati_refuse(err, VALUE, "invalid pattern: %.80s, error: %s", pattern,
+                            (const char *)reason);
     }
     if (often)
         (void)pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE); /* else it is interpreted */

@@ -17,8 +17,8 @@ typedef struct walk {
 } walk;
 
 static leat_status refuse(const walk *w, const char *reason, const char *from, const char *to) {
-    return leati_fail(w->err, LEAT_INVALID_ARGUMENT, "invalid pattern: %.80s, error: %s: %.*s",
-                      w->pattern, reason, (int)LEATI_MIN(40, to - from), from);
+    return leati_refuse(w->err, VALUE, "invalid pattern: %.80s, error: %s: %.*s", w->pattern,
+                        reason, (int)LEATI_MIN(40, to - from), from);
 }
 
 static void put(walk *w, const char *text) {

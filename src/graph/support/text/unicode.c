@@ -26,8 +26,8 @@ leat_status leati_unicode_want_case_encoding(const char *encoding, leat_error *e
     if (encoding == NULL || encoding[0] == '\0')
         return LEAT_OK;
     if (strcmp(encoding, "utf-8") != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "encoding is \"%.40s\"; expected \"utf-8\" or \"\"", encoding);
+        return leati_refuse(err, VALUE, "encoding is \"%.40s\"; expected \"utf-8\" or \"\"",
+                            encoding);
     return leati_unicode_want_icu("the case of letters outside of ASCII", err);
 }
 
@@ -88,9 +88,8 @@ leat_status leati_unicode_decoder_open(leati_decoder *d, const char *encoding, l
     UErrorCode code = U_ZERO_ERROR;
     UConverter *converter = ucnv_open(encoding == NULL ? "" : encoding, &code);
     if (U_FAILURE(code))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "could not create converter for input encoding: %.60s",
-                          encoding == NULL ? "" : encoding);
+        return leati_refuse(err, VALUE, "could not create converter for input encoding: %.60s",
+                            encoding == NULL ? "" : encoding);
     d->converter = converter;
     ucnv_setToUCallBack(converter, UCNV_TO_U_CALLBACK_STOP, NULL, NULL, NULL, &code);
 #endif

@@ -75,14 +75,14 @@ static leat_value too_much(leat_value x, int directions) {
     char text[128];
     leat_shape shape = leat_value_shape(x);
     leati_shape_text(&shape, text);
-    leati_fail(&err, LEAT_INVALID_ARGUMENT,
-               directions == 1
-                   ? "`cropping` parameter of `Cropping1D` layer must be smaller than the "
-                     "number of steps: nothing is left of an input of shape %s"
-                   : "Values in `cropping` argument should be smaller than the "
-                     "corresponding spatial dimension of the input. Nothing is left of "
-                     "an input of shape %s",
-               text);
+    leati_refuse(&err, SHAPE,
+                 directions == 1
+                     ? "`cropping` parameter of `Cropping1D` layer must be smaller than the "
+                       "number of steps: nothing is left of an input of shape %s"
+                     : "Values in `cropping` argument should be smaller than the "
+                       "corresponding spatial dimension of the input. Nothing is left of "
+                       "an input of shape %s",
+                 text);
     return leati_graph_error(x.graph, &err);
 }
 

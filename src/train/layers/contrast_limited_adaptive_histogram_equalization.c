@@ -74,10 +74,11 @@ static bool line_init(line *l, leat_value x, int dimension, int64_t tiles) {
     l->tile = (length + tiles - 1) / tiles;
     l->size = l->tile * tiles;
     if (l->size > 2 * length) {
-        leati_fail(&err, LEAT_INVALID_ARGUMENT,
-                   "%lld tiles of %lld pixels reach further than a picture of %lld pixels and its "
-                   "mirror image; give a smaller tile_grid_size",
-                   (long long)tiles, (long long)l->tile, (long long)length);
+        leati_refuse(
+            &err, SHAPE,
+            "%lld tiles of %lld pixels reach further than a picture of %lld pixels and its "
+            "mirror image; give a smaller tile_grid_size",
+            (long long)tiles, (long long)l->tile, (long long)length);
         (void)leati_graph_error(x.graph, &err);
         return false;
     }

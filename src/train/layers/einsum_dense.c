@@ -74,8 +74,8 @@ static leat_status read_equation(const char *text, equation *out, leat_error *er
         !out->kernel.behind && out->input.before == out->output.before &&
         out->input.behind == out->output.behind)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT,
+    return leati_refuse(
+        err, VALUE,
         "equation is \"%.80s\"; expected one as \"ab,bc->ac\", \"...ab,bc->...ac\" or "
         "\"ab...,bc->ac...\"",
         text);
@@ -114,8 +114,8 @@ static leat_status einsum_dense_check(const void *arguments, leat_error *err) {
             (int)args->output_shape.count);
     for (const char *axis = args->bias_axes; axis != NULL && *axis != '\0'; axis++)
         if (place_of(&eq.output, *axis) < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "bias_axes has the letter %c, which the result has not", *axis);
+            return leati_refuse(err, VALUE, "bias_axes has the letter %c, which the result has not",
+                                *axis);
     return leati_activation_check(args->activation, err);
 }
 

@@ -48,15 +48,14 @@ static leat_status group_normalization_weights(const void *arguments, const leat
     LEATI_TRY(leati_normalize_shape(&(leati_ints){(int64_t *)(uintptr_t)&args->axis, 1}, input,
                                     &shape, err));
     if (args->groups > shape.dims[0])
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
-            "Number of groups (%lld) cannot be more than the number of channels (%lld)",
+        return leati_refuse(
+            err, VALUE, "Number of groups (%lld) cannot be more than the number of channels (%lld)",
             (long long)args->groups, (long long)shape.dims[0]);
     if (args->groups > 0 && shape.dims[0] % args->groups != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Number of groups (%lld) must be a multiple of the number of channels "
-                          "(%lld), that is, divide it evenly",
-                          (long long)args->groups, (long long)shape.dims[0]);
+        return leati_refuse(err, VALUE,
+                            "Number of groups (%lld) must be a multiple of the number of channels "
+                            "(%lld), that is, divide it evenly",
+                            (long long)args->groups, (long long)shape.dims[0]);
     leati_normalize_weights(args->scale ? args->gamma_initializer : NULL,
                             args->center ? args->beta_initializer : NULL, &shape, out);
     return LEAT_OK;

@@ -20,10 +20,11 @@ static leat_status leaky_re_lu_check(const void *arguments, leat_error *err) {
     const struct leaky_re_lu_args *args = arguments;
     if (args->negative_slope >= 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "The negative_slope value of a Leaky ReLU layer cannot be None or a negative "
-                      "value; found %g",
-                      args->negative_slope);
+    return leati_refuse(
+        err, VALUE,
+        "The negative_slope value of a Leaky ReLU layer cannot be None or a negative "
+        "value; found %g",
+        args->negative_slope);
 }
 
 static leat_value leaky_re_lu_call(const leati_pass *pass) {

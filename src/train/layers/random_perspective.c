@@ -28,10 +28,10 @@ static const leati_row random_perspective_rows[] = {
 static leat_status random_perspective_check(const void *arguments, leat_error *err) {
     const struct random_perspective_args *args = arguments;
     if (!(args->scale >= 0 && args->scale <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "The `scale` argument should be a number in the range [0,1]. Received: "
-                          "scale=%g",
-                          args->scale);
+        return leati_refuse(err, VALUE,
+                            "The `scale` argument should be a number in the range [0,1]. Received: "
+                            "scale=%g",
+                            args->scale);
     return leati_pictures_check(&args->common, (leati_picture_range){0, 1}, err);
 }
 

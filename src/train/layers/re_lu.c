@@ -27,9 +27,9 @@ static leat_status re_lu_check(const void *arguments, leat_error *err) {
     const char *wrong = args->negative_slope < 0 ? "negative_slope" : "threshold";
     if (args->negative_slope >= 0 && args->threshold >= 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%s of a ReLU layer cannot be None or a negative value; found %g", wrong,
-                      args->negative_slope < 0 ? args->negative_slope : args->threshold);
+    return leati_refuse(err, VALUE,
+                        "%s of a ReLU layer cannot be None or a negative value; found %g", wrong,
+                        args->negative_slope < 0 ? args->negative_slope : args->threshold);
 }
 
 static leat_value re_lu_call(const leati_pass *pass) {

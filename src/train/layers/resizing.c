@@ -34,8 +34,8 @@ static const leati_row resizing_rows[] = {
 static leat_status resizing_check(const void *arguments, leat_error *err) {
     const struct resizing_args *args = arguments;
     if (args->crop_to_aspect_ratio && args->pad_to_aspect_ratio)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "only one of crop_to_aspect_ratio and pad_to_aspect_ratio can be true");
+        return leati_refuse(err, VALUE,
+                            "only one of crop_to_aspect_ratio and pad_to_aspect_ratio can be true");
     if (args->common.fill_mode != NULL && strcmp(args->common.fill_mode, "constant") != 0)
         return leati_refuse(err, VALUE, "fill_mode is \"%.60s\"; expected constant",
                             args->common.fill_mode);

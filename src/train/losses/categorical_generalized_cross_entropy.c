@@ -24,8 +24,7 @@ static const leati_row generalized_rows[] = {
 static leat_status generalized_check(const void *arguments, leat_error *err) {
     const struct generalized_args *args = arguments;
     if (!(args->q > 0 && args->q < 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "q must be in the interval (0, 1); it is %g",
-                          args->q);
+        return leati_refuse(err, VALUE, "q must be in the interval (0, 1); it is %g", args->q);
     return leati_loss_check(arguments, err);
 }
 

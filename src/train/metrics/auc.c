@@ -75,15 +75,15 @@ static bool is(const char *text, const char *name) {
 static leat_status check_words(const struct auc_args *args, leat_error *err) {
     const char *method = args->summation_method;
     if (!is(args->curve, "ROC") && !is(args->curve, "PR") && !is(args->curve, "PRGAIN"))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid AUC curve value: \"%.40s\". Expected values are [\"PR\", "
-                          "\"ROC\", \"PRGAIN\"]",
-                          args->curve == NULL ? "" : args->curve);
+        return leati_refuse(err, VALUE,
+                            "Invalid AUC curve value: \"%.40s\". Expected values are [\"PR\", "
+                            "\"ROC\", \"PRGAIN\"]",
+                            args->curve == NULL ? "" : args->curve);
     if (!is(method, "interpolation") && !is(method, "minoring") && !is(method, "majoring"))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid AUC summation method value: \"%.40s\". Expected values are "
-                          "[\"interpolation\", \"majoring\", \"minoring\"]",
-                          method == NULL ? "" : method);
+        return leati_refuse(err, VALUE,
+                            "Invalid AUC summation method value: \"%.40s\". Expected values are "
+                            "[\"interpolation\", \"majoring\", \"minoring\"]",
+                            method == NULL ? "" : method);
     return LEAT_OK;
 }
 
@@ -91,13 +91,12 @@ static leat_status auc_check(const void *arguments, leat_error *err) {
     const struct auc_args *args = arguments;
     LEATI_TRY(check_words(args, err));
     if (args->thresholds.count == 0 && args->num_thresholds <= 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Argument `num_thresholds` must be an integer > 1. Received: "
-                          "num_thresholds=%" PRId64,
-                          args->num_thresholds);
+        return leati_refuse(err, VALUE,
+                            "Argument `num_thresholds` must be an integer > 1. Received: "
+                            "num_thresholds=%" PRId64,
+                            args->num_thresholds);
     if (!args->multi_label && args->num_labels > 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "`num_labels` is needed only when `multi_label` is True.");
+        return leati_refuse(err, VALUE, "`num_labels` is needed only when `multi_label` is True.");
     for (int32_t i = 0; i < args->thresholds.count; i++) {
         double value = args->thresholds.values[i];
         if (!(value >= 0 && value <= 1) || (i > 0 && value < args->thresholds.values[i - 1]))

@@ -46,16 +46,17 @@ static leat_status r2_score_check(const void *arguments, leat_error *err) {
     const struct r2_score_args *args = arguments;
     if (args->class_aggregation != NULL && !aggregates(args, "uniform_average") &&
         !aggregates(args, "variance_weighted_average"))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid value for argument `class_aggregation`. Expected one of (None, "
-                          "'uniform_average', 'variance_weighted_average'). Received: "
-                          "class_aggregation=%.40s",
-                          args->class_aggregation);
+        return leati_refuse(
+            err, VALUE,
+            "Invalid value for argument `class_aggregation`. Expected one of (None, "
+            "'uniform_average', 'variance_weighted_average'). Received: "
+            "class_aggregation=%.40s",
+            args->class_aggregation);
     if (args->num_regressors < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid value for argument `num_regressors`. Expected a value >= 0. "
-                          "Received: num_regressors=%" PRId64,
-                          args->num_regressors);
+        return leati_refuse(err, VALUE,
+                            "Invalid value for argument `num_regressors`. Expected a value >= 0. "
+                            "Received: num_regressors=%" PRId64,
+                            args->num_regressors);
     return LEAT_OK;
 }
 

@@ -46,14 +46,13 @@ static leat_status ftrl_check(const void *arguments, leat_error *err) {
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if (!(wanted[i].value >= 0))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "`%s` needs to be positive or zero. Received: %s=%g.", wanted[i].name,
-                              wanted[i].name, wanted[i].value);
+            return leati_refuse(err, VALUE, "`%s` needs to be positive or zero. Received: %s=%g.",
+                                wanted[i].name, wanted[i].name, wanted[i].value);
     if (!(args->learning_rate_power <= 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "`learning_rate_power` needs to be negative or zero. Received: "
-                          "learning_rate_power=%g.",
-                          args->learning_rate_power);
+        return leati_refuse(err, VALUE,
+                            "`learning_rate_power` needs to be negative or zero. Received: "
+                            "learning_rate_power=%g.",
+                            args->learning_rate_power);
     return leati_optimizer_check(arguments, err);
 }
 

@@ -29,10 +29,11 @@ static const leati_row lion_rows[] = {
 static leat_status lion_check(const void *arguments, leat_error *err) {
     const struct lion_args *args = arguments;
     if (!(args->beta_1 > 0 && args->beta_1 <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Argument `beta_1` must be in the [0, 1] range. Otherwise, the optimizer "
-                          "degenerates to SignSGD. Received: beta_1=%g.",
-                          args->beta_1);
+        return leati_refuse(
+            err, VALUE,
+            "Argument `beta_1` must be in the [0, 1] range. Otherwise, the optimizer "
+            "degenerates to SignSGD. Received: beta_1=%g.",
+            args->beta_1);
     if (!(args->beta_2 >= 0 && args->beta_2 <= 1))
         return leati_refuse(err, VALUE, "beta_2 is %g; expected 0 to 1", args->beta_2);
     return leati_optimizer_check(arguments, err);

@@ -28,9 +28,9 @@ static const leati_row sgd_rows[] = {
 static leat_status sgd_check(const void *arguments, leat_error *err) {
     const struct sgd_args *args = arguments;
     if (!(args->momentum >= 0 && args->momentum <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "`momentum` must be a float between [0, 1]. Received: momentum=%g",
-                          args->momentum);
+        return leati_refuse(err, VALUE,
+                            "`momentum` must be a float between [0, 1]. Received: momentum=%g",
+                            args->momentum);
     return leati_optimizer_check(arguments, err);
 }
 

@@ -24,10 +24,10 @@ static leat_status piecewise_check(const void *arguments, leat_error *err) {
     const struct piecewise_args *args = arguments;
     if (args->boundaries.count == args->values.count - 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "The length of boundaries should be 1 less than the length of values. "
-                      "Received: boundaries of length %d, and values of length %d.",
-                      (int)args->boundaries.count, (int)args->values.count);
+    return leati_refuse(err, VALUE,
+                        "The length of boundaries should be 1 less than the length of values. "
+                        "Received: boundaries of length %d, and values of length %d.",
+                        (int)args->boundaries.count, (int)args->values.count);
 }
 
 static leat_value piecewise_rate(const void *arguments, leat_value step) {

@@ -31,15 +31,16 @@ static leat_status check(const struct band_part_args *args, const leat_shape *in
                             (int)in->rank);
     int64_t rows = in->dims[in->rank - 2], columns = in->dims[in->rank - 1];
     if (rows >= 0 && args->num_lower > rows)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "num_lower must be negative or less or equal to number of rows (%lld) "
-                          "got: %lld",
-                          (long long)rows, (long long)args->num_lower);
+        return leati_refuse(err, VALUE,
+                            "num_lower must be negative or less or equal to number of rows (%lld) "
+                            "got: %lld",
+                            (long long)rows, (long long)args->num_lower);
     if (columns >= 0 && args->num_upper > columns)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "num_upper must be negative or less or equal to number of columns (%lld) "
-                          "got: %lld",
-                          (long long)columns, (long long)args->num_upper);
+        return leati_refuse(
+            err, VALUE,
+            "num_upper must be negative or less or equal to number of columns (%lld) "
+            "got: %lld",
+            (long long)columns, (long long)args->num_upper);
     return LEAT_OK;
 }
 

@@ -99,18 +99,18 @@ static leat_status diagonals_read(diagonals *out, const struct diagonal_args *ar
                             "RIGHT_RIGHT",
                             args->align);
     if (args->k.count > 2)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "diag_index must have only one or two elements, received %d elements",
-                          (int)args->k.count);
+        return leati_refuse(err, SHAPE,
+                            "diag_index must have only one or two elements, received %d elements",
+                            (int)args->k.count);
     *out = (diagonals){.above_right = align >= 2, .below_right = align % 2 == 1};
     if (args->k.count > 0) {
         out->low = args->k.values[0];
         out->high = args->k.values[args->k.count - 1];
     }
     if (out->low > out->high)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "lower_diag_index must not be larger than upper_diag_index: %lld > %lld",
-                          (long long)out->low, (long long)out->high);
+        return leati_refuse(
+            err, VALUE, "lower_diag_index must not be larger than upper_diag_index: %lld > %lld",
+            (long long)out->low, (long long)out->high);
     return LEAT_OK;
 }
 
@@ -135,9 +135,9 @@ static leat_status diagonals_of(diagonals *out, const struct diagonal_args *args
     int64_t ends[] = {out->low, out->high};
     for (int i = 0; i < 2; i++)
         if (ends[i] != 0 && (ends[i] <= -out->rows || ends[i] >= out->columns))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "diagonal %lld is out of bound: it must be between %lld and %lld",
-                              (long long)ends[i], (long long)-out->rows, (long long)out->columns);
+            return leati_refuse(err, VALUE,
+                                "diagonal %lld is out of bound: it must be between %lld and %lld",
+                                (long long)ends[i], (long long)-out->rows, (long long)out->columns);
     int64_t rows = out->rows + LEATI_MIN(out->high, 0);
     int64_t columns = out->columns - LEATI_MAX(out->low, 0);
     out->longest = LEATI_MIN(rows, columns);
@@ -184,10 +184,10 @@ static leat_status matrices(const struct diagonal_args *args, const leat_shape *
                             (int)used, (int)in->rank);
     int64_t lines = used == 2 ? in->dims[in->rank - 2] : 1;
     if (lines >= 0 && lines != d->high - d->low + 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "The number of diagonals provided in the input does not match the "
-                          "lower_diag_index and upper_diag_index range: %lld for %lld",
-                          (long long)lines, (long long)(d->high - d->low + 1));
+        return leati_refuse(err, SHAPE,
+                            "The number of diagonals provided in the input does not match the "
+                            "lower_diag_index and upper_diag_index range: %lld for %lld",
+                            (long long)lines, (long long)(d->high - d->low + 1));
     *out = (leat_shape){.rank = 0};
     for (int32_t i = 0; i < in->rank - used; i++)
         out->dims[out->rank++] = in->dims[i];
@@ -204,12 +204,12 @@ static leat_status matrices(const struct diagonal_args *args, const leat_shape *
         d->rows = args->num_rows >= 0 ? args->num_rows : args->num_cols >= 0 ? rows : larger;
         d->columns = args->num_cols >= 0 ? args->num_cols : args->num_rows >= 0 ? columns : larger;
         if (d->rows < rows || d->columns < columns || (d->rows != rows && d->columns != columns))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "The number of rows or columns is not consistent with the specified "
-                              "d_lower, d_upper, and diagonal: %lld x %lld for at least %lld x "
-                              "%lld, one of them exactly",
-                              (long long)d->rows, (long long)d->columns, (long long)rows,
-                              (long long)columns);
+            return leati_refuse(
+                err, SHAPE,
+                "The number of rows or columns is not consistent with the specified "
+                "d_lower, d_upper, and diagonal: %lld x %lld for at least %lld x "
+                "%lld, one of them exactly",
+                (long long)d->rows, (long long)d->columns, (long long)rows, (long long)columns);
     }
     out->dims[out->rank++] = d->rows < 0 ? LEAT_UNKNOWN_DIM : d->rows;
     out->dims[out->rank++] = d->columns < 0 ? LEAT_UNKNOWN_DIM : d->columns;

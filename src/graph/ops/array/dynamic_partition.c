@@ -65,9 +65,8 @@ static leat_status dynamic_partition_kernel(leati_kernel_call *call, leat_error 
     char *to[LEAT_MAX_OUTPUTS];
     for (int64_t i = 0; i < numbers->count; i++) {
         if (number[i] < 0 || number[i] >= args->num_partitions)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "partitions[%lld] = %d is not in [0, %lld)", (long long)i,
-                              (int)number[i], (long long)args->num_partitions);
+            return leati_refuse(err, VALUE, "partitions[%lld] = %d is not in [0, %lld)",
+                                (long long)i, (int)number[i], (long long)args->num_partitions);
         counts[number[i]]++;
     }
     for (int p = 0; p < call->num_outputs; p++) {

@@ -77,8 +77,8 @@ static leat_status read_index(leati_kernel_call *call, const leati_operand *indi
     if (*out >= 0 && *out < dim)
         return LEAT_OK;
     call->failed_row = row;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "index %lld at place %lld is outside [0, %lld)",
-                      (long long)*out, (long long)i, (long long)dim);
+    return leati_refuse(err, VALUE, "index %lld at place %lld is outside [0, %lld)",
+                        (long long)*out, (long long)i, (long long)dim);
 }
 
 /* The shape of `params` with its axis replaced by the dimensions of the indices behind the batch.

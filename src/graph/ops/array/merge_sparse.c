@@ -77,13 +77,12 @@ static leat_status check_lengths(const leati_kernel_call *call, leat_error *err)
             "[n, rank], [n], [n] and [n, rank]",
             (int)in[0].rank, (int)in[1].rank, (int)in[2].rank, (int)in[3].rank);
     if (in[2].count != in[1].count)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld values for the %lld places of a feature", (long long)in[2].count,
-                          (long long)in[1].count);
+        return leati_refuse(err, SHAPE, "%lld values for the %lld places of a feature",
+                            (long long)in[2].count, (long long)in[1].count);
     if (in[0].count > 0 &&
         memcmp(in[0].data, in[3].data, (size_t)in[0].count * sizeof(int64_t)) != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "a record has another number of values than of places for them");
+        return leati_refuse(err, SHAPE,
+                            "a record has another number of values than of places for them");
     return LEAT_OK;
 }
 

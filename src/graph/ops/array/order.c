@@ -258,8 +258,7 @@ static leat_status top_k_shape(const struct top_k_args *args, const leat_shape *
     if (in->rank < 0)
         return LEAT_OK;
     if (in->rank == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the input is a scalar; input must be >= 1-D");
+        return leati_refuse(err, SHAPE, "the input is a scalar; input must be >= 1-D");
     int64_t dim = in->dims[in->rank - 1];
     if (dim != LEAT_UNKNOWN_DIM && dim < args->k)
         return leati_refuse(err, SHAPE,

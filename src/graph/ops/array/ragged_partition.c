@@ -167,8 +167,7 @@ static leat_status check_splits(const leati_operand *splits, int64_t values, lea
         good = leati_support_index_at(splits, 0, i - 1) <= leati_support_index_at(splits, 0, i);
     if (good && (values < 0 || leati_support_index_at(splits, 0, splits->count - 1) == values))
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "row splits that do not rise from 0 to the number of values");
+    return leati_refuse(err, VALUE, "row splits that do not rise from 0 to the number of values");
 }
 
 static leat_status ragged_partition_kernel(leati_kernel_call *call, leat_error *err) {
@@ -178,9 +177,8 @@ static leat_status ragged_partition_kernel(leati_kernel_call *call, leat_error *
     if (call->num_inputs == 3) {
         LEATI_TRY(check_splits(&in[2], in[1].rank == 1 ? in[1].count : INT64_MIN, err));
         if (in[2].count != in[0].count)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "partitions of %lld records for values of %lld",
-                              (long long)in[2].count - 1, (long long)records);
+            return leati_refuse(err, SHAPE, "partitions of %lld records for values of %lld",
+                                (long long)in[2].count - 1, (long long)records);
     }
     leat_shape by_record = LEAT_SHAPE(records + 1), by_row;
     LEATI_TRY(leati_support_output_like(call, 1, &by_record, err));
@@ -192,9 +190,8 @@ static leat_status ragged_partition_kernel(leati_kernel_call *call, leat_error *
             return refuse(call, r, err);
         total += rows;
         if (call->outputs[1].dtype == LEAT_INT32 && total > INT32_MAX)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "%lld rows do not fit row splits of int32; use int64",
-                              (long long)total);
+            return leati_refuse(err, VALUE, "%lld rows do not fit row splits of int32; use int64",
+                                (long long)total);
         put_number(&call->outputs[1], r + 1, total);
     }
     by_row = LEAT_SHAPE(total + 1);

@@ -87,7 +87,7 @@ static leat_status count_slices(const leati_operand *repeats, int64_t slices, in
             return leati_refuse(err, VALUE, "repeats has %lld at %lld; expected 0 or more",
                                 (long long)by, (long long)i);
         if (i < slices && __builtin_add_overflow(*out, by, out))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "repeats add up to too many slices");
+            return leati_refuse(err, VALUE, "repeats add up to too many slices");
     }
     return LEAT_OK;
 }
@@ -101,7 +101,7 @@ static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t slices = shape.dims[axis], outer = 1;
     LEATI_TRY(count_slices(repeats, slices, &shape.dims[axis], err));
     if (leati_shape_count(&shape) < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "repeats add up to too many slices");
+        return leati_refuse(err, VALUE, "repeats add up to too many slices");
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (call->outputs[0].count == 0)
         return leati_support_hold_strings(call, 0, err);

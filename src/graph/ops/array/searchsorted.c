@@ -83,8 +83,8 @@ static leat_status searchsorted_infer(leati_infer_call *call, leat_error *err) {
                             leat_dtype_name(call->inputs[0].dtype));
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (strcmp(args->side, "left") != 0 && strcmp(args->side, "right") != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "side must be either 'right' or 'left'.  Saw: %.64s.", args->side);
+        return leati_refuse(err, VALUE, "side must be either 'right' or 'left'.  Saw: %.64s.",
+                            args->side);
     if (args->out_type != LEAT_INT32 && args->out_type != LEAT_INT64)
         return leati_refuse(err, DTYPE, "out_type is %s; expected int32 or int64",
                             leat_dtype_name(args->out_type));

@@ -73,9 +73,9 @@ static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err
         return leati_refuse(err, VALUE, "maxlen is %lld; expected 0 or more", (long long)maxlen);
     LEATI_TRY(masks_shape(&in, maxlen, &shape, err));
     if (leati_shape_count(&shape) < 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld masks of %lld values are too many; name a smaller maxlen",
-                          (long long)lengths->count, (long long)maxlen);
+        return leati_refuse(err, VALUE,
+                            "%lld masks of %lld values are too many; name a smaller maxlen",
+                            (long long)lengths->count, (long long)maxlen);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(out->dtype);
     (void)leati_support_store_number(out->dtype, 1, one);

@@ -61,18 +61,16 @@ static leat_status cut_of(const struct split_args *args, int64_t dim, cut *out, 
     if (dim == LEAT_UNKNOWN_DIM)
         return LEAT_OK;
     if (equal && dim % out->count != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld values cannot be cut into %d equal parts", (long long)dim,
-                          out->count);
+        return leati_refuse(err, SHAPE, "%lld values cannot be cut into %d equal parts",
+                            (long long)dim, out->count);
     int64_t left = dim;
     int open = -1;
     for (int i = 0; i < out->count; i++) {
         if (equal)
             out->sizes[i] = dim / out->count;
         if (out->sizes[i] < -1 || out->sizes[i] > left || (out->sizes[i] == -1 && open >= 0))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "size %lld of part %d does not fit into %lld values",
-                              (long long)out->sizes[i], i, (long long)dim);
+            return leati_refuse(err, SHAPE, "size %lld of part %d does not fit into %lld values",
+                                (long long)out->sizes[i], i, (long long)dim);
         if (out->sizes[i] == -1)
             open = i;
         else
@@ -81,8 +79,8 @@ static leat_status cut_of(const struct split_args *args, int64_t dim, cut *out, 
     if (open >= 0)
         out->sizes[open] = left;
     else if (left != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "the sizes leave %lld of %lld values",
-                          (long long)left, (long long)dim);
+        return leati_refuse(err, SHAPE, "the sizes leave %lld of %lld values", (long long)left,
+                            (long long)dim);
     return LEAT_OK;
 }
 

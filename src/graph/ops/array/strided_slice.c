@@ -88,7 +88,7 @@ static leat_status take_slice(slicer *s, int32_t i, leat_error *err) {
     int64_t dim = s->whole->dims[s->at], step = s->dense[s->at];
     bool from_start = has(args->begin_mask, i), to_end = has(args->end_mask, i);
     if (stride == 0 || stride == INT64_MIN)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "strides[%d] must be non-zero", (int)i);
+        return leati_refuse(err, VALUE, "strides[%d] must be non-zero", (int)i);
     s->at++;
     if (dim == LEAT_UNKNOWN_DIM || (s->unknown && !(from_start && to_end)))
         return add_dim(s, LEAT_UNKNOWN_DIM, 0, err);
@@ -115,7 +115,7 @@ static leat_status count_entries(const struct leati_strided_slice_args *args, in
                             (int)count, (int)args->end.count, (int)args->strides.count);
     int64_t ellipsis = args->ellipsis_mask;
     if ((ellipsis & (ellipsis - 1)) != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "multiple ellipses are not allowed");
+        return leati_refuse(err, VALUE, "multiple ellipses are not allowed");
     *used = 0;
     for (int32_t i = 0; i < count; i++)
         *used += !has(args->new_axis_mask, i) && !has(ellipsis, i);

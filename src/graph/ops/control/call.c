@@ -39,19 +39,17 @@ static const leati_row call_rows[] = {
 static leat_status call_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_call_args *args = call->args;
     if (args->input == NULL || args->output == NULL || !leati_callback_is_object(args->callback))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "no callback; make the function with leat_function_from_callback");
+        return leati_refuse(err, VALUE,
+                            "no callback; make the function with leat_function_from_callback");
     int expected = leat_spec_num_components(args->input);
     if (call->num_inputs != expected)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the callback takes %d components, found %d inputs", expected,
-                          call->num_inputs);
+        return leati_refuse(err, STRUCTURE, "the callback takes %d components, found %d inputs",
+                            expected, call->num_inputs);
     for (int i = 0; i < expected; i++) {
         leat_shape shape = leat_spec_component_shape(args->input, i);
         if (call->inputs[i].dtype != leat_spec_component_dtype(args->input, i) ||
             !leati_shape_compatible(&shape, &call->inputs[i].shape))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "input %d does not fit what the callback takes", i);
+            return leati_refuse(err, STRUCTURE, "input %d does not fit what the callback takes", i);
     }
     leat_status status = LEAT_OK;
     for (int i = 0; status == LEAT_OK && i < leat_spec_num_components(args->output); i++) {
@@ -67,10 +65,10 @@ static leat_status check_result(const struct leati_call_args *args, const leat_e
                                 leat_error *err) {
     int expected = leat_spec_num_components(args->output);
     if (out->num_tensors != expected)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "it returned %d components, but promised %d; fill `out` with "
-                          "leat_element_set",
-                          out->num_tensors, expected);
+        return leati_refuse(err, STRUCTURE,
+                            "it returned %d components, but promised %d; fill `out` with "
+                            "leat_element_set",
+                            out->num_tensors, expected);
     leat_status status = LEAT_OK;
     for (int i = 0; status == LEAT_OK && i < expected; i++)
         status = leati_spec_check_tensor(args->output, i, &out->tensors[i], err);

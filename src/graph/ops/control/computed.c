@@ -82,9 +82,8 @@ static leat_status check_bound(const leati_tensor_op *op, const leati_strings *b
     for (int32_t i = 0; i < bound->count; i++) {
         const leati_row *row = row_named(op, &bound->values[i]);
         if (row == NULL || (row->flags & LEATI_TENSOR) == 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has no argument %.*s to compute",
-                              op->name, (int)LEATI_MIN(bound->values[i].size, 64),
-                              bound->values[i].data);
+            return leati_refuse(err, VALUE, "%s has no argument %.*s to compute", op->name,
+                                (int)LEATI_MIN(bound->values[i].size, 64), bound->values[i].data);
     }
     return LEAT_OK;
 }
@@ -94,8 +93,7 @@ leat_status leati_computed_complete(leat_graph *graph, void *node_args, leat_err
     const leati_tensor_op *op = leati_graph_op_find(args->op);
     void *read = NULL;
     if (op == NULL || op == &leati_tensor_op_computed)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "\"%s\" is no operation that can be called",
-                          args->op);
+        return leati_refuse(err, VALUE, "\"%s\" is no operation that can be called", args->op);
     LEATI_TRY(check_bound(op, &args->bound, err));
     json_t *json = leati_json_parse(args->arguments, strlen(args->arguments), err);
     if (json == NULL)
@@ -211,8 +209,8 @@ static leat_status computed_infer(leati_infer_call *call, leat_error *err) {
     if (t == NULL)
         return leati_fail(err, LEAT_INTERNAL, "the operation was not read");
     if (own < t->op->min_inputs || (t->op->max_inputs >= 0 && own > t->op->max_inputs))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has %d inputs; found %d", t->op->name,
-                          t->op->min_inputs, own);
+        return leati_refuse(err, STRUCTURE, "%s has %d inputs; found %d", t->op->name,
+                            t->op->min_inputs, own);
     LEATI_TRY(copy_args(t, &args, err));
     leat_status status = infer_with(call, t, args, own, err);
     leati_node_args_free(t->op, args);

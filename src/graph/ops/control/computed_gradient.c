@@ -35,9 +35,9 @@ static leat_status computed_gradient_infer(leati_infer_call *call, leat_error *e
     if (leati_computed_op(&args->computed) == NULL)
         return leati_fail(err, LEAT_INTERNAL, "the operation was not read");
     if (args->num_inputs + args->computed.bound.count > call->num_inputs)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%d inputs are not those of an operation with %d and their gradients",
-                          call->num_inputs, (int)args->num_inputs);
+        return leati_refuse(err, STRUCTURE,
+                            "%d inputs are not those of an operation with %d and their gradients",
+                            call->num_inputs, (int)args->num_inputs);
     for (int i = 0; i < args->num_inputs; i++)
         if (leati_graph_dtype_is_floating(call->inputs[i].dtype))
             LEATI_TRY(leati_op_infer_output(call, call->inputs[i].dtype, &call->inputs[i].shape,

@@ -52,9 +52,9 @@ static leat_function *branch_of(const struct cond_args *args, int which) {
 static leat_status join_outputs(leati_infer_call *call, const leat_function *then_branch,
                                 const leat_function *else_branch, leat_error *err) {
     if (then_branch->num_outputs != else_branch->num_outputs)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "then_branch has %d outputs and else_branch %d; they must agree",
-                          (int)then_branch->num_outputs, (int)else_branch->num_outputs);
+        return leati_refuse(err, STRUCTURE,
+                            "then_branch has %d outputs and else_branch %d; they must agree",
+                            (int)then_branch->num_outputs, (int)else_branch->num_outputs);
     for (int32_t i = 0; i < then_branch->num_outputs; i++) {
         const leati_type *a = &then_branch->body.values[then_branch->outputs[i]].type;
         const leati_type *b = &else_branch->body.values[else_branch->outputs[i]].type;

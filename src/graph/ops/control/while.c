@@ -65,9 +65,9 @@ static leat_status apply_invariants(const leat_spec *spec, leati_type *types, in
                                     leat_error *err) {
     char wanted[128], found[128];
     if (leat_spec_num_components(spec) != count)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "shape_invariants has %d components for %d loop variables",
-                          leat_spec_num_components(spec), count);
+        return leati_refuse(err, STRUCTURE,
+                            "shape_invariants has %d components for %d loop variables",
+                            leat_spec_num_components(spec), count);
     for (int i = 0; i < count; i++) {
         leat_shape shape = leat_spec_component_shape(spec, i);
         leat_shape both = leati_shape_join(&shape, &types[i].shape);

@@ -73,8 +73,8 @@ static leat_status infer_gradients(leati_infer_call *call, int num_sources, leat
         if (!leati_graph_dtype_is_floating(source.dtype))
             continue;
         if (given >= call->num_inputs || call->inputs[given].dtype != source.dtype)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "input %d has no gradient of its dtype among the last inputs", i);
+            return leati_refuse(err, DTYPE,
+                                "input %d has no gradient of its dtype among the last inputs", i);
         /* A variable's shape may change from iteration to iteration, with it the gradient's. */
         leat_shape shape = i < args->num_variables
                                ? leati_shape_join(&source.shape, &call->inputs[given].shape)
@@ -94,16 +94,16 @@ static leat_status while_gradient_infer(leati_infer_call *call, leat_error *err)
     leat_object *const functions[3] = {args->cond, args->body, args->reverse};
     for (int i = 0; i < 3; i++)
         if (!leati_graph_object_is_function(functions[i]))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s is not a function",
-                              while_gradient_rows[i].name);
+            return leati_refuse(err, STRUCTURE, "%s is not a function",
+                                while_gradient_rows[i].name);
     int num_sources = (int)leati_branch(args->body)->body.num_arguments;
     if (leati_branch(args->cond)->body.num_arguments != num_sources ||
         leati_branch(args->cond)->num_outputs != 1 ||
         leati_branch(args->body)->num_outputs != args->num_variables ||
         args->num_variables > num_sources || num_sources > call->num_inputs ||
         leati_branch(args->reverse)->body.num_arguments != call->num_inputs)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the functions do not belong to one loop; take the gradient of while");
+        return leati_refuse(err, VALUE,
+                            "the functions do not belong to one loop; take the gradient of while");
     return infer_gradients(call, num_sources, err);
 }
 

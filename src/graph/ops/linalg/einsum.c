@@ -98,21 +98,20 @@ static leat_status read_equation(const char *text, int num_inputs, formula *e, l
         implied_result(e);
     }
     if (!reads || *at != '\0')
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the equation %.64s does not read as \"ij,jk->ik\" with at most %d "
-                          "operands of letters and \"...\"",
-                          text, MAX_OPERANDS);
+        return leati_refuse(err, VALUE,
+                            "the equation %.64s does not read as \"ij,jk->ik\" with at most %d "
+                            "operands of letters and \"...\"",
+                            text, MAX_OPERANDS);
     for (int i = 0; i < e->result.count; i++)
         for (int k = 0; k < i; k++)
             if (e->result.labels[k] == e->result.labels[i])
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "output subscripts contain a label appearing more than once: "
-                                  "%.64s; use diag on the result",
-                                  text);
+                return leati_refuse(err, VALUE,
+                                    "output subscripts contain a label appearing more than once: "
+                                    "%.64s; use diag on the result",
+                                    text);
     if (e->num_operands != num_inputs)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Expected %d inputs for equation %.64s but got: %d", e->num_operands,
-                          text, num_inputs);
+        return leati_refuse(err, STRUCTURE, "Expected %d inputs for equation %.64s but got: %d",
+                            e->num_operands, text, num_inputs);
     return LEAT_OK;
 }
 
@@ -197,8 +196,7 @@ static leat_status lay_out(const formula *e, const leat_shape *shapes, view *vie
     result->rank = count;
     for (int i = 0; i < count; i++) {
         if (dims[labels[i]] == -2)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "the result has a label that no operand has");
+            return leati_refuse(err, VALUE, "the result has a label that no operand has");
         result->labels[i] = (int8_t)labels[i];
         result->dims[i] = dims[labels[i]];
     }

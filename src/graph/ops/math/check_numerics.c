@@ -51,11 +51,11 @@ static leat_status check_row(const leati_kernel_call *call, int64_t row, leat_er
     }
     if (!nan && !inf)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s : Tensor had %s values",
-                      args->message != NULL ? args->message : "",
-                      nan && inf ? "Inf and NaN"
-                      : nan      ? "NaN"
-                                 : "Inf");
+    return leati_refuse(err, VALUE, "%s : Tensor had %s values",
+                        args->message != NULL ? args->message : "",
+                        nan && inf ? "Inf and NaN"
+                        : nan      ? "NaN"
+                                   : "Inf");
 }
 
 static leat_status check_numerics_kernel(leati_kernel_call *call, leat_error *err) {

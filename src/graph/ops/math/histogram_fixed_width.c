@@ -34,9 +34,8 @@ static const leati_row histogram_rows[] = {
 static leat_status check_range(int64_t count, leat_error *err) {
     if (count == 2)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "value_range should be a vector of 2 elements, but got %lld",
-                      (long long)count);
+    return leati_refuse(err, SHAPE, "value_range should be a vector of 2 elements, but got %lld",
+                        (long long)count);
 }
 
 static leat_status histogram_infer(leati_infer_call *call, leat_error *err) {
@@ -80,10 +79,11 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
         char *to = leati_support_row_of(&call->outputs[0], row);
         if (!(low < high)) {
             call->failed_row = row;
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "value_range should satisfy value_range[0] < value_range[1], but got "
-                              "'[%g, %g]'",
-                              low, high);
+            return leati_refuse(
+                err, VALUE,
+                "value_range should satisfy value_range[0] < value_range[1], but got "
+                "'[%g, %g]'",
+                low, high);
         }
         memset(to, 0, (size_t)args->nbins * leat_dtype_size(args->dtype));
         double step = (high - low) / (double)args->nbins;
@@ -91,9 +91,9 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
             double value = leati_tensor_float_at(&all, i);
             if (value != value) {
                 call->failed_row = row;
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "Histogram values must not contain NaN; value %lld is",
-                                  (long long)i);
+                return leati_refuse(err, VALUE,
+                                    "Histogram values must not contain NaN; value %lld is",
+                                    (long long)i);
             }
             int64_t bin = bin_of(value, low, step, args->nbins);
             if (args->dtype == LEAT_INT32)

@@ -42,8 +42,8 @@ static leat_status add_shape(int input, const leat_shape *shape, leat_shape *out
         return LEAT_OK;
     if (out->rank == 1 && out->dims[0] >= 0 && shape->dims[0] >= 0 &&
         out->dims[0] != shape->dims[0])
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "%s has %lld rows, another operand %lld",
-                          operands[input], (long long)shape->dims[0], (long long)out->dims[0]);
+        return leati_refuse(err, SHAPE, "%s has %lld rows, another operand %lld", operands[input],
+                            (long long)shape->dims[0], (long long)out->dims[0]);
     if (out->rank == 0 || out->dims[0] < 0)
         *out = (leat_shape){.rank = 1, .dims = {shape->dims[0]}};
     return LEAT_OK;
@@ -90,9 +90,9 @@ static leat_status shuffle_one(const leati_kernel_call *call, int64_t row, int64
                                 (long long)values[k]);
     }
     if (values[INDEX] > values[MAX_INDEX])
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "index is %llu, beyond max_index, which is %llu",
-                          (unsigned long long)values[INDEX], (unsigned long long)values[MAX_INDEX]);
+        return leati_refuse(err, VALUE, "index is %llu, beyond max_index, which is %llu",
+                            (unsigned long long)values[INDEX],
+                            (unsigned long long)values[MAX_INDEX]);
     int64_t at = seed->rank == 2 ? 2 * i : 0;
     const uint32_t key[3] = {first_of_key, (uint32_t)value_of(seed, row, at),
                              (uint32_t)value_of(seed, row, at + 1)};

@@ -77,14 +77,13 @@ static leat_status count_segments(const leati_operand *ids, int64_t *out, leat_e
     for (int64_t i = 0; i < ids->count; i++) {
         int64_t id = leati_support_index_at(ids, 0, i);
         if (id < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "segment_ids[%lld] is %lld; segment ids must be >= 0", (long long)i,
-                              (long long)id);
+            return leati_refuse(err, VALUE, "segment_ids[%lld] is %lld; segment ids must be >= 0",
+                                (long long)i, (long long)id);
         if (id < last)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "segment_ids[%lld] is %lld behind %lld: segment ids are not "
-                              "increasing; sort them or use unsorted_segment_*",
-                              (long long)i, (long long)id, (long long)last);
+            return leati_refuse(err, VALUE,
+                                "segment_ids[%lld] is %lld behind %lld: segment ids are not "
+                                "increasing; sort them or use unsorted_segment_*",
+                                (long long)i, (long long)id, (long long)last);
         last = id;
     }
     *out = last + 1;
@@ -174,9 +173,9 @@ static leat_status unsorted_kernel(leati_kernel_call *call, leati_combine_kind k
             int64_t id = leati_support_index_at(ids, row, i);
             if (id >= args->num_segments) {
                 call->failed_row = row;
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "segment_ids[%lld] = %lld is out of range [0, %lld)",
-                                  (long long)i, (long long)id, (long long)args->num_segments);
+                return leati_refuse(err, VALUE,
+                                    "segment_ids[%lld] = %lld is out of range [0, %lld)",
+                                    (long long)i, (long long)id, (long long)args->num_segments);
             }
             if (id >= 0 && values > 0)
                 combine(to + (size_t)(id * values) * size,
@@ -336,10 +335,10 @@ static leat_status segment_spread_kernel(leati_kernel_call *call, leat_error *er
         return LEAT_OK;
     int64_t each = ids->count > 0 ? out->count / ids->count : 0;
     if (each * ids->count != out->count || (segments > 0 && values->count != segments * each))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld values of %lld segments do not fit %lld values of %lld slices",
-                          (long long)values->count, (long long)segments, (long long)out->count,
-                          (long long)ids->count);
+        return leati_refuse(err, SHAPE,
+                            "%lld values of %lld segments do not fit %lld values of %lld slices",
+                            (long long)values->count, (long long)segments, (long long)out->count,
+                            (long long)ids->count);
     size_t bytes = (size_t)each * leat_dtype_size(out->dtype);
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_support_row_of(out, row);
@@ -414,9 +413,8 @@ static leat_status check_ids(leati_kernel_call *call, int64_t count, leat_error 
             if (id >= 0 && id < count)
                 continue;
             call->failed_row = row;
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "segment_ids[%lld] = %lld is out of range [0, %lld)", (long long)i,
-                              (long long)id, (long long)count);
+            return leati_refuse(err, VALUE, "segment_ids[%lld] = %lld is out of range [0, %lld)",
+                                (long long)i, (long long)id, (long long)count);
         }
     return LEAT_OK;
 }

@@ -42,9 +42,9 @@ static leat_status decode_compressed_infer(leati_infer_call *call, leat_error *e
     leat_compression compression;
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     if (!compression_of(args, &compression))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "compression_type is \"%.40s\"; expected ZLIB, GZIP, ZSTD or \"\"",
-                          args->compression_type);
+        return leati_refuse(err, VALUE,
+                            "compression_type is \"%.40s\"; expected ZLIB, GZIP, ZSTD or \"\"",
+                            args->compression_type);
     return leati_op_infer_same(call, err);
 }
 
@@ -60,10 +60,11 @@ static leat_status unpack(const leati_kernel_call *call, int64_t row, int64_t in
         size_t room = sizeof piece;
         LEATI_TRY(leati_compress_unpacker_run(context, &in, &left, &to, &room, err));
         if (out->size - before > leati_limits_max_unpacked() - (sizeof piece - room))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "%zu packed bytes become more than %llu, the most that are allowed; "
-                              "leave the string out, or " LEATI_RAISE_LIMITS,
-                              s.size, (unsigned long long)leati_limits_max_unpacked());
+            return leati_refuse(
+                err, VALUE,
+                "%zu packed bytes become more than %llu, the most that are allowed; "
+                "leave the string out, or " LEATI_RAISE_LIMITS,
+                s.size, (unsigned long long)leati_limits_max_unpacked());
         leati_put_raw(out, piece, sizeof piece - room);
         more = room == 0 || left > 0;
     }

@@ -52,12 +52,11 @@ static leat_status check_columns(const struct decode_csv_args *args, int columns
     if (columns == 0)
         return leati_refuse(err, VALUE, "no defaults; expected one for each column that is read");
     if (selected->count > 0 && selected->count != columns)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "select_cols has %d columns for %d defaults",
-                          (int)selected->count, columns);
+        return leati_refuse(err, SHAPE, "select_cols has %d columns for %d defaults",
+                            (int)selected->count, columns);
     for (int32_t i = 0; i < selected->count; i++)
         if (selected->values[i] < 0 || (i > 0 && selected->values[i] <= selected->values[i - 1]))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "select_cols is not strictly rising from 0 on");
+            return leati_refuse(err, VALUE, "select_cols is not strictly rising from 0 on");
     return LEAT_OK;
 }
 
@@ -82,9 +81,9 @@ static leat_status decode_csv_infer(leati_infer_call *call, leat_error *err) {
                                 "int64 or string",
                                 i - 1, leat_dtype_name(dtype));
         if (shape->rank > 1 || (shape->rank == 1 && shape->dims[0] > 1))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "there should only be 1 default per field, but field %d has more",
-                              i - 1);
+            return leati_refuse(err, SHAPE,
+                                "there should only be 1 default per field, but field %d has more",
+                                i - 1);
         LEATI_TRY(leati_op_infer_output(call, dtype, &call->inputs[0].shape, NULL, err));
     }
     return LEAT_OK;
@@ -158,9 +157,8 @@ static leat_status put_default(leati_kernel_call *call, int column, place p, cha
                                leat_error *err) {
     const leati_operand *given = &call->inputs[column + 1];
     if (given->count == 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "field %d is required but missing in record %lld", column,
-                          (long long)p.index);
+        return leati_refuse(err, VALUE, "field %d is required but missing in record %lld", column,
+                            (long long)p.index);
     memcpy(to, leati_support_row_of(given, p.row), leat_dtype_size(given->dtype));
     return LEAT_OK;
 }
@@ -202,8 +200,8 @@ static leat_status put_record(leati_kernel_call *call, place p, leat_error *err)
             break;
         at = take_field(args, at, end, &f, &reason);
         if (at == NULL)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT, "field %lld in record %lld: %s",
-                              (long long)count, (long long)p.index, reason);
+            return leati_refuse(err, VALUE, "field %lld in record %lld: %s", (long long)count,
+                                (long long)p.index, reason);
         at++; /* beyond the end: nothing follows */
         if (column < columns && (all || args->select_cols.values[column] == count)) {
             LEATI_TRY(put_field(call, column, p, &f, err));
@@ -221,8 +219,8 @@ static leat_status decode_csv_kernel(leati_kernel_call *call, leat_error *err) {
     for (int i = 0; i < call->num_outputs; i++) {
         LEATI_TRY(leati_support_output_like(call, i, &shape, err));
         if (call->inputs[i + 1].count > 1)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "there should only be 1 default per field, but field %d has more", i);
+            return leati_refuse(
+                err, SHAPE, "there should only be 1 default per field, but field %d has more", i);
     }
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;

@@ -239,8 +239,8 @@ static leat_status convert(const leati_kernel_call *call, int64_t row, int64_t i
     if (root == NULL && reason.code == LEAT_RESOURCE_EXHAUSTED)
         return leati_no_memory(err);
     if (root == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "error while parsing JSON of a tf.train.Example: %.300s", reason.text);
+        return leati_refuse(err, VALUE, "error while parsing JSON of a tf.train.Example: %.300s",
+                            reason.text);
     leat_status status = put_example(root, out, err);
     json_decref(root);
     return status;

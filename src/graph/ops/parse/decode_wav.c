@@ -54,8 +54,7 @@ static uint32_t load16(const uint8_t *at) {
 }
 
 static leat_status cut_off(const char *what, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT, "the data are too short for %s of a WAV file",
-                      what);
+    return leati_refuse(err, VALUE, "the data are too short for %s of a WAV file", what);
 }
 
 /* Reads the chunk "fmt "; *at goes behind it. */
@@ -80,8 +79,7 @@ static leat_status read_format(const uint8_t **at, const uint8_t *end, wave *out
         return leati_refuse(err, SHAPE,
                             "bad number of channels for WAV: expected at least 1, but got 0");
     if (bits != 16)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "can only read 16-bit WAV files, but received %u", bits);
+        return leati_refuse(err, VALUE, "can only read 16-bit WAV files, but received %u", bits);
     if (each != channels * 2 || (uint64_t)per_second != (uint64_t)each * out->rate)
         return leati_refuse(err, VALUE,
                             "%u bytes for each sample and %u a second; expected %u and %llu", each,
@@ -116,7 +114,7 @@ static leat_status read_wave(const uint8_t *at, const uint8_t *end, wave *out, l
         at += size;
     }
     if (out->data == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "no data chunk found in a WAV file");
+        return leati_refuse(err, VALUE, "no data chunk found in a WAV file");
     return LEAT_OK;
 }
 

@@ -53,15 +53,15 @@ static leat_status put_row(leati_kernel_call *call, int64_t row, leat_error *err
     int32_t rate = *(const int32_t *)(const void *)leati_support_row_of(&call->inputs[1], row);
     int64_t channels = audio->dims[1], bytes = audio->count * 2;
     if (rate <= 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "sample_rate must be in (0, 2^32), got: %lld",
-                          (long long)rate);
+        return leati_refuse(err, VALUE, "sample_rate must be in (0, 2^32), got: %lld",
+                            (long long)rate);
     if (channels <= 0 || channels > UINT16_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "num_channels must be in (0, 2^16), got: %lld", (long long)channels);
+        return leati_refuse(err, VALUE, "num_channels must be in (0, 2^16), got: %lld",
+                            (long long)channels);
     if (bytes > (int64_t)UINT32_MAX - HEADER || (int64_t)rate * channels * 2 > UINT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld samples at %d a second do not fit the counts of a WAV file",
-                          (long long)audio->count, (int)rate);
+        return leati_refuse(err, VALUE,
+                            "%lld samples at %d a second do not fit the counts of a WAV file",
+                            (long long)audio->count, (int)rate);
     char *to = leati_op_kernel_text(call, 0, HEADER + (size_t)bytes, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;

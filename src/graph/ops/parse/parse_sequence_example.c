@@ -98,7 +98,7 @@ static leat_status parse_sequence_example_infer(leati_infer_call *call, leat_err
                             (int)records->rank);
     LEATI_TRY(leati_features_infer(call, args->context, records, "context", err));
     if (args->sequence == NULL || leat_spec_get_kind(args->sequence) != LEAT_SPEC_DICT)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "sequence is no dict of specs");
+        return leati_refuse(err, STRUCTURE, "sequence is no dict of specs");
     for (int i = 0; i < leat_spec_num_children(args->sequence); i++)
         LEATI_TRY(infer_list(call, leat_spec_key(args->sequence, i),
                              leat_spec_child(args->sequence, i), records, err));
@@ -125,9 +125,9 @@ typedef struct parse {
 } parse;
 
 static leat_status malformed(leat_string record, const uint8_t *at, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "byte %zu of a record of %zu bytes is no valid tf.train.SequenceExample",
-                      (size_t)(at - (const uint8_t *)record.data), record.size);
+    return leati_refuse(err, VALUE,
+                        "byte %zu of a record of %zu bytes is no valid tf.train.SequenceExample",
+                        (size_t)(at - (const uint8_t *)record.data), record.size);
 }
 
 /* The list of that name that is wanted, or NULL. */
@@ -246,8 +246,8 @@ static leat_status find_lists(const parse *p, leat_string record, list_span *lis
     }
     for (int i = 0; i < p->count; i++) {
         if (!lists[i].found && !may_lack(p, i))
-            return leati_fail(
-                err, LEAT_INVALID_ARGUMENT,
+            return leati_refuse(
+                err, VALUE,
                 "feature list \"%.100s\" is required but missing; allow_missing takes "
                 "it as empty",
                 leat_spec_key(p->args->sequence, i));
@@ -382,9 +382,8 @@ static leat_status put_ragged(const parse *p, int index, int output, leat_error 
     LEATI_TRY(leati_support_output_like(p->call, output + 2, &by_record, err));
     if (p->call->outputs[output + 1].dtype == LEAT_INT32 &&
         (t.values > INT32_MAX || t.steps > INT32_MAX))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "%lld values do not fit row splits of int32; use int64",
-                          (long long)t.values);
+        return leati_refuse(err, VALUE, "%lld values do not fit row splits of int32; use int64",
+                            (long long)t.values);
     LEATI_TRY(count_all(p, index, output_of(p, output), t.steps, &counts, err));
     for (int64_t s = 0; s <= t.steps; s++) {
         put_split(p, output + 1, s, end);

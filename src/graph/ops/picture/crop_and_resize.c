@@ -33,8 +33,8 @@ enum { IMAGES, BOXES, INDICES };
 leat_status leati_crop_check(const struct leati_crop_args *args, bool size_known, leat_error *err) {
     const char *method = args->method == NULL ? "" : args->method;
     if (strcmp(method, "bilinear") != 0 && strcmp(method, "nearest") != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "method is \"%.40s\"; expected \"bilinear\" or \"nearest\"", method);
+        return leati_refuse(err, VALUE, "method is \"%.40s\"; expected \"bilinear\" or \"nearest\"",
+                            method);
     if (size_known && (args->crop_size.count != 2 || args->crop_size.values[0] < 1 ||
                        args->crop_size.values[1] < 1))
         return leati_refuse(err, VALUE,
@@ -165,8 +165,8 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
             const float *box =
                 (const float *)(const void *)leati_support_row_of(boxes, row) + 4 * i;
             if (!isfinite(box[0]) || !isfinite(box[1]) || !isfinite(box[2]) || !isfinite(box[3]))
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "box %lld has a number that is not finite", (long long)i);
+                return leati_refuse(err, VALUE, "box %lld has a number that is not finite",
+                                    (long long)i);
             crop_box(args, in.dims,
                      (const float *)(const void *)leati_support_row_of(&in, row) + index * picture,
                      box, (float *)(void *)leati_support_row_of(&call->outputs[0], row) + i * crop);

@@ -85,13 +85,12 @@ static leat_status options_of(const struct encode_jpeg_args *args,
         return leati_refuse(err, VALUE, "quality is %lld; expected 0 to 100",
                             (long long)args->quality);
     if (!options->density_per_cm && !is(args->density_unit, "in"))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "density_unit is \"%.40s\"; expected \"in\" or \"cm\"",
-                          args->density_unit);
+        return leati_refuse(err, VALUE, "density_unit is \"%.40s\"; expected \"in\" or \"cm\"",
+                            args->density_unit);
     if (!is(args->format, "") && !is(args->format, "grayscale") && !is(args->format, "rgb"))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "format is \"%.40s\"; expected \"\", \"grayscale\" or \"rgb\"",
-                          args->format);
+        return leati_refuse(err, VALUE,
+                            "format is \"%.40s\"; expected \"\", \"grayscale\" or \"rgb\"",
+                            args->format);
     return LEAT_OK;
 }
 

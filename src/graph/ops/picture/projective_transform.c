@@ -94,13 +94,14 @@ static place place_of(const char *mode) {
 static leat_status check_args(const struct projective_transform_args *args, leat_error *err) {
     const char *way = args->interpolation == NULL ? "" : args->interpolation;
     if (strcmp(way, "bilinear") != 0 && strcmp(way, "nearest") != 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "interpolation is \"%.40s\"; expected \"bilinear\" or \"nearest\"", way);
+        return leati_refuse(
+            err, VALUE, "interpolation is \"%.40s\"; expected \"bilinear\" or \"nearest\"", way);
     if (place_of(args->fill_mode) == NULL)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "fill_mode is \"%.40s\"; expected \"constant\", \"nearest\", \"reflect\" "
-                          "or \"wrap\"",
-                          args->fill_mode == NULL ? "" : args->fill_mode);
+        return leati_refuse(
+            err, VALUE,
+            "fill_mode is \"%.40s\"; expected \"constant\", \"nearest\", \"reflect\" "
+            "or \"wrap\"",
+            args->fill_mode == NULL ? "" : args->fill_mode);
     return LEAT_OK;
 }
 

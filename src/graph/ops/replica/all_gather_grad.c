@@ -31,9 +31,8 @@ static leat_status all_gather_grad_kernel(leati_kernel_call *call, leat_error *e
     LEATI_TRY(leati_gathering_init(call, part, &g, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (whole->rank != part->rank || whole->count != g.outer * g.total * g.inner)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the gradient has %lld values, what was gathered %lld",
-                          (long long)whole->count, (long long)(g.outer * g.total * g.inner));
+        return leati_refuse(err, SHAPE, "the gradient has %lld values, what was gathered %lld",
+                            (long long)whole->count, (long long)(g.outer * g.total * g.inner));
     const leati_call_context *context = call->context;
     leati_collective *collective = context == NULL ? NULL : context->collective;
     size_t size = leat_dtype_size(part->dtype), block = (size_t)g.block_count * size;

@@ -37,8 +37,8 @@ static leat_status broadcast_kernel(leati_kernel_call *call, leat_error *err) {
     leati_collective *collective = context != NULL ? context->collective : NULL;
     leat_status status = leati_op_kernel_output(call, 0, input->rank, input->dims, err);
     if (status == LEAT_OK && collective != NULL && args->root >= collective->num_ranks)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT, "root is %lld, but there are %d replicas",
-                            (long long)args->root, collective->num_ranks);
+        status = leati_refuse(err, VALUE, "root is %lld, but there are %d replicas",
+                              (long long)args->root, collective->num_ranks);
     for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {
         const leati_operand *output = &call->outputs[0];
         char *to = output->data + row * output->row_stride;

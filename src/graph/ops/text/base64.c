@@ -83,13 +83,13 @@ static size_t letters_of(const leat_string *s) {
 static leat_status check_text(const leat_string *s, leat_error *err) {
     size_t size = letters_of(s);
     if (size % 4 == 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "base64 string length cannot be 1 modulo 4; found %zu letters", size);
+        return leati_refuse(err, VALUE,
+                            "base64 string length cannot be 1 modulo 4; found %zu letters", size);
     for (size_t i = 0; i < size; i++)
         if (bits_of(s->data[i]) < 0)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "invalid character found in base64: byte %d at place %zu",
-                              (int)(uint8_t)s->data[i], i);
+            return leati_refuse(err, VALUE,
+                                "invalid character found in base64: byte %d at place %zu",
+                                (int)(uint8_t)s->data[i], i);
     return LEAT_OK;
 }
 

@@ -51,9 +51,8 @@ static leat_status string_format_infer(leati_infer_call *call, leat_error *err) 
         places++;
     }
     if (places != call->num_inputs)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "the template expects %d tensors, but there are %d", places,
-                          call->num_inputs);
+        return leati_refuse(err, STRUCTURE, "the template expects %d tensors, but there are %d",
+                            places, call->num_inputs);
     for (int i = 0; i < call->num_inputs; i++)
         LEATI_TRY(leati_support_want_values(call, i, err));
     return leati_op_infer_output(call, LEAT_STRING, &scalar, NULL, err);

@@ -166,8 +166,7 @@ static leat_status check_rows(const leati_kernel_call *call, leat_error *err) {
         good = leati_support_index_at(splits, 0, i - 1) <= leati_support_index_at(splits, 0, i);
     if (good)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "row splits that do not rise from 0 to the number of strings");
+    return leati_refuse(err, VALUE, "row splits that do not rise from 0 to the number of strings");
 }
 
 static leat_status string_ngrams_kernel(leati_kernel_call *call, leat_error *err) {
@@ -187,9 +186,9 @@ static leat_status string_ngrams_kernel(leati_kernel_call *call, leat_error *err
         sequence s = row_of(call, row);
         grams.dims[0] += count_grams(&s);
         if (!wide && grams.dims[0] > INT32_MAX)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "%lld n-grams do not fit row splits of int32; use int64",
-                              (long long)grams.dims[0]);
+            return leati_refuse(err, VALUE,
+                                "%lld n-grams do not fit row splits of int32; use int64",
+                                (long long)grams.dims[0]);
     }
     LEATI_TRY(leati_support_output_like(call, 0, &grams, err));
     return leati_text_collect(call, put_next, &c, err);

@@ -64,8 +64,8 @@ static leat_status string_length_kernel(leati_kernel_call *call, leat_error *err
             size_t size = characters ? (size_t)units_count_characters(s) : s->size;
             if (size > INT32_MAX) {
                 call->failed_row = row;
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "a string of %zu units: its length does not fit int32", size);
+                return leati_refuse(err, VALUE,
+                                    "a string of %zu units: its length does not fit int32", size);
             }
             ((int32_t *)(void *)leati_support_row_of(out, row))[i] = (int32_t)size;
         }

@@ -60,10 +60,10 @@ static leat_status open_decoder(const struct unicode_args *args, leati_decoder *
 }
 
 static leat_status malformed(int64_t index, leat_error *err) {
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "invalid formatting on input string %lld; errors \"replace\" or "
-                      "\"ignore\" go on",
-                      (long long)index);
+    return leati_refuse(err, VALUE,
+                        "invalid formatting on input string %lld; errors \"replace\" or "
+                        "\"ignore\" go on",
+                        (long long)index);
 }
 
 /* ---- unicode_decode ---- */
@@ -206,15 +206,15 @@ static leat_status encode(const leati_kernel_call *call, int64_t row, int64_t in
     LEATI_TRY(leati_unicode_want_errors(args->errors, &errors, err));
     int32_t other = (int32_t)args->replacement_char;
     if (from < 0 || to < from || to > call->inputs[0].count)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "row splits that do not rise from 0 to the number of code points");
+        return leati_refuse(err, VALUE,
+                            "row splits that do not rise from 0 to the number of code points");
     for (int64_t i = from; i < to; i++) {
         int32_t point = points[i];
         if (!leati_unicode_is_character(point)) {
             if (errors == LEATI_TEXT_STRICT)
-                return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                                  "code point %d is out of range for Unicode, or a surrogate",
-                                  (int)point);
+                return leati_refuse(err, VALUE,
+                                    "code point %d is out of range for Unicode, or a surrogate",
+                                    (int)point);
             if (errors == LEATI_TEXT_IGNORE)
                 continue;
             point = leati_unicode_is_character(other) ? other : 0xfffd;

@@ -100,9 +100,9 @@ static leat_status check_frames(const leati_frames *frames, leat_error *err) {
     if (frames->height >= 1 && frames->width >= 1 && frames->channels >= 1 &&
         frames->height < INT32_MAX && frames->width < INT32_MAX && frames->channels <= INT32_MAX)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_INVALID_ARGUMENT, "a picture of %lld x %lld with %lld channels cannot be resized",
-        (long long)frames->height, (long long)frames->width, (long long)frames->channels);
+    return leati_refuse(err, SHAPE, "a picture of %lld x %lld with %lld channels cannot be resized",
+                        (long long)frames->height, (long long)frames->width,
+                        (long long)frames->channels);
 }
 
 static leat_status window(const leati_kernel_call *call, leati_philox philox, leati_window *out,

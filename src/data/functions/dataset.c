@@ -534,7 +534,7 @@ leat_value leat_graph_dataset_call(leat_graph *graph, const leat_dataset_call *c
     gathered g = {.num_inputs = 0};
     leat_error err = {0};
     if (call == NULL || !gather(&g, call)) {
-        return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(graph, LEAT_REASON_VALUE,
                                          "a dataset value: op is NULL, or too many inputs");
     }
     struct leati_dataset_args args = {

@@ -90,7 +90,7 @@ const leati_tensor_op leati_tensor_op_dataset_constant = {
 
 leat_value leat_graph_dataset(leat_graph *graph, leat_dataset *dataset) {
     if (dataset == NULL) {
-        return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(graph, LEAT_REASON_VALUE,
                                          "leat_graph_dataset: dataset is NULL; pass one");
     }
     struct leati_dataset_constant_args args = {.dataset = &dataset->object};

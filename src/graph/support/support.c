@@ -38,10 +38,12 @@ leat_value leati_graph_build3(const leati_tensor_op *op, const void *args, leat_
     return leati_graph_build_many(op, args, inputs, 3);
 }
 
-leat_value leati_support_build_error(leat_graph *graph, leat_status code, const char *text) {
+leat_value leati_support_build_error(leat_graph *graph, leat_reason reason, const char *text) {
+    leat_error err = {0};
     if (graph == NULL)
         return (leat_value){.graph = NULL, .id = -1};
-    return leat_graph_fail(graph, code, text);
+    leati_fail_for(&err, LEAT_INVALID_ARGUMENT, reason, "%s", text);
+    return leati_graph_error(graph, &err);
 }
 
 void leati_support_gradient_sources(const leati_gradient_call *call, leat_value *sources) {

@@ -23,8 +23,8 @@ leat_value leati_graph_build_many(const leati_tensor_op *op, const void *args,
                                   const leat_value *inputs, int num_inputs);
 /* A value without a graph, or one that failed. */
 bool leati_support_value_failed(leat_value value);
-/* The graph fails with this text; a failed value. */
-leat_value leati_support_build_error(leat_graph *graph, leat_status code, const char *text);
+/* The graph fails: INVALID_ARGUMENT for this reason, with this text; a failed value. */
+leat_value leati_support_build_error(leat_graph *graph, leat_reason reason, const char *text);
 
 /* ---- for gradients ---- */
 /* A constant scalar of a number type. */

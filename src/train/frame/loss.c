@@ -211,7 +211,7 @@ leat_value leat_loss_average(leat_value losses, int64_t global_batch_size) {
     if (leati_support_value_failed(losses))
         return failed;
     if (global_batch_size < 0)
-        return leati_support_build_error(losses.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(losses.graph, LEAT_REASON_VALUE,
                                          "leat_loss_average: the global batch size is negative");
     leat_dtype dtype = leat_value_dtype(losses);
     leat_value sum = leat_op_reduce_sum(losses, NULL, 0, false);

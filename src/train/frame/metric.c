@@ -131,7 +131,7 @@ leat_value leati_metric_in_top_k(leat_value labels, leat_value predictions, int6
     if (leati_support_value_failed(predictions) || leati_support_value_failed(labels))
         return leati_loss_failed_value(predictions);
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
-        return leati_support_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(predictions.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown");
     leat_value places = leat_op_one_hot(labels, shape.dims[shape.rank - 1], LEAT_BOOL);
     leat_value least = leati_loss_number_like(predictions, -INFINITY);
@@ -217,7 +217,8 @@ void leat_metric_update(leat_metric *metric, const leat_value *values, int count
     if (graph == NULL || graph->error.code != LEAT_OK)
         return;
     if (metric == NULL) {
-        leat_graph_fail(graph, LEAT_INVALID_ARGUMENT, "leat_metric_update: the metric is NULL");
+        leati_support_build_error(graph, LEAT_REASON_VALUE,
+                                  "leat_metric_update: the metric is NULL");
         return;
     }
     int wanted = metric->kind->num_values;

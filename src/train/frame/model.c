@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "core/spec.h"
 #include "graph/graph.h"
+#include "graph/support/support.h"
 #include "graph/variable.h"
 #include <string.h>
 
@@ -199,14 +200,16 @@ leat_value leat_model_call(leat_model *model, leat_value input, bool training) {
     if (graph == NULL || graph->error.code != LEAT_OK || input.id < 0)
         return failed;
     if (model == NULL)
-        return leat_graph_fail(graph, LEAT_INVALID_ARGUMENT, "leat_model_call: the model is NULL");
+        return leati_support_build_error(graph, LEAT_REASON_VALUE,
+                                         "leat_model_call: the model is NULL");
     leat_shape shape = leat_value_shape(input), row = {.rank = shape.rank - 1};
     if (!model->built) {
         leat_error err = {0};
         if (shape.rank < 1)
-            return leat_graph_fail(graph, LEAT_INVALID_ARGUMENT,
-                                   "leat_model_call: the input has no batch dimension, or its rank "
-                                   "is unknown; use leat_op_ensure_shape");
+            return leati_support_build_error(
+                graph, LEAT_REASON_SHAPE,
+                "leat_model_call: the input has no batch dimension, or its rank "
+                "is unknown; use leat_op_ensure_shape");
         memcpy(row.dims, shape.dims + 1, (size_t)row.rank * sizeof row.dims[0]);
         if (leat_model_build(model, row, &err) != LEAT_OK)
             return leati_graph_error(graph, &err);

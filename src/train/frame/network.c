@@ -32,9 +32,10 @@ void leat_network_free(leat_network *network) {
 
 /* ---- symbols ---- */
 
-static leat_symbol failed(leat_network *network, leat_status code, const char *text) {
+static leat_symbol failed(leat_network *network, leat_status code, leat_reason reason,
+                          const char *text) {
     if (network != NULL && network->error.code == LEAT_OK)
-        leati_fail(&network->error, code, "%s", text);
+        leati_fail_for(&network->error, code, reason, "%s", text);
     return (leat_symbol){.network = network, .id = -1};
 }
 
@@ -42,7 +43,8 @@ static leat_symbol add_node(leat_network *network, const leati_symbol_node *node
     void *nodes = network->nodes;
     size_t needed = (size_t)network->num_nodes + 1;
     if (!leati_grow(&nodes, &network->node_capacity, needed, sizeof *node))
-        return failed(network, LEAT_RESOURCE_EXHAUSTED, "no memory for another symbol");
+        return failed(network, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE,
+                      "no memory for another symbol");
     network->nodes = nodes;
     network->nodes[network->num_nodes] = *node;
     return (leat_symbol){.network = network, .id = network->num_nodes++};
@@ -54,9 +56,10 @@ leat_symbol leat_network_input(leat_network *network, leat_shape shape) {
     if (network == NULL || network->error.code != LEAT_OK)
         return (leat_symbol){.network = network, .id = -1};
     if (shape.rank == LEAT_UNKNOWN_RANK || !leati_shape_is_valid(&shape))
-        return failed(network, LEAT_INVALID_ARGUMENT, "the shape of an input has no known rank");
+        return failed(network, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE,
+                      "the shape of an input has no known rank");
     if (leati_shape_prepend(&shape, LEAT_UNKNOWN_DIM, &node.shape, &err) != LEAT_OK)
-        return failed(network, err.code, err.text);
+        return failed(network, err.code, err.reason, err.text);
     return add_node(network, &node);
 }
 
@@ -68,12 +71,12 @@ static bool adopt(leat_network *network, leat_layer *layer) {
     void *layers = network->layers;
     size_t needed = (size_t)network->num_layers + 1;
     if (layer->built) {
-        failed(network, LEAT_INVALID_ARGUMENT,
+        failed(network, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
                "a layer is built already; a layer belongs to one model");
         return false;
     }
     if (!leati_grow(&layers, &network->layer_capacity, needed, sizeof layer)) {
-        failed(network, LEAT_RESOURCE_EXHAUSTED, "no memory for another layer");
+        failed(network, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "no memory for another layer");
         return false;
     }
     network->layers = layers;
@@ -89,18 +92,22 @@ leat_symbol leat_network_call(leat_layer *layer, const leat_symbol *inputs, int 
         return (leat_symbol){.network = NULL, .id = -1};
     }
     if (layer == NULL)
-        return failed(network, LEAT_INVALID_ARGUMENT, "a layer of the network is NULL");
+        return failed(network, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
+                      "a layer of the network is NULL");
     if (!adopt(network, layer)) {
         leat_layer_free(layer);
         return (leat_symbol){.network = network, .id = -1};
     }
     if (num_inputs > LEATI_MOST_INPUTS)
-        return failed(network, LEAT_INVALID_ARGUMENT, "a layer is called with more than 8 inputs");
+        return failed(network, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
+                      "a layer is called with more than 8 inputs");
     for (int i = 0; i < num_inputs; i++) {
         if (inputs[i].network != network)
-            return failed(network, LEAT_INVALID_ARGUMENT, "an input is of another network");
+            return failed(network, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
+                          "an input is of another network");
         if (inputs[i].id < 0)
-            return failed(network, LEAT_INVALID_ARGUMENT, "an input of a layer has failed");
+            return failed(network, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
+                          "an input of a layer has failed");
         node.inputs[i] = inputs[i].id;
     }
     return add_node(network, &node);
@@ -155,7 +162,7 @@ void leat_model_call_all(leat_model *model, const leat_value *inputs, int num_in
         num_inputs != leati_model_network_inputs(model->network) ||
         num_outputs != model->network->num_outputs) {
         leati_support_build_error(
-            graph, LEAT_INVALID_ARGUMENT,
+            graph, LEAT_REASON_STRUCTURE,
             "leat_model_call_all: the model is not one of a network with this number "
             "of inputs and outputs");
         return;

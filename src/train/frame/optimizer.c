@@ -433,8 +433,9 @@ void leat_optimizer_minimize(leat_optimizer *optimizer, leat_value loss,
     if (leati_support_value_failed(loss) || graph->error.code != LEAT_OK)
         return;
     if (variables == NULL || count < 1) {
-        leat_graph_fail(graph, LEAT_INVALID_ARGUMENT,
-                        "leat_optimizer_minimize: there are no variables; build the model first");
+        leati_support_build_error(
+            graph, LEAT_REASON_VALUE,
+            "leat_optimizer_minimize: there are no variables; build the model first");
         return;
     }
     leat_value *gradients = leati_alloc((size_t)count, sizeof *gradients);

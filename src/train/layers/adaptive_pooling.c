@@ -60,7 +60,7 @@ static leat_value pool_adaptively(const leati_pass *pass, int directions, reduct
     for (int i = 0; i < directions && !leati_support_value_failed(x); i++) {
         if (leat_value_shape(x).dims[i + 1] < 1)
             return leati_support_build_error(
-                x.graph, LEAT_INVALID_ARGUMENT,
+                x.graph, LEAT_REASON_SHAPE,
                 "the sizes of space are unknown or zero; they must be known "
                 "for windows that follow from them");
         x = reduce_along(x, i + 1, places[i], reduce);

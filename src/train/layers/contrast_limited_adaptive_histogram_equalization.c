@@ -198,7 +198,7 @@ static leat_value clahe_call(const leati_pass *pass) {
         return failed;
     const leat_shape shape = leat_value_shape(p.x);
     if (shape.dims[1] < 1 || shape.dims[2] < 1)
-        return leati_support_build_error(p.x.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(p.x.graph, LEAT_REASON_SHAPE,
                                          "height and width of the pictures must be known; use "
                                          "leat_op_ensure_shape");
     leati_layer_numbers_of(&args->tile_grid_size, 8, 2, grid);

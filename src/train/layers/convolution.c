@@ -129,7 +129,7 @@ static leat_value transposed_call(const leati_pass *pass, int directions) {
     const char *wrong =
         leati_convolution_sizes_back(args, directions, leat_value_shape(x), out, base);
     if (wrong != NULL)
-        return leati_support_build_error(x.graph, LEAT_INVALID_ARGUMENT, wrong);
+        return leati_support_build_error(x.graph, LEAT_REASON_SHAPE, wrong);
     return leati_convolution_finish(
         pass, leati_convolution_run_transposed(x, pass->weights[0], &windows, out, base), 1);
 }

@@ -76,7 +76,7 @@ static leat_value dot_call(const leati_pass *pass) {
     leat_error err = {0};
     if (pass->num_inputs != 2)
         return leati_support_build_error(
-            graph, LEAT_INVALID_ARGUMENT,
+            graph, LEAT_REASON_STRUCTURE,
             "a `Dot` layer should be called on a list of exactly 2 inputs");
     leati_layer_numbers_of(&args->axes, -1, 2, axes);
     for (int i = 0; i < 2; i++) {
@@ -85,10 +85,10 @@ static leat_value dot_call(const leati_pass *pass) {
         if (leati_support_normal_axis(axes[i], shape.rank, &axis, &err) != LEAT_OK)
             return leati_graph_error(graph, &err);
         if (axis == 0)
-            return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT,
+            return leati_support_build_error(graph, LEAT_REASON_VALUE,
                                              "axes names the batch; expected an axis of the rows");
         if (unknown_sizes(&shape) > 1)
-            return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT, too_unknown);
+            return leati_support_build_error(graph, LEAT_REASON_SHAPE, too_unknown);
         out.dims[0] = shape.dims[0];
         for (int32_t d = 1; d < shape.rank && out.rank < LEAT_MAX_RANK; d++)
             if (d != axis)
@@ -97,7 +97,7 @@ static leat_value dot_call(const leati_pass *pass) {
         sides[i] = as_matrix(sides[i], axis, i == 0);
     }
     if (unknown_sizes(&out) > 1)
-        return leati_support_build_error(graph, LEAT_INVALID_ARGUMENT, too_unknown);
+        return leati_support_build_error(graph, LEAT_REASON_SHAPE, too_unknown);
     if (out.rank == 1) /* two vectors: one number for each row */
         out.dims[out.rank++] = 1;
     return leat_op_reshape(leat_op_matmul(sides[0], sides[1], false, false), out.dims, out.rank);

@@ -44,7 +44,7 @@ static leat_value flatten_call(const leati_pass *pass) {
     /* An empty batch cannot tell a reshape how large a computed dimension is, so as much as is
      * known stays a number. */
     if (size < 0 && shape.dims[0] < 0)
-        return leati_support_build_error(input.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(input.graph, LEAT_REASON_SHAPE,
                                          "only the batch's dimension may be unknown");
     return leat_op_reshape(input, flat, 2);
 }

@@ -86,7 +86,7 @@ static leat_value group_normalization_call(const leati_pass *pass) {
         if (d > 0 && d != axis)
             axes[count++] = d;
         if (d > 0 && apart.dims[d] < 0)
-            return leati_support_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+            return leati_support_build_error(x.graph, LEAT_REASON_SHAPE,
                                              "only the batch's dimension may be unknown");
     }
     apart.dims[axis] = groups;

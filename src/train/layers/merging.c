@@ -54,7 +54,7 @@ static leat_value average_call(const leati_pass *pass) {
 
 static leat_value subtract_call(const leati_pass *pass) {
     if (pass->num_inputs != 2)
-        return leati_support_build_error(pass->inputs[0].graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(pass->inputs[0].graph, LEAT_REASON_STRUCTURE,
                                          "a `Subtract` layer should be called on exactly 2 inputs");
     return merge(pass, leat_op_subtract);
 }

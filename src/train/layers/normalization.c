@@ -72,7 +72,7 @@ static leat_value spread(const struct normalization_args *args, leat_value x,
         return leati_support_number(x.graph, leat_value_dtype(x), numbers->values[0]);
     if (numbers->count != count)
         return leati_support_build_error(
-            x.graph, LEAT_INVALID_ARGUMENT,
+            x.graph, LEAT_REASON_SHAPE,
             "mean and variance have not as many numbers as the axes have "
             "places");
     return leat_op_reshape(leati_layer_numbers_value(x, numbers), shape.dims, shape.rank);

@@ -37,7 +37,7 @@ static leat_value permute_call(const leati_pass *pass) {
     int64_t order[LEAT_MAX_RANK] = {0};
     if (leat_value_shape(x).rank != args->dims.count + 1)
         return leati_support_build_error(
-            x.graph, LEAT_INVALID_ARGUMENT,
+            x.graph, LEAT_REASON_SHAPE,
             "the input has not as many dimensions behind the batch's as dims "
             "has numbers");
     for (int32_t d = 0; d < args->dims.count; d++)

@@ -47,7 +47,7 @@ static leat_value pool_space(leat_value x, const int64_t *size, const int64_t *s
     for (int d = 1; d < 5; d++)
         if (in.dims[d] < 1)
             return leati_support_build_error(
-                x.graph, LEAT_INVALID_ARGUMENT,
+                x.graph, LEAT_REASON_SHAPE,
                 "the sizes of space are unknown; they must be known where a "
                 "window has three directions");
     const leat_op_pool2d_options planes = {

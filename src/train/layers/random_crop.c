@@ -74,7 +74,7 @@ static leat_value random_crop_call(const leati_pass *pass) {
         return leati_pictures_end(&p, p.x);
     leat_shape shape = leat_value_shape(p.x);
     if (shape.dims[1] < 1 || shape.dims[2] < 1)
-        return leati_support_build_error(p.x.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(p.x.graph, LEAT_REASON_SHAPE,
                                          "height and width of the pictures must be known: use "
                                          "leat_op_ensure_shape, or resize first");
     bool larger = shape.dims[1] > args->height && shape.dims[2] > args->width;

@@ -149,7 +149,7 @@ static leat_value random_elastic_transform_call(const leati_pass *pass) {
     if (!pass->training || leati_support_value_failed(p.x) || factor.high == 0 || scale.high == 0)
         return leati_pictures_end(&p, p.x);
     if (shape.dims[1] < 1 || shape.dims[2] < 1)
-        return leati_support_build_error(p.x.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(p.x.graph, LEAT_REASON_SHAPE,
                                          "height and width of the pictures must be known; use "
                                          "leat_op_ensure_shape");
     leat_value chance = leati_pictures_draw(&p, 1, factor);

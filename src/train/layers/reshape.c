@@ -49,7 +49,7 @@ static leat_value reshape_call(const leati_pass *pass) {
         if (out.dims[d] < 0)
             out.dims[d] = all / known;
     if (all < 0 && in.dims[0] < 0)
-        return leati_support_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(x.graph, LEAT_REASON_SHAPE,
                                          "only the batch's dimension may be unknown");
     return leat_op_reshape(x, out.dims, out.rank);
 }

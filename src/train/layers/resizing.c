@@ -51,7 +51,7 @@ static leat_value resizing_call(const leati_pass *pass) {
     int32_t rank = leat_value_shape(x).rank;
     if (rank != 3 && rank != 4)
         return leati_support_build_error(
-            x.graph, LEAT_INVALID_ARGUMENT,
+            x.graph, LEAT_REASON_SHAPE,
             "expected one picture [height, width, channels], or a batch of "
             "them, with a rank that is known");
     const leati_scaling_layer scaling = {.height = args->common.height,

@@ -56,7 +56,7 @@ static leat_value interpolated(leat_value x, int first, const int64_t *size, con
     leat_shape shape = leat_value_shape(x);
     if (shape.dims[first] < 0 || shape.dims[first + 1] < 0)
         return leati_support_build_error(
-            x.graph, LEAT_INVALID_ARGUMENT,
+            x.graph, LEAT_REASON_SHAPE,
             "height or width is unknown; they must be known where values are "
             "interpolated");
     int64_t height = shape.dims[first] * size[0], width = shape.dims[first + 1] * size[1];

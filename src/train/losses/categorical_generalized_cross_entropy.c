@@ -36,7 +36,7 @@ static leat_value generalized_call(const void *arguments, leat_value labels, lea
         return leati_loss_failed_value(predictions);
     leat_shape shape = leat_value_shape(predictions);
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
-        return leati_support_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(predictions.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown");
     labels = leati_crossentropy_class_numbers(labels, predictions);
     leat_value chosen =

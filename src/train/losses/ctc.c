@@ -107,7 +107,7 @@ static leat_value ctc_call(const void *args, leat_value labels, leat_value predi
         return leati_loss_failed_value(predictions);
     if (a.rank != 2 || b.rank != 3 || a.dims[1] < 1 || b.dims[1] < 1 || b.dims[2] < 1)
         return leati_support_build_error(
-            predictions.graph, LEAT_INVALID_ARGUMENT,
+            predictions.graph, LEAT_REASON_SHAPE,
             "CTC takes labels [batch, length] and logits [batch, steps, "
             "classes] with known length, steps and classes");
     labels = leat_op_cast(labels, LEAT_INT64);

@@ -21,7 +21,7 @@ leat_value leati_categories_encode(leat_value numbers, const char *output_mode, 
     leat_shape shape = leat_value_shape(numbers);
     if (shape.rank < 0)
         return leati_support_build_error(
-            numbers.graph, LEAT_INVALID_ARGUMENT,
+            numbers.graph, LEAT_REASON_SHAPE,
             "the rank of the input is unknown; use leat_op_ensure_shape");
     bool one = strcmp(output_mode, "one_hot") == 0;
     if (shape.rank == 0)

@@ -38,7 +38,7 @@ static leat_value largest(leat_value predictions, int64_t k) {
     leat_shape shape = leat_value_shape(predictions);
     int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK];
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 0)
-        return leati_support_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(predictions.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown; top_k needs it");
     for (int32_t d = 0; d < shape.rank; d++)
         size[d] = d == shape.rank - 1 ? k : -1;
@@ -108,7 +108,7 @@ static bool take_class(leat_value *labels, leat_value *predictions, int64_t clas
     int32_t rank = leat_value_shape(*predictions).rank;
     if (rank == 0 || rank == 1) {
         (void)leati_support_build_error(
-            predictions->graph, LEAT_INVALID_ARGUMENT,
+            predictions->graph, LEAT_REASON_SHAPE,
             "When class_id is provided, y_pred must be a 2D array with shape "
             "(num_samples, num_classes)");
         return false;

@@ -139,7 +139,7 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
     for (int d = 1; d < 5; d++)
         if (in.dims[d] < 1)
             return leati_support_build_error(
-                x.graph, LEAT_INVALID_ARGUMENT,
+                x.graph, LEAT_REASON_SHAPE,
                 "the sizes of space are unknown; they must be known where a "
                 "window has three directions");
     int64_t reach = (windows->size[0] - 1) * windows->dilations[0] + 1, total = 0;
@@ -152,7 +152,7 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
         x = leat_op_pad(x, pads, 5);
     } else if (reach > in.dims[1]) {
         return leati_support_build_error(
-            x.graph, LEAT_INVALID_ARGUMENT,
+            x.graph, LEAT_REASON_SHAPE,
             "the window does not fit along the first direction; use a smaller "
             "one, or padding \"same\"");
     }

@@ -23,7 +23,7 @@ leat_value leati_crossentropy_smooth_classes(leat_value labels, double smoothing
     if (!(smoothing > 0) || leati_support_value_failed(labels))
         return labels;
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
-        return leati_support_build_error(labels.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(labels.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown");
     double spread = smoothing / (double)shape.dims[shape.rank - 1];
     return leat_op_add(leati_support_times(labels, 1 - smoothing),

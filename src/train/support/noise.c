@@ -78,7 +78,7 @@ static leat_value draw(const leati_tensor_op *op, leat_value seed, leat_value x,
     if (leati_support_value_failed(seed) || leati_support_value_failed(x))
         return (leat_value){.graph = x.graph, .id = -1};
     if (shape->count > 0 && shape->count != static_shape.rank)
-        return leati_support_build_error(x.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(x.graph, LEAT_REASON_SHAPE,
                                          "noise_shape has not as many dimensions as the input");
     for (int32_t d = 0; d < shape->count; d++)
         static_shape.dims[d] = shape->values[d] < 0 ? static_shape.dims[d] : shape->values[d];

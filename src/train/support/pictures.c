@@ -104,7 +104,7 @@ leati_picture_arguments leati_pictures_begin(const leati_pass *pass) {
     int32_t rank = leat_value_shape(pictures.x).rank;
     if (rank != 3 && rank != 4) {
         pictures.x =
-            leati_support_build_error(pictures.x.graph, LEAT_INVALID_ARGUMENT,
+            leati_support_build_error(pictures.x.graph, LEAT_REASON_SHAPE,
                                       "expected one picture [height, width, channels], or a batch "
                                       "of them, with a rank that is known");
         return pictures;
@@ -252,7 +252,7 @@ int64_t leati_pictures_known_channels(leat_value x) {
     int64_t channels = leat_value_shape(x).dims[3];
     if (channels < 1)
         (void)leati_support_build_error(
-            x.graph, LEAT_INVALID_ARGUMENT,
+            x.graph, LEAT_REASON_SHAPE,
             "the number of channels is unknown; it must be known here: use "
             "leat_op_ensure_shape");
     return channels;
@@ -380,7 +380,7 @@ leat_value leati_pictures_scale(leat_value x, const leati_scaling_layer *scaling
                                            .antialias = scaling->antialias};
     if ((scaling->cut || scaling->padded) && (height < 1 || width < 1))
         return leati_support_build_error(
-            x.graph, LEAT_INVALID_ARGUMENT,
+            x.graph, LEAT_REASON_SHAPE,
             "height and width are unknown; keeping proportions needs them: "
             "use leat_op_ensure_shape, or resize without");
     if (scaling->cut)

@@ -243,7 +243,7 @@ int leat_op_decode_csv(leat_value records, const leat_value *defaults, int num_d
     struct decode_csv_args args = {.field_delim = comma, .use_quote_delim = true};
     leat_value inputs[LEAT_MAX_OUTPUTS + 1] = {records};
     if (num_defaults < 0 || num_defaults > LEAT_MAX_OUTPUTS) {
-        (void)leati_support_build_error(records.graph, LEAT_INVALID_ARGUMENT,
+        (void)leati_support_build_error(records.graph, LEAT_REASON_VALUE,
                                         "decode_csv: too many columns for one operation");
         return -1;
     }

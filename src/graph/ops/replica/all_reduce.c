@@ -145,7 +145,7 @@ void leat_op_all_reduce(const leat_value *values, int count, leat_aggregation ag
     struct all_reduce_args args = {.reduction = aggregation == LEAT_AGGREGATION_MEAN ? mean : sum};
     leat_value first = {.graph = NULL, .id = -1};
     if (count > 0 && aggregation != LEAT_AGGREGATION_MEAN && aggregation != LEAT_AGGREGATION_SUM)
-        first = leati_support_build_error(values[0].graph, LEAT_INVALID_ARGUMENT,
+        first = leati_support_build_error(values[0].graph, LEAT_REASON_VALUE,
                                           "all_reduce: the aggregation is neither SUM nor MEAN");
     else if (count > 0)
         first = leati_graph_build_many(&leati_tensor_op_all_reduce, &args, values, count);

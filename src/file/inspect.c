@@ -29,9 +29,10 @@ static leat_status visit_all(leati_tfrecord *reader, leat_record_function functi
         leati_record_outcome outcome = leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &own);
         if (outcome == LEATI_RECORD_END)
             return LEAT_OK;
-        if (outcome == LEATI_RECORD_ERROR)
-            return leati_fail(err, own.code, "after %lld good records: %s",
-                              (long long)summary->records, own.text);
+        if (outcome == LEATI_RECORD_ERROR) {
+            leati_prefix(&own, "after %lld good records", (long long)summary->records);
+            return leati_error_pass(err, &own);
+        }
         leat_status status =
             function != NULL ? function(context, summary->records, offset, record, err) : LEAT_OK;
         if (status != LEAT_OK)
@@ -50,11 +51,12 @@ leat_status leat_records_inspect(const char *path, leat_compression compression,
         return status;
     leat_record_summary summary = {.file_size = leati_tfrecord_file_size(reader)};
     status = visit_all(reader, function, context, &summary, err);
-    if (status == LEAT_OK && leati_tfrecord_cut(reader))
-        status = leati_fail(err, LEAT_DATA_LOSS,
-                            "after %lld good records: %.250s: the file ends inside its compressed "
-                            "stream; get the whole file",
-                            (long long)summary.records, path);
+    if (status == LEAT_OK && leati_tfrecord_cut(reader)) {
+        status = leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
+                                    "the file ends inside its compressed stream; get the whole "
+                                    "file");
+        (void)leati_prefix(err, "after %lld good records", (long long)summary.records);
+    }
     summary.trailing_bytes = leati_tfrecord_trailing(reader);
     leati_tfrecord_close(reader);
     if (status != LEAT_OK)

@@ -140,8 +140,8 @@ leat_status leati_safetensors_write(const char *path, const leati_named_tensor *
 /* ---- reading ---- */
 
 static leat_status damaged(const char *path, const char *what, leat_error *err) {
-    return leati_fail(err, LEAT_DATA_LOSS, "%s: not a safetensors file, or damaged: %s", path,
-                      what);
+    return leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
+                              "not a safetensors file, or damaged: %s", what);
 }
 
 /* Shape, dtype and place of one entry; `values` are the bytes behind the header. */

@@ -9,20 +9,19 @@
 
 #include "base/alloc.h"
 #include "image/jpeg.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 #include <leat/leat.h>
 #include <zlib.h>
 
-/* The error's text contains each of the texts (NULL-terminated). */
-static void expect(const leat_error *err, leat_status code, const char *const *texts) {
-    if (err->code != code)
-        fail_msg("expected %s, found %s: %s", leat_status_name(code), leat_status_name(err->code),
-                 err->text);
-    for (; *texts != NULL; texts++)
-        if (strstr(err->text, *texts) == NULL)
-            fail_msg("expected \"%s\" in: %s", *texts, err->text);
+/* The error has each of the keywords (NULL-terminated). */
+static void expect(const leat_error *err, leat_status code, leat_reason reason,
+                   const char *const *keywords) {
+    for (; *keywords != NULL; keywords++)
+        assert_refused(err, code, reason, *keywords);
 }
-#define EXPECT(err, code, ...) expect(err, code, (const char *const[]){__VA_ARGS__, NULL})
+#define EXPECT(err, code, reason, ...)                                                             \
+    expect(err, code, LEAT_REASON_##reason, (const char *const[]){__VA_ARGS__, NULL})
 
 /* Takes elements of `dataset` (given) until a call fails; that failure stands in `err`. Returns how
  * many elements came before. */
@@ -72,23 +71,24 @@ static void test_truncated_record(void **state) {
     (void)state;
     leat_error err = {0};
     assert_int_equal(read_records(write_damaged(40, -1), &err), 1);
-    EXPECT(&err, LEAT_DATA_LOSS, "bad.tfrecord", "at byte 21", "truncated record",
-           "expected 6 bytes of data and 4 of checksum");
+    EXPECT(&err, LEAT_DATA_LOSS, NONE, "bad.tfrecord", "6", "4");
+    assert_int_equal(err.byte, 21);
 }
 
 static void test_wrong_checksum_of_data(void **state) {
     (void)state;
     leat_error err = {0};
     assert_int_equal(read_records(write_damaged(43, 21 + 12), &err), 1);
-    EXPECT(&err, LEAT_DATA_LOSS, "bad.tfrecord", "at byte 21", "damaged record", "checksum",
-           "expected 0x");
+    EXPECT(&err, LEAT_DATA_LOSS, NONE, "bad.tfrecord", "6");
+    assert_int_equal(err.byte, 21);
 }
 
 static void test_wrong_checksum_of_length(void **state) {
     (void)state;
     leat_error err = {0};
     assert_int_equal(read_records(write_damaged(43, 1), &err), 0);
-    EXPECT(&err, LEAT_DATA_LOSS, "bad.tfrecord", "at byte 0", "damaged record", "checksum");
+    EXPECT(&err, LEAT_DATA_LOSS, NONE, "bad.tfrecord");
+    assert_int_equal(err.byte, 0);
 }
 
 /* A length of 2^62 with the right checksum: nothing of that size is allocated. The checksum is
@@ -108,14 +108,15 @@ static void test_huge_length(void **state) {
         header[8 + i] = (uint8_t)(crc >> 8 * i);
     leat_error err = {0};
     assert_int_equal(read_records(scratch_write("huge.tfrecord", header, sizeof header), &err), 0);
-    EXPECT(&err, LEAT_DATA_LOSS, "huge.tfrecord", "at byte 0", "4611686018427387904");
+    EXPECT(&err, LEAT_DATA_LOSS, NONE, "huge.tfrecord", "4611686018427387904");
+    assert_int_equal(err.byte, 0);
 }
 
 static void test_missing_file(void **state) {
     (void)state;
     leat_error err = {0};
     assert_int_equal(read_records(scratch_path("missing.tfrecord"), &err), 0);
-    EXPECT(&err, LEAT_NOT_FOUND, "missing.tfrecord", "No such file or directory");
+    EXPECT(&err, LEAT_NOT_FOUND, NONE, "missing.tfrecord");
 }
 
 static void test_no_file_matched(void **state) {
@@ -123,7 +124,7 @@ static void test_no_file_matched(void **state) {
     leat_error err = {0};
     const char *pattern = scratch_path("*.jpg");
     assert_null(leat_dataset_list_files(pattern, NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "No files matched pattern", pattern);
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, pattern);
 }
 
 /* ---- pictures ---- */
@@ -162,10 +163,10 @@ static void test_not_a_jpeg(void **state) {
     (void)state;
     leat_error err = {0};
     decode_in_map(decode_jpeg, "XIF89a and so on", 16, &err);
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "decode", "not a BMP, GIF, JPEG");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "decode", "JPEG");
     err = (leat_error){0};
     decode_in_map(decode_jpeg, "", 0, &err);
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "decode", "JPEG");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "decode", "JPEG");
 }
 
 static void test_truncated_jpeg(void **state) {
@@ -179,7 +180,7 @@ static void test_truncated_jpeg(void **state) {
                                        &data, &size, &err),
                      LEAT_OK);
     decode_in_map(decode_jpeg, data, size / 2, &err);
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "decode", "truncated JPEG", "expected 32 rows");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "decode", "JPEG", "32");
     leati_free(data);
 }
 
@@ -210,7 +211,7 @@ static void test_huge_png(void **state) {
     size += put_chunk(file + size, "IEND", NULL, 0);
     leat_error err = {0};
     decode_in_map(decode_png, file, size, &err);
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "decode", "PNG too large", "60000", "expected at most");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, SHAPE, "decode", "PNG", "60000");
 }
 
 /* ---- functions and operators ---- */
@@ -230,7 +231,7 @@ static void test_unequal_shapes_in_a_batch(void **state) {
     dataset = leat_dataset_batch(leat_dataset_map(dataset, function, NULL, &err), 2, NULL, &err);
     assert_non_null(dataset);
     assert_int_equal(first_failure(dataset, &err), 0);
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "batch", "[2]", "[3]");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, SHAPE, "batch", "[2]", "[3]");
 }
 
 static int loss_of_row(void *context, leat_graph *graph, leat_value *outputs) {
@@ -257,7 +258,7 @@ static void test_label_out_of_range(void **state) {
     leat_tensor output = {0};
     leat_status status = leat_function_call(function, inputs, 2, &output, 1, &err);
     assert_int_equal(status, LEAT_INVALID_ARGUMENT);
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "label", "4", "row 2", "[0, 4)");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "label", "4", "2", "[0, 4)");
     leat_function_unref(function);
     leat_spec_unref(spec);
 }
@@ -289,7 +290,7 @@ static void test_callback_that_fails(void **state) {
         dataset = leat_dataset_label(dataset, "guard", &err);
         assert_non_null(dataset);
         assert_int_equal(first_failure(dataset, &err), 2);
-        EXPECT(&err, LEAT_PERMISSION_DENIED, "map", "guard", "two is not welcome here");
+        EXPECT(&err, LEAT_PERMISSION_DENIED, CALLBACK, "map", "guard", "welcome");
     }
 }
 
@@ -303,37 +304,37 @@ static void test_null_arguments(void **state) {
     (void)state;
     leat_error err = {0};
     assert_null(leat_dataset_map(five(), NULL, NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "map", "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "map", "NULL");
     err = (leat_error){0};
     assert_null(leat_dataset_filter(five(), NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "filter", "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "filter", "NULL");
     err = (leat_error){0};
     assert_null(leat_dataset_batch(NULL, 2, NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "batch", "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "batch", "NULL");
     err = (leat_error){0};
     assert_null(leat_dataset_list_files(NULL, NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "list_files", "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "list_files", "NULL");
     err = (leat_error){0};
     assert_null(leat_dataset_tf_record(NULL, 1, NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "tf_record_dataset", "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "tf_record_dataset", "NULL");
     err = (leat_error){0};
     assert_null(leat_dataset_from_tensor_slices(NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "from_tensor_slices", "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "from_tensor_slices", "NULL");
     err = (leat_error){0};
     assert_null(leat_iterator_new(NULL, NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "NULL");
     err = (leat_error){0};
     assert_null(leat_dataset_from_json(NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "NULL");
     err = (leat_error){0};
     assert_null(leat_tfrecord_writer_open(NULL, NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "NULL");
     err = (leat_error){0};
     assert_null(leat_strategy_distribute_dataset(NULL, five(), NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "strategy", "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "strategy", "NULL");
     err = (leat_error){0};
     assert_null(leat_strategy_distribute_replica_batches(NULL, five(), NULL, &err));
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "strategy", "NULL");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "strategy", "NULL");
 }
 
 /* A chain goes on with NULL and keeps what was said first; no error struct is needed. */
@@ -344,7 +345,7 @@ static void test_null_passes_through(void **state) {
     dataset = leat_dataset_batch(dataset, 2, NULL, &err);
     dataset = leat_dataset_prefetch(dataset, 1, &err);
     assert_null(dataset);
-    EXPECT(&err, LEAT_INVALID_ARGUMENT, "range", "step");
+    EXPECT(&err, LEAT_INVALID_ARGUMENT, VALUE, "range", "step");
     assert_null(leat_dataset_batch(leat_dataset_range(0, 5, 0, NULL, NULL), 2, NULL, NULL));
     leat_dataset_unref(NULL);
     leat_iterator_free(NULL);

@@ -20,15 +20,15 @@
 #include "core/spec.h"
 #include "core/tensor.h"
 #include "support/json.h"
+#include "support/refused.h"
 #include <math.h>
 
-static void element_refused(const char *text, const char *why) {
+static void element_refused(const char *text, leat_reason reason, const char *keyword) {
     leat_error err = {0};
     leat_element element = {0};
     json_t *json = json_of(text);
     assert_int_equal(leati_json_to_element(json, &element, &err), LEAT_INVALID_ARGUMENT);
-    if (strcmp(err.text, why) != 0)
-        fail_msg("%s: expected \"%s\", found \"%s\"", text, why, err.text);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, reason, keyword);
     assert_null(element.spec);
     json_decref(json);
 }
@@ -66,7 +66,7 @@ static void ends_of_ranges(void **state) {
         {"uint64", "0", "-1", "9223372036854775807", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[160], why[160];
+        char text[160];
         const char *ends[] = {cases[i].low, cases[i].high};
         const char *beyond[] = {cases[i].below, cases[i].above};
         for (int end = 0; end < 2; end++) {
@@ -77,32 +77,20 @@ static void ends_of_ranges(void **state) {
                 continue;
             snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [%s]}",
                      cases[i].dtype, beyond[end]);
-            snprintf(why, sizeof why, "value 0 of a tensor: expected a value of %s, found %s",
-                     cases[i].dtype, beyond[end]);
-            element_refused(text, why);
+            element_refused(text, LEAT_REASON_VALUE, beyond[end]);
             snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [\"%s\"]}",
                      cases[i].dtype, beyond[end]);
-            snprintf(why, sizeof why, "value 0 of a tensor: expected a value of %s, found a text",
-                     cases[i].dtype);
-            element_refused(text, why);
+            element_refused(text, LEAT_REASON_VALUE, cases[i].dtype);
         }
     }
-    element_refused(ONE("int64", "9223372036854775808"),
-                    "value 0 of a tensor: expected a value of int64, found a text");
-    element_refused(ONE("uint64", "\"\""),
-                    "value 0 of a tensor: expected a value of uint64, found a text");
-    element_refused(ONE("uint64", "\"1x\""),
-                    "value 0 of a tensor: expected a value of uint64, found a text");
-    element_refused(ONE("int16", "null"),
-                    "value 0 of a tensor: expected a value of int16, found null");
-    element_refused(ONE("int16", "true"),
-                    "value 0 of a tensor: expected a value of int16, found true");
-    element_refused(ONE("bool", "0.5"),
-                    "value 0 of a tensor: expected a value of bool, found a real number");
-    element_refused(ONE("float16", "false"), "value 0 of a tensor: expected a number, \"nan\", "
-                                             "\"inf\" or \"-inf\", found false");
-    element_refused(ONE("string", "[]"),
-                    "value 0 of a tensor: expected a text or {\"hex\": \"00ff\"}, found a list");
+    element_refused(ONE("int64", "9223372036854775808"), LEAT_REASON_VALUE, "int64");
+    element_refused(ONE("uint64", "\"\""), LEAT_REASON_VALUE, "uint64");
+    element_refused(ONE("uint64", "\"1x\""), LEAT_REASON_VALUE, "uint64");
+    element_refused(ONE("int16", "null"), LEAT_REASON_VALUE, "null");
+    element_refused(ONE("int16", "true"), LEAT_REASON_VALUE, "true");
+    element_refused(ONE("bool", "0.5"), LEAT_REASON_VALUE, "real");
+    element_refused(ONE("float16", "false"), LEAT_REASON_VALUE, "false");
+    element_refused(ONE("string", "[]"), LEAT_REASON_VALUE, "\"hex\"");
     same_element(ONE("string", "{\"hex\": \"00ff1f7f80\"}"));
     same_element(ONE("string", "\" ~\""));
     /* finfo(dtype).max, tiny and smallest_subnormal, which need the most digits. */
@@ -125,49 +113,37 @@ static void ends_of_ranges(void **state) {
 
 static void leaves_refuse(void **state) {
     (void)state;
-    static const char fall[] =
-        "row splits must start at 0, never fall, and end at the 2 rows below them";
-    static const char few[] = "a ragged value needs values of one dimension or more and at least "
-                              "one list of row splits, 8 dimensions together";
     same_element(RAGGED("\"row_splits\": [[0, 2]], \"row_splits_dtype\": \"int32\""));
     same_element(RAGGED("\"row_splits\": [[0, 0, 1], [0, 2]]"));
     element_refused(RAGGED("\"row_splits\": [[0, 2]], \"row_splits_dtype\": \"int8\""),
-                    "expected \"row_splits_dtype\" int32 or int64, found int8");
-    element_refused(RAGGED("\"row_splits\": [[0, 2]], \"row_splits_dtype\": 5"),
-                    "expected a dtype such as \"int64\" or \"float32\", found an integer");
-    element_refused(RAGGED("\"row_splits\": []"), few);
+                    LEAT_REASON_DTYPE, "int8");
+    element_refused(RAGGED("\"row_splits\": [[0, 2]], \"row_splits_dtype\": 5"), LEAT_REASON_VALUE,
+                    "integer");
+    element_refused(RAGGED("\"row_splits\": []"), LEAT_REASON_SHAPE, "8");
     element_refused(RAGGED("\"row_splits\": [[0, 1], [0, 1], [0, 1], [0, 1], [0, 1], [0, 1], [0, "
                            "1], [0, 2]]"),
-                    few);
+                    LEAT_REASON_SHAPE, "8");
     element_refused("{\"ragged\": {\"values\": {\"dtype\": \"int64\", \"shape\": [], \"data\": "
                     "[1]}, \"row_splits\": [[0, 1]]}}",
-                    few);
-    element_refused(RAGGED("\"row_splits\": [[1, 2]]"), fall);
-    element_refused(RAGGED("\"row_splits\": [[0, 3]]"), fall);
-    element_refused(RAGGED("\"row_splits\": [[]]"), fall);
-    element_refused(RAGGED("\"row_splits\": [[0, 2], [0, 2]]"),
-                    "row splits must start at 0, never fall, and end at the 1 rows below them");
-    element_refused("{\"ragged\": {\"row_splits\": [[0]]}}",
-                    "expected {\"dtype\", \"shape\", \"data\"}, found nothing");
+                    LEAT_REASON_SHAPE, "8");
+    element_refused(RAGGED("\"row_splits\": [[1, 2]]"), LEAT_REASON_VALUE, "2");
+    element_refused(RAGGED("\"row_splits\": [[0, 3]]"), LEAT_REASON_VALUE, "2");
+    element_refused(RAGGED("\"row_splits\": [[]]"), LEAT_REASON_VALUE, "2");
+    element_refused(RAGGED("\"row_splits\": [[0, 2], [0, 2]]"), LEAT_REASON_VALUE, "0");
+    element_refused("{\"ragged\": {\"row_splits\": [[0]]}}", LEAT_REASON_SHAPE, "nothing");
     same_element(SPARSE("{\"dtype\": \"int64\", \"shape\": [2, 1], \"data\": [0, 3]}", "[4]"));
     element_refused(
         SPARSE("{\"dtype\": \"int64\", \"shape\": [2, 2], \"data\": [0, 3, 0, 3]}", "[4]"),
-        "component 0: expected int64[?, 1], found int64[2, 2]");
+        LEAT_REASON_SHAPE, "[?, 1]");
     element_refused(SPARSE("{\"dtype\": \"int32\", \"shape\": [2, 1], \"data\": [0, 3]}", "[4]"),
-                    "component 0: expected int64[?, 1], found int32[2, 1]");
-    element_refused(SPARSE("5", "[4]"),
-                    "expected {\"dtype\", \"shape\", \"data\"}, found an integer");
-    element_refused(SPARSE("5", "[-2]"), "dimension 0 of a shape: expected an integer of at least "
-                                         "-1, found an integer");
-    element_refused("{\"dict\": [1]}", "expected an object in \"dict\", found a list");
-    element_refused("{\"tuple\": [1, {\"dtype\": \"int8\"}]}",
-                    "expected a shape (a list of at most 8 dimensions, or null), found nothing of "
-                    "0");
-    element_refused("{\"required\": \"no\"}",
-                    "expected a dtype such as \"int64\" or \"float32\", found a text \"no\"");
-    element_refused("[[], [1]]",
-                    "lists of one level differ in length; a tensor needs a regular shape");
-    element_refused("[true, 1]", "a list mixes numbers, texts and bools; a tensor has one dtype");
+                    LEAT_REASON_SHAPE, "int32[2, 1]");
+    element_refused(SPARSE("5", "[4]"), LEAT_REASON_SHAPE, "integer");
+    element_refused(SPARSE("5", "[-2]"), LEAT_REASON_SHAPE, "0");
+    element_refused("{\"dict\": [1]}", LEAT_REASON_VALUE, "\"dict\"");
+    element_refused("{\"tuple\": [1, {\"dtype\": \"int8\"}]}", LEAT_REASON_SHAPE, "nothing");
+    element_refused("{\"required\": \"no\"}", LEAT_REASON_VALUE, "\"no\"");
+    element_refused("[[], [1]]", LEAT_REASON_SHAPE, "lists");
+    element_refused("[true, 1]", LEAT_REASON_DTYPE, "list");
     same_element("{\"dtype\": \"int32\", \"shape\": [1, 1, 1, 1, 1, 1, 1, 1], \"data\": [5]}");
 }
 
@@ -184,8 +160,7 @@ static void elements_of_objects(void **state) {
     leati_object_init(&thing, &type);
     leat_spec *(*const makers[])(leat_spec *, leat_error *) = {leat_spec_dataset,
                                                                leat_spec_optional};
-    static const char *const refused[] = {"a dataset in an element cannot be written as JSON",
-                                          "a optional in an element cannot be written as JSON"};
+    static const char *const refused[] = {"dataset", "optional"};
     static const char *const written[] = {"{\"dataset\": \"name\"}", "{\"optional\": \"name\"}"};
     for (int i = 0; i < 2; i++) {
         leat_error err = {0};
@@ -194,8 +169,7 @@ static void elements_of_objects(void **state) {
         leat_element element = {0};
         assert_int_equal(leat_element_set(&element, spec, &tensor, NULL), LEAT_OK);
         assert_null(leati_json_of_element(&element, &err));
-        assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
-        assert_string_equal(err.text, refused[i]);
+        assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, refused[i]);
         json_t *json = leati_json_of_element_with(&element, write_name, object, NULL);
         char *text = leati_json_print(json, 0, false, NULL);
         assert_string_equal(text, written[i]);
@@ -207,17 +181,15 @@ static void elements_of_objects(void **state) {
     leat_error err = {0};
     leat_element empty = {0};
     assert_null(leati_json_of_element(&empty, &err));
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "expected an element, found an empty one");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "empty");
     assert_int_equal(leati_json_to_element(NULL, &empty, &err), LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "expected an element, found nothing");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "nothing");
     leat_tensor tensor = leat_tensor_view(LEAT_OBJECT, LEAT_SCALAR, &object);
     assert_null(leati_json_of_tensor(&tensor, &err));
-    assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
-    assert_string_equal(err.text, "a tensor of dtype object cannot be written as JSON");
+    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "object");
     json_t *json = json_of("{\"dtype\": \"object\", \"shape\": [], \"data\": [1]}");
     assert_int_equal(leati_json_to_tensor(json, &tensor, &err), LEAT_UNIMPLEMENTED);
-    assert_string_equal(err.text, "dtype object cannot be read from JSON");
+    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "object");
     json_decref(json);
 }
 
@@ -234,9 +206,9 @@ static void nested_elements(void **state) {
         for (int i = 1; i < levels; i++)
             leati_text_addf(&text, "]}");
         json_t *json = json_of(text.data);
-        assert_int_equal(leati_json_to_element(json, &element, &err),
-                         levels == 64 ? LEAT_OK : LEAT_INVALID_ARGUMENT);
-        assert_string_equal(err.text, levels == 64 ? "" : "an element nests at most 64 levels");
+        if (leati_json_to_element(json, &element, &err) != LEAT_OK)
+            assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "64");
+        assert_int_equal(err.code, levels == 64 ? LEAT_OK : LEAT_INVALID_ARGUMENT);
         leat_element_fini(&element);
         json_decref(json);
         leati_text_fini(&text);
@@ -245,48 +217,38 @@ static void nested_elements(void **state) {
 
 /* ---- specs ---- */
 
-static void spec_refused(const char *text, const char *why) {
+static void spec_refused(const char *text, leat_reason reason, const char *keyword) {
     leat_error err = {0};
     assert_null(leat_spec_from_json(text, &err));
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    if (text != NULL && strcmp(err.text, why) != 0)
-        fail_msg("%s: expected \"%s\", found \"%s\"", text, why, err.text);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, reason, keyword);
 }
 
 static void specs_refuse(void **state) {
     (void)state;
-    spec_refused("{\"dict\": 5}", "expected an object of specs in \"dict\", found an integer");
-    spec_refused("{\"dict\": {\"a\": {\"dtype\": \"int8\"}}}",
-                 "expected a shape (a list of at most 8 dimensions, or null), found nothing of 0");
-    spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": [1, 2]}}",
-                 "expected \"ragged_rank\" from -8 to 8, found nothing");
+    spec_refused("{\"dict\": 5}", LEAT_REASON_VALUE, "integer");
+    spec_refused("{\"dict\": {\"a\": {\"dtype\": \"int8\"}}}", LEAT_REASON_SHAPE, "nothing");
+    spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": [1, 2]}}", LEAT_REASON_VALUE,
+                 "\"ragged_rank\"");
     spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": [1, 2], \"ragged_rank\": 9}}",
-                 "expected \"ragged_rank\" from -8 to 8, found an integer");
+                 LEAT_REASON_VALUE, "\"ragged_rank\"");
     spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": [1, 2], \"ragged_rank\": -9}}",
-                 "expected \"ragged_rank\" from -8 to 8, found an integer");
+                 LEAT_REASON_VALUE, "\"ragged_rank\"");
     spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": null, \"ragged_rank\": 8}}",
-                 "expected a ragged rank below the rank of shape <unknown> and row splits of int32 "
-                 "or int64, found 8 and int64");
+                 LEAT_REASON_SHAPE, "8");
     spec_refused("{\"ragged\": {\"dtype\": \"int8\", \"shape\": [1, 2], \"ragged_rank\": 1, "
                  "\"row_splits_dtype\": \"x\"}}",
-                 "expected a dtype such as \"int64\" or \"float32\", found a text \"x\"");
-    spec_refused("{\"dtype\": \"int8\", \"shape\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}",
-                 "expected a shape (a list of at most 8 dimensions, or null), found a list of 9");
-    spec_refused("{\"dtype\": \"int8\", \"shape\": [1, 2.5]}",
-                 "dimension 1 of a shape: expected an integer of at least -1, found a real number");
-    spec_refused("{\"dataset\": 5}",
-                 "expected a spec: {\"dtype\", \"shape\"}, {\"tuple\"}, {\"dict\"}, {\"dataset\"}, "
-                 "{\"ragged\"}, {\"sparse\"}, {\"optional\"} or null; found an integer");
-    spec_refused("{\"tuple\": 5}",
-                 "expected a spec: {\"dtype\", \"shape\"}, {\"tuple\"}, {\"dict\"}, {\"dataset\"}, "
-                 "{\"ragged\"}, {\"sparse\"}, {\"optional\"} or null; found an object");
-    spec_refused(NULL, "leat_spec_from_json: text is NULL");
+                 LEAT_REASON_VALUE, "\"x\"");
+    spec_refused("{\"dtype\": \"int8\", \"shape\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}", LEAT_REASON_SHAPE,
+                 "9");
+    spec_refused("{\"dtype\": \"int8\", \"shape\": [1, 2.5]}", LEAT_REASON_SHAPE, "1");
+    spec_refused("{\"dataset\": 5}", LEAT_REASON_SHAPE, "integer");
+    spec_refused("{\"tuple\": 5}", LEAT_REASON_SHAPE, "object");
+    spec_refused(NULL, LEAT_REASON_VALUE, "leat_spec_from_json");
     leat_error err = {0};
     assert_null(leat_spec_from_json(NULL, &err));
-    assert_string_equal(err.text, "leat_spec_from_json: text is NULL");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "leat_spec_from_json");
     assert_null(leat_spec_to_json(NULL, &err));
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "leat_spec_to_json: spec is NULL");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "leat_spec_to_json");
     leati_text nested = {0};
     for (int levels = 63; levels <= 65; levels++) {
         static const char *const kinds[] = {"{\"optional\": ", "{\"dataset\": "};
@@ -300,7 +262,7 @@ static void specs_refuse(void **state) {
         assert_int_equal(spec != NULL, levels <= 64);
         leat_spec_unref(spec);
     }
-    assert_string_equal(err.text, "a spec nests at most 64 levels");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "64");
     leati_text_fini(&nested);
 }
 
@@ -350,8 +312,7 @@ static void escapes(void **state) {
     json_decref(json);
     leat_error err = {0};
     assert_null(leati_json_parse("", LEATI_JSON_MAX_SIZE + (size_t)1, &err));
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "expected at most 268435456 bytes of JSON, found 268435457");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "268435456");
 }
 
 int main(void) {

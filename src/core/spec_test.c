@@ -10,6 +10,7 @@
 #include "core/element.h"
 #include "core/spec.h"
 #include "core/tensor.h"
+#include "support/refused.h"
 #include "support/torture.h"
 
 static const leat_shape unknown = {.rank = LEAT_UNKNOWN_RANK};
@@ -115,30 +116,31 @@ static void reading(void **state) {
     torture_end();
 }
 
-static void refuses(leat_spec *spec, const leat_error *err, const char *why) {
+static void refuses(leat_spec *spec, const leat_error *err, leat_reason reason,
+                    const char *keyword) {
     assert_null(spec);
-    assert_int_equal(err->code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err->text, why) == NULL)
-        fail_msg("expected \"%s\" in: %s", why, err->text);
+    assert_refused(err, LEAT_INVALID_ARGUMENT, reason, keyword);
 }
 
 static void refusals(void **state) {
     (void)state;
     torture_begin();
     leat_error err = {0};
-    refuses(tensor(LEAT_INVALID, LEAT_SCALAR, &err), &err, "number 0");
-    refuses(tensor(LEAT_INT8, (leat_shape){.rank = 9}, &err), &err, "rank 9");
-    refuses(tensor(LEAT_INT8, LEAT_SHAPE(-2), &err), &err, "-1 (unknown)");
-    refuses(leat_spec_ragged(LEAT_INT8, LEAT_SHAPE(-1), 1, LEAT_INT64, &err), &err, "ragged rank");
-    refuses(leat_spec_ragged(LEAT_INT8, unknown, 1, LEAT_INT16, &err), &err, "int16");
+    refuses(tensor(LEAT_INVALID, LEAT_SCALAR, &err), &err, LEAT_REASON_VALUE, "0");
+    refuses(tensor(LEAT_INT8, (leat_shape){.rank = 9}, &err), &err, LEAT_REASON_SHAPE, "9");
+    refuses(tensor(LEAT_INT8, LEAT_SHAPE(-2), &err), &err, LEAT_REASON_SHAPE, "-1");
+    refuses(leat_spec_ragged(LEAT_INT8, LEAT_SHAPE(-1), 1, LEAT_INT64, &err), &err,
+            LEAT_REASON_SHAPE, "[?]");
+    refuses(leat_spec_ragged(LEAT_INT8, unknown, 1, LEAT_INT16, &err), &err, LEAT_REASON_SHAPE,
+            "int16");
     /* A NULL child keeps the first error, and its siblings are released. */
     err = (leat_error){0};
     refuses(leat_spec_tuple((leat_spec *[]){tensor(LEAT_INT8, LEAT_SCALAR, &err),
                                             tensor(LEAT_INVALID, LEAT_SCALAR, &err)},
                             2, &err),
-            &err, "number 0");
+            &err, LEAT_REASON_VALUE, "0");
     err = (leat_error){0};
-    refuses(leat_spec_dataset(NULL, &err), &err, "NULL");
+    refuses(leat_spec_dataset(NULL, &err), &err, LEAT_REASON_STRUCTURE, "NULL");
     err = (leat_error){0};
     const char *const keys[] = {"k", "j", "k"};
     refuses(leat_spec_dict(keys,
@@ -146,13 +148,13 @@ static void refusals(void **state) {
                                            tensor(LEAT_INT8, LEAT_SCALAR, NULL),
                                            tensor(LEAT_INT8, LEAT_SCALAR, NULL)},
                            3, &err),
-            &err, "'k' comes twice");
+            &err, LEAT_REASON_VALUE, "'k'");
     leat_spec *deep = tensor(LEAT_INT8, LEAT_SCALAR, NULL);
     for (int i = 1; i < LEATI_MAX_DEPTH; i++)
         deep = leat_spec_tuple(&deep, 1, NULL);
     assert_non_null(deep);
     err = (leat_error){0};
-    refuses(leat_spec_dataset(deep, &err), &err, "64 levels");
+    refuses(leat_spec_dataset(deep, &err), &err, LEAT_REASON_STRUCTURE, "64");
     torture_end();
 }
 
@@ -172,7 +174,7 @@ static void equality(void **state) {
     assert_false(leat_spec_equal(a, c));
     prints(leati_spec_join(a, c, NULL), "dataset<int8[?,1]>");
     leat_error err = {0};
-    refuses(leati_spec_join(a, b, &err), &err, "no common spec");
+    refuses(leati_spec_join(a, b, &err), &err, LEAT_REASON_STRUCTURE, "dataset<int8[3,1]>");
     leat_spec_unref(a);
     leat_spec_unref(b);
     leat_spec_unref(c);
@@ -241,26 +243,24 @@ static void pairs(void **state) {
             leat_spec_print(joined, text, sizeof text);
             assert_string_equal(text, cases[i].joined);
         } else {
-            assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-            assert_non_null(strstr(err.text, "have no common spec"));
+            assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "structure");
         }
         leat_spec_unref(joined);
     }
     for (int i = 0; i < COUNT; i++)
         leat_spec_unref(specs[i]);
     leat_error err = {0};
-    refuses(leat_spec_tuple(NULL, -1, &err), &err, "a spec has at most 1048576 components");
-    refuses(leat_spec_dict(NULL, NULL, -1, &err), &err, "a spec has at most 1048576 components");
+    refuses(leat_spec_tuple(NULL, -1, &err), &err, LEAT_REASON_VALUE, "1048576");
+    refuses(leat_spec_dict(NULL, NULL, -1, &err), &err, LEAT_REASON_VALUE, "1048576");
     leat_spec *leaf = tensor(LEAT_INT8, LEAT_SCALAR, NULL);
-    refuses(leati_spec_composite(leaf, NULL, &err), &err,
-            "expected a tuple or dict spec, found a leaf");
-    refuses(leat_spec_dict((const char *const[]){NULL}, &leaf, 1, &err), &err,
-            "expected a key in a dict spec, found NULL");
+    refuses(leati_spec_composite(leaf, NULL, &err), &err, LEAT_REASON_VALUE, "leaf");
+    refuses(leat_spec_dict((const char *const[]){NULL}, &leaf, 1, &err), &err, LEAT_REASON_VALUE,
+            "NULL");
     /* Eight dimensions and one more. */
     leat_shape full = {.rank = 8, .dims = {1, 1, 1, 1, 1, 1, 1, 1}};
     leaf = tensor(LEAT_INT8, full, NULL);
     leat_spec *two = leat_spec_tuple((leat_spec *[]){leat_spec_none(NULL), leaf}, 2, NULL);
-    refuses(leati_spec_batch(two, 3, &err), &err, "component 0: ");
+    refuses(leati_spec_batch(two, 3, &err), &err, LEAT_REASON_SHAPE, "0");
     leat_spec_unref(two);
     torture_end();
 }
@@ -287,8 +287,8 @@ static void batching(void **state) {
            "(bool[], string[1], ragged<int8[?,?], 1, int64>, none)");
     leat_spec_unref(spec);
     spec = sample(NULL);
-    refuses(leati_spec_batch(spec, 1, &err), &err, "component 2 is a dataset");
-    refuses(leati_spec_unbatch(spec, &err), &err, "component 1 is a scalar");
+    refuses(leati_spec_batch(spec, 1, &err), &err, LEAT_REASON_STRUCTURE, "2");
+    refuses(leati_spec_unbatch(spec, &err), &err, LEAT_REASON_SHAPE, "1");
     leat_spec_unref(spec);
     torture_end();
 }
@@ -304,7 +304,7 @@ static void checking(void **state) {
     leat_tensor none = {0};
     assert_int_equal(leati_spec_check_tensor(spec, 0, &good, NULL), LEAT_OK);
     assert_int_equal(leati_spec_check_tensor(spec, 0, &bad, &err), LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "component 0: expected int32[?, 2], found int32[4]");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "int32[4]");
     assert_int_equal(leati_spec_check_tensor(spec, 0, &none, NULL), LEAT_INVALID_ARGUMENT);
     assert_int_equal(leati_spec_check_tensor(spec, 1, &good, NULL), LEAT_INVALID_ARGUMENT);
     leat_element element = {0}, other = {0};

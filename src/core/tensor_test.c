@@ -10,6 +10,7 @@
 #include "core/half.h"
 #include "core/object.h"
 #include "core/tensor.h"
+#include "support/refused.h"
 #include "support/torture.h"
 #include <math.h>
 #include <pthread.h>
@@ -201,7 +202,7 @@ static void tensors(void **state) {
     assert_int_equal(row.rank, 1);
     assert_int_equal(((int32_t *)row.data)[1], 6);
     assert_int_equal(leat_tensor_row(&row, 2, &tensor, &err), LEAT_OUT_OF_RANGE);
-    assert_string_equal(err.text, "row 2 of a tensor of 2 rows does not exist");
+    assert_refused(&err, LEAT_OUT_OF_RANGE, LEAT_REASON_NONE, "2");
     assert_int_equal(leat_tensor_row(&row, -1, &tensor, NULL), LEAT_OUT_OF_RANGE);
     assert_int_equal(leat_tensor_row(&row, 0, &tensor, NULL), LEAT_OK);
     leat_tensor_unref(&row);
@@ -221,7 +222,7 @@ static void bad_tensors(void **state) {
                      LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_tensor_new(LEAT_INT8, LEAT_SHAPE(2, -1), &tensor, &err),
                      LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "[2, ?]"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "[2, ?]");
     assert_int_equal(leat_tensor_new(LEAT_INT8, (leat_shape){.rank = 9}, &tensor, NULL),
                      LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_tensor_new(LEAT_INT64, LEAT_SHAPE(INT64_MAX / 4), &tensor, NULL),
@@ -279,7 +280,7 @@ static void values(void **state) {
     assert_true(leati_tensor_float_at(&scalar, 0) == 0.5);
     leat_error err = {0};
     assert_int_equal(leati_tensor_to_int64(&scalar, &number, &err), LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "expected one integer, found dtype float32 and shape []");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "float32");
     leat_tensor_unref(&scalar);
     scalar = leat_scalar_float64(2.5);
     assert_true(*(double *)scalar.data == 2.5);
@@ -348,20 +349,19 @@ static void values_of_dtypes(void **state) {
     leat_tensor tensor;
     assert_int_equal(leat_tensor_copy_of(LEAT_INT32, LEAT_SHAPE(2), NULL, &tensor, &err),
                      LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "expected 8 bytes to copy into a tensor, found a null pointer");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "8");
     assert_int_equal(leat_tensor_copy_of(LEAT_INT32, LEAT_SHAPE(2, 0), NULL, &tensor, &err),
                      LEAT_OK);
     leat_tensor_unref(&tensor);
     assert_int_equal(leat_tensor_new(LEAT_INVALID, LEAT_SCALAR, &tensor, &err),
                      LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "expected a dtype for a new tensor, found number 0");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "0");
     assert_int_equal(leat_tensor_new(LEAT_INT8, (leat_shape){.rank = 9}, &tensor, &err),
                      LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "a new tensor needs known dimensions, found an invalid shape");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "invalid");
     assert_int_equal(leat_tensor_new(LEAT_INT64, LEAT_SHAPE(INT64_MAX / 4), &tensor, &err),
                      LEAT_RESOURCE_EXHAUSTED);
-    assert_string_equal(err.text, "a tensor of dtype int64 and shape [2305843009213693951] is "
-                                  "larger than the address space");
+    assert_refused(&err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "[2305843009213693951]");
     leat_string huge[] = {{"a", SIZE_MAX / 2}, {"a", SIZE_MAX / 2}};
     assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(2), huge, &tensor, &err),
                      LEAT_RESOURCE_EXHAUSTED);

@@ -11,6 +11,7 @@
 #include "dist/draws.h"
 #include "dist/planner.h"
 #include "dist/sharding.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"
 #include <leat/data_ops.h>
@@ -205,9 +206,10 @@ static void test_deep_plans(void **state) {
                                  leati_draws_share(draws, &two, &errors[2])};
         for (int i = 0; i < 3; i++) {
             assert_int_equal(made[i] != NULL, more == 0);
-            assert_int_equal(errors[i].code, more == 0 ? LEAT_OK : LEAT_INVALID_ARGUMENT);
-            assert_string_equal(errors[i].text,
-                                more == 0 ? "" : "a plan deeper than 1000 operators");
+            if (more == 0)
+                assert_int_equal(errors[i].code, LEAT_OK);
+            else
+                assert_refused(&errors[i], LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "1000");
             leat_dataset_unref(made[i]);
         }
         assert_int_equal(marked, 1);

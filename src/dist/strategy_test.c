@@ -12,6 +12,7 @@
 #include "dist/planner.h"
 #include "dist/sharding.h"
 #include "dist/strategy.h"
+#include "support/refused.h"
 #include "support/strategy.h"
 #include <leat/data_ops.h>
 #include <leat/ops.h>
@@ -139,7 +140,7 @@ static void test_copies_of_a_variable(void **state) {
     assert_true(*(float *)copy.data == 12);
     leat_tensor_unref(&copy);
     assert_int_equal(leat_variable_read_copy(variable, 2, &copy, &err), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "has 2 copies; there is no 2"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "2");
     drop_scalars(&args);
     leat_step_free(step);
     leat_variable_unref(variable);
@@ -167,7 +168,7 @@ static void test_run_functions(void **state) {
     }
     assert_int_equal(leat_strategy_run_functions(strategy, step, missing, &args, &out, &err),
                      LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "no function for replica 1"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "1");
     assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err),
                      LEAT_FAILED_PRECONDITION);
     leat_per_replica_fini(&out);
@@ -200,7 +201,7 @@ static void test_cancel(void **state) {
     leat_strategy_cancel(strategy);
     run(strategy, trace_sum, &sum, &out);
     assert_int_equal(leati_strategy_run_on_replicas(strategy, meet, strategy, &err), LEAT_ABORTED);
-    assert_non_null(strstr(err.text, "cancelled"));
+    assert_refused(&err, LEAT_ABORTED, LEAT_REASON_AFTER_FAILURE, "collective");
     run(strategy, trace_sum, &sum, &out);
     assert_true(result_of(&out, 1) == 3);
     leat_per_replica_fini(&out);
@@ -238,10 +239,9 @@ static void test_in_turn(void **state) {
             assert_true(pthread_equal(t.threads[r], pthread_self()));
         }
         if (failing >= 0) {
-            char text[64];
-            snprintf(text, sizeof text, "replica %d of %d: record %d is broken", failing, DEVICES,
-                     failing);
-            assert_string_equal(err.text, text);
+            char number[16];
+            snprintf(number, sizeof number, "%d", failing);
+            assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, number);
         }
         run(strategy, trace_sum, &sum, &out);
         assert_true(result_of(&out, DEVICES - 1) == DEVICES * (DEVICES + 1) / 2.0f);
@@ -277,7 +277,7 @@ static void test_variable_made_outside(void **state) {
     leat_per_replica args = scalars(2, 0, 0), out = {0};
     assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err),
                      LEAT_FAILED_PRECONDITION);
-    assert_non_null(strstr(err.text, "variable \"w\" has 1 copies, the strategy 2 replicas"));
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "\"w\"");
     leat_per_replica_fini(&out);
     drop_scalars(&args);
     leat_step_free(step);
@@ -304,8 +304,8 @@ static void test_failure_of_one_replica(void **state) {
     leat_step *step = leat_step_new(trace_fail, NULL, &err);
     leat_per_replica bad = scalars(3, 0, 1), good = {0}, out = {0};
     assert_int_equal(leat_strategy_run(strategy, step, &bad, &out, &err), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "replica 2 of 3"));
-    assert_non_null(strstr(err.text, "the value is too large"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_NONE, "2");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_NONE, "2");
     drop_scalars(&bad);
     good = scalars(3, 0, 0.5f);
     assert_int_equal(leat_strategy_run(strategy, step, &good, &out, &err), LEAT_OK);
@@ -326,7 +326,7 @@ static void test_scopes(void **state) {
     leat_strategy_exit(one);
     leat_strategy_exit(one);
     assert_int_equal(leat_device_set_logical_cpus(DEVICES + 1, &err), LEAT_FAILED_PRECONDITION);
-    assert_non_null(strstr(err.text, "before the first strategy"));
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "4");
     leat_strategy_unref(one);
     leat_strategy_unref(other);
 }
@@ -337,10 +337,10 @@ static void test_bad_devices(void **state) {
     const char *twice[] = {"CPU:0", "CPU:0"}, *missing[] = {"CPU:77"}, *wrong[] = {"disk"};
     assert_null(leat_strategy_mirrored(
         &(leat_strategy_mirrored_options){.devices = twice, .num_devices = 2}, &err));
-    assert_non_null(strstr(err.text, "named twice"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "0");
     assert_null(leat_strategy_mirrored(
         &(leat_strategy_mirrored_options){.devices = missing, .num_devices = 1}, &err));
-    assert_non_null(strstr(err.text, "CPU:77 does not exist"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "77");
     assert_null(leat_strategy_mirrored(
         &(leat_strategy_mirrored_options){.devices = wrong, .num_devices = 1}, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
@@ -378,7 +378,7 @@ static void test_distribute(void **state) {
     leat_distributed_dataset_free(distributed);
     assert_null(leat_strategy_distribute_dataset(strategy, leat_dataset_range(0, 4, 1, NULL, &err),
                                                  NULL, &err));
-    assert_non_null(strstr(err.text, "scalar"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "0");
     assert_null(leat_strategy_distribute_dataset(strategy, NULL, NULL, NULL));
     leat_strategy_unref(strategy);
 }
@@ -483,13 +483,12 @@ static void test_by_name(void **state) {
         assert_true(strategy_value_of(variable) == 2);
         leat_variable_unref(variable);
     }
-    static const char *const others[][2] = {{"parameter_server", "use multi_worker_mirrored"},
-                                            {"tpu", "use mirrored"}};
+    static const char *const others[][2] = {{"parameter_server", "multi_worker_mirrored"},
+                                            {"tpu", "mirrored"}};
     for (int i = 0; i < 2; i++) {
         leat_error err = {0};
         assert_null(leat_strategy_named(others[i][0], &err));
-        assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
-        assert_non_null(strstr(err.text, others[i][1]));
+        assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, others[i][1]);
     }
     leat_error err = {0};
     assert_null(leat_strategy_named("mirored", &err));
@@ -504,7 +503,7 @@ static void test_gather(void **state) {
     leat_per_replica value = scalars(3, 1, 1);
     leat_element out = {0};
     assert_int_equal(leat_strategy_gather(strategy, &value, 0, &out, &err), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "the value has rank 0"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "0");
     drop_scalars(&value);
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2, -1), &err);
     for (int r = 0; r < 3; r++) {
@@ -526,7 +525,7 @@ static void test_gather(void **state) {
         assert_memory_equal(out.tensors[0].data, expected, sizeof expected);
     }
     assert_int_equal(leat_strategy_gather(strategy, &value, 0, &out, &err), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "replicas 0 and 1 have values of shapes [2, 1] and [2, 2]"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "[2, 2]");
     leat_element_fini(&out);
     drop_scalars(&value);
     leat_strategy_unref(strategy);

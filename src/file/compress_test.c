@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "file/compress.h"
+#include "support/refused.h"
 #include "support/torture.h"
 #include <zlib.h>
 
@@ -151,7 +152,7 @@ static void streams_follow_one_another(void **state) {
             } else {
                 assert_int_equal(status, LEAT_DATA_LOSS);
                 assert_int_equal(out.size, PLAIN_SIZE);
-                assert_string_equal(err.text, "bytes follow the end of ZLIB data");
+                assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, "ZLIB");
             }
             leati_compress_unpacker_free(unpacker);
         }
@@ -288,15 +289,14 @@ static void reads_snappy_chunks(void **state) {
 
 /* One byte changed: DATA_LOSS, with this in its text. */
 static void expect_damage(const uint8_t *data, size_t size, size_t at, uint8_t value,
-                          const char *part) {
+                          leat_reason reason, const char *keyword) {
     static bytes packed, out;
     leat_error err = {0};
     memcpy(packed.data, data, packed.size = size);
     packed.data[at] = value;
     leati_unpacker *unpacker = leati_compress_unpacker_new(LEAT_COMPRESSION_SNAPPY, &err);
     assert_int_equal(unpack(unpacker, &packed, 1 << 20, 1 << 20, &out, &err), LEAT_DATA_LOSS);
-    if (strstr(err.text, part) == NULL)
-        fail_msg("\"%s\" lacks \"%s\"", err.text, part);
+    assert_refused(&err, LEAT_DATA_LOSS, reason, keyword);
     leati_compress_unpacker_free(unpacker);
 }
 
@@ -306,15 +306,15 @@ static void snappy_damage(void **state) {
         skip();
     const uint8_t *blocks = tensorflow_blocks, *chunks = snappy_chunks;
     size_t size = sizeof tensorflow_blocks;
-    expect_damage(blocks, size, 3, 0, "a block of 0 bytes; expected 1 to 268435456");
-    expect_damage(blocks, size, 0, 0x10, "a block of 268435485 bytes");
-    expect_damage(blocks, size, 5, 0x7f, "a block that is larger than it can be");
-    expect_damage(blocks, size, 23, 0xff, "a block that does not decompress");
+    expect_damage(blocks, size, 3, 0, LEAT_REASON_NONE, "0");
+    expect_damage(blocks, size, 0, 0x10, LEAT_REASON_NONE, "268435485");
+    expect_damage(blocks, size, 5, 0x7f, LEAT_REASON_NONE, "larger");
+    expect_damage(blocks, size, 23, 0xff, LEAT_REASON_NONE, "decompress");
     size = sizeof snappy_chunks;
-    expect_damage(chunks, size, 10, 2, "a chunk of an unknown kind");
-    expect_damage(chunks, size, 14, 0, "a wrong checksum");
-    expect_damage(chunks, size, 55, 'P', "a wrong checksum");
-    expect_damage(chunks, size, 48, 3, "a chunk without a checksum");
+    expect_damage(chunks, size, 10, 2, LEAT_REASON_NONE, "kind");
+    expect_damage(chunks, size, 14, 0, LEAT_REASON_NONE, "checksum");
+    expect_damage(chunks, size, 55, 'P', LEAT_REASON_NONE, "checksum");
+    expect_damage(chunks, size, 48, 3, LEAT_REASON_NONE, "checksum");
 }
 
 /* 100,000 times "a", put together by hand: a block may be that large, a chunk may not. */
@@ -340,16 +340,14 @@ static void snappy_sizes(void **state) {
     memcpy(packed, snappy_chunks, MAGIC);
     size += 4; /* the checksum, never looked at */
     memcpy(packed + MAGIC, (uint8_t[]){0, (uint8_t)size, (uint8_t)(size >> 8), 0}, 4);
-    expect_damage(packed, HEAD + size, MAGIC, 0, "a block that is larger than it can be");
+    expect_damage(packed, HEAD + size, MAGIC, 0, LEAT_REASON_NONE, "larger");
 }
 
 static void arguments(void **state) {
     (void)state;
     leat_error err = {0};
     assert_null(leati_compress_packer_new(LEAT_COMPRESSION_GZIP, 10, append, NULL, &err));
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "the compression level is 10; GZIP has 1 (fast) to 9 (small), or "
-                                  "0 for 6");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "10");
     assert_null(leati_compress_unpacker_new((leat_compression)77, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     leat_compression compression = LEAT_COMPRESSION_GZIP;
@@ -362,7 +360,7 @@ static void arguments(void **state) {
         leat_status status = leat_compression_from_name(names[i], &compression, &err);
         if (codec != NULL && codec->package != NULL) {
             assert_int_equal(status, LEAT_UNIMPLEMENTED);
-            assert_non_null(strstr(err.text, codec->package));
+            assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, codec->package);
             assert_null(leati_compress_unpacker_new((leat_compression)i, NULL));
         } else {
             assert_int_equal(status, LEAT_OK);
@@ -370,9 +368,7 @@ static void arguments(void **state) {
         }
     }
     assert_int_equal(leat_compression_from_name("gzip", &compression, &err), LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text,
-                        "compression_type is \"gzip\"; expected \"\", \"ZLIB\", \"GZIP\", "
-                        "\"ZSTD\", \"LZ4\" or \"SNAPPY\"");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "\"gzip\"");
 }
 
 struct both {

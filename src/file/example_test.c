@@ -9,6 +9,7 @@
 
 #include "file/example.h"
 #include "file/tfrecord.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"
 
@@ -156,8 +157,7 @@ static void defaults_and_missing(void **state) {
     assert_int_equal(
         leati_example_parse(plan, text_of(empty_feature, sizeof empty_feature), NULL, spans, &err),
         LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "feature \"a\" (int64) is missing; expected 3 values: give it a "
-                                  "default or leave it out");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "\"a\"");
     assert_int_equal(leati_example_parse(plan, text_of(NULL, 0), NULL, spans, &err),
                      LEAT_INVALID_ARGUMENT);
     leati_example_plan_free(plan);
@@ -167,18 +167,20 @@ static void wrong_dtype_and_count(void **state) {
     (void)state;
     static const struct {
         leati_feature_request request;
-        const char *text;
+        leat_reason reason;
+        const char *keywords[3];
     } cases[] = {
         {{.name = "a", .dtype = LEAT_FLOAT32, .length = 3},
-         "feature \"a\" at byte 9 holds int64 values; expected float"},
+         LEAT_REASON_DTYPE,
+         {"\"a\"", "9", "float"}},
         {{.name = "b", .dtype = LEAT_INT64, .length = -1},
-         "feature \"b\" at byte 33 holds bytes values; expected int64"},
-        {{.name = "a", .dtype = LEAT_INT64, .length = 1},
-         "feature \"a\" at byte 9 has 3 int64 values; expected 1"},
-        {{.name = "b", .dtype = LEAT_STRING, .length = 0},
-         "feature \"b\" at byte 33 has 2 bytes values; expected 0"},
+         LEAT_REASON_DTYPE,
+         {"\"b\"", "33", "bytes"}},
+        {{.name = "a", .dtype = LEAT_INT64, .length = 1}, LEAT_REASON_SHAPE, {"\"a\"", "3", "1"}},
+        {{.name = "b", .dtype = LEAT_STRING, .length = 0}, LEAT_REASON_SHAPE, {"\"b\"", "2", "0"}},
         {{.name = "a", .dtype = LEAT_INT64, .length = -1, .multiple = 2},
-         "feature \"a\" at byte 9 has 3 int64 values; expected a multiple of 2"},
+         LEAT_REASON_SHAPE,
+         {"\"a\"", "3", "2"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leati_example_plan *plan = plan_of(&cases[i].request, 1);
@@ -187,7 +189,8 @@ static void wrong_dtype_and_count(void **state) {
         assert_int_equal(
             leati_example_parse(plan, text_of(packed, sizeof packed), NULL, &span, &err),
             LEAT_INVALID_ARGUMENT);
-        assert_string_equal(err.text, cases[i].text);
+        for (int k = 0; k < 3; k++)
+            assert_refused(&err, LEAT_INVALID_ARGUMENT, cases[i].reason, cases[i].keywords[k]);
         leati_example_plan_free(plan);
     }
 }
@@ -216,13 +219,15 @@ static void bad_requests(void **state) {
     (void)state;
     static const struct {
         leati_feature_request requests[2];
-        const char *part;
+        leat_reason reason;
+        const char *keyword;
     } cases[] = {
-        {{{.name = "a", .dtype = LEAT_INT32, .length = 1}}, "dtype int32; expected string, int64"},
-        {{{.name = NULL, .dtype = LEAT_INT64}}, "name is NULL"},
-        {{{.name = "a", .dtype = LEAT_INT64, .length = -2}}, "-2 values"},
+        {{{.name = "a", .dtype = LEAT_INT32, .length = 1}}, LEAT_REASON_DTYPE, "int32"},
+        {{{.name = NULL, .dtype = LEAT_INT64}}, LEAT_REASON_VALUE, "NULL"},
+        {{{.name = "a", .dtype = LEAT_INT64, .length = -2}}, LEAT_REASON_VALUE, "-2"},
         {{{.name = "b", .dtype = LEAT_INT64}, {.name = "b", .dtype = LEAT_STRING}},
-         "\"b\" is asked for twice"},
+         LEAT_REASON_VALUE,
+         "\"b\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leati_example_plan *plan = NULL;
@@ -230,19 +235,19 @@ static void bad_requests(void **state) {
         int count = cases[i].requests[1].name != NULL ? 2 : 1;
         assert_int_equal(leati_example_plan_new(cases[i].requests, count, &plan, &err),
                          LEAT_INVALID_ARGUMENT);
-        assert_non_null(strstr(err.text, cases[i].part));
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, cases[i].reason, cases[i].keyword);
         assert_null(plan);
     }
     leati_feature_request one = {.name = "a", .dtype = LEAT_INT64};
     static const int counts[] = {-1, INT16_MAX};
     for (int i = 0; i < 2; i++) {
-        char text[64];
+        char count[16];
         leati_example_plan *plan = NULL;
         leat_error err = {0};
-        snprintf(text, sizeof text, "parse_example: %d features; expected 0 to 32766", counts[i]);
+        snprintf(count, sizeof count, "%d", counts[i]);
         assert_int_equal(leati_example_plan_new(&one, counts[i], &plan, &err),
                          LEAT_INVALID_ARGUMENT);
-        assert_string_equal(err.text, text);
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, count);
     }
 }
 
@@ -309,14 +314,13 @@ static void malformed_names_the_byte(void **state) {
     leat_error err = {0};
     assert_int_equal(leati_example_parse(plan, text_of("not an example", 14), NULL, spans, &err),
                      LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "byte 0 of a record of 14 bytes is no valid tf.train.Example");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "0");
     uint8_t data[sizeof packed];
     memcpy(data, packed, sizeof data);
     data[25] = 0x81; /* the last varint of a has no end */
     assert_int_equal(leati_example_parse(plan, text_of(data, sizeof data), NULL, spans, &err),
                      LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "feature \"a\": byte 11 of a record of 60 bytes is no valid "
-                                  "tf.train.Feature");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "11");
     leati_example_plan_free(plan);
 }
 
@@ -437,7 +441,7 @@ static void builder_refuses(void **state) {
     assert_int_equal(leat_example_serialize(example, &before, NULL), LEAT_OK);
     size_t size = before.size;
     assert_int_equal(leat_example_add_int64(example, "b", &number, 1, &err), LEAT_ALREADY_EXISTS);
-    assert_non_null(strstr(err.text, "\"b\" is there already"));
+    assert_refused(&err, LEAT_ALREADY_EXISTS, LEAT_REASON_NONE, "\"b\"");
     assert_int_equal(leat_example_add_int64(example, "n", &number, -1, &err),
                      LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_example_add_int64(example, "n", NULL, 1, &err), LEAT_INVALID_ARGUMENT);
@@ -447,25 +451,25 @@ static void builder_refuses(void **state) {
     assert_int_equal(leat_example_add_bytes(example, "n", &bad, 1, &err), LEAT_INVALID_ARGUMENT);
     bad = (leat_string){"", (size_t)1 << 31};
     assert_int_equal(leat_example_add_bytes(example, "n", &bad, 1, &err), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "larger than 2 GiB"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "2");
     float value = 1;
     assert_int_equal(leat_example_add_float(example, "n", &value, INT64_MAX, &err),
                      LEAT_INVALID_ARGUMENT);
     static const int64_t most = INT32_MAX;
     assert_int_equal(leat_example_add_int64(example, "n", &number, most + 1, &err),
                      LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "feature \"n\" makes the example larger than 2 GiB"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "\"n\"");
     assert_int_equal(leat_example_add_float(example, "n", &value, most / 4, &err),
                      LEAT_INVALID_ARGUMENT);
     bad = (leat_string){"", (size_t)most - 300000};
     const leat_string three[] = {bad, {"", 400000}};
     assert_int_equal(leat_example_add_bytes(example, "n", three, 2, &err), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "larger than 2 GiB"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "2");
     static char name[65537];
     memset(name, 'n', 65536);
     assert_int_equal(leat_example_add_int64(example, name, &number, 1, &err),
                      LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "the name has more than 65535 bytes"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "65535");
     assert_int_equal(leat_example_serialize(NULL, &after, &err), LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_example_serialize(example, &after, NULL), LEAT_OK);
     assert_int_equal(after.size, size);

@@ -11,6 +11,7 @@
 
 #include "file/atomic.h"
 #include "file/fs.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"
 #include <fcntl.h>
@@ -109,65 +110,59 @@ struct dirent *readdir(DIR *folder) {
     return fault.number == SHORT ? &entry : NULL;
 }
 
-static void expect(leat_status status, const leat_error *err, leat_status code, const char *part) {
-    if (status != code || err->code != code || strstr(err->text, part) == NULL)
-        fail_msg("%d, %d \"%s\"; expected %d \"%s\"", status, err->code, err->text, code, part);
+static void expect(leat_status status, const leat_error *err, leat_status code,
+                   const char *keyword) {
+    assert_int_equal(status, code);
+    assert_refused(err, code, LEAT_REASON_NONE, keyword);
 }
 
 /* The codes are those of TensorFlow's IOErrorToStatus. */
-static void codes_and_advice(void **state) {
+static void codes_of_numbers(void **state) {
     (void)state;
-    static const char rights[] = "; check its permissions and those of its folders";
-    static const char space[] = "; free some space or choose another folder";
-    static const char fewer[] = "; read fewer files at once or raise the limit (ulimit -n)";
     static const struct {
         int number;
         leat_status code;
-        const char *advice;
     } cases[] = {
-        {ENOENT, LEAT_NOT_FOUND, "; check the spelling and the folder you are in"},
-        {ENODEV, LEAT_NOT_FOUND, ""},
-        {ENXIO, LEAT_NOT_FOUND, ""},
-        {EACCES, LEAT_PERMISSION_DENIED, rights},
-        {EPERM, LEAT_PERMISSION_DENIED, rights},
-        {EROFS, LEAT_PERMISSION_DENIED, "; choose a folder that can be written"},
-        {EEXIST, LEAT_ALREADY_EXISTS, ""},
-        {EINVAL, LEAT_INVALID_ARGUMENT, ""},
-        {ENAMETOOLONG, LEAT_INVALID_ARGUMENT, ""},
-        {ESPIPE, LEAT_INVALID_ARGUMENT, ""},
-        {EISDIR, LEAT_FAILED_PRECONDITION, "; name a file in it"},
-        {ENOTDIR, LEAT_FAILED_PRECONDITION, "; a part of the path is a file"},
-        {ENOTEMPTY, LEAT_FAILED_PRECONDITION, ""},
-        {EBADF, LEAT_FAILED_PRECONDITION, ""},
-        {EBUSY, LEAT_FAILED_PRECONDITION, ""},
-        {EPIPE, LEAT_FAILED_PRECONDITION, ""},
-        {ETXTBSY, LEAT_FAILED_PRECONDITION, ""},
-        {ENOSPC, LEAT_RESOURCE_EXHAUSTED, space},
-        {EDQUOT, LEAT_RESOURCE_EXHAUSTED, space},
-        {EMFILE, LEAT_RESOURCE_EXHAUSTED, fewer},
-        {ENFILE, LEAT_RESOURCE_EXHAUSTED, fewer},
-        {ENOMEM, LEAT_RESOURCE_EXHAUSTED, ""},
-        {EFBIG, LEAT_OUT_OF_RANGE, ""},
-        {EOVERFLOW, LEAT_OUT_OF_RANGE, ""},
-        {ENOSYS, LEAT_UNIMPLEMENTED, ""},
-        {ENOTSUP, LEAT_UNIMPLEMENTED, ""},
-        {EXDEV, LEAT_UNIMPLEMENTED, ""},
-        {EAGAIN, LEAT_UNAVAILABLE, ""},
-        {ESTALE, LEAT_ABORTED, ""},
-        {EIO, LEAT_UNKNOWN, ""},
-        {ELOOP, LEAT_UNKNOWN, ""},
+        {ENOENT, LEAT_NOT_FOUND},
+        {ENODEV, LEAT_NOT_FOUND},
+        {ENXIO, LEAT_NOT_FOUND},
+        {EACCES, LEAT_PERMISSION_DENIED},
+        {EPERM, LEAT_PERMISSION_DENIED},
+        {EROFS, LEAT_PERMISSION_DENIED},
+        {EEXIST, LEAT_ALREADY_EXISTS},
+        {EINVAL, LEAT_INVALID_ARGUMENT},
+        {ENAMETOOLONG, LEAT_INVALID_ARGUMENT},
+        {ESPIPE, LEAT_INVALID_ARGUMENT},
+        {EISDIR, LEAT_FAILED_PRECONDITION},
+        {ENOTDIR, LEAT_FAILED_PRECONDITION},
+        {ENOTEMPTY, LEAT_FAILED_PRECONDITION},
+        {EBADF, LEAT_FAILED_PRECONDITION},
+        {EBUSY, LEAT_FAILED_PRECONDITION},
+        {EPIPE, LEAT_FAILED_PRECONDITION},
+        {ETXTBSY, LEAT_FAILED_PRECONDITION},
+        {ENOSPC, LEAT_RESOURCE_EXHAUSTED},
+        {EDQUOT, LEAT_RESOURCE_EXHAUSTED},
+        {EMFILE, LEAT_RESOURCE_EXHAUSTED},
+        {ENFILE, LEAT_RESOURCE_EXHAUSTED},
+        {ENOMEM, LEAT_RESOURCE_EXHAUSTED},
+        {EFBIG, LEAT_OUT_OF_RANGE},
+        {EOVERFLOW, LEAT_OUT_OF_RANGE},
+        {ENOSYS, LEAT_UNIMPLEMENTED},
+        {ENOTSUP, LEAT_UNIMPLEMENTED},
+        {EXDEV, LEAT_UNIMPLEMENTED},
+        {EAGAIN, LEAT_UNAVAILABLE},
+        {ESTALE, LEAT_ABORTED},
+        {EIO, LEAT_UNKNOWN},
+        {ELOOP, LEAT_UNKNOWN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leati_file *file = NULL;
         leat_error err = {0};
-        char text[256];
-        snprintf(text, sizeof text, "some/file: cannot open it for reading: %s%s",
-                 strerror(cases[i].number), cases[i].advice);
         arm(OPEN, 1, cases[i].number);
         leat_status status = leati_file_open("some/file", &file, &err);
         arm(OPEN, 0, 0);
-        expect(status, &err, cases[i].code, text);
-        assert_string_equal(err.text, text);
+        expect(status, &err, cases[i].code, "some/file");
+        assert_non_null(strstr(leat_error_message(&err), strerror(cases[i].number)));
     }
 }
 
@@ -231,42 +226,41 @@ static void each_call_fails(void **state) {
         which call;
         int at, number;
         leat_status code;
-        const char *text; /* NULL: it succeeds */
+        const char *keyword; /* NULL: it succeeds */
     } cases[] = {
         {read_file, OPEN, 1, EINTR, LEAT_OK, NULL},
-        {read_file, FSTAT, 1, EBADF, LEAT_FAILED_PRECONDITION, "out: cannot read it: Bad file"},
+        {read_file, FSTAT, 1, EBADF, LEAT_FAILED_PRECONDITION, "out"},
         {read_file, PREAD, 1, EINTR, LEAT_OK, NULL},
         {read_file, PREAD, 1, SHORT, LEAT_OK, NULL},
         {read_file, PREAD, ALWAYS, SHORT, LEAT_OK, NULL},
-        {read_file, PREAD, 1, EIO, LEAT_UNKNOWN, "out: cannot read it: Input/output error"},
-        {read_file, PREAD, 1, END, LEAT_DATA_LOSS,
-         "out: 0 bytes could be read, expected 5; it was cut while being read: read it again"},
+        {read_file, PREAD, 1, EIO, LEAT_UNKNOWN, "out"},
+        {read_file, PREAD, 1, END, LEAT_DATA_LOSS, "5"},
         {read_file, CLOSE, 1, EIO, LEAT_OK, NULL},
         {read_pipe, READ, 1, EINTR, LEAT_OK, NULL},
         {read_pipe, READ, ALWAYS, SHORT, LEAT_OK, NULL},
-        {read_pipe, READ, 2, EIO, LEAT_UNKNOWN, ": cannot read it: Input/output error"},
+        {read_pipe, READ, 2, EIO, LEAT_UNKNOWN, "4"},
         {write_file, OPEN, 1, EINTR, LEAT_OK, NULL},
         {write_file, OPEN, 1, EEXIST, LEAT_OK, NULL},
-        {write_file, OPEN, ALWAYS, EEXIST, LEAT_ALREADY_EXISTS, "out: cannot start to write it: "},
-        {write_file, OPEN, 1, EROFS, LEAT_PERMISSION_DENIED, "out: cannot start to write it: "},
+        {write_file, OPEN, ALWAYS, EEXIST, LEAT_ALREADY_EXISTS, "out"},
+        {write_file, OPEN, 1, EROFS, LEAT_PERMISSION_DENIED, "out"},
         {write_file, OPEN, 2, EACCES, LEAT_OK, NULL}, /* the folder, to be synced */
         {write_file, WRITE, 1, EINTR, LEAT_OK, NULL},
         {write_file, WRITE, ALWAYS, SHORT, LEAT_OK, NULL},
-        {write_file, WRITE, 1, ENOSPC, LEAT_RESOURCE_EXHAUSTED, "out: writing failed: "},
-        {write_file, FSYNC, 1, EIO, LEAT_UNKNOWN, "cannot write it to the disk: Input/output"},
+        {write_file, WRITE, 1, ENOSPC, LEAT_RESOURCE_EXHAUSTED, "out"},
+        {write_file, FSYNC, 1, EIO, LEAT_UNKNOWN, "disk"},
         {write_file, FSYNC, 1, EINVAL, LEAT_OK, NULL},
         {write_file, FSYNC, 1, EROFS, LEAT_OK, NULL},
         {write_file, FSYNC, 1, ENOTSUP, LEAT_OK, NULL},
         {write_file, FSYNC, 2, EIO, LEAT_OK, NULL},
-        {write_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "cannot write it to the disk: "},
+        {write_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "disk"},
         {write_file, CLOSE, 1, EINTR, LEAT_OK, NULL},
-        {write_file, RENAME, 1, EXDEV, LEAT_UNIMPLEMENTED, "cannot put the finished file there"},
-        {append_file, OPEN, 1, EACCES, LEAT_PERMISSION_DENIED, "cannot open it for appending: "},
-        {append_file, WRITE, 1, EIO, LEAT_UNKNOWN, "out: cannot append to it: Input/output"},
-        {append_file, WRITE, 1, SHORT, LEAT_RESOURCE_EXHAUSTED, "out: cannot append to it: No sp"},
-        {append_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "out: cannot append to it: "},
+        {write_file, RENAME, 1, EXDEV, LEAT_UNIMPLEMENTED, "out"},
+        {append_file, OPEN, 1, EACCES, LEAT_PERMISSION_DENIED, "out"},
+        {append_file, WRITE, 1, EIO, LEAT_UNKNOWN, "out"},
+        {append_file, WRITE, 1, SHORT, LEAT_RESOURCE_EXHAUSTED, "out"},
+        {append_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "out"},
         {append_file, CLOSE, 1, EINTR, LEAT_OK, NULL},
-        {list_folder, READDIR, 1, EIO, LEAT_UNKNOWN, ": cannot list the folder: Input/output"},
+        {list_folder, READDIR, 1, EIO, LEAT_UNKNOWN, "list"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bool writes = cases[i].run == write_file, appends = cases[i].run == append_file;
@@ -281,8 +275,8 @@ static void each_call_fails(void **state) {
         torture_end();
         if (seen == 0 || left != 0)
             fail_msg("case %zu: %d calls, %d files open", i, seen, left);
-        if (cases[i].text != NULL)
-            expect(status, &err, cases[i].code, cases[i].text);
+        if (cases[i].keyword != NULL)
+            expect(status, &err, cases[i].code, cases[i].keyword);
         else if (status != LEAT_OK)
             fail_msg("case %zu: %s", i, err.text);
         assert_int_equal(scratch_count(), 1);
@@ -342,10 +336,10 @@ static void first_failure_is_kept(void **state) {
         leat_status status = large ? leati_atomic_write(output, data, sizeof data, &first)
                                    : leati_atomic_flush(output, &first);
         arm(OPEN, 0, 0);
-        expect(status, &first, LEAT_UNKNOWN, "out: writing failed: ");
-        expect(leati_atomic_write(output, "x", 1, &err), &err, LEAT_UNKNOWN, first.text);
-        expect(leati_atomic_flush(output, &err), &err, LEAT_UNKNOWN, first.text);
-        expect(leati_atomic_commit(output, &err), &err, LEAT_UNKNOWN, first.text);
+        expect(status, &first, LEAT_UNKNOWN, "out");
+        expect(leati_atomic_write(output, "x", 1, &err), &err, LEAT_UNKNOWN, "out");
+        expect(leati_atomic_flush(output, &err), &err, LEAT_UNKNOWN, "out");
+        expect(leati_atomic_commit(output, &err), &err, LEAT_UNKNOWN, "out");
         assert_int_equal(scratch_count(), 1);
         size_t size = 0;
         uint8_t *now = scratch_read(scratch_path("out"), &size);
@@ -389,7 +383,7 @@ static void long_pipe(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(codes_and_advice), TEST(each_call_fails),       TEST(kinds_of_entries),
+        TEST(codes_of_numbers), TEST(each_call_fails),       TEST(kinds_of_entries),
         TEST(names_are_tried),  TEST(first_failure_is_kept), TEST(long_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

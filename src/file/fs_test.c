@@ -7,15 +7,15 @@
 #include <cmocka.h>
 
 #include "file/fs.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"
 #include <fcntl.h>
 
-static void expect(leat_status status, const leat_error *err, leat_status code, const char *part) {
+static void expect(leat_status status, const leat_error *err, leat_status code, leat_reason reason,
+                   const char *keyword) {
     assert_int_equal(status, code);
-    assert_int_equal(err->code, code);
-    if (strstr(err->text, part) == NULL)
-        fail_msg("\"%s\" lacks \"%s\"", err->text, part);
+    assert_refused(err, code, reason, keyword);
 }
 
 static void missing_file(void **state) {
@@ -23,13 +23,13 @@ static void missing_file(void **state) {
     leat_error err = {0};
     leati_file *file = NULL;
     const char *path = scratch_path("none.tfrecord");
-    expect(leati_file_open(path, &file, &err), &err, LEAT_NOT_FOUND,
-           "none.tfrecord: cannot open it for reading: No such file or directory");
-    assert_non_null(strstr(err.text, scratch_folder));
+    expect(leati_file_open(path, &file, &err), &err, LEAT_NOT_FOUND, LEAT_REASON_NONE,
+           "none.tfrecord");
+    assert_refused(&err, LEAT_NOT_FOUND, LEAT_REASON_NONE, path);
     assert_null(file);
     leati_stat st;
-    expect(leati_fs_stat(path, &st, &err), &err, LEAT_NOT_FOUND, "none.tfrecord");
-    expect(leati_fs_remove(path, &err), &err, LEAT_NOT_FOUND, "none.tfrecord");
+    expect(leati_fs_stat(path, &st, &err), &err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "none.tfrecord");
+    expect(leati_fs_remove(path, &err), &err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "none.tfrecord");
 }
 
 static void folder_is_no_file(void **state) {
@@ -37,10 +37,10 @@ static void folder_is_no_file(void **state) {
     leat_error err = {0};
     leati_file *file = NULL;
     expect(leati_file_open(scratch_folder, &file, &err), &err, LEAT_FAILED_PRECONDITION,
-           "Is a directory");
+           LEAT_REASON_NONE, "directory");
     scratch_write("plain", "x", 1);
     expect(leati_file_open(scratch_path("plain/below"), &file, &err), &err,
-           LEAT_FAILED_PRECONDITION, "a part of the path is a file");
+           LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "plain/below");
 }
 
 static void forbidden_file(void **state) {
@@ -53,19 +53,21 @@ static void forbidden_file(void **state) {
         skip();
     leat_status status = leati_file_open(path, &file, &err);
     scratch_regain_root();
-    expect(status, &err, LEAT_PERMISSION_DENIED, "check its permissions");
+    expect(status, &err, LEAT_PERMISSION_DENIED, LEAT_REASON_NONE, "secret");
 }
 
 static void schemes(void **state) {
     (void)state;
     leat_error err = {0};
     leati_file *file = NULL;
-    expect(leati_file_open("gopher://x/y", &file, &err), &err, LEAT_UNIMPLEMENTED,
-           "no file system for gopher://; there are file://");
-    expect(leati_file_open("", &file, &err), &err, LEAT_INVALID_ARGUMENT, "empty");
-    expect(leati_file_open(NULL, &file, &err), &err, LEAT_INVALID_ARGUMENT, "NULL");
+    expect(leati_file_open("gopher://x/y", &file, &err), &err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE,
+           "gopher");
+    expect(leati_file_open("", &file, &err), &err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
+           "path");
+    expect(leati_file_open(NULL, &file, &err), &err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
+           "NULL");
     /* A digit cannot start a scheme, so this is a local path. */
-    expect(leati_file_open("9p://x", &file, &err), &err, LEAT_NOT_FOUND, "9p://x");
+    expect(leati_file_open("9p://x", &file, &err), &err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "9p");
     const char *path = scratch_write("plain", "hello", 5);
     char with_scheme[1100];
     snprintf(with_scheme, sizeof with_scheme, "file://%s", path);
@@ -82,9 +84,10 @@ static void long_path(void **state) {
     memset(path, 'a', sizeof path - 1);
     leat_error err = {0};
     leati_file *file = NULL;
-    expect(leati_file_open(path, &file, &err), &err, LEAT_INVALID_ARGUMENT, "give a shorter one");
+    expect(leati_file_open(path, &file, &err), &err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
+           "65535");
     path[5000] = 0;
-    expect(leati_file_open(path, &file, &err), &err, LEAT_INVALID_ARGUMENT, "too long");
+    expect(leati_file_open(path, &file, &err), &err, LEAT_INVALID_ARGUMENT, LEAT_REASON_NONE, NULL);
 }
 
 static void reads_at_any_place(void **state) {
@@ -124,7 +127,7 @@ static void pipe_in_order(void **state) {
     assert_memory_equal(data, "abcd", 4);
     leat_error err = {0};
     expect(leati_file_read_at(file, 0, data, 1, &got, &err), &err, LEAT_FAILED_PRECONDITION,
-           "copy it to a file first");
+           LEAT_REASON_NONE, "pipe");
     leati_file_close(file);
     close(writer);
 }
@@ -154,8 +157,9 @@ static void folders(void **state) {
     assert_int_equal(leati_fs_stat(path, &st, &err), LEAT_OK);
     assert_int_equal(st.kind, LEATI_PATH_FOLDER);
     expect(leati_fs_mkdir(scratch_write("plain", "x", 1), &err), &err, LEAT_ALREADY_EXISTS,
-           "cannot make the folder");
-    expect(leati_fs_mkdir(scratch_path("no/deep"), &err), &err, LEAT_NOT_FOUND, "no/deep");
+           LEAT_REASON_NONE, "plain");
+    expect(leati_fs_mkdir(scratch_path("no/deep"), &err), &err, LEAT_NOT_FOUND, LEAT_REASON_NONE,
+           "no/deep");
     assert_int_equal(leati_fs_remove(path, &err), LEAT_OK);
 }
 
@@ -171,10 +175,12 @@ static void folders_above(void **state) {
     assert_int_equal(st.kind, LEATI_PATH_FOLDER);
     scratch_write("a/file", "x", 1);
     expect(leati_fs_mkdirs(scratch_path("a/file/c/d"), &err), &err, LEAT_FAILED_PRECONDITION,
-           "a/file/c");
+           LEAT_REASON_NONE, "a/file/c/d");
     assert_int_equal(leati_fs_mkdirs(scratch_path("a/file/c/d"), NULL), LEAT_FAILED_PRECONDITION);
-    expect(leati_fs_mkdirs("gopher://a/b", &err), &err, LEAT_UNIMPLEMENTED, "gopher");
-    expect(leati_fs_mkdirs(scratch_path("none//b"), &err), &err, LEAT_NOT_FOUND, "none//b");
+    expect(leati_fs_mkdirs("gopher://a/b", &err), &err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE,
+           "gopher");
+    expect(leati_fs_mkdirs(scratch_path("none//b"), &err), &err, LEAT_NOT_FOUND, LEAT_REASON_NONE,
+           "none//b");
 }
 
 static leat_status note_size(void *context, leati_file *file, leat_error *err) {
@@ -194,15 +200,18 @@ static leat_status note_name(void *context, const char *name, leati_path_kind ki
 static void calls_by_path(void **state) {
     (void)state;
     leat_error err = {0};
-    static const char bad[] = "gopher://a", text[] = "no file system for gopher://";
+    static const char bad[] = "gopher://a";
     int64_t seen = 0;
     leati_stat st;
-    expect(leati_file_use(bad, note_size, &seen, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_fs_stat(bad, &st, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_fs_list(bad, note_name, &seen, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_fs_mkdir(bad, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_fs_remove(bad, &err), &err, LEAT_UNIMPLEMENTED, text);
-    expect(leati_fs_append(bad, "x", 1, &err), &err, LEAT_UNIMPLEMENTED, text);
+    expect(leati_file_use(bad, note_size, &seen, &err), &err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE,
+           "gopher");
+    expect(leati_fs_stat(bad, &st, &err), &err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "gopher");
+    expect(leati_fs_list(bad, note_name, &seen, &err), &err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE,
+           "gopher");
+    expect(leati_fs_mkdir(bad, &err), &err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "gopher");
+    expect(leati_fs_remove(bad, &err), &err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "gopher");
+    expect(leati_fs_append(bad, "x", 1, &err), &err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE,
+           "gopher");
     assert_int_equal(seen, 0);
     const char *path = scratch_write("a", "12345", 5);
     scratch_write("b", "", 0);

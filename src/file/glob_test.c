@@ -9,6 +9,7 @@
 
 #include "file/glob.h"
 #include "support/arrays.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"
 
@@ -49,7 +50,8 @@ static void run_case(const json_t *test) {
     if (elements == NULL) {
         assert_string_equal(leat_status_name(status),
                             arrays_text(json_object_get(expected, "error"), "code"));
-        assert_non_null(strstr(err.text, "no file matched"));
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
+                       count > 0 ? patterns[0] : "list");
         return;
     }
     assert_int_equal(status, LEAT_OK);
@@ -159,8 +161,7 @@ static void errors(void **state) {
     leat_error err = {0};
     const char *patterns[] = {"none-a*", "none-b?"};
     assert_int_equal(leati_glob(patterns, 2, true, &found, &err), LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "no file matched none-a*, none-b?; check the spelling and the "
-                                  "folder you are in");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "none-b?");
     assert_int_equal(leati_glob(patterns, 2, false, &found, &err), LEAT_OK);
     assert_int_equal(found.count, 0);
     const char *none = NULL;
@@ -181,8 +182,8 @@ static void failures_of_the_file_system(void **state) {
         leati_paths found = {0};
         leat_error err = {0};
         assert_int_equal(leati_glob(&pattern, 1, false, &found, &err), LEAT_UNKNOWN);
-        assert_non_null(strstr(err.text, "circle: cannot "));
-        assert_non_null(strstr(err.text, "Too many levels of symbolic links"));
+        assert_refused(&err, LEAT_UNKNOWN, LEAT_REASON_NONE, "circle");
+        assert_refused(&err, LEAT_UNKNOWN, LEAT_REASON_NONE, "symbolic");
         assert_null(found.values);
     }
 }

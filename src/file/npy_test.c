@@ -8,6 +8,7 @@
 
 #include "core/spec.h"
 #include "file/npy.h"
+#include "support/refused.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -71,37 +72,36 @@ static void test_dtypes(void **state) {
     }
 }
 
-static void expect_refused(const char *text, leat_status code, const char *what) {
+static void expect_refused(const char *text, leat_status code, const char *keyword) {
     static uint8_t data[1000];
     size_t size = header_of(text, data), need = 1;
     leati_npy header = {0};
     leat_error err = {0};
-    if (leati_npy_read(data, size, &need, &header, &err) != code || strstr(err.text, what) == NULL)
-        fail_msg("%s: %s: %s; expected %s", text, leat_status_name(err.code), err.text, what);
+    assert_int_equal(leati_npy_read(data, size, &need, &header, &err), code);
+    assert_refused(&err, code, LEAT_REASON_NONE, keyword);
 }
 
 static void test_refused(void **state) {
     (void)state;
-    expect_refused("", LEAT_DATA_LOSS, "byte 10 of the .npy header: expected a dict");
-    expect_refused("{'descr': '<f4', 'fortran_order': False}", LEAT_DATA_LOSS,
-                   "expected descr, fortran_order and shape");
+    expect_refused("", LEAT_DATA_LOSS, "10");
+    expect_refused("{'descr': '<f4', 'fortran_order': False}", LEAT_DATA_LOSS, "fortran_order");
     expect_refused("{'descr': '<f4', 'fortran_order': Perhaps, 'shape': ()}", LEAT_DATA_LOSS,
-                   "expected True or False");
+                   "True");
     expect_refused("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': ()}",
-                   LEAT_DATA_LOSS, "each of descr, fortran_order and shape once");
+                   LEAT_DATA_LOSS, "descr");
     expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", LEAT_DATA_LOSS,
-                   "byte 61 of the .npy header: expected a dimension");
+                   "61");
     expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,)}",
-                   LEAT_DATA_LOSS, "a number below 2^63");
+                   LEAT_DATA_LOSS, "2^63");
     expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}",
-                   LEAT_DATA_LOSS, "at most 8 dimensions");
+                   LEAT_DATA_LOSS, "8");
     expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': ()} x", LEAT_DATA_LOSS,
-                   "blanks to the header's end");
+                   "blanks");
     expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}", LEAT_DATA_LOSS,
-                   "the end of the shape");
-    expect_refused("{'descr': '<f4", LEAT_DATA_LOSS, "the end of a string");
+                   "shape");
+    expect_refused("{'descr': '<f4", LEAT_DATA_LOSS, "string");
     expect_refused("{'descr': '|O', 'fortran_order': False, 'shape': ()}", LEAT_UNIMPLEMENTED,
-                   "Python objects");
+                   "Python");
     expect_refused("{'descr': '<c8', 'fortran_order': False, 'shape': ()}", LEAT_UNIMPLEMENTED,
                    "'<c8'");
     expect_refused("{'descr': '<M8[ns]', 'fortran_order': False, 'shape': ()}", LEAT_UNIMPLEMENTED,
@@ -115,11 +115,11 @@ static void test_other_bytes(void **state) {
     static const struct {
         const char *bytes;
         leat_status code;
-        const char *what;
-    } cases[] = {{"PK\3\4......", LEAT_UNIMPLEMENTED, ".npz archive"},
-                 {"\x93NUMPX\1\0\0\0", LEAT_DATA_LOSS, "byte 0: no .npy file"},
-                 {"\x93NUMPY\4\0\0\0", LEAT_DATA_LOSS, "byte 6: version 4"},
-                 {"\x93NUMPY\2\0\0\0\2\0", LEAT_DATA_LOSS, "byte 8: a .npy header of 131072"}};
+        const char *keyword;
+    } cases[] = {{"PK\3\4......", LEAT_UNIMPLEMENTED, ".npz"},
+                 {"\x93NUMPX\1\0\0\0", LEAT_DATA_LOSS, "0"},
+                 {"\x93NUMPY\4\0\0\0", LEAT_DATA_LOSS, "4"},
+                 {"\x93NUMPY\2\0\0\0\2\0", LEAT_DATA_LOSS, "131072"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         leati_npy header = {0};
         leat_error err = {0};
@@ -128,7 +128,7 @@ static void test_other_bytes(void **state) {
         leat_status status =
             leati_npy_read((const uint8_t *)cases[i].bytes, wide ? 12 : 10, &need, &header, &err);
         assert_int_equal(status, cases[i].code);
-        assert_non_null(strstr(err.text, cases[i].what));
+        assert_refused(&err, cases[i].code, LEAT_REASON_NONE, cases[i].keyword);
     }
 }
 

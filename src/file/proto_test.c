@@ -9,12 +9,13 @@
 
 #include "core/spec.h"
 #include "file/tensor_proto.h"
+#include "support/refused.h"
 #include "support/torture.h"
 
 typedef struct message {
     const char *data;
     size_t size;
-    const char *text; /* of the spec, or a part of the error's */
+    const char *text; /* of the spec, or a keyword of the error */
     leat_status code;
 } message;
 
@@ -64,8 +65,8 @@ static const message read[] = {
      "(int8[], int16[4])", 0},
 };
 
-#define NO_TYPE "a type that is neither a tensor nor ragged"
-#define NO_SPEC "not a serialised element_spec"
+#define NO_TYPE "type"
+#define NO_SPEC "element_spec"
 
 /* sparse, optional, dataset, a dtype that leat lacks; no message; a tree without an end. */
 static const message refused[] = {
@@ -78,9 +79,8 @@ static const message refused[] = {
     {BYTES("\222\002$\010\005\022\021\242\003\016\012\007\212\002\004\022\000\030\011\012\003\372"
            "\001\000\032\013DatasetSpec \001"),
      NO_TYPE, LEAT_UNIMPLEMENTED},
-    {BYTES("\212\002\010\022\004\022\002\010\004\030\010"), "TensorFlow's type number 8; leat has",
-     LEAT_UNIMPLEMENTED},
-    {BYTES("\212\002\002\022\000"), "TensorFlow's type number 0;", LEAT_UNIMPLEMENTED},
+    {BYTES("\212\002\010\022\004\022\002\010\004\030\010"), "8", LEAT_UNIMPLEMENTED},
+    {BYTES("\212\002\002\022\000"), "0", LEAT_UNIMPLEMENTED},
     {BYTES(""), NO_SPEC, LEAT_DATA_LOSS},
     {BYTES("\020\001"), NO_SPEC, LEAT_DATA_LOSS},
     {BYTES("\212\002\002\030\011"), NO_SPEC, LEAT_DATA_LOSS},
@@ -125,8 +125,7 @@ static void specs(void **state) {
         const message *m = &refused[i];
         leat_error err = {0};
         assert_null(leati_tensor_proto_spec(wire_of(m->data, m->size), &err));
-        if (err.code != m->code || strstr(err.text, m->text) == NULL)
-            fail_msg("%zu: %d \"%s\"; expected %d \"%s\"", i, err.code, err.text, m->code, m->text);
+        assert_refused(&err, m->code, LEAT_REASON_NONE, m->text);
     }
 }
 
@@ -181,8 +180,7 @@ static void objects_are_refused(void **state) {
     leat_spec *spec = leat_spec_dataset(leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
     assert_non_null(spec);
     assert_int_equal(leati_tensor_proto_put_spec(&out, spec, &err), LEAT_UNIMPLEMENTED);
-    assert_non_null(
-        strstr(err.text, "cannot be written to a file; save the elements that they are"));
+    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "dataset<int64[]>");
     leat_spec_unref(spec);
     leati_writer_fini(&out);
 }
@@ -311,7 +309,7 @@ static void bytes_of_tensorflow(void **state) {
     leat_shape unknown = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
     assert_int_equal(leati_tensor_proto_put(&out, LEAT_INT32, &unknown, NULL, &err),
                      LEAT_UNIMPLEMENTED);
-    assert_non_null(strstr(err.text, "values of dtype int32 cannot be written to a file"));
+    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "int32");
     leati_writer_fini(&out);
 }
 
@@ -322,24 +320,21 @@ static void damaged_tensors(void **state) {
 #define FLOATS_2 "\010\001\022\004\022\002\010\002"
     static const message cases[] = {
         {BYTES(SHAPE_2 "\042\006\001\003abcd"), NULL, LEAT_OK},
-        {BYTES(SHAPE_2 "\042\001\001"), "its content does not fit its shape", LEAT_DATA_LOSS},
-        {BYTES(SHAPE_2 "\042\002\001\003"), "a string ends beyond it", LEAT_DATA_LOSS},
-        {BYTES(SHAPE_2 "\042\005\001\004abc"), "a string ends beyond it", LEAT_DATA_LOSS},
-        {BYTES(SHAPE_2 "\042\002\001\200"), "the length of a string is none", LEAT_DATA_LOSS},
-        {BYTES(SHAPE_2 "\042"), "its bytes are no message", LEAT_DATA_LOSS},
-        {BYTES(FLOATS_2 "\042\007abcdefg"), "its content does not fit its shape", LEAT_DATA_LOSS},
-        {BYTES(FLOATS_2 "\042\011abcdefghi"), "its content does not fit its shape", LEAT_DATA_LOSS},
-        {BYTES(FLOATS_2 "\052\007abcdefg"), "a list of values is cut short", LEAT_DATA_LOSS},
-        {BYTES("\010\011\022\004\022\002\010\002\122\002\001\200"), "a list of values is cut short",
-         LEAT_DATA_LOSS},
-        {BYTES("\010\001\022\002\030\001"), "its shape is not known", LEAT_DATA_LOSS},
-        {BYTES("\010\001\022\001\022"), "its shape is none, or has more than 8 dimensions",
-         LEAT_DATA_LOSS},
+        {BYTES(SHAPE_2 "\042\001\001"), "content", LEAT_DATA_LOSS},
+        {BYTES(SHAPE_2 "\042\002\001\003"), "string", LEAT_DATA_LOSS},
+        {BYTES(SHAPE_2 "\042\005\001\004abc"), "string", LEAT_DATA_LOSS},
+        {BYTES(SHAPE_2 "\042\002\001\200"), "length", LEAT_DATA_LOSS},
+        {BYTES(SHAPE_2 "\042"), "bytes", LEAT_DATA_LOSS},
+        {BYTES(FLOATS_2 "\042\007abcdefg"), "content", LEAT_DATA_LOSS},
+        {BYTES(FLOATS_2 "\042\011abcdefghi"), "content", LEAT_DATA_LOSS},
+        {BYTES(FLOATS_2 "\052\007abcdefg"), "list", LEAT_DATA_LOSS},
+        {BYTES("\010\011\022\004\022\002\010\002\122\002\001\200"), "list", LEAT_DATA_LOSS},
+        {BYTES("\010\001\022\002\030\001"), "shape", LEAT_DATA_LOSS},
+        {BYTES("\010\001\022\001\022"), "8", LEAT_DATA_LOSS},
         {BYTES("\010\001\022\022\022\000\022\000\022\000\022\000\022\000\022\000\022\000\022\000"
                "\022\000"),
-         "its shape is none, or has more than 8 dimensions", LEAT_DATA_LOSS},
-        {BYTES("\010\001\022\010\022\006\010\200\200\200\200\100"),
-         "stands for 17179869184 values of float32, more than ", LEAT_DATA_LOSS},
+         "8", LEAT_DATA_LOSS},
+        {BYTES("\010\001\022\010\022\006\010\200\200\200\200\100"), "17179869184", LEAT_DATA_LOSS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const message *m = &cases[i];
@@ -349,9 +344,8 @@ static void damaged_tensors(void **state) {
         leat_status status = leati_tensor_proto_read(wire_of(m->data, m->size), &proto, &err);
         if (status == LEAT_OK)
             status = leati_tensor_proto_values(&proto, values, &err);
-        if (status != m->code || err.code != m->code ||
-            (m->text != NULL && strstr(err.text, m->text) == NULL))
-            fail_msg("%zu: %d \"%s\"; expected %s", i, status, err.text, m->text);
+        assert_int_equal(status, m->code);
+        assert_refused(&err, m->code, LEAT_REASON_NONE, m->text);
         if (status == LEAT_OK) {
             assert_int_equal(values[0].size, 1);
             assert_memory_equal(values[0].data, "a", 1);

@@ -9,6 +9,7 @@
 #include "file/atomic.h"
 #include "file/fs.h"
 #include "file/safetensors.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"
 
@@ -79,13 +80,13 @@ static void test_damage(void **state) {
     static const struct {
         const char *bytes;
         size_t size;
-        const char *text;
+        const char *keyword;
     } cases[] = {
-        {"abc", 3, "less than 8 bytes"},
-        {"\xff\0\0\0\0\0\0\0{}", 10, "longer than the file"},
-        {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, "longer than the file"},
-        {"\x02\0\0\0\0\0\0\0[]", 10, "no object"},
-        {"\x02\0\0\0\0\0\0\0{{", 10, "no object"},
+        {"abc", 3, "8"},
+        {"\xff\0\0\0\0\0\0\0{}", 10, "longer"},
+        {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, "longer"},
+        {"\x02\0\0\0\0\0\0\0[]", 10, "object"},
+        {"\x02\0\0\0\0\0\0\0{{", 10, "object"},
         {"\x11\0\0\0\0\0\0\0{\"x\":{\"dtype\":1}}", 25, "dtype"},
         {"\x38\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,1]}}  ", 64,
          "shape"},
@@ -100,9 +101,9 @@ static void test_damage(void **state) {
         const char *path = scratch_path("c.safetensors");
         assert_int_equal(leati_atomic_write_file(path, cases[i].bytes, cases[i].size, NULL),
                          LEAT_OK);
-        if (leati_safetensors_read(path, &file, &err) != LEAT_DATA_LOSS ||
-            strstr(err.text, cases[i].text) == NULL || strstr(err.text, path) == NULL)
-            fail_msg("case %zu: %s", i, err.text);
+        assert_int_equal(leati_safetensors_read(path, &file, &err), LEAT_DATA_LOSS);
+        assert_string_equal(err.file, path);
+        assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, cases[i].keyword);
     }
 }
 
@@ -116,10 +117,10 @@ static void test_refused(void **state) {
     assert_int_equal(leati_safetensors_write(path, two, 1, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
     two[0].tensor = two[1].tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &number);
     assert_int_equal(leati_safetensors_write(path, two, 2, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "two tensors are called \"x\"; names in a file are unique"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "\"x\"");
     const leati_note latin = {"author", "Andr\xe9"};
     assert_int_equal(leati_safetensors_write(path, two, 1, &latin, 1, &err), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "note \"author\" is no text in UTF-8"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_NONE, "\"author\"");
     leati_safetensors *file = NULL;
     assert_int_equal(leati_safetensors_read(path, &file, &err), LEAT_NOT_FOUND);
 }

@@ -10,6 +10,7 @@
 #include "support/torture.h"
 
 #include "file/tar.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 #include <string.h>
 
@@ -84,17 +85,13 @@ static void expect_member(const struct archive *archive, const char *name, int64
     leati_tar_fini(&member);
 }
 
-static void expect_damage(const struct archive *archive, const char *text, int at) {
+static void expect_damage(const struct archive *archive, const char *keyword, int at) {
     leati_tar_member member = {0};
     leat_error err = {0};
-    char whole[256];
     assert_int_equal(first_member(archive, &member, &err), LEATI_TAR_DAMAGED);
-    assert_int_equal(err.code, LEAT_DATA_LOSS);
-    snprintf(whole, sizeof whole, "t.tar at byte %d: %s; the rest of the archive is left out", at,
-             text);
-
-    if (strstr(err.text, whole) == NULL)
-        fail_msg("expected \"%s\" in: %s", whole, err.text);
+    assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, keyword);
+    assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, "t.tar");
+    assert_int_equal(err.byte, at);
     leati_tar_fini(&member);
 }
 
@@ -126,7 +123,7 @@ static void test_numbers(void **state) {
         if (size >= 0)
             expect_member(&archive, "a", size, true);
         else
-            expect_damage(&archive, "a header whose size is no number", 0);
+            expect_damage(&archive, "size", 0);
     }
 }
 
@@ -143,7 +140,7 @@ static void test_sums_and_kinds(void **state) {
                   1, true);
     archive = (struct archive){0};
     add(&archive, "a", '0', "00000000001\0", WRONG, "x", 1);
-    expect_damage(&archive, "a header whose check sum does not fit", 0);
+    expect_damage(&archive, "sum", 0);
     static const char kinds[] = {'0', '\0', '7', '5', '2', '1'};
     for (size_t i = 0; i < sizeof kinds; i++) {
         archive = (struct archive){0};
@@ -191,18 +188,18 @@ static void test_damaged_extensions(void **state) {
         struct archive archive = {0};
         add_octal(&archive, "@", 'x', records[i]);
         add_octal(&archive, "short", '0', "data");
-        expect_damage(&archive, "a pax record that is none", BLOCK);
+        expect_damage(&archive, "pax", BLOCK);
     }
     struct archive archive = {0};
     add(&archive, "@", 'x', "00004000001\0", PLAIN, "", 0);
-    expect_damage(&archive, "an extended header of more than 1 MiB", BLOCK);
+    expect_damage(&archive, "MiB", BLOCK);
     archive = (struct archive){0};
     add(&archive, "@", 'L', "00004000000\0", PLAIN, "", 0);
-    expect_damage(&archive, "the end within an extended header", BLOCK);
+    expect_damage(&archive, "extended", BLOCK);
     archive = (struct archive){0};
     add_octal(&archive, "@", 'L', "name");
     archive.size -= BLOCK; /* and a block of zeros: then nothing */
-    expect_damage(&archive, "the end without the archive's end mark", 2 * BLOCK);
+    expect_damage(&archive, "mark", 2 * BLOCK);
 }
 
 static void test_samples(void **state) {

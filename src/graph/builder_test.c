@@ -9,6 +9,7 @@
 #include "core/spec.h"
 #include "graph/variable.h"
 #include "support/graph.h"
+#include "support/refused.h"
 #include "support/torture.h"
 
 static leat_graph *graph_of_two(leat_shape a, leat_shape b) {
@@ -19,12 +20,11 @@ static leat_graph *graph_of_two(leat_shape a, leat_shape b) {
     return graph;
 }
 
-static void finish_fails(leat_graph *graph, leat_value value, leat_status code, const char *text) {
+static void finish_fails(leat_graph *graph, leat_value value, leat_status code, leat_reason reason,
+                         const char *keyword) {
     leat_error err = {0};
     assert_null(leat_graph_finish(graph, &value, 1, NULL, &err));
-    assert_int_equal(err.code, code);
-    if (strstr(err.text, text) == NULL)
-        fail_msg("found \"%s\", expected \"%s\" in it", err.text, text);
+    assert_refused(&err, code, reason, keyword);
 }
 
 static void test_arguments_and_types(void **state) {
@@ -74,8 +74,7 @@ static void test_shapes_that_do_not_broadcast(void **state) {
     assert_int_equal(leat_value_dtype(sum), LEAT_INVALID);
     /* A failed value passes through, and the first error stays. */
     leat_value next = leat_op_multiply(sum, leat_graph_argument(graph, 7));
-    finish_fails(graph, next, LEAT_INVALID_ARGUMENT,
-                 "op add (node 0): shapes [2, 3] and [4] do not broadcast");
+    finish_fails(graph, next, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "[4]");
 }
 
 static void test_dtypes_do_not_convert(void **state) {
@@ -85,14 +84,14 @@ static void test_dtypes_do_not_convert(void **state) {
     leat_graph *graph = leat_graph_new(spec, NULL);
     leat_spec_unref(spec);
     leat_value sum = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
-    finish_fails(graph, sum, LEAT_INVALID_ARGUMENT, "input 1 is int64, but input 0 is float32");
+    finish_fails(graph, sum, LEAT_INVALID_ARGUMENT, LEAT_REASON_DTYPE, "int64");
 }
 
 static void test_argument_beyond_the_last(void **state) {
     (void)state;
     leat_graph *graph = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
     leat_value value = leat_graph_argument(graph, 2);
-    finish_fails(graph, value, LEAT_OUT_OF_RANGE, "argument 2 of a function with 2 arguments");
+    finish_fails(graph, value, LEAT_OUT_OF_RANGE, LEAT_REASON_NONE, "2");
 }
 
 static void test_values_of_another_graph(void **state) {
@@ -100,7 +99,7 @@ static void test_values_of_another_graph(void **state) {
     leat_graph *one = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
     leat_graph *other = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
     leat_value sum = leat_op_add(leat_graph_argument(one, 0), leat_graph_argument(other, 0));
-    finish_fails(one, sum, LEAT_INVALID_ARGUMENT, "input 1 is a value of another graph");
+    finish_fails(one, sum, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "1");
     leat_value mine = leat_graph_argument(other, 0);
     leat_error err = {0};
     assert_null(leat_graph_finish(NULL, &mine, 1, NULL, &err));
@@ -127,13 +126,11 @@ static void test_forged_values(void **state) {
     assert_int_equal(leat_graph_num_arguments(graph), 2);
     assert_true(leat_op_add(last, (leat_value){.graph = graph, .id = 2}).id < 0);
     assert_int_equal(leat_graph_take_error(graph, &err), LEAT_INVALID_ARGUMENT);
-    assert_string_equal(
-        err.text, "op add (node 0): input 1 is value 2; expected one of the 2 values before it");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "2");
     assert_int_equal(leat_graph_take_error(graph, &err), LEAT_OK);
     leat_value outputs[2] = {last, {.graph = graph, .id = 2}};
     assert_null(leat_graph_finish(graph, outputs, 2, NULL, &err));
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "output 1 is not a value of this graph");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "1");
 }
 
 static void test_calls_by_name(void **state) {
@@ -146,18 +143,17 @@ static void test_calls_by_name(void **state) {
         leat_graph_call(graph, "cast", "{\"dtype\": \"int32\"}", out, 1, out, LEAT_MAX_OUTPUTS), 1);
     assert_int_equal(leat_value_dtype(out[0]), LEAT_INT32);
     assert_int_equal(leat_graph_call(graph, "add", NULL, in, 1, out, LEAT_MAX_OUTPUTS), -1);
-    finish_fails(graph, in[0], LEAT_INVALID_ARGUMENT,
-                 "op add (node 2): expected 2 inputs, found 1");
+    finish_fails(graph, in[0], LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "add");
 
     graph = graph_of_two(LEAT_SHAPE(2), LEAT_SHAPE(2));
     assert_int_equal(leat_graph_call(graph, "levitate", NULL, in, 0, out, LEAT_MAX_OUTPUTS), -1);
-    finish_fails(graph, in[0], LEAT_NOT_FOUND, "no tensor operation is called \"levitate\"");
+    finish_fails(graph, in[0], LEAT_NOT_FOUND, LEAT_REASON_NONE, "\"levitate\"");
 
     graph = graph_of_two(LEAT_SHAPE(2), LEAT_SHAPE(2));
     in[0] = leat_graph_argument(graph, 0);
     assert_int_equal(
         leat_graph_call(graph, "cast", "{\"colour\": 1}", in, 1, out, LEAT_MAX_OUTPUTS), -1);
-    finish_fails(graph, in[0], LEAT_INVALID_ARGUMENT, "colour");
+    finish_fails(graph, in[0], LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "colour");
 }
 
 static int fails_without_text(void *context, leat_graph *graph, leat_value *outputs) {
@@ -189,8 +185,7 @@ static void test_tracing(void **state) {
     assert_int_equal(err.code, LEAT_UNKNOWN);
     char text[] = "because";
     assert_null(leat_function_trace(fails_with_text, text, spec, &err));
-    assert_int_equal(err.code, LEAT_ABORTED);
-    assert_string_equal(err.text, "because");
+    assert_refused(&err, LEAT_ABORTED, LEAT_REASON_NONE, NULL);
 
     /* An earlier failure passes through. */
     assert_null(leat_function_trace(pair, NULL, NULL, &err));
@@ -208,7 +203,7 @@ static void test_tracing(void **state) {
     leat_function_unref(function);
 
     assert_null(leat_function_trace_structured(pair, NULL, spec, leat_spec_ref(spec), &err));
-    assert_non_null(strstr(err.text, "1 components, but the function has 2 outputs"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "2");
     leat_spec_unref(spec);
 }
 
@@ -230,7 +225,8 @@ static void test_constants(void **state) {
 
     graph = leat_graph_new(NULL, &err);
     leat_tensor invalid = {0};
-    finish_fails(graph, leat_graph_tensor(graph, &invalid), LEAT_INVALID_ARGUMENT, "not a tensor");
+    finish_fails(graph, leat_graph_tensor(graph, &invalid), LEAT_INVALID_ARGUMENT,
+                 LEAT_REASON_VALUE, "constant");
 }
 
 static void test_reads_are_shared_until_an_assignment(void **state) {
@@ -261,10 +257,11 @@ static void test_reads_are_shared_until_an_assignment(void **state) {
     graph = leat_graph_new(NULL, &err);
     leat_tensor other = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(3), float, 1, 2, 3);
     leat_graph_assign(graph, variable, leat_graph_tensor(graph, &other));
-    finish_fails(graph, leat_graph_read(graph, variable), LEAT_INVALID_ARGUMENT,
-                 "op assign_variable (node 1): variable Variable is float32 of shape [2]");
+    finish_fails(graph, leat_graph_read(graph, variable), LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE,
+                 "[2]");
     graph = leat_graph_new(NULL, &err);
-    finish_fails(graph, leat_graph_read(graph, NULL), LEAT_INVALID_ARGUMENT, "variable is NULL");
+    finish_fails(graph, leat_graph_read(graph, NULL), LEAT_INVALID_ARGUMENT, LEAT_REASON_NONE,
+                 "variable");
     leat_tensor_unref(&other);
     leat_tensor_unref(&initial);
     leat_variable_unref(variable);

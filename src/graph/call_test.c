@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/graph.h"
+#include "support/refused.h"
 
 static leat_graph *two_arguments(leat_shape second) {
     const leat_dtype dtypes[] = {LEAT_FLOAT32, LEAT_INT64};
@@ -66,23 +67,23 @@ static void test_constant(void **state) {
     leat_graph_free(graph);
 }
 
-static void expect_error(const char *op, const char *attributes, const char *text) {
+static void expect_error(const char *op, const char *attributes, leat_reason reason,
+                         const char *keyword) {
     leat_error err = {0};
     leat_graph *graph = two_arguments(LEAT_SCALAR);
     leat_value in[] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
     leat_value out[LEAT_MAX_OUTPUTS];
     assert_int_equal(leat_graph_call(graph, op, attributes, in, 2, out, LEAT_MAX_OUTPUTS), -1);
     assert_null(leat_graph_finish(graph, in, 1, NULL, &err));
-    if (err.code != LEAT_INVALID_ARGUMENT || strstr(err.text, text) == NULL)
-        fail_msg("expected \"%s\", found: %s", text, err.text);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, reason, keyword);
 }
 
 static void test_errors(void **state) {
     (void)state;
-    expect_error("one_hot", "{\"axis\": {\"input\": 1}}", "must be known");
-    expect_error("reshape", "{\"shape\": {\"input\": 2}}", "one of 2 values");
-    expect_error("reshape", "{\"form\": {\"input\": 1}}", "no argument form");
-    expect_error("one_hot", "{\"depth\": {\"input\": 0}}", "expected integer, found float32");
+    expect_error("one_hot", "{\"axis\": {\"input\": 1}}", LEAT_REASON_VALUE, "axis");
+    expect_error("reshape", "{\"shape\": {\"input\": 2}}", LEAT_REASON_VALUE, "2");
+    expect_error("reshape", "{\"form\": {\"input\": 1}}", LEAT_REASON_VALUE, "form");
+    expect_error("one_hot", "{\"depth\": {\"input\": 0}}", LEAT_REASON_DTYPE, "float32");
 }
 
 /* Two calls by name under one seed are one stream; the seeds are resolved when the node is made. */
@@ -136,8 +137,7 @@ static void test_functions(void **state) {
         leat_function *function = leat_graph_finish(graph, out, 1, NULL, &err);
         if (wrong) {
             assert_null(function);
-            assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-            assert_non_null(strstr(err.text, "op cond (node 0): argument "));
+            assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "argument");
             continue;
         }
         for (int which = 0; which < 2; which++) {

@@ -14,6 +14,7 @@
 #include "core/spec.h"
 #include "graph/variable.h"
 #include "support/json.h"
+#include "support/refused.h"
 
 static void names_are(const leat_function *function, const char *const *names, size_t count) {
     assert_int_equal(function->body.num_nodes, count);
@@ -85,11 +86,10 @@ static void test_specialise_infers_again(void **state) {
 
     types[1].shape = LEAT_SHAPE(5);
     assert_null(leati_graph_function_specialise(function, types, &err));
-    assert_non_null(strstr(err.text, "op multiply (node 0): shapes [4, 3] and [5]"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "[5]");
     types[1].dtype = LEAT_FLOAT32;
     assert_null(leati_graph_function_specialise(function, types, &err));
-    assert_string_equal(err.text, "argument 1 is float32 of shape [5], but the function takes "
-                                  "float64 of shape [?]");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "float64");
     /* What the function knew stays known. */
     types[0].shape = unknown;
     types[1] = (leati_type){.dtype = LEAT_FLOAT64, .shape = unknown};
@@ -182,8 +182,7 @@ static void test_names_and_lines_of_the_table(void **state) {
     leat_text_free(names);
     leat_text_free(all);
     assert_null(leat_operation_json("levitate", &err));
-    assert_int_equal(err.code, LEAT_NOT_FOUND);
-    assert_non_null(strstr(err.text, "no operation 'levitate'"));
+    assert_refused(&err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "'levitate'");
 }
 
 static leat_status describe_one(void *context, leat_error *err) {

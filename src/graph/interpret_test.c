@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "support/graph.h"
+#include "support/refused.h"
 #include "support/torture.h"
 
 static leat_function *finish(leat_graph *graph, const leat_value *outputs, int count) {
@@ -53,8 +54,7 @@ static void test_arguments_are_checked(void **state) {
     leat_function *function = finish(graph, &x, 1);
     leat_tensor in = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(1, 3), float, 1, 2, 3), out;
     assert_int_equal(leati_interpret(function, &in, NULL, &out, &err), LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "argument 0 is float32 of shape [1, 3]; the function takes "
-                                  "float32 of shape [?, 2]");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "[1, 3]");
     leati_operand operand = {.dtype = LEAT_FLOAT32}, result;
     assert_int_equal(leati_interpret_rows(function, 1, &operand, NULL, &result, NULL, &err),
                      LEAT_FAILED_PRECONDITION);
@@ -76,7 +76,7 @@ static void test_failures_name_the_node(void **state) {
                          TEST_TENSOR(LEAT_INT32, LEAT_SHAPE(2), int32_t, 1, 2)},
                 out;
     assert_int_equal(leati_interpret(function, in, NULL, &out, &err), LEAT_INVALID_ARGUMENT);
-    assert_memory_equal(err.text, "op add (node 1): ", strlen("op add (node 1): "));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "add");
     leat_tensor_unref(&in[0]);
     leat_tensor_unref(&in[1]);
     leat_function_unref(function);

@@ -11,6 +11,7 @@
 #include "graph/node_args.h"
 #include "graph/variable.h"
 #include "support/graph.h"
+#include "support/refused.h"
 #include "support/torture.h"
 
 static int mixed(void *context, leat_graph *graph, leat_value *outputs) {
@@ -100,13 +101,12 @@ static void test_the_written_form(void **state) {
     leat_function_unref(function);
 }
 
-static void read_fails(const char *text, leat_status code, const char *part) {
+static void read_fails(const char *text, leat_status code, leat_reason reason,
+                       const char *keyword) {
     leat_error err = {0};
     leat_function *function = leat_function_from_json(text, &err);
     assert_null(function);
-    if (err.code != code || strstr(err.text, part) == NULL)
-        fail_msg("found %s \"%s\", expected \"%s\" in it", leat_status_name(err.code), err.text,
-                 part);
+    assert_refused(&err, code, reason, keyword);
 }
 
 #define SCALAR "{\"dtype\": \"float32\", \"shape\": []}"
@@ -115,38 +115,39 @@ static void read_fails(const char *text, leat_status code, const char *part) {
 
 static void test_text_from_outside(void **state) {
     (void)state;
-    read_fails("[1]", LEAT_INVALID_ARGUMENT, "a function is an object");
-    read_fails("{", LEAT_INVALID_ARGUMENT, "line 1");
-    read_fails("{\"input\": " SCALAR "}", LEAT_INVALID_ARGUMENT, "\"nodes\" is not a list");
-    read_fails("{\"nodes\": [], \"outputs\": []}", LEAT_INVALID_ARGUMENT, "");
-    read_fails(WITH_NODE("{}"), LEAT_INVALID_ARGUMENT, "node 0: \"op\" is missing");
+    read_fails("[1]", LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "object");
+    read_fails("{", LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "1");
+    read_fails("{\"input\": " SCALAR "}", LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE,
+               "\"nodes\"");
+    read_fails("{\"nodes\": [], \"outputs\": []}", LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, NULL);
+    read_fails(WITH_NODE("{}"), LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "\"op\"");
     read_fails(WITH_NODE("{\"op\": \"levitate\", \"inputs\": []}"), LEAT_UNIMPLEMENTED,
-               "no tensor operation is called \"levitate\"");
+               LEAT_REASON_NONE, "\"levitate\"");
     read_fails(WITH_NODE("{\"op\": \"add\", \"version\": 99, \"inputs\": [0, 0]}"),
-               LEAT_UNIMPLEMENTED, "op add has version 99 there and 1 here");
+               LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "99");
     read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0, 1]}"), LEAT_INVALID_ARGUMENT,
-               "\"inputs\"[1] is not the number of one of the 1 values before it");
+               LEAT_REASON_VALUE, "\"inputs\"");
     read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0, -1]}"), LEAT_INVALID_ARGUMENT,
-               "\"inputs\"[1]");
+               LEAT_REASON_VALUE, "\"inputs\"");
     read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0]}"), LEAT_INVALID_ARGUMENT,
-               "op add (node 0): expected 2 inputs, found 1");
+               LEAT_REASON_VALUE, "add");
     read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0, 0], \"attrs\": {\"x\": 1}}"),
-               LEAT_INVALID_ARGUMENT, "x");
+               LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "x");
     read_fails(WITH_NODE("{\"op\": \"add\", \"inputs\": [0, 0], \"number\": 9223372036854775807}"),
-               LEAT_INVALID_ARGUMENT, "\"number\" is not a number from 0 to");
+               LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "\"number\"");
     read_fails(WITH_NODE("{\"op\": \"read_variable\", \"inputs\": []}"), LEAT_INVALID_ARGUMENT,
-               "variable");
+               LEAT_REASON_VALUE, "variable");
     read_fails(WITH_NODE("{\"op\": \"call\", \"inputs\": [0], \"attrs\": {\"name\": \"nobody\", "
                          "\"input\": " SCALAR ", \"output\": " SCALAR "}}"),
-               LEAT_NOT_FOUND, "callback \"nobody\" is not registered");
+               LEAT_NOT_FOUND, LEAT_REASON_NONE, "\"nobody\"");
     read_fails("{\"callback\": \"nobody\", \"input\": " SCALAR ", \"output\": " SCALAR "}",
-               LEAT_NOT_FOUND, "callback \"nobody\" is not registered");
+               LEAT_NOT_FOUND, LEAT_REASON_NONE, "\"nobody\"");
     read_fails("{\"input\": " SCALAR ", \"nodes\": [], \"outputs\": [1]}", LEAT_INVALID_ARGUMENT,
-               "\"outputs\"[0]");
+               LEAT_REASON_VALUE, "\"outputs\"");
     read_fails("{\"input\": " SCALAR ", \"output\": {\"tuple\": []}, \"nodes\": [], "
                "\"outputs\": [0]}",
-               LEAT_INVALID_ARGUMENT, "0 components, but the function has 1 outputs");
-    read_fails(NULL, LEAT_INVALID_ARGUMENT, "NULL");
+               LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "0");
+    read_fails(NULL, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "NULL");
 }
 
 /* A function whose only node is a cond over the function one level further in. */
@@ -181,7 +182,7 @@ static void test_nesting_is_bounded(void **state) {
     leat_function_unref(function);
     free(text);
     text = nested_text(LEATI_MAX_NESTING);
-    read_fails(text, LEAT_INVALID_ARGUMENT, "functions nest deeper than 12");
+    read_fails(text, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "12");
     free(text);
 }
 
@@ -195,8 +196,7 @@ static void test_variables_do_not_travel(void **state) {
     leat_value read = leat_graph_read(graph, variable);
     leat_function *function = leat_graph_finish(graph, &read, 1, NULL, &err);
     assert_null(leat_function_to_json(function, &err));
-    assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
-    assert_non_null(strstr(err.text, "op read_variable (node 0): variable \"bias\" lives in this"));
+    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "\"bias\"");
     leat_function_unref(function);
     leat_variable_unref(variable);
     leat_tensor_unref(&one);

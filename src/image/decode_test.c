@@ -12,6 +12,7 @@
 #include "image/jpeg.h"
 #include "image/png.h"
 #include "support/arrays.h"
+#include "support/refused.h"
 #include "support/torture.h"
 
 #define FOLDER "tests/golden/data/image"
@@ -33,11 +34,6 @@ static leat_status decode(leati_image_decoder *decoder, const uint8_t *data, siz
     else
         free(pixels);
     return status;
-}
-
-static void assert_text(const leat_error *err, const char *part) {
-    if (strstr(err->text, part) == NULL)
-        fail_msg("expected \"%s\" in \"%s\"", part, err->text);
 }
 
 /* ---- recorded cases ---- */
@@ -186,7 +182,8 @@ static void test_recorded_probes(void **state) {
 
 /* ---- bad input ---- */
 
-static void expect_failure(const uint8_t *data, size_t size, const char *part) {
+static void expect_failure(const uint8_t *data, size_t size, leat_reason reason,
+                           const char *keyword) {
     leati_image_decoder *decoder = leati_image_decoder_new(NULL);
     assert_non_null(decoder);
     leati_image_info info;
@@ -194,39 +191,37 @@ static void expect_failure(const uint8_t *data, size_t size, const char *part) {
     uint8_t *pixels;
     leat_status status = decode(decoder, data, size, &leati_decode_defaults, &info, &pixels, &err);
     assert_int_equal(status, LEAT_INVALID_ARGUMENT);
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_text(&err, part);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, reason, keyword);
     leati_image_decoder_free(decoder);
 }
 
 static void test_texts(void **state) {
     (void)state;
     static const struct {
-        const char *file, *part;
+        const char *file;
+        leat_reason reason;
+        const char *keyword;
     } cases[] = {
-        {"files/not_an_image.jpg",
-         "not a BMP, GIF, JPEG, PNG or WebP picture: found 27 bytes that start "},
-        {"files/empty.jpg",
-         "the picture is empty: expected BMP, GIF, JPEG, PNG or WebP data, found 0 bytes"},
-        {"files/a_truncated_60.jpg", "truncated JPEG: expected 48 rows and an end marker, found "},
-        {"files/a_truncated_last2.jpg", "truncated JPEG: expected 48 rows and an end marker"},
-        {"files/a_header_only.jpg", "truncated JPEG: the data end inside the header, after 200"},
-        {"files/a_truncated.png", "truncated PNG: the data end after 3755 bytes"},
-        {"files/a_bad_crc.png", "damaged PNG of 7511 bytes: "},
+        {"files/not_an_image.jpg", LEAT_REASON_VALUE, "27"},
+        {"files/empty.jpg", LEAT_REASON_VALUE, "0"},
+        {"files/a_truncated_60.jpg", LEAT_REASON_VALUE, "48"},
+        {"files/a_truncated_last2.jpg", LEAT_REASON_VALUE, "48"},
+        {"files/a_header_only.jpg", LEAT_REASON_VALUE, "200"},
+        {"files/a_truncated.png", LEAT_REASON_VALUE, "3755"},
+        {"files/a_bad_crc.png", LEAT_REASON_VALUE, "7511"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t size;
         uint8_t *data = arrays_read_file(FOLDER, cases[i].file, &size);
-        expect_failure(data, size, cases[i].part);
+        expect_failure(data, size, cases[i].reason, cases[i].keyword);
         free(data);
     }
 #ifdef LEATI_HAVE_WEBP
-    expect_failure((const uint8_t *)"RIFF\0\0\0\0WEBPVP8 ", 16,
-                   "damaged or truncated WebP of 16 bytes");
+    expect_failure((const uint8_t *)"RIFF\0\0\0\0WEBPVP8 ", 16, LEAT_REASON_VALUE, "16");
 #endif
-    expect_failure(NULL, 0, "the picture is empty");
-    expect_failure((const uint8_t *)"GIF89a", 6, "truncated GIF: the data end after 6 bytes");
-    expect_failure((const uint8_t *)"BM", 2, "truncated BMP: expected at least 32 bytes of header");
+    expect_failure(NULL, 0, LEAT_REASON_VALUE, "0");
+    expect_failure((const uint8_t *)"GIF89a", 6, LEAT_REASON_VALUE, "6");
+    expect_failure((const uint8_t *)"BM", 2, LEAT_REASON_VALUE, "32");
 }
 
 static uint32_t crc32_of(const uint8_t *data, size_t size) {
@@ -270,10 +265,7 @@ static void test_huge_png(void **state) {
     size_t size = put_png_header(file, 60000, 60000);
     size += put_chunk(file + size, "IDAT", "\x78\x9C\x03\x00\x00\x00\x00\x01", 8);
     size += put_chunk(file + size, "IEND", NULL, 0);
-    expect_failure(
-        file, size,
-        "PNG too large: height 60000 and width 60000, expected at most "
-        "268435456 pixels; shrink the picture, or raise the limit (leat_limits_set_decoding");
+    expect_failure(file, size, LEAT_REASON_SHAPE, "60000");
 }
 
 static void test_huge_jpeg(void **state) {
@@ -286,7 +278,7 @@ static void test_huge_jpeg(void **state) {
             break;
         }
     }
-    expect_failure(data, size, "JPEG too large: height 65500 and width 65500");
+    expect_failure(data, size, LEAT_REASON_SHAPE, "65500");
     free(data);
 }
 
@@ -328,7 +320,7 @@ static void test_misuse(void **state) {
     assert_int_equal(leati_image_begin(decoder, data, size, &leati_decode_defaults, &info, &err),
                      LEAT_OK);
     assert_int_equal(leati_image_read(decoder, pixels, 191, &err), LEAT_INVALID_ARGUMENT);
-    assert_text(&err, "rows of at least 192 bytes, found 191");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "191");
     assert_int_equal(leati_image_read(decoder, pixels, 192, &err), LEAT_FAILED_PRECONDITION);
     assert_int_equal(leati_image_begin(decoder, data, size, &leati_decode_defaults, &info, &err),
                      LEAT_OK);
@@ -729,7 +721,7 @@ static void test_failures_are_forgotten(void **state) {
         free(pixels);
         status = decode(decoder, bad, sizeof bad, &options, &info, &pixels, &err);
         assert_int_equal(status, LEAT_INVALID_ARGUMENT);
-        assert_text(&err, "damaged JPEG");
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "JPEG");
         leati_image_decoder_free(decoder);
     }
     assert_true(lacking > 3);

@@ -15,6 +15,7 @@
 #include <jpeglib.h>
 
 #include "image/codec.h"
+#include "support/refused.h"
 #include "support/torture.h"
 
 enum { SIDE = 48, MOST = 1 << 20 };
@@ -115,12 +116,11 @@ static leat_status decode(const uint8_t *data, size_t size, const leati_decode_o
 static uint8_t pixels[MOST];
 
 static void expect(const uint8_t *data, size_t size, const leati_decode_options *options,
-                   const char *text) {
+                   leat_reason reason, const char *keyword) {
     leati_image_info info;
     leat_error err = {0};
     assert_int_equal(decode(data, size, options, &info, pixels, &err), LEAT_INVALID_ARGUMENT);
-    if (strstr(err.text, text) == NULL)
-        fail_msg("expected \"%s\" in \"%s\"", text, err.text);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, reason, keyword);
 }
 
 static const recipe rare[] = {
@@ -209,7 +209,7 @@ static void test_inks(void **state) {
                 }
         leati_decode_options grey = leati_decode_defaults;
         grey.channels = 1;
-        expect(file, size, &grey, "JPEG in CMYK colours");
+        expect(file, size, &grey, LEAT_REASON_VALUE, "CMYK");
         free(file);
     }
 }
@@ -237,32 +237,30 @@ static void test_headers(void **state) {
         int at;
         uint8_t bytes[4];
         int count;
-        const char *text;
+        leat_reason reason;
+        const char *keyword;
     } cases[] = {
-        {4, {12}, 1, "JPEG of 12 bits a sample: expected 8; convert the picture"},
-        {4, {16}, 1, "JPEG of 16 bits a sample: expected 8; convert the picture"},
-        {5, {0, 0}, 2, "damaged JPEG: Empty JPEG image"},
-        {7, {0, 0}, 2, "damaged JPEG: Empty JPEG image"},
-        {9, {0}, 1, "damaged JPEG: "},
-        {9, {2}, 1, "damaged JPEG: "},
-        {11, {0x00}, 1, "damaged JPEG: Bogus sampling factors"},
-        {11, {0x51}, 1, "damaged JPEG: Bogus sampling factors"},
-        {1,
-         {0xC3},
-         1,
-         "damaged JPEG: Unsupported JPEG process: SOF type 0xc3; read the file again"},
-        {1, {0xC5}, 1, "damaged JPEG: Unsupported JPEG process: SOF type 0xc5"},
+        {4, {12}, 1, LEAT_REASON_VALUE, "12"},
+        {4, {16}, 1, LEAT_REASON_VALUE, "16"},
+        {5, {0, 0}, 2, LEAT_REASON_VALUE, "JPEG"},
+        {7, {0, 0}, 2, LEAT_REASON_VALUE, "JPEG"},
+        {9, {0}, 1, LEAT_REASON_VALUE, "JPEG"},
+        {9, {2}, 1, LEAT_REASON_VALUE, "JPEG"},
+        {11, {0x00}, 1, LEAT_REASON_VALUE, "sampling"},
+        {11, {0x51}, 1, LEAT_REASON_VALUE, "sampling"},
+        {1, {0xC3}, 1, LEAT_REASON_VALUE, "0xc3"},
+        {1, {0xC5}, 1, LEAT_REASON_VALUE, "0xc5"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t kept[4];
         memcpy(kept, file + frame + cases[i].at, 4);
         memcpy(file + frame + cases[i].at, cases[i].bytes, (size_t)cases[i].count);
-        expect(file, size, &leati_decode_defaults, cases[i].text);
+        expect(file, size, &leati_decode_defaults, cases[i].reason, cases[i].keyword);
         memcpy(file + frame + cases[i].at, kept, 4);
     }
-    expect(file, 2, &leati_decode_defaults, "not a BMP, GIF");
-    expect(file, 3, &leati_decode_defaults, "truncated JPEG: the data end inside the header");
-    expect(file, 4, &leati_decode_defaults, "truncated JPEG: the data end inside the header");
+    expect(file, 2, &leati_decode_defaults, LEAT_REASON_VALUE, "BMP");
+    expect(file, 3, &leati_decode_defaults, LEAT_REASON_VALUE, "JPEG");
+    expect(file, 4, &leati_decode_defaults, LEAT_REASON_VALUE, "JPEG");
     free(file);
 }
 
@@ -295,7 +293,7 @@ static void test_segments(void **state) {
         memcpy(with + 6, body, count);
         memcpy(with + 6 + count, file + 2, size - 2);
         if (kind == 2) {
-            expect(with, size + count + 4, &leati_decode_defaults, "truncated JPEG");
+            expect(with, size + count + 4, &leati_decode_defaults, LEAT_REASON_VALUE, "JPEG");
             continue;
         }
         assert_int_equal(
@@ -325,7 +323,7 @@ static void test_scans(void **state) {
     for (size_t i = 0; i < copies; i++)
         memcpy(large + size - 2 + i * scans, file + first, scans);
     memcpy(large + size - 2 + copies * scans, "\xFF\xD9", 2);
-    expect(large, size + copies * scans, &leati_decode_defaults, "more than 500 scans");
+    expect(large, size + copies * scans, &leati_decode_defaults, LEAT_REASON_VALUE, "500");
     /* A picture that is large may have fewer. */
     size_t frame = find_marker(large, size, 0xC2);
     assert_true(frame > 0);
@@ -338,7 +336,7 @@ static void test_scans(void **state) {
                                        &leati_decode_defaults, &info, &err),
                      LEAT_OK);
     assert_int_equal(leati_image_read(decoder, rows, 4096, &err), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "more scans than a picture of its size may have"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "scans");
     leati_image_decoder_free(decoder);
     free(rows);
     free(large);
@@ -357,11 +355,11 @@ static void test_gif_frames(void **state) {
         size += 15;
     }
     gif[size++] = 0x3B;
-    expect(gif, size, &leati_decode_defaults, "GIF too large: height 1073676289 and width 1");
+    expect(gif, size, &leati_decode_defaults, LEAT_REASON_SHAPE, "1073676289");
     leati_decode_options first = leati_decode_defaults;
     first.first_frame = true;
     first.max_pixels = 1 << 20;
-    expect(gif, size, &first, "GIF too large");
+    expect(gif, size, &first, LEAT_REASON_SHAPE, "GIF");
 }
 
 static void test_limits(void **state) {
@@ -371,13 +369,10 @@ static void test_limits(void **state) {
     uint8_t *file = make_jpeg(&plain, SIDE, SIDE, &size);
     assert_int_equal(leat_limits_set_decoding(-1, 0, &err), LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_limits_set_decoding(SIDE * SIDE - 1, 0, &err), LEAT_OK);
-    expect(file, size, &leati_decode_defaults,
-           "JPEG too large: height 48 and width 48, expected at most 2303 pixels; shrink the "
-           "picture, or raise the limit (leat_limits_set_decoding; in Python "
-           "leat.config.set_decode_limits)");
+    expect(file, size, &leati_decode_defaults, LEAT_REASON_SHAPE, "2303");
     static const uint8_t bmp[32] = {
         'B', 'M', [10] = 32, [18] = 0xFF, [19] = 0xFF, [22] = 0xFF, [23] = 0xFF, [28] = 24};
-    expect(bmp, sizeof bmp, &leati_decode_defaults, "BMP too large: height 65535 and width 65535");
+    expect(bmp, sizeof bmp, &leati_decode_defaults, LEAT_REASON_SHAPE, "65535");
     assert_int_equal(leat_limits_set_decoding(0, 0, &err), LEAT_OK);
     leati_image_info info;
     assert_int_equal(decode(file, size, &leati_decode_defaults, &info, pixels, &err), LEAT_OK);
@@ -428,12 +423,12 @@ static void test_fractions(void **state) {
     for (int k = 0; k <= SIDE; k++) {
         options.acceptable_fraction = (float)k / SIDE;
         if (k > rows)
-            expect(file, size, &options, "truncated");
+            expect(file, size, &options, LEAT_REASON_VALUE, "JPEG");
         else
             assert_int_equal(decode(file, size, &options, &info, pixels, &err), LEAT_OK);
     }
     options.acceptable_fraction = nanf("");
-    expect(file, size, &options, "truncated");
+    expect(file, size, &options, LEAT_REASON_VALUE, "JPEG");
     free(file);
 }
 

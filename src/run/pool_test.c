@@ -32,7 +32,7 @@
 static leati_pool *new_pool(int threads) {
     leat_error err = {0};
     leati_pool *pool = leati_pool_new(threads, &err);
-    assert_string_equal(err.text, "");
+    assert_int_equal(err.code, LEAT_OK);
     assert_non_null(pool);
     assert_int_equal(leati_pool_size(pool), threads);
     return pool;

@@ -19,6 +19,7 @@
 
 #include "support/arrays.h"
 #include "support/graph.h"
+#include "support/refused.h"
 #include "support/torture.h"
 
 #define RECORDED LEATI_SOURCE_DIR "/tests/golden/data"
@@ -222,10 +223,9 @@ static void test_optimizers_float64(void **state) {
     leat_tensor_unref(&gradient);
 }
 
-static void expect_text(const leat_error *err, leat_status code, const char *text) {
-    if (err->code != code || strstr(err->text, text) == NULL)
-        fail_msg("%s: %s; expected %s with \"%s\"", leat_status_name(err->code), err->text,
-                 leat_status_name(code), text);
+static void expect_text(const leat_error *err, leat_status code, leat_reason reason,
+                        const char *keyword) {
+    assert_refused(err, code, reason, keyword);
 }
 
 static void test_optimizer_failures(void **state) {
@@ -237,12 +237,12 @@ static void test_optimizer_failures(void **state) {
     trained t = {.variable = variable_like(&two, false),
                  .slots = {variable_like(&two, true), variable_like(&three, true)}};
     assert_null(update_function(&t, &adam, &err));
-    expect_text(&err, LEAT_INVALID_ARGUMENT, "has not the dtype and shape of variable");
+    expect_text(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "apply_adam");
     trained_fini(&t);
     trained_init(&t, &adam, &two);
     err = (leat_error){0};
     assert_int_equal(run_step(&t, &adam, &two, 0, &err), LEAT_INVALID_ARGUMENT);
-    expect_text(&err, LEAT_INVALID_ARGUMENT, "the step is 0");
+    expect_text(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "0");
     err = (leat_error){0};
     assert_int_equal(run_step(&t, &adam, &three, 1, &err), LEAT_INVALID_ARGUMENT);
     t.variable = (leat_variable_unref(t.variable), NULL);
@@ -252,7 +252,7 @@ static void test_optimizer_failures(void **state) {
                                    leat_graph_tensor(graph, &two));
     err = (leat_error){0};
     assert_null(leat_graph_finish(graph, NULL, 0, NULL, &err));
-    expect_text(&err, LEAT_INVALID_ARGUMENT, "variable");
+    expect_text(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "variable");
     t.update = NULL;
     trained_fini(&t);
     leat_tensor_unref(&two);
@@ -367,10 +367,10 @@ static void test_replica_failures(void **state) {
     leat_error err = {0};
     leat_tensor outputs[4];
     assert_int_equal(exchange(LEAT_AGGREGATION_SUM, &t, 0, outputs, &err), LEAT_ABORTED);
-    expect_text(&err, LEAT_ABORTED, "replica 1 is gone");
+    expect_text(&err, LEAT_ABORTED, LEAT_REASON_NONE, "1");
     err = (leat_error){0};
     assert_int_equal(exchange(LEAT_AGGREGATION_NONE, &t, 0, outputs, &err), LEAT_INVALID_ARGUMENT);
-    expect_text(&err, LEAT_INVALID_ARGUMENT, "neither SUM nor MEAN");
+    expect_text(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "SUM");
     leat_tensor number = TEST_TENSOR(LEAT_FLOAT32, LEAT_SCALAR, float, 1);
     leat_graph *graph = leat_graph_new_eager(&err);
     leat_value value = leat_graph_tensor(graph, &number), reduced;
@@ -511,7 +511,7 @@ static void test_read_file(void **state) {
     leat_tensor_unref(&path);
     path = leat_scalar_string(RECORDED "/files/text/missing.txt");
     assert_int_equal(leati_interpret(function, &path, NULL, &contents, &err), LEAT_NOT_FOUND);
-    expect_text(&err, LEAT_NOT_FOUND, "missing.txt");
+    expect_text(&err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "missing.txt");
     leat_tensor_unref(&path);
     leat_function_unref(function);
 }

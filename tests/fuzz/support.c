@@ -210,7 +210,7 @@ void fuzz_pull(leat_iterator *iterator, size_t most, int ms, fuzz_outcomes *outc
         leat_status status = leat_iterator_next(iterator, &element, &err);
         uint64_t hash = (uint64_t)status;
         fuzz_check_error("next", status, &err);
-        if (status == LEAT_OUT_OF_RANGE && strcmp(err.text, "End of sequence") == 0) {
+        if (status == LEAT_OUT_OF_RANGE && err.reason == LEAT_REASON_END) {
             outcomes->ended = true;
             break;
         }

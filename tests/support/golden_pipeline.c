@@ -245,7 +245,7 @@ leat_status golden_round_trip(golden_pipeline *pipeline, leat_error *err) {
 /* ---- iterating ---- */
 
 static bool is_end(leat_status status, const leat_error *err) {
-    return status == LEAT_OUT_OF_RANGE && strcmp(err->text, "End of sequence") == 0;
+    return status == LEAT_OUT_OF_RANGE && err->reason == LEAT_REASON_END;
 }
 
 static json_t *outcome(leat_status status, const leat_element *element, leat_error *err) {
@@ -267,10 +267,6 @@ bool golden_iterate(golden_case *c, leat_iterator *iterator, int64_t limit, size
             break;
         if (c->run->verbose && status != LEAT_OK)
             printf("%s %s: %s\n", c->file, c->name, err.text);
-        if (status != LEAT_OK && strchr(err.text, 1) != NULL) {
-            golden_fail(c, "an error's text has the mark of its place in it: %s", err.text);
-            good = false;
-        }
         json_array_append_new(outcomes, outcome(status, &element, &err));
     }
     if (ended) {

@@ -10,12 +10,13 @@
 #include "support/torture.h"
 
 #include "support/dataset.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 
 #define FOLDER LEATI_SOURCE_DIR "/tests/golden/data/files/npy/"
 
 /* The first error behind the rows of int64[3] of a file. */
-static void expect_error(const char *name, leat_status code, const char *what) {
+static void expect_error(const char *name, leat_status code, const char *keyword) {
     char path[512];
     snprintf(path, sizeof(path), FOLDER "%s", name);
     leat_error err = {0};
@@ -28,8 +29,9 @@ static void expect_error(const char *name, leat_status code, const char *what) {
     leat_status status = LEAT_OK;
     while (status == LEAT_OK)
         status = leat_iterator_next(iterator, &element, &err);
-    if (status != code || strstr(err.text, what) == NULL || strstr(err.text, name) == NULL)
-        fail_msg("%s: %s: %s; expected %s", name, leat_status_name(status), err.text, what);
+    assert_int_equal(status, code);
+    assert_refused(&err, code, LEAT_REASON_NONE, keyword);
+    assert_string_equal(err.file, path);
     leat_element_fini(&element);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
@@ -38,16 +40,15 @@ static void expect_error(const char *name, leat_status code, const char *what) {
 
 static void test_texts(void **state) {
     (void)state;
-    expect_error("cut.npy", LEAT_DATA_LOSS, "ends at byte 194, in row 2 of 4");
-    expect_error("cut_header.npy", LEAT_DATA_LOSS,
-                 "ends at byte 60, in the .npy header; expected 128 bytes");
-    expect_error("goes_on.npy", LEAT_DATA_LOSS, "goes on at byte 224, behind the last of 4 rows");
-    expect_error("damaged.npy", LEAT_DATA_LOSS, "of the .npy header: expected each of descr");
+    expect_error("cut.npy", LEAT_DATA_LOSS, "194");
+    expect_error("cut_header.npy", LEAT_DATA_LOSS, "128");
+    expect_error("goes_on.npy", LEAT_DATA_LOSS, "224");
+    expect_error("damaged.npy", LEAT_DATA_LOSS, "descr");
     expect_error("fortran.npy", LEAT_INVALID_ARGUMENT, "numpy.ascontiguousarray");
-    expect_error("float32.npy", LEAT_INVALID_ARGUMENT, "rows of float32[]; expected int64[3]");
-    expect_error("object.npy", LEAT_UNIMPLEMENTED, "Python objects");
+    expect_error("float32.npy", LEAT_INVALID_ARGUMENT, "float32[]");
+    expect_error("object.npy", LEAT_UNIMPLEMENTED, "Python");
     expect_error("record.npy", LEAT_UNIMPLEMENTED, "structured");
-    expect_error("archive.npz", LEAT_UNIMPLEMENTED, "unpack it");
+    expect_error("archive.npz", LEAT_UNIMPLEMENTED, ".npz");
 }
 
 /* The rows of one chunk lie in one buffer, a row's bytes apart: nothing was copied. */

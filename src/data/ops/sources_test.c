@@ -10,6 +10,7 @@
 #include "support/torture.h"
 
 #include "support/dataset.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 
 /* ---- from_tensor_slices and from_tensors ---- */
@@ -111,11 +112,11 @@ static void test_slices_arguments(void **state) {
     assert_null(slices_of_shapes((leat_shape[]){LEAT_SHAPE(2), LEAT_SCALAR}, 2, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_int_equal(err.reason, LEAT_REASON_SHAPE);
-    assert_non_null(strstr(err.text, "component 1"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "1");
     assert_null(slices_of_shapes((leat_shape[]){LEAT_SHAPE(2, 2), LEAT_SHAPE(3)}, 2, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_int_equal(err.reason, LEAT_REASON_SHAPE);
-    assert_non_null(strstr(err.text, "2 and 3"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "3");
     assert_null(slices_of_shapes(NULL, 0, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_null(leat_dataset_from_tensor_slices(NULL, &err));
@@ -194,10 +195,7 @@ static void test_list_files_without_a_match(void **state) {
     (void)state;
     leat_error err = {0};
     assert_null(leat_dataset_list_files("/no/such/folder/*", NULL, &err));
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text,
-                        "No files matched pattern: /no/such/folder/*; check the spelling and "
-                        "the working folder");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "/no/such/folder/*");
     assert_null(leat_dataset_list_files(NULL, NULL, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
@@ -218,7 +216,7 @@ static void test_list_files_changed(void **state) {
     dataset = dataset_made(list, &l);
     iterator = dataset_iterate(dataset, NULL);
     assert_int_equal(leat_iterator_restore(iterator, data, size, &err), LEAT_FAILED_PRECONDITION);
-    assert_non_null(strstr(err.text, "the state belongs to another plan"));
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "fingerprint");
     assert_int_equal(remove(path), 0);
     leati_free(data);
     leat_iterator_free(iterator);

@@ -10,6 +10,7 @@
 #include "support/torture.h"
 
 #include "support/dataset.h"
+#include "support/refused.h"
 
 #define PEOPLE LEATI_SOURCE_DIR "/tests/golden/data/files/people.sqlite"
 
@@ -45,9 +46,7 @@ static void test_no_columns(void **state) {
     for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
         leat_error err = {0};
         assert_null(ask((void *)(uintptr_t)&queries[i], &err));
-        assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-        assert_string_equal(err.text,
-                            "sql_dataset: data_source_name, query or output_types is missing");
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "data_source_name");
     }
 }
 

@@ -13,6 +13,7 @@
 #include "graph/support/picture/resize.h"
 #include "image/codec.h"
 #include "support/dataset.h"
+#include "support/refused.h"
 #include <leat/ops.h>
 
 /* An operator that remembers the iteration it runs in. */
@@ -198,13 +199,13 @@ static void test_external_state(void **state) {
     assert_non_null(strstr(lines.last, "map"));
     assert_int_equal(save_with(LEAT_EXTERNAL_STATE_FAIL, false, &err), LEAT_OK);
     assert_int_equal(save_with(LEAT_EXTERNAL_STATE_FAIL, true, &err), LEAT_FAILED_PRECONDITION);
-    assert_non_null(strstr(err.text, "the function of map"));
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "map");
     leat_log_set(NULL, NULL);
 }
 
 /* ---- bad values, and fields without effect ---- */
 
-static void check_refused(const char *field, const char *value, const char *text) {
+static void check_refused(const char *field, const char *value, const char *keyword) {
     char json[256];
     leat_error err = {0};
     snprintf(json, sizeof(json),
@@ -213,18 +214,17 @@ static void check_refused(const char *field, const char *value, const char *text
              field, value);
     leat_dataset *dataset = leat_dataset_from_json(json, &err);
     assert_null(dataset);
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err.text, text) == NULL || strstr(err.text, field) == NULL)
-        fail_msg("%s: %s", field, err.text);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, field);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, keyword);
 }
 
 static void test_refused(void **state) {
     (void)state;
-    check_refused("autotune.cpu_budget", "-2", "is -2; expected 0 to");
-    check_refused("autotune.ram_budget", "-1", "is -1; expected 0 to");
-    check_refused("experimental_external_state_policy", "3", "is 3; expected 0 to 2");
-    check_refused("picture_quality", "\"good\"", "is \"good\"; expected \"exact\"");
-    check_refused("threading.private_threadpool_size", "5000", "is 5000; expected 0 to 4096");
+    check_refused("autotune.cpu_budget", "-2", "-2");
+    check_refused("autotune.ram_budget", "-1", "-1");
+    check_refused("experimental_external_state_policy", "3", "3");
+    check_refused("picture_quality", "\"good\"", "\"good\"");
+    check_refused("threading.private_threadpool_size", "5000", "5000");
 }
 
 static void test_without_effect(void **state) {

@@ -10,6 +10,7 @@
 #include "support/torture.h"
 
 #include "support/dataset.h"
+#include "support/refused.h"
 
 enum { AHEAD = 64, ELEMENTS = 1000 };
 
@@ -132,8 +133,7 @@ static void test_scribbling(void **state) {
         status = leat_iterator_next(iterator, &element, &err);
     scribbles = false;
     assert_int_equal(status, LEAT_INTERNAL);
-    assert_non_null(
-        strstr(err.text, "a block of below was changed by its reader; blocks are immutable"));
+    assert_refused(&err, LEAT_INTERNAL, LEAT_REASON_NONE, "below");
     leat_element_fini(&element);
     leat_iterator_free(iterator);
 }
@@ -152,12 +152,12 @@ static void test_unsavable(void **state) {
     char *data = NULL;
     size_t size = 0;
     assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, &err), LEAT_UNIMPLEMENTED);
-    assert_non_null(strstr(err.text, "not saved"));
+    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, NULL);
     leat_iterator_free(iterator);
     save_answers = LEAT_DATA_LOSS;
     iterator = opened(false, ELEMENTS);
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DATA_LOSS);
-    assert_non_null(strstr(err.text, "not saved"));
+    assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, NULL);
     save_answers = LEAT_OK;
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
     assert_int_equal(*(const int64_t *)element.tensors[0].data, 0);
@@ -165,12 +165,12 @@ static void test_unsavable(void **state) {
     leat_element_fini(&element);
 }
 
-static void damaged(const leati_writer *bytes, const char *why) {
+static void damaged(const leati_writer *bytes, const char *number) {
     leat_error err = {0};
     leat_iterator *iterator = opened(false, 3);
     leati_reader in = {.data = bytes->data, .size = bytes->size};
     assert_int_equal(leati_input_restore(open_input, &in, &err), LEAT_DATA_LOSS);
-    assert_string_equal(err.text, why);
+    assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, number);
     leat_iterator_free(iterator);
 }
 
@@ -183,21 +183,20 @@ static void test_damaged(void **state) {
     assert_int_equal(leati_state_node_save(open_input->child, &child, &cost, &err), LEAT_OK);
     leat_iterator_free(iterator);
     leati_put_uint(&out, 4);
-    damaged(&out, "below: a saved input of kind 4; expected 0 to 3");
+    damaged(&out, "4");
     static const struct {
         int64_t passed;
-        const char *why;
+        const char *number;
     } replays[] = {
-        {-1, "below: a saved input -1 outcomes after a point"},
-        {4, "below: the saved state is 4 outcomes after a point from which only 3 came again; "
-            "restore with the same input files"},
+        {-1, "-1"},
+        {4, "4"},
     };
     for (int i = 0; i < 2; i++) {
         out.size = 0;
         leati_put_uint(&out, 2);
         leati_put_bytes(&out, child.data, child.size);
         leati_put_int(&out, replays[i].passed);
-        damaged(&out, replays[i].why);
+        damaged(&out, replays[i].number);
     }
     /* Data: no rows of one column, and a tail. */
     out.size = 0;
@@ -205,7 +204,7 @@ static void test_damaged(void **state) {
     leati_put_int(&out, 0);
     leati_put_uint(&out, 1);
     leati_put_uint(&out, 3);
-    damaged(&out, "below: a saved tail of 3; expected 0 to 2");
+    damaged(&out, "3");
     leati_writer_fini(&out);
     leati_writer_fini(&child);
 }

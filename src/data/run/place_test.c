@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "support/refused.h"
 #include "support/torture.h"
 
 #include "support/scratch.h"
@@ -91,9 +92,20 @@ static leat_dataset *numbers(leat_dataset *dataset, const leat_dataset_map_optio
     return leat_dataset_label(leat_dataset_map(dataset, function, options, err), "number", err);
 }
 
-/* Runs the dataset (given) to its end and compares the texts of its errors up to the last colon. */
+enum { NONE = -1 };
+
+/* `file` NULL: whatever it is. */
+struct place {
+    const char *op, *function;
+    int64_t element;
+    const char *file;
+    int64_t byte;
+    const char *keyword;
+};
+
+/* Runs the dataset (given) to its end and compares the places of its errors. */
 static void expect_places_of(leat_dataset *dataset, const leat_iterator_options *options,
-                             const char *const *places, int count) {
+                             const struct place *places, int count) {
     leat_error err = {0};
     leat_iterator *iterator = leat_iterator_new(dataset, options, &err);
     leat_element element = {0};
@@ -105,10 +117,15 @@ static void expect_places_of(leat_dataset *dataset, const leat_iterator_options 
             break;
         if (status != LEAT_OK) {
             assert_true(found < count);
-            if (strncmp(err.text, places[found], strlen(places[found])) != 0)
-                fail_msg("expected %s..., found %s", places[found], err.text);
-            assert_null(strchr(err.text, 1));
-            found++;
+            const struct place *place = &places[found++];
+            assert_string_equal(err.op, place->op);
+            assert_string_equal(err.function, place->function);
+            assert_int_equal(err.element, place->element);
+            if (place->file != NULL) {
+                assert_string_equal(err.file, place->file);
+                assert_int_equal(err.byte, place->byte);
+            }
+            assert_refused(&err, status, err.reason, place->keyword);
         }
     }
     assert_int_equal(found, count);
@@ -117,21 +134,19 @@ static void expect_places_of(leat_dataset *dataset, const leat_iterator_options 
     leat_dataset_unref(dataset);
 }
 
-static void expect_places(leat_dataset *dataset, const char *const *places, int count) {
+static void expect_places(leat_dataset *dataset, const struct place *places, int count) {
     expect_places_of(dataset, NULL, places, count);
 }
 
 /* "map ... element N of PATH at byte B: op" for `count` pairs of N and B. */
 static void expect_bytes(leat_dataset *dataset, const char *path, const int (*pairs)[2],
                          int count) {
-    char lines[4][1400];
-    const char *places[4];
-    for (int i = 0; i < count; i++) {
-        snprintf(lines[i], sizeof(lines[i]),
-                 "map \"number\" (place_test.c:%d): element %d of %s at byte %d: op", LINE,
-                 pairs[i][0], path, pairs[i][1]);
-        places[i] = lines[i];
-    }
+    char function[32];
+    struct place places[4];
+    snprintf(function, sizeof(function), "place_test.c:%d", LINE);
+    for (int i = 0; i < count; i++)
+        places[i] = (struct place){"map \"number\"", function,          pairs[i][0], path,
+                                   pairs[i][1],      "string_to_number"};
     expect_places(dataset, places, count);
 }
 
@@ -201,8 +216,6 @@ static void test_between(void **state) {
 
 /* "map "small" ... of PATH at byte B" for each error, whatever the element's number; the paths take
  * turns. Of byte NONE: no path is named. */
-enum { NONE = -1 };
-
 static void expect_small_in(leat_dataset *dataset, int argument, const char *const *paths,
                             int num_paths, const int *bytes, int count) {
     leat_error err = {0};
@@ -216,13 +229,11 @@ static void expect_small_in(leat_dataset *dataset, int argument, const char *con
     while (status != LEAT_OUT_OF_RANGE) {
         status = leat_iterator_next(iterator, &element, &err);
         if (status != LEAT_OK && status != LEAT_OUT_OF_RANGE) {
-            char place[1400];
             assert_true(found < count);
-            snprintf(place, sizeof(place), " of %s at byte %d: op assert", paths[found % num_paths],
-                     bytes[found]);
-            bool named = strstr(err.text, " at byte ") != NULL;
-            if (bytes[found++] == NONE ? named : strstr(err.text, place) == NULL)
-                fail_msg("expected%s, found %s", place, err.text);
+            assert_refused(&err, status, err.reason, "assert");
+            assert_int_equal(err.byte, bytes[found]);
+            assert_string_equal(err.file, bytes[found] == NONE ? "" : paths[found % num_paths]);
+            found++;
         }
     }
     assert_int_equal(found, count);
@@ -376,14 +387,9 @@ static void test_windows(void **state) {
     dataset = leat_dataset_window(lengths(records(path, NULL), 0), 2, NULL, &err);
     pairs = LEAT_TRACE(in_nothings, &first, leat_dataset_spec(dataset), &err);
     pairs = leat_function_at(pairs, "train.py", 5);
-    char lines[3][1400];
-    const char *places[3] = {lines[0], lines[1], lines[2]};
-    static const int begins[] = {0, THIRD, FIFTH};
-    for (int i = 0; i < 3; i++) {
-        snprintf(lines[i], sizeof(lines[i]),
-                 "flat_map (train.py:5): element %d of %s at byte %d: op dataset", i, path,
-                 begins[i]);
-    }
+    const struct place places[] = {{"flat_map", "train.py:5", 0, path, 0, "dataset"},
+                                   {"flat_map", "train.py:5", 1, path, THIRD, "dataset"},
+                                   {"flat_map", "train.py:5", 2, path, FIFTH, "dataset"}};
     expect_places(leat_dataset_flat_map(dataset, pairs, &err), places, 3);
     /* The group of the key 5 is one pair. */
     dataset = lengths(records(path, NULL), 0);
@@ -412,15 +418,14 @@ static void test_fused(void **state) {
     static const int pairs[][2] = {{1, 17}, {2, THIRD}, {3, 56}, {4, FIFTH}, {5, 94}};
     static const char *const ops[] = {"assert", "string_to_number", "assert", "string_to_number",
                                       "assert"};
-    char lines[5][1400];
-    const char *places[5];
-    for (int i = 0; i < 5; i++) {
-        snprintf(lines[i], sizeof(lines[i]),
-                 "map \"number, small\" (train.py:12, checks.py:7): element %d of %s at byte %d: "
-                 "op %s",
-                 pairs[i][0], path, pairs[i][1], ops[i]);
-        places[i] = lines[i];
-    }
+    struct place places[5];
+    for (int i = 0; i < 5; i++)
+        places[i] = (struct place){"map \"number, small\"",
+                                   "train.py:12, checks.py:7",
+                                   pairs[i][0],
+                                   path,
+                                   pairs[i][1],
+                                   ops[i]};
     expect_places(dataset, places, 5);
 }
 
@@ -533,10 +538,9 @@ static void test_files(void **state) {
     leat_dataset *dataset = leat_dataset_list_files(scratch_path("*.num"), &sorted, &err);
     const int at = __LINE__ + 1;
     leat_function *function = LEAT_TRACE(read_number, NULL, leat_dataset_spec(dataset), &err);
-    char line[1400];
-    snprintf(line, sizeof(line), "map (place_test.c:%d): element 1 of %s: op string_to_number", at,
-             bad);
-    const char *place = line;
+    char line[32];
+    snprintf(line, sizeof(line), "place_test.c:%d", at);
+    const struct place place = {"map", line, 1, bad, NONE, "string_to_number"};
     expect_places(leat_dataset_map(dataset, function, NULL, &err), &place, 1);
 }
 
@@ -581,14 +585,10 @@ static void test_callbacks(void **state) {
     leat_function *function = NULL;
     const int line = __LINE__ + 1;
     function = LEAT_CALLBACK(refuse, NULL, NULL, "refuse", 0, in, out, &err);
-    char lines[2][1400];
-    const char *places[2] = {lines[0], lines[1]};
-    for (int i = 0; i < 2; i++) {
-        snprintf(lines[i], sizeof(lines[i]),
-                 "map (place_test.c:%d): element %d of %s at byte %d: op call (node 0): callback "
-                 "\"refuse\": too long",
-                 line, in_order[i][0], path, in_order[i][1]);
-    }
+    char at[32];
+    snprintf(at, sizeof(at), "place_test.c:%d", line);
+    const struct place places[] = {{"map", at, in_order[0][0], path, in_order[0][1], "\"refuse\""},
+                                   {"map", at, in_order[1][0], path, in_order[1][1], "\"refuse\""}};
     expect_places(leat_dataset_map(dataset, function, NULL, &err), places, 2);
 }
 
@@ -605,16 +605,11 @@ static int to_flag(void *context, leat_graph *graph, leat_value *outputs) {
 static void test_wrapped(void **state) {
     (void)state;
     leat_error err = {0};
-    const char *path = scratch_write("lines.txt", "1\n22\n", 5), *place = NULL;
+    const char *path = scratch_write("lines.txt", "1\n22\n", 5);
     leat_dataset *dataset = leat_dataset_text_line(&path, 1, NULL, &err);
     leat_function *function = LEAT_TRACE(to_flag, NULL, leat_dataset_spec(dataset), &err);
     function = leat_function_at(function, "/home/user/train.py", 12);
-    char line[1400];
-    snprintf(line, sizeof(line),
-             "filter (train.py:12): element 1 of %s at byte 2: predicate failed with OUT_OF_RANGE: "
-             "op assert",
-             path);
-    place = line;
+    const struct place place = {"filter", "train.py:12", 1, path, 2, "OUT_OF_RANGE"};
     expect_places(leat_dataset_filter(dataset, function, &err), &place, 1);
 }
 
@@ -625,11 +620,11 @@ static void test_two_operators(void **state) {
     (void)state;
     leat_error err = {0};
     const char *path = write_records("a", LEAT_COMPRESSION_NONE);
-    static const char *const maps[] = {"map (checks.py:7): element 1",
-                                       "map (train.py:12): element 2",
-                                       "map (train.py:12): element 4"};
-    static const char *const batches[] = {"batch: element 0: Cannot batch tensors",
-                                          "map (train.py:12): element 4"};
+    static const struct place maps[] = {{"map", "checks.py:7", 1, NULL, NONE, "assert"},
+                                        {"map", "train.py:12", 2, NULL, NONE, "assert"},
+                                        {"map", "train.py:12", 4, NULL, NONE, "assert"}};
+    static const struct place batches[] = {{"batch", "", 0, NULL, NONE, "component"},
+                                           {"map", "train.py:12", 4, NULL, NONE, "assert"}};
     for (int i = 0; i < 2; i++) {
         leat_dataset *dataset = lengths(records(path, NULL), 0);
         leat_function *function = LEAT_TRACE(small_only, NULL, leat_dataset_spec(dataset), &err);

@@ -11,6 +11,7 @@
 
 #include "data/source/record_index.h"
 #include "support/dataset.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 #include <inttypes.h>
 #include <leat/file.h>
@@ -94,20 +95,17 @@ static void expect_at(leat_accessor *accessor, int64_t index) {
 }
 
 static void expect_error_at(leat_accessor *accessor, int64_t index, leat_status code,
-                            const char *text) {
+                            leat_reason reason, const char *keyword) {
     leat_element element = {0};
     leat_error err = {0};
     assert_int_equal(leat_accessor_get(accessor, index, &element, &err), code);
-    if (strstr(err.text, text) == NULL)
-        fail_msg("expected \"%s\" in: %s", text, err.text);
+    assert_refused(&err, code, reason, keyword);
 }
 
 static void expect_failure(leat_dataset *dataset, const leat_error *err, leat_status code,
-                           const char *text) {
+                           leat_reason reason, const char *keyword) {
     assert_null(dataset);
-    assert_int_equal(err->code, code);
-    if (strstr(err->text, text) == NULL)
-        fail_msg("expected \"%s\" in: %s", text, err->text);
+    assert_refused(err, code, reason, keyword);
 }
 
 /* ---- tests ---- */
@@ -133,8 +131,8 @@ static void every_record(void **state) {
         expect_at(accessor, i * 500 % 1137); /* 500 and 1137 have no common divisor */
     for (int64_t i = 0; i < 1137; i++)
         expect_at(accessor, i);
-    expect_error_at(accessor, 1137, LEAT_OUT_OF_RANGE, "1137; expected 0 to 1136");
-    expect_error_at(accessor, -1, LEAT_OUT_OF_RANGE, "-1");
+    expect_error_at(accessor, 1137, LEAT_OUT_OF_RANGE, LEAT_REASON_NONE, "1137");
+    expect_error_at(accessor, -1, LEAT_OUT_OF_RANGE, LEAT_REASON_NONE, "-1");
     leat_accessor_close(accessor);
     leat_dataset_unref(dataset);
 }
@@ -265,14 +263,14 @@ static void without_index(void **state) {
     leat_error err = {0};
     const char *path = write_records("plain", 0, 3, false);
     expect_failure(open_one(path, LEAT_INDEX_REQUIRED, &err), &err, LEAT_NOT_FOUND,
-                   "plain has no index; run `leat index ");
+                   LEAT_REASON_NONE, "plain");
     leat_dataset *dataset = open_one(path, LEAT_INDEX_AUTO, &err);
     assert_int_equal(leat_dataset_cardinality(dataset), LEAT_UNKNOWN_CARDINALITY);
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
-    expect_error_at(accessor, 0, LEAT_UNIMPLEMENTED, "run `leat index`");
+    expect_error_at(accessor, 0, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "index");
     leat_accessor_close(accessor);
     expect_failure(leat_dataset_global_shuffle(dataset, NULL, &err), &err, LEAT_FAILED_PRECONDITION,
-                   "run `leat index`");
+                   LEAT_REASON_NONE, "index");
 }
 
 static void refused(void **state) {
@@ -282,18 +280,18 @@ static void refused(void **state) {
     leat_dataset_tf_record_options options = {.index = LEAT_INDEX_REQUIRED,
                                               .compression_type = "GZIP"};
     expect_failure(leat_dataset_tf_record(&path, 1, &options, &err), &err, LEAT_INVALID_ARGUMENT,
-                   "without compression");
+                   LEAT_REASON_VALUE, "index");
     options =
         (leat_dataset_tf_record_options){.index = LEAT_INDEX_REQUIRED, .num_parallel_reads = 2};
     const char *two[] = {names[0], names[2]};
     expect_failure(leat_dataset_tf_record(two, 2, &options, &err), &err, LEAT_INVALID_ARGUMENT,
-                   "one after the other");
+                   LEAT_REASON_VALUE, "index");
     leat_dataset *dataset = leat_dataset_tf_record(two, 1, &options, &err);
     assert_int_equal(leat_dataset_cardinality(dataset), 100); /* one file takes no turns */
     leat_dataset_unref(dataset);
     options.index = (leat_index_use)7;
     expect_failure(leat_dataset_tf_record(&path, 1, &options, &err), &err, LEAT_INVALID_ARGUMENT,
-                   "expected \"none\", \"auto\" or \"required\"");
+                   LEAT_REASON_VALUE, "index");
 }
 
 /* A file or an index that was changed: before the dataset is made, and after. */
@@ -303,16 +301,16 @@ static void stale(void **state) {
     leat_dataset *dataset = open_files(LEAT_INDEX_REQUIRED, &err);
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
     write_records("3.tfrecord", 0, 8, false);
-    expect_error_at(accessor, 1131, LEAT_FAILED_PRECONDITION, "was changed after");
+    expect_error_at(accessor, 1131, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "3.tfrecord");
     expect_at(accessor, 5);
     expect_failure(open_files(LEAT_INDEX_AUTO, &err), &err, LEAT_FAILED_PRECONDITION,
-                   "3.tfrecord was changed after");
+                   LEAT_REASON_NONE, "3.tfrecord");
     write_records("3.tfrecord", 0, 8, true);
-    expect_error_at(accessor, 1131, LEAT_FAILED_PRECONDITION, "make the dataset again");
+    expect_error_at(accessor, 1131, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "7");
     damage(scratch_path("0.tfrecord.leat-index"), 100);
     leat_accessor_close(accessor);
     accessor = leat_accessor_open(dataset, &err);
-    expect_error_at(accessor, 5, LEAT_DATA_LOSS, "0.tfrecord.leat-index: the checksum of a block");
+    expect_error_at(accessor, 5, LEAT_DATA_LOSS, LEAT_REASON_NONE, "0.tfrecord.leat-index");
     leat_accessor_close(accessor);
     leat_dataset_unref(dataset);
 }
@@ -335,8 +333,8 @@ static void changed_inside(void **state) {
     }
     leat_dataset *dataset = open_one(path, LEAT_INDEX_REQUIRED, &err);
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
-    expect_error_at(accessor, 1, LEAT_FAILED_PRECONDITION, "inside was changed after");
-    expect_error_at(accessor, 2, LEAT_DATA_LOSS, "inside at byte 5132");
+    expect_error_at(accessor, 1, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "inside");
+    expect_error_at(accessor, 2, LEAT_DATA_LOSS, LEAT_REASON_NONE, "inside");
     leat_accessor_close(accessor);
     leat_dataset_unref(dataset);
 }
@@ -348,7 +346,7 @@ static void damaged_record(void **state) {
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
     damage(names[2], 500 * 19 + 12); /* the data of the file's record 500 begin there */
     expect_at(accessor, 599);
-    expect_error_at(accessor, 600, LEAT_DATA_LOSS, "2.tfrecord at byte 9500");
+    expect_error_at(accessor, 600, LEAT_DATA_LOSS, LEAT_REASON_NONE, "2.tfrecord");
     expect_at(accessor, 601);
     leat_accessor_close(accessor);
     leat_dataset_unref(dataset);

@@ -15,6 +15,7 @@
 #include "core/tensor.h"
 #include "data/values/seen.h"
 #include "data/values/values.h"
+#include "support/refused.h"
 
 static leat_element element_of(const char *text) {
     leat_error err = {0};
@@ -78,7 +79,7 @@ static void test_tensors(void **state) {
 
 /* A tensor of a dtype's name, a rank, dimensions and so many bytes behind them. */
 static void damaged(const char *dtype, uint64_t rank, const int64_t *dims, int num_dims,
-                    size_t bytes, const char *why) {
+                    size_t bytes, const char *keyword) {
     static const uint8_t zeros[64] = {0};
     leati_writer out = {0};
     leat_tensor tensor = {0};
@@ -90,24 +91,23 @@ static void damaged(const char *dtype, uint64_t rank, const int64_t *dims, int n
     leati_put_bytes(&out, zeros, bytes);
     leati_reader in = {.data = out.data, .size = out.size};
     assert_int_equal(leati_values_get_tensor(&in, &tensor, &err), LEAT_DATA_LOSS);
-    assert_string_equal(err.text, why);
+    assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, keyword);
     leati_writer_fini(&out);
 }
 
 static void test_damaged_tensors(void **state) {
     (void)state;
     const int64_t two[] = {2}, less[] = {-1}, huge[] = {INT64_MAX, 4}, many[] = {INT64_MAX / 2};
-    damaged("int9", 0, NULL, 0, 8, "a saved tensor of dtype \"int9\" and rank 0");
-    damaged("object", 0, NULL, 0, 8, "a saved tensor of dtype \"object\" and rank 0");
-    damaged("int8", 9, NULL, 0, 8, "a saved tensor of dtype \"int8\" and rank 9");
-    damaged("a name that is longer than any other", 0, NULL, 0, 8,
-            "a saved tensor of dtype \"a name that is longer than any \" and rank 0");
-    damaged("int32", 1, less, 1, 8, "a saved tensor with dimension -1");
-    damaged("int32", 2, huge, 2, 8, "a saved tensor with dimension 4");
-    damaged("int32", 1, two, 1, 7, "a saved tensor of 2 values in 7 bytes");
-    damaged("int32", 1, two, 1, 9, "a saved tensor of 2 values in 9 bytes");
-    damaged("int32", 1, many, 1, 8, "a saved tensor of 4611686018427387903 values in 8 bytes");
-    damaged("string", 1, (int64_t[]){4}, 1, 2, "a saved tensor of 4 strings in 3 bytes");
+    damaged("int9", 0, NULL, 0, 8, "\"int9\"");
+    damaged("object", 0, NULL, 0, 8, "\"object\"");
+    damaged("int8", 9, NULL, 0, 8, "9");
+    damaged("a name that is longer than any other", 0, NULL, 0, 8, "0");
+    damaged("int32", 1, less, 1, 8, "-1");
+    damaged("int32", 2, huge, 2, 8, "4");
+    damaged("int32", 1, two, 1, 7, "7");
+    damaged("int32", 1, two, 1, 9, "9");
+    damaged("int32", 1, many, 1, 8, "4611686018427387903");
+    damaged("string", 1, (int64_t[]){4}, 1, 2, "3");
 }
 
 /* ---- blocks ---- */
@@ -181,9 +181,6 @@ static void test_blocks(void **state) {
     assert_int_equal(block.num_columns, 2);
     /* Of another spec, cut off, or with a number of rows that cannot be. */
     static const int64_t numbers[][3] = {{1, 3, 0}, {-1, 2, 0}, {6, 2, 0}};
-    static const char *const why[] = {"a saved block of 1 rows and 3 columns; expected 2 columns",
-                                      "a saved block of -1 rows and 2 columns; expected 2 columns",
-                                      "a saved block of 6 rows and 2 columns; expected 2 columns"};
     for (int i = 0; i < 3; i++) {
         out.size = 0;
         leati_put_int(&out, numbers[i][0]);
@@ -191,7 +188,9 @@ static void test_blocks(void **state) {
         leati_put_raw(&out, "12345", 5);
         in = (leati_reader){.data = out.data, .size = out.size};
         assert_int_equal(leati_values_get_block(&in, b.spec, &block, &err), LEAT_DATA_LOSS);
-        assert_string_equal(err.text, why[i]);
+        char number[24];
+        snprintf(number, sizeof number, "%lld", (long long)numbers[i][i == 0]);
+        assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, number);
     }
     assert_int_equal(make_block(b.rows, &block, &err), LEAT_OK);
     out.size = 0;
@@ -208,7 +207,7 @@ static void test_blocks(void **state) {
                                            &err);
     in = (leati_reader){.data = out.data, .size = out.size};
     assert_int_equal(leati_values_get_block(&in, other, &none, &err), LEAT_INVALID_ARGUMENT);
-    assert_string_equal(err.text, "component 1: expected string[1], found string[0]");
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "string[0]");
     leat_spec_unref(other);
     leati_writer_fini(&out);
     leati_block_fini(&block);
@@ -236,9 +235,8 @@ static void test_errors(void **state) {
                 continue;
             }
             assert_int_equal(status, LEAT_OK);
-            assert_int_equal(again.code, code);
             assert_int_equal(again.at_end, at_end);
-            assert_string_equal(again.text, "why");
+            assert_refused(&again, (leat_status)code, LEAT_REASON_NONE, "why");
         }
     }
     /* All that it knows, and every cut of it is refused. */
@@ -252,8 +250,7 @@ static void test_errors(void **state) {
     leati_values_put_error(&out, &error);
     leati_reader in = {.data = out.data, .size = out.size};
     assert_int_equal(leati_values_get_error(&in, &again, &err), LEAT_OK);
-    assert_memory_equal(&again, &error, offsetof(leat_error, text));
-    assert_string_equal(again.text, error.text);
+    assert_memory_equal(&again, &error, sizeof again);
     assert_string_equal(leat_error_message(&again), "no");
     for (size_t size = 0; size < out.size; size++) {
         in = (leati_reader){.data = out.data, .size = size};
@@ -370,7 +367,7 @@ static void test_sets(void **state) {
     leati_seen_clear(&seen);
     leati_reader in = {.data = out.data, .size = out.size};
     assert_int_equal(leati_seen_restore(&seen, &in, &err), LEAT_DATA_LOSS);
-    assert_string_equal(err.text, "a saved set has a member twice");
+    assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, "member");
     leati_seen_clear(&seen);
     in = (leati_reader){.data = out.data, .size = 5};
     assert_int_equal(leati_seen_restore(&seen, &in, &err), LEAT_DATA_LOSS);

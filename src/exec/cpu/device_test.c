@@ -11,6 +11,7 @@
 #include "core/tensor.h"
 #include "exec/device.h"
 #include "graph/interpret.h"
+#include "support/refused.h"
 #include "support/torture.h"
 #include <leat/ops.h>
 #include <pthread.h>
@@ -305,8 +306,7 @@ static void test_no_such_core(void **state) {
     (void)state;
     leat_error err = {0};
     assert_null(leati_device_cpu_new(1, 2, CPU_SETSIZE, &err));
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(err.text, "CPU:1 would have 2 cores from core "));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "2");
 }
 
 /* ---- failures ---- */
@@ -328,15 +328,15 @@ static void test_failing_step(void **state) {
     const float bad[6] = {0, 1, 2, 7, 1, 2}, good[6] = {0, 1, 2, 2, 1, 2};
     leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 3), bad), output;
     assert_int_equal(run(&m, &input, &output, 1), LEAT_INVALID_ARGUMENT);
-    assert_non_null(strstr(m.err.text, "op sparse_softmax_cross_entropy_with_logits (node "));
-    assert_non_null(strstr(m.err.text, "7"));
+    assert_refused(&m.err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
+                   "sparse_softmax_cross_entropy_with_logits");
+    assert_refused(&m.err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "7");
     input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 3), good);
     assert_int_equal(run(&m, &input, &output, 1), LEAT_OK);
     leat_tensor_unref(&output);
     input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(3, 3), good);
     assert_int_equal(run(&m, &input, &output, 1), LEAT_INVALID_ARGUMENT);
-    assert_string_equal(m.err.text, "argument 0 is float32 with 9 values; the step was compiled "
-                                    "for float32 with 6");
+    assert_refused(&m.err, LEAT_INVALID_ARGUMENT, LEAT_REASON_DTYPE, "9");
     assert_int_equal(run(&m, &input, &output, 0), LEAT_INVALID_ARGUMENT);
     machine_fini(&m);
 }
@@ -353,14 +353,15 @@ static int trace_upper(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static void refuse(leat_tracer tracer, leat_dtype dtype, leat_shape shape, const char *text) {
+static void refuse(leat_tracer tracer, leat_dtype dtype, leat_shape shape, leat_reason reason,
+                   const char *keyword) {
     leat_error err = {0};
     leati_device *device = leati_device_cpu_new(0, 1, -1, &err);
     leat_function *function = trace_one(tracer, NULL, dtype, shape, &err);
     leati_executable *step = NULL;
     assert_int_equal(device->ops->compile(device, function, &alone, &step, &err),
                      LEAT_UNIMPLEMENTED);
-    assert_string_equal(err.text, text);
+    assert_refused(&err, LEAT_UNIMPLEMENTED, reason, keyword);
     assert_null(step);
     leat_function_unref(function);
     device->ops->close(device);
@@ -368,10 +369,8 @@ static void refuse(leat_tracer tracer, leat_dtype dtype, leat_shape shape, const
 
 static void test_refusals(void **state) {
     (void)state;
-    refuse(trace_square, LEAT_FLOAT32, LEAT_SHAPE(LEAT_UNKNOWN_DIM, 2),
-           "a value has shape [?, 2]; a step needs every dimension");
-    refuse(trace_upper, LEAT_STRING, LEAT_SCALAR,
-           "a value is a string; steps compute numbers, the rest belongs into the input pipeline");
+    refuse(trace_square, LEAT_FLOAT32, LEAT_SHAPE(LEAT_UNKNOWN_DIM, 2), LEAT_REASON_NONE, "[?, 2]");
+    refuse(trace_upper, LEAT_STRING, LEAT_SCALAR, LEAT_REASON_NONE, "string");
 }
 
 /* ---- memory ---- */

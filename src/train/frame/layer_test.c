@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "support/refused.h"
 #include "support/torture.h"
 #include "support/train.h"
 #include "train/frame/layer.h"
@@ -132,40 +133,35 @@ static void layers_are_keras(void **state) {
     assert_int_equal(ran, 43); /* Conv2D 27, MaxPooling2D 9, Dense 5, Flatten 2 */
 }
 
-static void wants_text(const char *part, leat_layer *layer, const leat_error *err) {
+static void refuses(const char *keyword, leat_layer *layer, const leat_error *err) {
     assert_null(layer);
-    assert_int_equal(err->code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err->text, part) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", err->text, part);
+    assert_refused(err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, keyword);
 }
 
 static void wrong_arguments_are_named(void **state) {
     (void)state;
     leat_error err = {0};
-    wants_text("filters", leat_layer_conv2d(0, 3, 3, NULL, &err), &err);
+    refuses("filters", leat_layer_conv2d(0, 3, 3, NULL, &err), &err);
     err = (leat_error){0};
-    wants_text("kernel_size", leat_layer_conv2d(2, -3, 3, NULL, &err), &err);
+    refuses("kernel_size", leat_layer_conv2d(2, -3, 3, NULL, &err), &err);
     err = (leat_error){0};
     const leat_layer_conv2d_options groups = {.groups = 3};
-    wants_text("3 groups do not divide 4 filters", leat_layer_conv2d(4, 1, 1, &groups, &err), &err);
+    refuses("3", leat_layer_conv2d(4, 1, 1, &groups, &err), &err);
     err = (leat_error){0};
     const leat_layer_conv2d_options activation = {.activation = (leat_activation)99};
-    wants_text("expected linear, relu, softmax, elu", leat_layer_conv2d(4, 1, 1, &activation, &err),
-               &err);
+    refuses("activation", leat_layer_conv2d(4, 1, 1, &activation, &err), &err);
     err = (leat_error){0};
     const leat_layer_max_pooling2d_options padding = {.padding = (leat_padding)7};
-    wants_text("expected valid or same", leat_layer_max_pooling2d(&padding, &err), &err);
+    refuses("padding", leat_layer_max_pooling2d(&padding, &err), &err);
     err = (leat_error){0};
-    wants_text("units", leat_layer_dense(-1, NULL, &err), &err);
+    refuses("units", leat_layer_dense(-1, NULL, &err), &err);
     err = (leat_error){0};
     assert_null(leati_layer_from_json("Convolution", NULL, &err));
-    assert_int_equal(err.code, LEAT_NOT_FOUND);
-    assert_non_null(strstr(err.text, "Conv2D"));
+    assert_refused(&err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "\"Convolution\"");
     err = (leat_error){0};
     json_t *config = json_pack("{s:i, s:[i], s:[i,i], s:[i]}", "filters", 1, "kernel_size", 2,
                                "strides", 3, 2, "output_padding", 2);
-    wants_text("direction 1 has output_padding 2 and stride 2",
-               leati_layer_from_json("Conv2DTranspose", config, &err), &err);
+    refuses("output_padding", leati_layer_from_json("Conv2DTranspose", config, &err), &err);
     json_decref(config);
     leat_layer_free(NULL);
 }
@@ -177,11 +173,10 @@ static leat_value argument_of(leat_graph **graph, leat_shape shape) {
     return leat_graph_argument(*graph, 0);
 }
 
-static void fails_with(leat_graph *graph, const char *part) {
+static void fails_with(leat_graph *graph, const char *keyword) {
     leat_error err = {0};
     assert_null(leat_graph_finish(graph, NULL, 0, NULL, &err));
-    if (strstr(err.text, part) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", err.text, part);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, keyword);
 }
 
 static void wrong_shapes_are_named(void **state) {
@@ -191,14 +186,13 @@ static void wrong_shapes_are_named(void **state) {
     leat_layer *conv = leat_layer_conv2d(2, 3, 3, NULL, &err);
     leat_value x = argument_of(&graph, LEAT_SHAPE(-1, 8));
     assert_true(leati_layer_call(conv, &x, 1, false, NULL).id < 0);
-    fails_with(graph, "layer \"conv2d\" (Conv2D) expects an input of shape [batch, height, width, "
-                      "channels] and is given [?, 8], the model's input");
+    fails_with(graph, "\"conv2d\"");
     x = argument_of(&graph, LEAT_SHAPE(-1, 2, 2, 1));
     assert_true(leati_layer_call(conv, &x, 1, false, NULL).id < 0);
-    fails_with(graph, "layer \"conv2d\" (Conv2D), given [?, 2, 2, 1]");
+    fails_with(graph, "[?, 2, 2, 1]");
     x = argument_of(&graph, LEAT_SHAPE(-1, 5, 5, 3));
     assert_true(leati_layer_call(conv, &x, 1, false, NULL).id < 0);
-    fails_with(graph, "was built for inputs of shape [?, 2, 2, 1] and is given [?, 5, 5, 3]");
+    fails_with(graph, "[?, 5, 5, 3]");
     leat_layer_free(conv);
 }
 

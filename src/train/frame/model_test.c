@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "support/refused.h"
 #include "support/torture.h"
 #include "support/train.h"
 #include "train/frame/layer.h"
@@ -53,40 +54,36 @@ static void variables_are_in_keras_order(void **state) {
     leat_model_free(model);
 }
 
-static void rejects(leat_status status, const leat_error *err, const char *part) {
+static void rejects(leat_status status, const leat_error *err, leat_reason reason,
+                    const char *keyword) {
     assert_int_equal(status, LEAT_INVALID_ARGUMENT);
-    if (strstr(err->text, part) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", err->text, part);
+    assert_refused(err, LEAT_INVALID_ARGUMENT, reason, keyword);
 }
 
 static void shapes_that_do_not_fit_are_named(void **state) {
     (void)state;
     leat_error err = {0};
     leat_model *model = small_cnn(&err);
-    rejects(leat_model_build(model, LEAT_SHAPE(64), &err), &err,
-            "layer \"conv2d\" (Conv2D) expects an input of shape [batch, height, width, channels] "
-            "and is given [?, 64], the model's input");
+    rejects(leat_model_build(model, LEAT_SHAPE(64), &err), &err, LEAT_REASON_SHAPE, "\"conv2d\"");
     int count;
     leat_model_trainable_variables(model, &count);
     assert_int_equal(count, 0);
     train_ok(leat_model_build(model, LEAT_SHAPE(8, 8, 1), &train_error));
-    rejects(leat_model_build(model, LEAT_SHAPE(10, 10, 1), &err), &err,
-            "layer \"dense\" (Dense) was built for inputs of shape [?, 288] and is given [?, 512], "
-            "the output of layer \"flatten\"");
+    rejects(leat_model_build(model, LEAT_SHAPE(10, 10, 1), &err), &err, LEAT_REASON_SHAPE,
+            "[?, 512]");
     leat_model_free(model);
     leat_shape unknown = {.rank = LEAT_UNKNOWN_RANK};
     model = small_cnn(&err);
-    rejects(leat_model_build(model, unknown, &err), &err, "known rank");
+    rejects(leat_model_build(model, unknown, &err), &err, LEAT_REASON_SHAPE, "rank");
     leat_model_free(model);
-    rejects(leat_model_build(NULL, LEAT_SHAPE(1), &err), &err, "the model is NULL");
+    rejects(leat_model_build(NULL, LEAT_SHAPE(1), &err), &err, LEAT_REASON_VALUE, "model");
 
     /* A dense layer straight behind pictures, and pictures behind a dense layer. */
     leat_layer *layers[3] = {leat_layer_flatten(NULL, &err), leat_layer_dense(4, NULL, &err),
                              leat_layer_max_pooling2d(NULL, &err)};
     model = leat_model_sequential(layers, 3, &err);
-    rejects(leat_model_build(model, LEAT_SHAPE(8, 8, 1), &err), &err,
-            "layer \"max_pooling2d\" (MaxPooling2D) expects an input of shape [batch, height, "
-            "width, channels] and is given [?, 4], the output of layer \"dense\"");
+    rejects(leat_model_build(model, LEAT_SHAPE(8, 8, 1), &err), &err, LEAT_REASON_SHAPE,
+            "\"max_pooling2d\"");
     leat_model_free(model);
 }
 
@@ -94,21 +91,21 @@ static void lists_of_layers_are_checked(void **state) {
     (void)state;
     leat_error err = {0};
     assert_null(leat_model_sequential(NULL, 0, &err));
-    rejects(err.code, &err, "at least one");
+    rejects(err.code, &err, LEAT_REASON_VALUE, "0");
     err = (leat_error){0};
     leat_layer *layers[3] = {leat_layer_flatten(NULL, &err), leat_layer_dense(0, NULL, &err),
                              leat_layer_flatten(NULL, NULL)};
     assert_null(
         leat_model_sequential(layers, 3, &err)); /* keeps the error of the layer that failed */
-    rejects(err.code, &err, "units");
+    rejects(err.code, &err, LEAT_REASON_VALUE, "units");
     err = (leat_error){0};
     layers[0] = leat_layer_flatten("same", &err);
     layers[1] = leat_layer_flatten("same", &err);
     assert_null(leat_model_sequential(layers, 2, &err));
-    rejects(err.code, &err, "two layers have the name \"same\"");
+    rejects(err.code, &err, LEAT_REASON_VALUE, "\"same\"");
     layers[0] = layers[1] = leat_layer_flatten(NULL, &err);
     assert_null(leat_model_sequential(layers, 2, &err));
-    rejects(err.code, &err, "same object");
+    rejects(err.code, &err, LEAT_REASON_VALUE, "layers");
     leat_model_free(NULL);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "support/refused.h"
 #include "support/replicas.h"
 #include "support/torture.h"
 #include "support/train.h"
@@ -246,25 +247,21 @@ static void minimizes_and_changes_its_rate(void **state) {
     leat_optimizer_free(fixture.optimizer);
 }
 
-static void wants_text(const char *part, leat_optimizer *optimizer, const leat_error *err) {
+static void refuses(const char *keyword, leat_optimizer *optimizer, const leat_error *err) {
     assert_null(optimizer);
-    assert_int_equal(err->code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err->text, part) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", err->text, part);
+    assert_refused(err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, keyword);
 }
 
 static void wrong_arguments_are_named(void **state) {
     (void)state;
     leat_error err = {0};
-    wants_text("momentum=2", leat_optimizer_sgd(&(leat_optimizer_sgd_options){.momentum = 2}, &err),
-               &err);
-    wants_text("beta_1 is 1",
-               leat_optimizer_adam(&(leat_optimizer_adam_options){.beta_1 = 1}, &err), &err);
-    wants_text("learning_rate -1",
-               leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = -1}, &err),
-               &err);
+    refuses("momentum", leat_optimizer_sgd(&(leat_optimizer_sgd_options){.momentum = 2}, &err),
+            &err);
+    refuses("beta_1", leat_optimizer_adam(&(leat_optimizer_adam_options){.beta_1 = 1}, &err), &err);
+    refuses("-1", leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = -1}, &err),
+            &err);
     const leat_optimizer_sgd_options both = {.common = {.clipnorm = 1, .clipvalue = 1}};
-    wants_text("only one of clipnorm", leat_optimizer_sgd(&both, &err), &err);
+    refuses("clipnorm", leat_optimizer_sgd(&both, &err), &err);
     leat_optimizer *sgd = leat_optimizer_sgd(NULL, &err);
     leat_variable *w = make_variable("w", 1);
     leat_graph *graph = leat_graph_new(NULL, &err);
@@ -272,7 +269,7 @@ static void wrong_arguments_are_named(void **state) {
     leat_value gradient = leat_graph_read(graph, w), gradients[2] = {gradient, gradient};
     leat_optimizer_apply(sgd, gradients, twice, 2);
     assert_null(leat_graph_finish(graph, NULL, 0, NULL, &err));
-    assert_non_null(strstr(err.text, "variable \"w\" is named twice"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "\"w\"");
     leat_variable_unref(w);
     leat_optimizer_free(sgd);
 }
@@ -282,7 +279,7 @@ static void schedules_are_set_before_the_first_step(void **state) {
     leat_error err = {0};
     assert_null(leat_part_new("schedule", "CosineDecay",
                               "{\"initial_learning_rate\": 0.1, \"decay_steps\": 0}", &err));
-    assert_non_null(strstr(err.text, "`decay_steps` must be > 0"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "decay_steps");
     leat_optimizer *sgd = leat_optimizer_named("SGD", NULL, &err);
     leat_part *wrong = leat_part_new("metric", "Mean", NULL, &err);
     assert_int_equal(leat_optimizer_set_schedule(sgd, wrong, &err), LEAT_INVALID_ARGUMENT);
@@ -305,7 +302,7 @@ static void schedules_are_set_before_the_first_step(void **state) {
                             "{\"boundaries\": [0], \"values\": [1, 0.5]}", &err);
     assert_int_equal(leat_optimizer_set_schedule(sgd, falling, &err), LEAT_FAILED_PRECONDITION);
     assert_null(leat_optimizer_named("Adum", NULL, &err));
-    assert_non_null(strstr(err.text, "Adamax"));
+    assert_refused(&err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "\"Adum\"");
     assert_null(leat_optimizer_named("Adam", "{", &err));
     assert_null(leat_metric_named("Mean", "{\"nam\": 1}", &err));
     leat_metric *score = leat_metric_named("F1Score", "{\"average\": \"micro\"}", &err);

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "support/json.h"
+#include "support/refused.h"
 #include "support/train.h"
 #include "train/frame/kind.h"
 #include <leat/train.h>
@@ -258,7 +259,7 @@ static void slots_depend_on_the_variable(void **state) {
                  "exclude_layers");
     leat_part *part = leat_part_new("optimizer", "Muon", NULL, &err);
     assert_null(leat_part_states_json(part, NULL, 0, &err));
-    assert_non_null(strstr(err.text, "leat_part_slots_json"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "leat_part_slots_json");
     assert_null(leat_part_slots_json(part, NULL, &err));
     leat_part_free(part);
 }
@@ -343,11 +344,11 @@ static void initializers_fill(void **state) {
     leat_part_free(part);
 }
 
-static void wants_error(leat_graph *graph, leat_status code, const char *text) {
+static void wants_error(leat_graph *graph, leat_status code, leat_reason reason,
+                        const char *keyword) {
     leat_error err = {0};
     assert_int_equal(leat_graph_take_error(graph, &err), code);
-    if (strstr(err.text, text) == NULL)
-        fail_msg("expected \"%s\" in \"%s\"", text, err.text);
+    assert_refused(&err, code, reason, keyword);
 }
 
 static void wrong_use_is_refused(void **state) {
@@ -357,7 +358,7 @@ static void wrong_use_is_refused(void **state) {
     assert_null(leat_part_new("lair", "Dense", NULL, &err));
     assert_int_equal(err.code, LEAT_NOT_FOUND);
     assert_null(leat_part_new("layer", "Densely", NULL, &err));
-    assert_non_null(strstr(err.text, "Conv2D"));
+    assert_refused(&err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "\"Densely\"");
     assert_null(leat_part_new("layer", "Dense", "{", &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_null(leat_part_new("layer", "Dense", "{}", &err));
@@ -365,28 +366,28 @@ static void wrong_use_is_refused(void **state) {
     leat_part *mean = leat_part_new("metric", "Mean", NULL, &err);
     leat_shape flat = LEAT_SHAPE(2);
     assert_null(leat_part_states_json(dense, &flat, 1, &err));
-    assert_non_null(strstr(err.text, "[batch, ..., inputs]"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "\"dense\"");
     leat_graph *graph = leat_graph_new_eager(&err);
     leat_tensor cell = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(1, 1), &one);
     leat_value x = leat_graph_tensor(graph, &cell), updates[2];
     assert_true(leat_part_call(dense, &x, 1, NULL, 0, false, NULL).id < 0);
-    wants_error(graph, LEAT_INVALID_ARGUMENT, "0 weights were given; expected 2");
+    wants_error(graph, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "0");
     leat_part *adam = leat_part_new("optimizer", "Adam", NULL, &err);
     assert_true(leat_part_call(adam, &x, 1, NULL, 0, false, NULL).id < 0);
-    wants_error(graph, LEAT_INVALID_ARGUMENT, "expected a part that is a layer; found a optimizer");
+    wants_error(graph, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "layer");
     leat_part_free(adam);
     leat_part *score = leat_part_new("metric", "F1Score", NULL, &err);
     assert_true(leat_part_call(score, (leat_value[]){x, x}, 2, NULL, 0, false, NULL).id < 0);
-    wants_error(graph, LEAT_INVALID_ARGUMENT, "F1Score is no mean of values");
+    wants_error(graph, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "F1Score");
     assert_null(leat_part_states_json(score, &flat, 1, &err));
-    assert_non_null(strstr(err.text, "1 shapes were given"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "1");
     leat_part_free(score);
     leat_part_update(mean, &x, 1, NULL, 0, updates);
-    wants_error(graph, LEAT_INVALID_ARGUMENT, "0 states were given");
+    wants_error(graph, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "0");
     assert_true(leat_part_result(dense, &x, 1).id < 0);
-    wants_error(graph, LEAT_INVALID_ARGUMENT, "expected a part that is a metric");
+    wants_error(graph, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "metric");
     assert_true(leat_part_result(mean, &x, 1).id < 0);
-    wants_error(graph, LEAT_INVALID_ARGUMENT, "keeps 2 states; 1 were given");
+    wants_error(graph, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "1");
     /* Without a value there is no graph; what comes of a failed one fails in its graph. */
     const leat_value failed = {.graph = graph, .id = -1};
     assert_null(leat_part_result(mean, NULL, 0).graph);

@@ -8,6 +8,7 @@
 
 #include "core/spec.h"
 #include "support/graph.h"
+#include "support/refused.h"
 #include "support/torture.h"
 
 /* ---- loops: (count, x, limit, factor), of which the last two do not change ---- */
@@ -226,8 +227,7 @@ static void test_gradient(void **state) {
         leat_function *once = leati_graph_function_gradient(function, &err);
         assert_non_null(once);
         assert_null(leati_graph_function_gradient(once, &err));
-        assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
-        assert_non_null(strstr(err.text, "while_gradient"));
+        assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "while_gradient");
         leat_function_unref(once);
         leat_function_unref(function);
     }
@@ -370,43 +370,34 @@ static int vector_cond(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static void loop_fails(loop l, const char *text) {
+static void loop_fails(loop l, leat_reason reason, const char *keyword) {
     leat_error err = {0};
     assert_null(try_loop(l, &err));
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err.text, text) == NULL)
-        fail_msg("found \"%s\", expected \"%s\" in it", err.text, text);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, reason, keyword);
 }
 
 static void test_functions_that_do_not_fit(void **state) {
     (void)state;
     leat_shape two = LEAT_SHAPE(2);
-    loop_fails((loop){to_float, NULL, two, two, no_limit, {0}},
-               "op while (node 0): loop variable 0 is int64, but body makes it float64");
-    loop_fails((loop){one_output, NULL, two, two, no_limit, {0}},
-               "body has 1 outputs for 2 loop variables");
-    loop_fails((loop){scale, not_bool, two, two, no_limit, {0}},
-               "cond gives int64 of shape []; expected a bool scalar");
-    loop_fails((loop){scale, vector_cond, two, two, no_limit, {0}}, "cond gives bool of shape [2]");
-    loop_fails((loop){scale, one_output, two, two, no_limit, {0}}, "cond gives int64");
-    loop_fails((loop){scale, scale, two, two, no_limit, {0}}, "cond has 2 outputs");
-    loop_fails((loop){grow, NULL, two, two, no_limit, {0}},
-               "loop variable 1 has shape [2] before an iteration and [3] after it");
-    loop_fails((loop){scale, NULL, two, LEAT_SHAPE(3), no_limit, {0}},
-               "body: argument 1 is float64 of shape [3], but the function takes float64 of shape "
-               "[2]");
+    loop_fails((loop){to_float, NULL, two, two, no_limit, {0}}, LEAT_REASON_DTYPE, "float64");
+    loop_fails((loop){one_output, NULL, two, two, no_limit, {0}}, LEAT_REASON_VALUE, "1");
+    loop_fails((loop){scale, not_bool, two, two, no_limit, {0}}, LEAT_REASON_SHAPE, "int64");
+    loop_fails((loop){scale, vector_cond, two, two, no_limit, {0}}, LEAT_REASON_SHAPE, "[2]");
+    loop_fails((loop){scale, one_output, two, two, no_limit, {0}}, LEAT_REASON_SHAPE, "int64");
+    loop_fails((loop){scale, scale, two, two, no_limit, {0}}, LEAT_REASON_SHAPE, "2");
+    loop_fails((loop){grow, NULL, two, two, no_limit, {0}}, LEAT_REASON_SHAPE, "[2]");
+    loop_fails((loop){scale, NULL, two, LEAT_SHAPE(3), no_limit, {0}}, LEAT_REASON_SHAPE, "[3]");
     leat_spec *invariants = test_spec(2, (leat_dtype[]){LEAT_INT64, LEAT_FLOAT64},
                                       (leat_shape[]){LEAT_SCALAR, LEAT_SHAPE(2)});
     leat_op_while_options options = {.shape_invariants = invariants};
-    loop_fails((loop){grow, NULL, any_vector, two, options, {0}},
-               "loop variable 1 has shape [2] before an iteration and [3] after it");
-    loop_fails((loop){scale, NULL, any_vector, LEAT_SHAPE(3), options, {0}},
-               "loop variable 1 has shape [3], which its shape invariant [2] does not cover");
+    loop_fails((loop){grow, NULL, any_vector, two, options, {0}}, LEAT_REASON_SHAPE, "[2]");
+    loop_fails((loop){scale, NULL, any_vector, LEAT_SHAPE(3), options, {0}}, LEAT_REASON_SHAPE,
+               "[3]");
     leat_spec_unref(invariants);
     invariants = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, NULL);
     options.shape_invariants = invariants;
-    loop_fails((loop){scale, NULL, two, two, options, {0}},
-               "shape_invariants has 1 components for 2 loop variables");
+    loop_fails((loop){scale, NULL, two, two, options, {0}}, LEAT_REASON_STRUCTURE,
+               "shape_invariants");
     leat_spec_unref(invariants);
 }
 
@@ -418,7 +409,7 @@ static void test_null_functions(void **state) {
     leat_value x = leat_graph_argument(graph, 0), out;
     assert_int_equal(leat_op_while(NULL, NULL, &x, 1, NULL, 0, NULL, &out), -1);
     assert_null(leat_graph_finish(graph, &x, 1, NULL, &err));
-    assert_non_null(strstr(err.text, "op while: a function is NULL"));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "while");
     leat_spec_unref(spec);
 }
 
@@ -436,9 +427,9 @@ static void test_failing_iteration(void **state) {
     for (int i = 0; i < 2; i++) {
         assert_int_equal(leati_interpret(i ? reverse : function, inputs, NULL, out, &err),
                          LEAT_INVALID_ARGUMENT);
-        if (strstr(err.text, "iteration 3: body: op floordiv") == NULL ||
-            strstr(err.text, "division by zero") == NULL)
-            fail_msg("%s", err.text);
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "3");
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "body");
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "floordiv");
     }
     release(inputs, 5);
     leat_function_unref(function);

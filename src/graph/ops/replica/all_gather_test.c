@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "support/graph.h"
+#include "support/refused.h"
 #include "support/replicas.h"
 #include "support/torture.h"
 
@@ -167,7 +168,7 @@ static void test_gradient(void **state) {
 
 /* ---- failures ---- */
 
-static void refuse(const leat_tensor *input, gathering g, const char *expected) {
+static void refuse(const leat_tensor *input, gathering g, leat_reason reason, const char *keyword) {
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(input->dtype, leat_tensor_shape(input), &err);
     leat_function *function = LEAT_TRACE(trace_gather, &g, spec, &err);
@@ -176,9 +177,7 @@ static void refuse(const leat_tensor *input, gathering g, const char *expected) 
     if (function != NULL)
         assert_int_equal(leati_interpret(function, input, NULL, &out, &err), LEAT_INVALID_ARGUMENT);
     leat_function_unref(function);
-    assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    if (strstr(err.text, expected) == NULL)
-        fail_msg("\"%s\"; expected \"%s\"", err.text, expected);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, reason, keyword);
 }
 
 static void test_refused(void **state) {
@@ -188,14 +187,14 @@ static void test_refused(void **state) {
     leat_tensor vector = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(2), float, 1, 2);
     leat_tensor scalar = leat_scalar_float32(1), text = {0};
     assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(1), &word, &text, &err), LEAT_OK);
-    refuse(&vector, (gathering){.sizes = {2, 1}, .replicas = 2}, "2 sizes for 1 replicas");
-    refuse(&vector, (gathering){.sizes = {3, 1}, .replicas = 2}, "the size of no replica");
-    refuse(&vector, (gathering){.sizes = {2, -1}, .replicas = 2}, "replica 1 has -1 values");
-    refuse(&vector, (gathering){.sizes = {2, INT64_MAX}, .replicas = 2}, "a sum below 2^63");
-    refuse(&vector, (gathering){.replicas = 0}, "list of sizes is empty");
-    refuse(&vector, (gathering){.axis = 1, .sizes = {2}, .replicas = 1}, "axis");
-    refuse(&scalar, (gathering){.sizes = {1}, .replicas = 1}, "add a dimension first");
-    refuse(&text, (gathering){.sizes = {1}, .replicas = 1}, "exchange numbers and bools");
+    refuse(&vector, (gathering){.sizes = {2, 1}, .replicas = 2}, LEAT_REASON_SHAPE, "2");
+    refuse(&vector, (gathering){.sizes = {3, 1}, .replicas = 2}, LEAT_REASON_SHAPE, "2");
+    refuse(&vector, (gathering){.sizes = {2, -1}, .replicas = 2}, LEAT_REASON_VALUE, "-1");
+    refuse(&vector, (gathering){.sizes = {2, INT64_MAX}, .replicas = 2}, LEAT_REASON_VALUE, "2^63");
+    refuse(&vector, (gathering){.replicas = 0}, LEAT_REASON_VALUE, "sizes");
+    refuse(&vector, (gathering){.axis = 1, .sizes = {2}, .replicas = 1}, LEAT_REASON_SHAPE, "1");
+    refuse(&scalar, (gathering){.sizes = {1}, .replicas = 1}, LEAT_REASON_SHAPE, "scalars");
+    refuse(&text, (gathering){.sizes = {1}, .replicas = 1}, LEAT_REASON_DTYPE, "string");
     leat_tensor_unref(&vector);
     leat_tensor_unref(&scalar);
     leat_tensor_unref(&text);

@@ -16,6 +16,7 @@
 #include "conform.h"
 #include "data/plan/op.h"
 #include "support/golden.h"
+#include "support/refused.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -80,14 +81,13 @@ static leat_status build_with(const json_t *json, const char *op, const leati_ro
     return status;
 }
 
-/* `value` is what the text must name; NULL: nothing. */
+/* `value` is what the error must name beside operator and argument; NULL: nothing. */
 static void check_text(struct counts *counts, const char *op, const leati_row *row,
                        const char *value, const leat_error *err) {
-    bool good = err->code == LEAT_INVALID_ARGUMENT && strstr(err->text, op) != NULL &&
-                strstr(err->text, row->name) != NULL &&
-                (value == NULL || strstr(err->text, value) != NULL) &&
-                (strstr(err->text, "expected") != NULL || strstr(err->text, "must be") != NULL ||
-                 strstr(err->text, "; give ") != NULL);
+    bool good = err->reason != LEAT_REASON_NONE &&
+                is_refused(err, LEAT_INVALID_ARGUMENT, err->reason, op) &&
+                is_refused(err, LEAT_INVALID_ARGUMENT, err->reason, row->name) &&
+                is_refused(err, LEAT_INVALID_ARGUMENT, err->reason, value);
     counts->refused++;
     if (!good) {
         counts->wrong++;

@@ -24,11 +24,12 @@ typedef struct op_case {
     int num_inputs;
     leat_tensor outputs[MAX_VALUES];
     int num_outputs;
-    const char *code, *text; /* of the error; NULL: none */
+    const char *code, *keyword; /* of the error; NULL: none */
+    leat_reason reason;
     double tolerance;
     bool gradient, single; /* `single`: the operation computes in float32 */
     int gradient_outputs;  /* 0: all */
-    /* The text with which the gradient is UNIMPLEMENTED; NULL: not asked. */
+    /* The keyword with which the gradient is UNIMPLEMENTED; NULL: not asked. */
     const char *no_gradient;
 } op_case;
 
@@ -76,7 +77,10 @@ static void case_read(op_case *c, const char *op, const json_t *line) {
     c->num_inputs = read_tensors(c, json_object_get(line, "inputs"), c->inputs);
     c->num_outputs = read_tensors(c, json_object_get(line, "outputs"), c->outputs);
     c->code = json_string_value(json_object_get(error, "code"));
-    c->text = json_string_value(json_object_get(error, "text"));
+    c->keyword = json_string_value(json_object_get(error, "keyword"));
+    const char *reason = json_string_value(json_object_get(error, "reason"));
+    if (reason != NULL && !leati_reason_from_name(reason, &c->reason))
+        fail_msg("%s %s: no reason \"%s\"", op, c->name, reason);
     c->tolerance = json_number_value(json_object_get(line, "tolerance"));
     c->single = json_is_string(json_object_get(line, "gradient")); /* "float32" */
     c->gradient = c->single || json_is_true(json_object_get(line, "gradient"));

@@ -55,7 +55,7 @@ def tensor(value):
 
 
 def record(op, name, call, inputs, attributes=None, fails=None, lists=False, **more):
-    """Runs call(*inputs, **attributes) in TensorFlow; `fails`: a part of the text of our error, where TensorFlow has one.
+    """Runs call(*inputs, **attributes) in TensorFlow; `fails`: a keyword of our error, where TensorFlow has one.
 
     `lists`: the inputs are handed over as one list.
     """
@@ -71,7 +71,7 @@ def record(op, name, call, inputs, attributes=None, fails=None, lists=False, **m
         if fails is None:
             WRONG.append("%s %s: %.300s" % (op, name, error))
             return
-        line["error"] = {"code": CODES[type(error).__name__], "text": fails}
+        line["error"] = {"code": CODES[type(error).__name__], "keyword": fails}
     else:
         if fails is not None:
             WRONG.append("%s %s: TensorFlow does not fail: %s" % (op, name, found))

@@ -43,7 +43,7 @@ def case(op, name, attributes, inputs, output, tolerance=0):
 
 def error(op, name, attributes, inputs, text, code=INVALID):
     CASES.setdefault(op, []).append({"name": name, "attributes": attributes, "inputs": [literal(x) for x in inputs],
-                                     "error": {"code": code, "text": text}})
+                                     "error": {"code": code, "keyword": text}})
 
 
 seed = tf.constant([3, -4])

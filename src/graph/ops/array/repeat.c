@@ -77,7 +77,7 @@ static leat_status count_slices(const leati_operand *repeats, int64_t slices, in
                                 leat_error *err) {
     LEATI_TRY(want_vector(repeats->rank, err));
     if (repeats->count != 1 && repeats->count != slices)
-        return leati_refuse(err, VALUE,
+        return leati_refuse(err, SHAPE,
                             "repeats has %lld values; expected 1, or %lld, one for each slice",
                             (long long)repeats->count, (long long)slices);
     *out = 0;

@@ -77,7 +77,7 @@ static leat_status put_row(leati_kernel_call *call, int64_t row, leat_error *err
 static leat_status encode_wav_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
     if (call->inputs[0].rank != 2 || call->inputs[1].rank != 0)
-        return leati_refuse(err, VALUE,
+        return leati_refuse(err, SHAPE,
                             "audio and sample_rate have ranks %d and %d; expected 2 and 0",
                             (int)call->inputs[0].rank, (int)call->inputs[1].rank);
     LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));

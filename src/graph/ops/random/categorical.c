@@ -40,7 +40,7 @@ static leat_status categorical_infer(leati_infer_call *call, leat_error *err) {
     if (call->unknown == 0)
         shape.dims[1] = args->num_samples;
     if (logits->rank == 2 && logits->dims[1] == 0)
-        return leati_refuse(err, VALUE, "the logits have no classes; expected at least one");
+        return leati_refuse(err, SHAPE, "the logits have no classes; expected at least one");
     return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
 }
 

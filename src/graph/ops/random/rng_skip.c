@@ -19,7 +19,7 @@ static leat_status rng_skip_infer(leati_infer_call *call, leat_error *err) {
 static leat_status rng_skip_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(3);
     if (call->inputs[0].rank != 1 || call->inputs[0].count != 3 || call->inputs[1].rank != 0)
-        return leati_refuse(err, VALUE,
+        return leati_refuse(err, SHAPE,
                             "the state has %lld values; expected a counter of two and a key",
                             (long long)call->inputs[0].count);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));

@@ -162,7 +162,7 @@ static void codes_of_numbers(void **state) {
         leat_status status = leati_file_open("some/file", &file, &err);
         arm(OPEN, 0, 0);
         expect(status, &err, cases[i].code, "some/file");
-        assert_non_null(strstr(leat_error_message(&err), strerror(cases[i].number)));
+        assert_true(refused_names(leat_error_message(&err), strerror(cases[i].number)));
     }
 }
 
@@ -238,7 +238,7 @@ static void each_call_fails(void **state) {
         {read_file, CLOSE, 1, EIO, LEAT_OK, NULL},
         {read_pipe, READ, 1, EINTR, LEAT_OK, NULL},
         {read_pipe, READ, ALWAYS, SHORT, LEAT_OK, NULL},
-        {read_pipe, READ, 2, EIO, LEAT_UNKNOWN, "4"},
+        {read_pipe, READ, 2, EIO, LEAT_UNKNOWN, "/dev/fd"},
         {write_file, OPEN, 1, EINTR, LEAT_OK, NULL},
         {write_file, OPEN, 1, EEXIST, LEAT_OK, NULL},
         {write_file, OPEN, ALWAYS, EEXIST, LEAT_ALREADY_EXISTS, "out"},

@@ -181,7 +181,7 @@ static void test_large_shuffle(void **state) {
     leat_iterator_save_options options = {.mode = LEAT_SAVE_POSITIONS};
     assert_int_equal(leat_iterator_save_with(iterator, &options, &s.data, &s.size, NULL, &err),
                      LEAT_FAILED_PRECONDITION);
-    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "100001");
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "LEAT_SAVE_AUTO");
     options = (leat_iterator_save_options){.replay_limit = -1};
     assert_int_equal(leat_iterator_save_with(iterator, &options, &s.data, &s.size, NULL, &err),
                      LEAT_INVALID_ARGUMENT);

@@ -58,11 +58,11 @@ def test_files_that_are_not_there_or_damaged(tmp_path):
     path = checkpoint.write(tmp_path / "cut")
     with open(path + ".data-00000-of-00001", "r+b") as file:
         file.truncate(3)
-    with pytest.raises(tf.errors.DataLossError, match="3 bytes"):
+    with pytest.raises(tf.errors.DataLossError, match=r"\b3\b"):
         checkpoint.restore(path)
     with open(path + ".index", "wb") as file:
         file.write(b"\x00\x01")
-    with pytest.raises(tf.errors.DataLossError, match="not an index"):
+    with pytest.raises(tf.errors.DataLossError, match="index"):
         checkpoint.restore(path)
 
 
@@ -89,11 +89,11 @@ def test_a_damaged_value_is_found(tmp_path):
     whole = data.read_bytes()
     for place in range(len(whole) - 8):  # the last is the counter's
         data.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1:])
-        with pytest.raises(tf.errors.DataLossError, match="the checksum of"):
+        with pytest.raises(tf.errors.DataLossError, match="checksum"):
             checkpoint.restore(path)
     for text in ('{"format": "leat checkpoint 1", "entries": [{}]}', '{"format": "leat checkpoint 1"}'):
         (tmp_path / "c.index").write_text(text)
-        with pytest.raises(tf.errors.DataLossError, match="its entries need"):
+        with pytest.raises(tf.errors.DataLossError, match="entries"):
             checkpoint.restore(path)
 
 

@@ -74,7 +74,7 @@ def test_assertions_inside_of_pipelines():
         return x
     dataset = tf.data.Dataset.range(4).map(check).as_numpy_iterator()
     assert [int(next(dataset)), int(next(dataset))] == [0, 1]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="large"):
         next(dataset)
 
 
@@ -129,5 +129,5 @@ def test_a_function_fails_where_its_assertions_do(has_result, is_inner):
     function = outer if is_inner else checked
     found = function(tf.constant([1, 2]))
     assert found.numpy().tolist() == [1, 2] if has_result else found is None
-    with pytest.raises(tf.errors.InvalidArgumentError, match="found less"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="less"):
         function(tf.constant([1, -2]))

@@ -430,7 +430,7 @@ def test_strategy(case):
     what = case["what"]
     if what in OTHERWISE:
         if OTHERWISE[what] is not None:
-            with pytest.raises(tf.errors.InvalidArgumentError, match="there are 4 logical CPU devices"):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"\b99\b"):
                 OTHERWISE[what]()
         return
     if what in SUMS or "error" not in case:

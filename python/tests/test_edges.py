@@ -206,7 +206,7 @@ def test_patterns_that_the_run_computes():
         tf.strings.regex_replace(text, pattern, rewrite), tf.strings.regex_full_match(text, pattern)))
     assert list(found.as_numpy_iterator()) == [(b"one 2", False), (b"tw(o)", False)]
     bad = texts.map(lambda text, pattern, rewrite: tf.strings.regex_full_match(text, pattern + "("))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="missing closing parenthesis"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="parenthesis"):
         next(iter(bad))
 
 

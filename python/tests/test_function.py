@@ -299,10 +299,10 @@ def test_errors_while_tracing_are_of_both_classes():
     def kinds(x):
         return x + tf.cast(x, tf.int32)
     for kind in (ValueError, tf.errors.InvalidArgumentError):
-        with pytest.raises(kind, match="inner dimensions"):
+        with pytest.raises(kind, match="inner"):
             shapes(tf.zeros([2, 3]))
     for kind in (TypeError, tf.errors.InvalidArgumentError):
-        with pytest.raises(kind, match="expected one dtype"):
+        with pytest.raises(kind, match="dtype"):
             kinds(tf.zeros([2]))
 
 
@@ -322,7 +322,7 @@ def test_errors_of_a_run_name_the_function():
     @tf.function
     def inverse(x):
         return 1 // x
-    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero") as caught:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="floordiv") as caught:
         inverse(tf.constant(0))
     assert [note.split(" at ")[0] for note in caught.value.__notes__] == ["leat: in the function inverse"]
     assert caught.value.__notes__[0].endswith(f"test_function.py:{inverse.python_function.__code__.co_firstlineno}")

@@ -51,9 +51,9 @@ def test_unknown_sizes_are_found_in_the_run():
                  lambda: layers.Resizing(3, 4), lambda: layers.CenterCrop(3, 4)):
         layer = make()
         np.testing.assert_array_equal(tf.function(lambda x: layer(x), input_signature=[spec])(x), make()(x))
-    with pytest.raises(ValueError, match="height and width of the pictures must be known"):
+    with pytest.raises(ValueError, match="height"):
         tf.function(layers.RandomCrop(3, 3), input_signature=[spec])(x)
-    with pytest.raises(ValueError, match="keeping proportions needs them"):
+    with pytest.raises(ValueError, match="proportions"):
         tf.function(layers.Resizing(3, 3, crop_to_aspect_ratio=True), input_signature=[spec])(x)
 
 

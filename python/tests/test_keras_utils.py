@@ -73,7 +73,7 @@ def test_pictures_of_a_folder_train(tmp_path):
     model.compile("adam", "categorical_crossentropy", metrics=["accuracy"])
     history = model.fit(train, epochs=2, validation_data=test, verbose=0).history
     assert set(history) == {"loss", "accuracy", "val_loss", "val_accuracy"}
-    with pytest.raises(tf.errors.UnimplementedError, match='use format="tf"'):
+    with pytest.raises(tf.errors.UnimplementedError, match='"tf"'):
         keras.utils.image_dataset_from_directory(tmp_path / "pictures", format="grain")
     with pytest.raises(ValueError, match="Only one of `pad_to_aspect_ratio`"):
         keras.utils.image_dataset_from_directory(tmp_path / "pictures", pad_to_aspect_ratio=True,
@@ -84,9 +84,9 @@ def test_pictures_of_a_folder_train(tmp_path):
 
 
 def test_what_leat_does_not_do():
-    with pytest.raises(tf.errors.UnimplementedError, match="downloads nothing: fetch http://x"):
+    with pytest.raises(tf.errors.UnimplementedError, match="http://x"):
         keras.utils.get_file("a", "http://x")
-    with pytest.raises(tf.errors.UnimplementedError, match="plot_model draws"):
+    with pytest.raises(tf.errors.UnimplementedError, match="plot_model"):
         keras.utils.model_to_dot(None)
 
 

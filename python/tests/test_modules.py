@@ -362,7 +362,7 @@ def test_parts_of_variables_are_set():
         v[i].assign(tf.ones([4]))
         return v.read_value()
     assert step(tf.constant(2)).numpy().tolist() == [[5, 6.5, 7, 8], [4, 5.5, 6, 7], [1, 1, 1, 1]]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="does not broadcast"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="broadcast"):
         v[0].assign([1.0, 2.0])
     for plain in (tf.constant([1.0])[0], v[v > 2], v + 1, v.read_value()):
         assert not hasattr(plain, "assign")

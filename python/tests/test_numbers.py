@@ -106,5 +106,5 @@ def test_steps_are_counted_in_the_dtype_of_the_bounds():
 def test_sparse_rows_that_no_number_counts_are_refused():
     value = tf.sparse.SparseTensor([[0, 0]], [1], [2**62, 2])
     assert tf.sparse.concat(1, [value, value]).dense_shape.numpy().tolist() == [2**62, 4]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="add up to more than an int64 holds"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="int64"):
         tf.sparse.concat(0, [value, value])

@@ -161,7 +161,7 @@ def test_a_closed_writer_in_a_function(tmp_path):
     with writer.as_default():
         step(tf.constant(1.))
     writer.close()
-    with pytest.raises(tf.errors.FailedPreconditionError, match="a writer that is closed"):
+    with pytest.raises(tf.errors.FailedPreconditionError, match="closed"):
         step(tf.constant(1.))
 
 

@@ -9,6 +9,9 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import check_strings  # noqa: E402
+
 ROOMS = "set(LEAT_FLOOR_base 0)\nset(LEAT_FLOOR_core 1)\nset(LEAT_FLOOR_run 2)\nset(LEAT_FLOOR_file 3)\n" \
         "set(LEAT_FLOOR_image 3)\nset(LEAT_FLOOR_cli 9)\n"
 HEADER = "/* What it does. */\nLEAT_API int leat_one(void);\n"
@@ -60,13 +63,22 @@ class Strings(Check):
 
     def test_wording(self):
         self.write("src/dist/a.c", 'bool f(leat_error *err) { return strstr(err->text, "lost") != NULL; }\n')
-        self.complains("check_strings", "src/dist/a.c:1: decides by an error's wording")
+        self.complains("check_strings", "src/dist/a.c:1: compares an error's wording")
 
     def test_wording_in_tests(self):
-        self.write("src/dist/a_test.c", 'void f(void) { assert_string_equal(errors[2].text, "lost"); }\n' * 418)
+        self.write("src/base/error_test.c", 'void f(void) { assert_string_equal(err.text, "lost"); }\n')
+        self.write("src/exec/a_test.c", "void f(void) { assert_string_equal(errors[2].text, err.text); }\n")
         self.accepts("check_strings")
-        self.write("tests/b.c", 'void f(void) { assert_non_null(strstr(err.text, "lost")); }\n')
-        self.complains("check_strings", "tests compare the wording of errors 419 times; at most 418")
+        self.write("tests/b.c", '\nvoid f(void) { assert_non_null(strstr(leat_error_message(&err), "lost")); }\n')
+        self.complains("check_strings", "tests/b.c:2: compares an error's wording")
+
+    def test_phrases_in_python(self):
+        words = "with pytest.raises(ValueError, match='batch_size'):\n    f()\n"
+        phrase = "with pytest.raises(ValueError, match=f'{x} is lost'):\n    f()\n"
+        self.write("python/tests/test_a.py", words + phrase * check_strings.PHRASES_IN_PYTHON)
+        self.accepts("check_strings")
+        self.write("tests/cli/b_test.py", "\nassert str(x) == 'all is lost'\n")
+        self.complains("check_strings", "tests/cli/b_test.py:2: tests look for phrases in exceptions")
 
 
 class Names(Check):

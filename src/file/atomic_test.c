@@ -100,12 +100,11 @@ static void full_disk(void **state) {
     static uint8_t data[70000];
     assert_int_equal(leati_atomic_open("/dev/full", false, &output, &err), LEAT_OK);
     assert_int_equal(leati_atomic_write(output, data, sizeof data, &err), LEAT_RESOURCE_EXHAUSTED);
-    assert_refused(&err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "writing");
-    assert_refused(&err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "space");
+    assert_refused(&err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "/dev/full");
     memset(&err, 0, sizeof err);
     assert_int_equal(leati_atomic_write(output, "x", 1, &err), LEAT_RESOURCE_EXHAUSTED);
     assert_int_equal(leati_atomic_commit(output, &err), LEAT_RESOURCE_EXHAUSTED);
-    assert_refused(&err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "space");
+    assert_refused(&err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "/dev/full");
     assert_int_equal(access("/dev/full", F_OK), 0);
     assert_int_equal(leati_atomic_write_file("/dev/full", "x", 1, &err), LEAT_RESOURCE_EXHAUSTED);
     /* A device is written in place, never replaced. */

@@ -273,7 +273,7 @@ static void a_failure_stays(void **state) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     (void)signal(SIGXFSZ, before);
     assert_int_not_equal(status, LEAT_OK);
-    assert_refused(&err, LEAT_OUT_OF_RANGE, LEAT_REASON_NONE, "writing");
+    assert_refused(&err, LEAT_OUT_OF_RANGE, LEAT_REASON_NONE, "events");
     assert_int_equal(leat_event_scalar(writer, "loss", 9, 1, &err), status);
     assert_int_equal(leat_event_writer_close(writer, &err), status);
 }

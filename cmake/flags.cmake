@@ -1,6 +1,7 @@
 # How every source of the project is compiled. Floating-point contraction is off and errno is not
 # kept: results are the same bits on every compiler, and loops vectorise. Assertions stay on in every
-# build; they are kept out of hot loops by hand.
+# build; they are kept out of hot loops by hand. Those of base/debug.h, which walk over lists, are in
+# builds with sanitizers and in Debug builds only.
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
@@ -15,7 +16,7 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
 endif()
 set(CMAKE_C_FLAGS_RELEASE "-O3 -g")
-set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g -DLEATI_DEBUG")
 
 add_compile_options(-Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
     -fno-math-errno -ffp-contract=off)
@@ -40,6 +41,9 @@ elseif(LEAT_SANITIZE STREQUAL "fuzzer")
 elseif(LEAT_SANITIZE)
     message(FATAL_ERROR
         "LEAT_SANITIZE is \"${LEAT_SANITIZE}\"; expected address, fuzzer, thread or nothing")
+endif()
+if(LEAT_SANITIZE)
+    add_compile_definitions(LEATI_DEBUG)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
 if(LEAT_SANITIZE MATCHES "address|fuzzer")

@@ -15,7 +15,7 @@ enum { LEAST_ROW_BYTES = 4096, MOST_BATCH_BYTES = 1 << 30 };
 
 static leat_status reserve(leati_ring *ring, int num_columns, leat_error *err) {
     leati_lanes *lanes = &ring->lanes;
-    size_t columns = (size_t)num_columns, pieces = (size_t)ring->max_pieces;
+    size_t columns = (size_t)num_columns, pieces = (size_t)ring->spare.max_pieces;
     size_t count = 0;
     if (!leati_mul_size(columns, pieces + 1, &count))
         return leati_no_memory(err);
@@ -25,8 +25,8 @@ static leat_status reserve(leati_ring *ring, int num_columns, leat_error *err) {
     if (lanes->offered == NULL || lanes->pools == NULL || lanes->buffers == NULL)
         return leati_no_memory(err);
     lanes->num_columns = num_columns;
-    for (int64_t i = 0; i < ring->max_pieces; i++)
-        ring->all_pieces[i].places = lanes->offered + (size_t)(i + 1) * columns;
+    for (int64_t i = 0; i < ring->spare.max_pieces; i++)
+        ring->spare.all_pieces[i].places = lanes->offered + (size_t)(i + 1) * columns;
     return LEAT_OK;
 }
 

@@ -6,6 +6,7 @@
  * failing row ends there; when the consumer has taken the error, the rest is submitted again.
  * Everything but the computing itself happens under the gate. */
 #include "base/clock.h"
+#include "base/debug.h"
 #include "base/minmax.h"
 #include "data/ahead/ring_parts.h"
 #include "data/run/apply.h"
@@ -23,7 +24,7 @@ int64_t leati_ring_parallelism(const leati_ring *ring) {
 }
 
 leati_ring_piece *leati_ring_choose(const leati_ring *ring) {
-    leati_ring_piece *piece = ring->pieces;
+    leati_ring_piece *piece = ring->queue.pieces;
     if (piece == NULL || piece->done || !ring->options.any_order)
         return piece != NULL && piece->done ? piece : NULL;
     for (piece = piece->next; piece != NULL; piece = piece->next) {
@@ -37,9 +38,9 @@ leati_ring_piece *leati_ring_choose(const leati_ring *ring) {
 /* ---- tasks ---- */
 
 static leati_scratch *scratch_of(leati_ring *ring, int worker, leat_error *err) {
-    if (ring->scratches[worker] == NULL)
-        ring->scratches[worker] = leati_program_scratch_new(ring->options.program, err);
-    return ring->scratches[worker];
+    if (ring->spare.scratches[worker] == NULL)
+        ring->spare.scratches[worker] = leati_program_scratch_new(ring->options.program, err);
+    return ring->spare.scratches[worker];
 }
 
 static void compute(leati_ring_piece *piece, int worker) {
@@ -65,7 +66,7 @@ static void run_task(leati_task *task, int worker) {
     leati_ring *ring = piece->ring;
     int64_t before = piece->bytes;
     leati_queue_gate_lock(ring->gate);
-    bool stopped = ring->stop;
+    bool stopped = ring->signals.stop;
     leati_queue_gate_unlock(ring->gate);
     int64_t start = leati_now_ns();
     leati_span span = leati_trace_begin();
@@ -81,18 +82,21 @@ static void run_task(leati_task *task, int worker) {
     leati_counter_add(&ring->node->counters.busy_ns, spent);
     leati_queue_gate_lock(ring->gate);
     if (!stopped) {
-        ring->row_ns = leati_ring_blend(ring->row_ns, (double)spent / (double)piece->rows + 1);
+        ring->rates.row_ns =
+            leati_ring_blend(ring->rates.row_ns, (double)spent / (double)piece->rows + 1);
         if (piece->good > 0) {
             double per_row = (double)piece->bytes / (double)piece->good;
-            ring->out_bytes = leati_ring_blend(ring->out_bytes, per_row + 1);
+            ring->rates.out_bytes = leati_ring_blend(ring->rates.out_bytes, per_row + 1);
         }
     }
-    ring->held += piece->bytes - before;
-    ring->running--;
+    ring->queue.held += piece->bytes - before;
+    LEATI_ASSERT(ring->queue.running > 0 && !piece->done);
+    ring->queue.running--;
     piece->done = true;
     leati_ring_cut(ring);
     leati_ring_account(ring);
-    if (ring->stop || ring->park || (ring->consumer_waits && leati_ring_choose(ring) != NULL))
+    if (ring->signals.stop || ring->signals.park ||
+        (ring->signals.consumer_waits && leati_ring_choose(ring) != NULL))
         leati_queue_gate_wake(ring->gate);
     else
         leati_ring_wake_driver(ring);
@@ -100,29 +104,30 @@ static void run_task(leati_task *task, int worker) {
 }
 
 void leati_ring_submit(leati_ring *ring, leati_ring_piece *piece) {
+    LEATI_ASSERT(!piece->done && piece->rows > 0);
     piece->task.run = run_task;
-    ring->running++;
-    leati_pool_submit(ring->node->iteration->pool, &piece->task, piece == ring->pieces);
+    ring->queue.running++;
+    leati_pool_submit(ring->node->iteration->pool, &piece->task, piece == ring->queue.pieces);
 }
 
 /* ---- cutting ---- */
 
 /* Rows of the next task. */
 static int64_t task_rows(const leati_ring *ring) {
-    if (ring->row_ns == 0)
+    if (ring->rates.row_ns == 0)
         return 1;
-    double rows = TASK_NS / ring->row_ns;
-    double most = 8.0 * (double)(ring->last_rows > 0 ? ring->last_rows : 1);
+    double rows = TASK_NS / ring->rates.row_ns;
+    double most = 8.0 * (double)(ring->rates.last_rows > 0 ? ring->rates.last_rows : 1);
     rows = LEATI_MIN(rows, most);
     return rows < 1 ? 1 : rows > MOST_TASK_ROWS ? MOST_TASK_ROWS : (int64_t)rows;
 }
 
 /* After a restore: is the outcome still to come? */
 static bool is_wanted(const leati_ring *ring, int64_t number) {
-    for (size_t i = ring->wanted_at; i < ring->num_wanted; i++)
-        if (number >= ring->wanted[i].begin && number < ring->wanted[i].end)
+    for (size_t i = ring->wanted.at; i < ring->wanted.count; i++)
+        if (number >= ring->wanted.ranges[i].begin && number < ring->wanted.ranges[i].end)
             return true;
-    return number >= ring->frontier;
+    return number >= ring->wanted.frontier;
 }
 
 /* After a restore: passes outcomes of the stage that were delivered before. Returns how many rows
@@ -131,31 +136,32 @@ static int64_t pass_unwanted(leati_ring *ring, leati_ring_stage *stage) {
     if (stage->cut == 0 && stage->tail == LEATI_ERROR &&
         !is_wanted(ring, stage->index + stage->rows.n)) {
         stage->tail = LEATI_MORE;
-        ring->undelivered--;
+        ring->queue.undelivered--;
     }
     for (;;) {
         int64_t at = stage->index + stage->cut, left = stage->rows.n - stage->cut;
-        if (at >= ring->frontier || left == 0)
+        if (at >= ring->wanted.frontier || left == 0)
             return left;
-        while (ring->wanted_at < ring->num_wanted && ring->wanted[ring->wanted_at].end <= at)
-            ring->wanted_at++;
-        bool more = ring->wanted_at < ring->num_wanted;
-        const leati_ring_range *next = more ? &ring->wanted[ring->wanted_at] : NULL;
+        while (ring->wanted.at < ring->wanted.count &&
+               ring->wanted.ranges[ring->wanted.at].end <= at)
+            ring->wanted.at++;
+        bool more = ring->wanted.at < ring->wanted.count;
+        const leati_ring_range *next = more ? &ring->wanted.ranges[ring->wanted.at] : NULL;
         if (more && next->begin <= at) {
-            bool to_frontier = next->end == ring->frontier;
+            bool to_frontier = next->end == ring->wanted.frontier;
             return to_frontier || next->end - at > left ? left : next->end - at;
         }
-        int64_t pass = (more ? next->begin : ring->frontier) - at;
+        int64_t pass = (more ? next->begin : ring->wanted.frontier) - at;
         pass = LEATI_MIN(pass, left);
         stage->cut += pass;
-        ring->undelivered -= pass;
-        ring->uncut_bytes -= pass * stage->per_row;
+        ring->queue.undelivered -= pass;
+        ring->queue.uncut_bytes -= pass * stage->per_row;
     }
 }
 
 static void close_stage(leati_ring *ring, leati_ring_stage *stage) {
     stage->closed = true;
-    ring->uncut = stage->next;
+    ring->queue.uncut = stage->next;
     if (stage->pieces == 0)
         leati_ring_drop_stage(ring, stage);
 }
@@ -163,16 +169,18 @@ static void close_stage(leati_ring *ring, leati_ring_stage *stage) {
 /* How many pieces there may be. While the oldest one is being computed, the others go on behind it,
  * so that one slow element does not stop them. */
 static int64_t most_pieces(const leati_ring *ring, int64_t parallel) {
-    bool blocked = ring->pieces != NULL && !ring->pieces->done && ring->held < MOST_BLOCKED_BYTES;
-    return blocked ? ring->max_pieces : parallel + parallel / 2 + 1;
+    bool blocked = ring->queue.pieces != NULL && !ring->queue.pieces->done &&
+                   ring->queue.held < MOST_BLOCKED_BYTES;
+    return blocked ? ring->spare.max_pieces : parallel + parallel / 2 + 1;
 }
 
 /* May another piece of so many rows be added? */
 static bool has_room(const leati_ring *ring, int64_t rows) {
     int64_t parallel = leati_ring_parallelism(ring);
-    double bytes = (double)rows * ring->out_bytes;
-    return ring->num_pieces == 0 ||
-           (ring->running < parallel && ring->num_pieces < most_pieces(ring, parallel) &&
+    double bytes = (double)rows * ring->rates.out_bytes;
+    return ring->queue.num_pieces == 0 ||
+           (ring->queue.running < parallel &&
+            ring->queue.num_pieces < most_pieces(ring, parallel) &&
             leati_budget_fits(ring->node->iteration->budget, (int64_t)bytes));
 }
 
@@ -187,12 +195,12 @@ static void add_piece(leati_ring *ring, leati_ring_stage *stage, leati_ring_piec
     piece->at = piece->good = piece->bytes = 0;
     piece->failed = false;
     piece->done = true;
-    *ring->pieces_end = piece;
-    ring->pieces_end = &piece->next;
-    ring->num_pieces++;
+    *ring->queue.pieces_end = piece;
+    ring->queue.pieces_end = &piece->next;
+    ring->queue.num_pieces++;
     stage->pieces++;
     stage->cut += rows;
-    ring->uncut_bytes -= rows * stage->per_row;
+    ring->queue.uncut_bytes -= rows * stage->per_row;
     if (ring->options.program == NULL) {
         piece->from = &stage->rows;
         piece->at = piece->begin;
@@ -203,14 +211,14 @@ static void add_piece(leati_ring *ring, leati_ring_stage *stage, leati_ring_piec
     leati_ring_place(ring, piece);
     if (rows > 0) {
         piece->done = false;
-        ring->last_rows = rows;
+        ring->rates.last_rows = rows;
         leati_ring_submit(ring, piece);
     }
 }
 
 void leati_ring_cut(leati_ring *ring) {
-    while (ring->uncut != NULL && !ring->stop) {
-        leati_ring_stage *stage = ring->uncut;
+    while (ring->queue.uncut != NULL && !ring->signals.stop) {
+        leati_ring_stage *stage = ring->queue.uncut;
         int64_t most = pass_unwanted(ring, stage);
         leati_ring_piece *piece = &stage->whole;
         int64_t rows = most;
@@ -222,10 +230,10 @@ void leati_ring_cut(leati_ring *ring) {
             int64_t wish = task_rows(ring);
             rows = LEATI_MIN(wish, most);
             rows = leati_ring_rows_to_border(ring, stage->index + stage->cut, rows);
-            piece = ring->free_pieces;
+            piece = ring->spare.pieces;
             if (piece == NULL || !has_room(ring, rows))
                 return;
-            ring->free_pieces = piece->next;
+            ring->spare.pieces = piece->next;
         }
         add_piece(ring, stage, piece, rows);
         if (stage->cut == stage->rows.n)

@@ -7,7 +7,7 @@
 #include "dist/feed_parts.h"
 
 /* a * b / c of numbers whose product may be too large. */
-static int64_t portion(int64_t a, int64_t b, int64_t c) {
+static int64_t scaled(int64_t a, int64_t b, int64_t c) {
     return a / c * b + a % c * b / c;
 }
 
@@ -33,8 +33,8 @@ static void part_range(const void *context, int64_t rows, int64_t *begin, int64_
     for (int i = 0; i < remainder->num_cuts; i++) {
         const leati_cut *cut = &remainder->cuts[i];
         int64_t left = *end - *begin, from = *begin;
-        *begin = from + portion(left, cut->begin, cut->units);
-        *end = from + portion(left, cut->end, cut->units);
+        *begin = from + scaled(left, cut->begin, cut->units);
+        *end = from + scaled(left, cut->end, cut->units);
         drop_gone(cut->offset, cut->piece, cut->pieces, begin, end);
     }
 }

@@ -59,7 +59,7 @@ static void reset(leati_unpacker *unpacker) {
 
 /* How much input the next call may have. A block is asked for with its checksum and the header of
  * the one behind it. */
-static size_t portion(const lz4_unpacker *self) {
+static size_t most_input(const lz4_unpacker *self) {
     size_t behind = self->checksums ? 2 * WORD : WORD;
     if (self->waiting)
         return 0;
@@ -94,7 +94,7 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
         if (self->base.between && *in_size == 0)
             return LEAT_OK;
         self->base.between = false;
-        size_t most = portion(self), read = LEATI_MIN(*in_size, most);
+        size_t most = most_input(self), read = LEATI_MIN(*in_size, most);
         size_t given = read, written = *out_size;
         size_t left = LZ4F_decompress(self->context, *out, &written, *in, &read, NULL);
         if (LZ4F_isError(left))

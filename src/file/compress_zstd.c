@@ -62,7 +62,7 @@ static void reset(leati_unpacker *unpacker) {
 
 /* How much input the next call may have. A block is asked for with the header of the one behind it.
  */
-static size_t portion(const zstd_unpacker *self) {
+static size_t most_input(const zstd_unpacker *self) {
     if (self->waiting)
         return 0;
     if (self->hint == 0)
@@ -90,7 +90,7 @@ static leat_status run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_
         if (self->base.between && *in_size == 0)
             return LEAT_OK;
         self->base.between = false;
-        size_t most = portion(self);
+        size_t most = most_input(self);
         ZSTD_inBuffer from = {*in, LEATI_MIN(*in_size, most), 0};
         ZSTD_outBuffer to = {*out, *out_size, 0};
         size_t left = ZSTD_decompressStream(self->context, &to, &from);

@@ -1,11 +1,11 @@
 /* Reading several datasets in turns: see cycle.h and cycle_parts.h.
  *
- * Happy path: a visit to a slot adds rows to the result, from the slot's front portion, or, where
+ * Happy path: a visit to a slot adds rows to the result, from the slot's front block, or, where
  * the dataset is not read ahead, from its input's block. Pure datasets are asked for their share of
  * what the consumer wants at least, others only for what the present turn takes.
  *
  * Failures: those of the input, of the function and of the datasets are one outcome each. Locks:
- * the crew's gate, where there is a crew, while places and queue change. */
+ * the workers' gate, where there are any, while places and queue change. */
 #include "base/minmax.h"
 #include "data/ahead/cycle_parts.h"
 
@@ -14,26 +14,26 @@ typedef enum visit_mode { VISIT_PULL, VISIT_ADVANCE, VISIT_SKIP } visit_mode;
 /* ---- places and queue ---- */
 
 static void lock(leati_cycle *cycle) {
-    if (cycle->crew != NULL)
-        leati_queue_gate_lock(cycle->crew->gate);
+    if (cycle->workers != NULL)
+        leati_queue_gate_lock(cycle->workers->gate);
 }
 
 static void unlock(leati_cycle *cycle) {
-    if (cycle->crew != NULL)
-        leati_queue_gate_unlock(cycle->crew->gate);
+    if (cycle->workers != NULL)
+        leati_queue_gate_unlock(cycle->workers->gate);
 }
 
-static void drop(leati_cycle *cycle, leati_slot *slot) {
-    if (cycle->crew != NULL) {
+static void drop(leati_cycle *cycle, leati_cycle_slot *slot) {
+    if (cycle->workers != NULL) {
         lock(cycle);
-        leati_cycle_crew_forget(cycle->crew, slot);
+        leati_cycle_ahead_forget(cycle->workers, slot);
         unlock(cycle);
     }
     leati_cycle_slot_free(slot);
 }
 
 static void clear_place(leati_cycle *cycle, int64_t at) {
-    leati_slot *slot = cycle->slots[at];
+    leati_cycle_slot *slot = cycle->slots[at];
     lock(cycle);
     cycle->slots[at] = NULL;
     unlock(cycle);
@@ -41,14 +41,14 @@ static void clear_place(leati_cycle *cycle, int64_t at) {
     drop(cycle, slot);
 }
 
-void leati_cycle_place(leati_cycle *cycle, int64_t at, leati_slot *slot) {
+void leati_cycle_place(leati_cycle *cycle, int64_t at, leati_cycle_slot *slot) {
     lock(cycle);
     cycle->slots[at] = slot;
     unlock(cycle);
     cycle->open++;
 }
 
-void leati_cycle_enqueue(leati_cycle *cycle, leati_slot *slot) {
+void leati_cycle_enqueue(leati_cycle *cycle, leati_cycle_slot *slot) {
     slot->next = NULL;
     lock(cycle);
     *cycle->queue_end = slot;
@@ -57,8 +57,8 @@ void leati_cycle_enqueue(leati_cycle *cycle, leati_slot *slot) {
     cycle->queued++;
 }
 
-static leati_slot *dequeue(leati_cycle *cycle) {
-    leati_slot *slot = cycle->queue;
+static leati_cycle_slot *dequeue(leati_cycle *cycle) {
+    leati_cycle_slot *slot = cycle->queue;
     lock(cycle);
     cycle->queue = slot->next;
     if (cycle->queue == NULL)
@@ -95,7 +95,7 @@ leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *
     cycle->options = *options;
     cycle->queue_end = &cycle->queue;
     if ((uint64_t)options->cycle_length <= SIZE_MAX / sizeof(void *))
-        cycle->slots = leati_alloc_zero((size_t)options->cycle_length, sizeof(leati_slot *));
+        cycle->slots = leati_alloc_zero((size_t)options->cycle_length, sizeof(leati_cycle_slot *));
     if (cycle->slots == NULL) {
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                           "no memory for %lld open datasets; choose a smaller cycle_length",
@@ -109,8 +109,8 @@ leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *
         cycle->input.ends_at_error = true;
     }
     if (status == LEAT_OK && options->parallel && !node->iteration->inline_only) {
-        cycle->crew = leati_cycle_crew_new(cycle, err);
-        status = cycle->crew == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+        cycle->workers = leati_cycle_workers_new(cycle, err);
+        status = cycle->workers == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
     return status;
 }
@@ -118,12 +118,12 @@ leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *
 void leati_cycle_close(leati_node_state *node, void *state) {
     leati_cycle *cycle = state;
     (void)node;
-    if (cycle->crew != NULL)
-        leati_cycle_crew_stop(cycle->crew);
+    if (cycle->workers != NULL)
+        leati_cycle_workers_stop(cycle->workers);
     leati_cycle_empty(cycle);
-    if (cycle->crew != NULL) {
-        leati_cycle_crew_free(cycle->crew);
-        cycle->crew = NULL;
+    if (cycle->workers != NULL) {
+        leati_cycle_workers_free(cycle->workers);
+        cycle->workers = NULL;
     }
     leati_free((void *)cycle->slots);
     leati_join_fini(&cycle->join);
@@ -134,11 +134,11 @@ void leati_cycle_close(leati_node_state *node, void *state) {
 leat_status leati_cycle_reset(leati_node_state *node, void *state, leat_error *err) {
     leati_cycle *cycle = state;
     (void)node;
-    if (cycle->crew != NULL)
-        leati_cycle_crew_hold(cycle->crew);
+    if (cycle->workers != NULL)
+        leati_cycle_workers_hold(cycle->workers);
     leati_cycle_empty(cycle);
-    if (cycle->crew != NULL)
-        leati_cycle_crew_release(cycle->crew);
+    if (cycle->workers != NULL)
+        leati_cycle_workers_release(cycle->workers);
     cycle->at = cycle->block = 0;
     return leati_input_reset(&cycle->input, err);
 }
@@ -159,7 +159,7 @@ static void take_turns(leati_cycle *cycle, int64_t n) {
 
 /* Takes row `row` of the input's block into the slot: a view, or a copy where that would keep a
  * large block alive. */
-static leat_status keep_element(const leati_cycle *cycle, int64_t row, leati_slot *slot,
+static leat_status keep_element(const leati_cycle *cycle, int64_t row, leati_cycle_slot *slot,
                                 leat_error *err) {
     leat_status status = leati_block_slice(&cycle->input.block, row, 1, &slot->element, err);
     for (int c = 0; c < slot->element.num_columns && status == LEAT_OK; c++)
@@ -177,14 +177,14 @@ static leati_tail read_input(leati_cycle *cycle, int64_t want, leat_error *err) 
         return LEATI_END;
     int64_t outcomes = available < 1 ? 1 : LEATI_MIN(available, want);
     for (int64_t i = 0; i < outcomes; i++) {
-        leati_slot *slot = leati_cycle_slot_new(err);
+        leati_cycle_slot *slot = leati_cycle_slot_new(err);
         if (slot == NULL)
             return LEATI_ERROR;
         slot->call = cycle->call;
         if (available == 0) {
-            slot->phase = LEATI_PHASE_ENDED;
-            slot->fault = LEATI_FAULT_DATASET;
-            slot->error = failure;
+            slot->ready.phase = LEATI_PHASE_ENDED;
+            slot->ready.fault = LEATI_FAULT_DATASET;
+            slot->source.error = failure;
         } else if (keep_element(cycle, leati_input_begin(&cycle->input), slot, err) != LEAT_OK) {
             leati_cycle_slot_free(slot);
             return LEATI_ERROR;
@@ -223,8 +223,8 @@ static void pass_empty(leati_cycle *cycle) {
 /* Fills the empty place whose turn it is: MORE, END where the input has ended, or ERROR without
  * memory. */
 static leati_tail fill_place(leati_cycle *cycle, leat_error *err) {
-    leati_crew *crew = cycle->crew;
-    int64_t lacks = crew == NULL || cycle->input.ended ? 0 : leati_cycle_crew_lacks(crew);
+    leati_cycle_workers *workers = cycle->workers;
+    int64_t lacks = workers == NULL || cycle->input.ended ? 0 : leati_cycle_ahead_lacks(workers);
     if (cycle->queue == NULL || lacks > 0) {
         leat_error local = {0};
         leati_tail tail =
@@ -236,26 +236,26 @@ static leati_tail fill_place(leati_cycle *cycle, leat_error *err) {
         }
     }
     leati_cycle_place(cycle, cycle->at, dequeue(cycle));
-    if (crew != NULL && lacks > 0) {
-        leati_queue_gate_lock(crew->gate);
-        leati_cycle_crew_wake(crew);
-        leati_queue_gate_unlock(crew->gate);
+    if (workers != NULL && lacks > 0) {
+        leati_queue_gate_lock(workers->gate);
+        leati_cycle_workers_wake(workers);
+        leati_queue_gate_unlock(workers->gate);
     }
     return LEATI_MORE;
 }
 
 /* Delivers the slot's error, which stands behind everything that was read, if there is one, or in
  * place of a dataset. */
-static leati_tail deliver_error(leati_cycle *cycle, leati_slot *slot, leat_error *err) {
-    *err = slot->error;
+static leati_tail deliver_error(leati_cycle *cycle, leati_cycle_slot *slot, leat_error *err) {
+    *err = slot->source.error;
     lock(cycle);
-    leati_fault fault = slot->fault;
-    slot->fault = LEATI_FAULT_NONE;
+    leati_cycle_fault fault = slot->ready.fault;
+    slot->ready.fault = LEATI_FAULT_NONE;
     unlock(cycle);
     if (fault == LEATI_FAULT_ELEMENT)
         return LEATI_ERROR;
     if (cycle->options.parallel)
-        slot->kind = LEATI_KIND_SPENT;
+        slot->front.kind = LEATI_KIND_SPENT;
     else
         clear_place(cycle, cycle->at);
     return LEATI_ERROR;
@@ -273,105 +273,108 @@ typedef struct visit_request {
 } visit_request;
 
 /* Adds rows of a plain slot. */
-static leati_tail pull_plain(leati_cycle *cycle, leati_slot *slot, visit_request *r,
+static leati_tail pull_plain(leati_cycle *cycle, leati_cycle_slot *slot, visit_request *r,
                              leat_error *err) {
     int64_t share = (r->want + cycle->open - 1) / cycle->open;
-    int64_t ask = leati_input_pure(&slot->input) && share > r->most ? share : r->most;
+    int64_t ask = leati_input_pure(&slot->source.input) && share > r->most ? share : r->most;
     int64_t available = 0;
-    leati_tail tail = leati_input_peek(&slot->input, ask, NULL, &available, err);
+    leati_tail tail = leati_input_peek(&slot->source.input, ask, NULL, &available, err);
     if (available == 0) {
-        leati_input_consume(&slot->input, tail == LEATI_ERROR);
+        leati_input_consume(&slot->source.input, tail == LEATI_ERROR);
         return tail;
     }
     r->n = LEATI_MIN(available, r->most);
-    r->stuck = leati_join_rows(&cycle->join, &slot->input.block, leati_input_begin(&slot->input),
-                               &r->n, r->out, err) != LEAT_OK;
-    leati_input_consume(&slot->input, r->n);
+    r->stuck =
+        leati_join_rows(&cycle->join, &slot->source.input.block,
+                        leati_input_begin(&slot->source.input), &r->n, r->out, err) != LEAT_OK;
+    leati_input_consume(&slot->source.input, r->n);
     return r->stuck ? LEATI_ERROR : LEATI_MORE;
 }
 
-static leati_tail read_plain(leati_cycle *cycle, leati_slot *slot, visit_request *r,
+static leati_tail read_plain(leati_cycle *cycle, leati_cycle_slot *slot, visit_request *r,
                              leat_error *err) {
     slot->iteration.deadline_ns = cycle->node->iteration->deadline_ns;
     switch (r->mode) {
     case VISIT_PULL: return pull_plain(cycle, slot, r, err);
-    case VISIT_ADVANCE: return leati_input_advance(&slot->input, r->most, &r->n, err);
-    default: return leati_input_skip(&slot->input, r->most, &r->n, err);
+    case VISIT_ADVANCE: return leati_input_advance(&slot->source.input, r->most, &r->n, err);
+    default: return leati_input_skip(&slot->source.input, r->most, &r->n, err);
     }
 }
 
 /* Makes sure that the slot has rows or a tail in front. MORE; ERROR without an outcome. */
-static leati_tail load(leati_cycle *cycle, leati_slot *slot, visit_request *r, leat_error *err) {
-    if (slot->kind == LEATI_KIND_STAGED && !leati_cycle_slot_drained(slot))
+static leati_tail load(leati_cycle *cycle, leati_cycle_slot *slot, visit_request *r,
+                       leat_error *err) {
+    if (slot->front.kind == LEATI_KIND_STAGED && !leati_cycle_slot_drained(slot))
         return LEATI_MORE;
-    if (slot->kind == LEATI_KIND_STAGED && r->mode == VISIT_ADVANCE &&
-        leati_cycle_crew_claim(cycle->crew, slot)) {
-        leati_tail tail = leati_input_advance(&slot->input, r->most, &r->n, err);
-        slot->made += r->n;
-        slot->taken += r->n;
-        leati_cycle_crew_unclaim(cycle->crew, slot);
+    if (slot->front.kind == LEATI_KIND_STAGED && r->mode == VISIT_ADVANCE &&
+        leati_cycle_ahead_claim(cycle->workers, slot)) {
+        leati_tail tail = leati_input_advance(&slot->source.input, r->most, &r->n, err);
+        slot->source.made += r->n;
+        slot->front.taken += r->n;
+        leati_cycle_ahead_unclaim(cycle->workers, slot);
         if (r->n > 0 || tail == LEATI_ERROR)
             return tail == LEATI_END ? LEATI_MORE : tail;
     }
     bool patient = r->mode != VISIT_PULL || r->out->n == 0;
-    leati_load loaded = leati_cycle_crew_load(cycle->crew, slot, patient, err);
+    leati_cycle_load loaded = leati_cycle_ahead_load(cycle->workers, slot, patient, err);
     r->later = loaded == LEATI_NOT_YET;
     return loaded == LEATI_NOT_LOADED ? LEATI_ERROR : LEATI_MORE;
 }
 
 /* Takes what stands in front of a staged slot. */
-static leati_tail read_front(leati_cycle *cycle, leati_slot *slot, visit_request *r,
+static leati_tail read_front(leati_cycle *cycle, leati_cycle_slot *slot, visit_request *r,
                              leat_error *err) {
-    leati_portion *front = &slot->front;
-    int64_t left = front->rows.n - slot->at;
+    leati_cycle_block *front = &slot->front.block;
+    int64_t left = front->rows.n - slot->front.at;
     if (left > 0) {
         r->n = LEATI_MIN(left, r->most);
-        r->stuck = r->mode == VISIT_PULL && leati_join_rows(&cycle->join, &front->rows, slot->at,
-                                                            &r->n, r->out, err) != LEAT_OK;
-        slot->at += r->n;
-        slot->taken += r->n;
+        r->stuck =
+            r->mode == VISIT_PULL && leati_join_rows(&cycle->join, &front->rows, slot->front.at,
+                                                     &r->n, r->out, err) != LEAT_OK;
+        slot->front.at += r->n;
+        slot->front.taken += r->n;
         return r->stuck ? LEATI_ERROR : LEATI_MORE;
     }
     if (front->tail != LEATI_ERROR)
         return front->tail;
     front->tail = LEATI_MORE;
-    slot->taken++;
+    slot->front.taken++;
     deliver_error(cycle, slot, err);
     r->n = r->mode == VISIT_ADVANCE; /* there it is an outcome as any other */
     return r->mode == VISIT_ADVANCE ? LEATI_MORE : LEATI_ERROR;
 }
 
 /* Opens a slot that only the consumer may open. */
-static bool open_plain(leati_cycle *cycle, leati_slot *slot) {
-    if (slot->phase == LEATI_PHASE_ENDED)
+static bool open_plain(leati_cycle *cycle, leati_cycle_slot *slot) {
+    if (slot->ready.phase == LEATI_PHASE_ENDED)
         return false;
-    slot->error = (leat_error){0};
+    slot->source.error = (leat_error){0};
     if (leati_cycle_slot_open(cycle, slot, &cycle->inner, true) == LEATI_PHASE_OPEN) {
-        slot->kind = LEATI_KIND_PLAIN;
+        slot->front.kind = LEATI_KIND_PLAIN;
         return true;
     }
-    slot->fault = LEATI_FAULT_DATASET;
+    slot->ready.fault = LEATI_FAULT_DATASET;
     return false;
 }
 
 /* Reads the slot whose turn it is. */
 static leati_tail read_slot(leati_cycle *cycle, visit_request *r, leat_error *err) {
-    leati_slot *slot = cycle->slots[cycle->at];
+    leati_cycle_slot *slot = cycle->slots[cycle->at];
     int64_t left = cycle->options.block_length - cycle->block;
     r->most = LEATI_MIN(r->want, left);
-    if (cycle->crew != NULL && slot->kind != LEATI_KIND_PLAIN) {
+    if (cycle->workers != NULL && slot->front.kind != LEATI_KIND_PLAIN) {
         leati_tail tail = load(cycle, slot, r, err);
         if (tail != LEATI_MORE || r->later)
             return tail;
     }
-    if (slot->kind == LEATI_KIND_NEW && !open_plain(cycle, slot)) {
+    if (slot->front.kind == LEATI_KIND_NEW && !open_plain(cycle, slot)) {
         leati_tail tail = deliver_error(cycle, slot, err);
         if (cycle->options.parallel)
             take_turns(cycle, 1);
         return tail;
     }
     leati_tail tail = LEATI_MORE;
-    if (slot->kind == LEATI_KIND_PLAIN)
+    if (slot->front.kind == LEATI_KIND_PLAIN)
         tail = read_plain(cycle, slot, r, err);
     else if (r->n == 0)
         tail = read_front(cycle, slot, r, err);
@@ -386,10 +389,10 @@ static leati_tail read_slot(leati_cycle *cycle, visit_request *r, leat_error *er
 
 /* In any order: gives the turn to a slot that is ready. */
 static void choose_turn(leati_cycle *cycle) {
-    const leati_slot *slot = cycle->slots[cycle->at];
-    if (slot != NULL && (slot->kind >= LEATI_KIND_PLAIN || !leati_cycle_slot_drained(slot)))
+    const leati_cycle_slot *slot = cycle->slots[cycle->at];
+    if (slot != NULL && (slot->front.kind >= LEATI_KIND_PLAIN || !leati_cycle_slot_drained(slot)))
         return;
-    int64_t at = leati_cycle_crew_ready(cycle->crew, cycle->at);
+    int64_t at = leati_cycle_ahead_ready(cycle->workers, cycle->at);
     if (at != cycle->at) {
         cycle->at = at;
         cycle->block = 0;
@@ -402,9 +405,9 @@ static leati_tail visit(leati_cycle *cycle, visit_request *r, leat_error *err) {
     r->n = 0;
     r->later = false;
     while (r->n == 0) {
-        if (cycle->options.any_order && cycle->crew != NULL)
+        if (cycle->options.any_order && cycle->workers != NULL)
             choose_turn(cycle);
-        const leati_slot *slot = cycle->slots[cycle->at];
+        const leati_cycle_slot *slot = cycle->slots[cycle->at];
         leati_tail tail = LEATI_MORE;
         if (slot == NULL && cycle->input.ended && cycle->queue == NULL) {
             if (cycle->open == 0)
@@ -412,7 +415,7 @@ static leati_tail visit(leati_cycle *cycle, visit_request *r, leat_error *err) {
             pass_empty(cycle);
         } else if (slot == NULL) {
             tail = fill_place(cycle, err);
-        } else if (slot->kind == LEATI_KIND_SPENT) {
+        } else if (slot->front.kind == LEATI_KIND_SPENT) {
             tail = end_turn(cycle, err);
         } else {
             tail = read_slot(cycle, r, err);

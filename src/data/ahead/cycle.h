@@ -20,8 +20,8 @@
 /* In place of num_parallel_calls: none was given. */
 #define LEATI_NOT_PARALLEL INT64_MIN
 
-typedef struct leati_slot leati_slot;
-typedef struct leati_crew leati_crew;
+typedef struct leati_cycle_slot leati_cycle_slot;
+typedef struct leati_cycle_workers leati_cycle_workers;
 
 typedef struct leati_cycle_options {
     int64_t cycle_length, block_length; /* at least 1 */
@@ -37,15 +37,15 @@ typedef struct leati_cycle {
     leati_node_state *node;
     leati_cycle_options options;
     leati_input input;
-    leati_inner inner;              /* for the consumer's calls of the function */
-    leati_slot **slots;             /* NULL: no dataset; changed with the crew's gate locked */
-    leati_slot *queue, **queue_end; /* taken from the input, in order; likewise */
+    leati_inner inner;        /* for the consumer's calls of the function */
+    leati_cycle_slot **slots; /* NULL: no dataset; changed with the workers' gate locked */
+    leati_cycle_slot *queue, **queue_end; /* taken from the input, in order; likewise */
     int64_t queued;
     int64_t open;      /* slots that are not NULL */
     int64_t at, block; /* whose turn it is, and how much of its block was given */
     int64_t call;      /* number of the input's next outcome */
     leati_join join;
-    leati_crew *crew; /* NULL: everything happens on the consumer's thread */
+    leati_cycle_workers *workers; /* NULL: everything happens on the consumer's thread */
 } leati_cycle;
 
 /* TensorFlow's cycle_length for AUTOTUNE: by the number of cores, and in the parallel form by

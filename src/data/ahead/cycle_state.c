@@ -3,7 +3,7 @@
  * A state is positions at what the consumer has taken: of the turn; for each open slot the element
  * that it was made from (as data: the input has passed it) and where its dataset stood; the
  * elements of the queue; and the input. What was read ahead is read again: a staged slot is the
- * state of its dataset before some portion and the number of outcomes taken since. Nothing waits
+ * state of its dataset before some block and the number of outcomes taken since. Nothing waits
  * for the drivers. Restoring calls the function once for each slot of which something was taken.
  *
  * Failures: an element that holds datasets cannot be saved (FAILED_PRECONDITION). */
@@ -15,19 +15,19 @@ enum { SAVED_EMPTY = 0, SAVED_OPEN, SAVED_SPENT, SAVED_AHEAD, SAVED_FAILED };
 /* ---- saving ---- */
 
 /* Where nothing was read ahead, the dataset as it is; elsewhere its base. */
-static leat_status save_staged(leati_cycle *cycle, leati_slot *slot, leati_writer *out,
+static leat_status save_staged(leati_cycle *cycle, leati_cycle_slot *slot, leati_writer *out,
                                leati_save_cost *cost, leat_error *err) {
     leati_writer now = {0};
     bool saved = false;
-    if (leati_cycle_crew_claim(cycle->crew, slot)) {
+    if (leati_cycle_ahead_claim(cycle->workers, slot)) {
         leati_save_cost own = {0};
         leat_error ignored = {0};
-        saved = leati_input_save(&slot->input, &now, &own, &ignored) == LEAT_OK;
-        leati_cycle_crew_unclaim(cycle->crew, slot);
+        saved = leati_input_save(&slot->source.input, &now, &own, &ignored) == LEAT_OK;
+        leati_cycle_ahead_unclaim(cycle->workers, slot);
         cost->replay_elements += saved ? own.replay_elements : 0;
     }
-    int64_t since = saved ? 0 : slot->taken - slot->base_at;
-    const leati_writer *state = saved ? &now : &slot->base;
+    int64_t since = saved ? 0 : slot->front.taken - slot->front.base.at;
+    const leati_writer *state = saved ? &now : &slot->front.base.state;
     leati_put_bytes(out, state->data, state->size);
     leati_put_int(out, since);
     cost->replay_elements += since;
@@ -35,23 +35,23 @@ static leat_status save_staged(leati_cycle *cycle, leati_slot *slot, leati_write
     return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
-static leat_status save_slot(leati_cycle *cycle, leati_slot *slot, leati_writer *out,
+static leat_status save_slot(leati_cycle *cycle, leati_cycle_slot *slot, leati_writer *out,
                              leati_save_cost *cost, leat_error *err) {
-    if (slot->kind == LEATI_KIND_SPENT) {
+    if (slot->front.kind == LEATI_KIND_SPENT) {
         leati_put_uint(out, SAVED_SPENT);
         return LEAT_OK;
     }
-    bool failed = slot->element.n == 0, plain = slot->kind == LEATI_KIND_PLAIN;
+    bool failed = slot->element.n == 0, plain = slot->front.kind == LEATI_KIND_PLAIN;
     leati_put_uint(out, failed ? SAVED_FAILED : plain ? SAVED_OPEN : SAVED_AHEAD);
     leati_put_int(out, slot->call);
     if (failed) {
-        leati_values_put_error(out, &slot->error);
+        leati_values_put_error(out, &slot->source.error);
         return LEAT_OK;
     }
     LEATI_TRY(leati_values_put_block(out, &slot->element, 0, 1, err));
     if (plain)
-        return leati_input_save(&slot->input, out, cost, err);
-    if (slot->kind == LEATI_KIND_STAGED)
+        return leati_input_save(&slot->source.input, out, cost, err);
+    if (slot->front.kind == LEATI_KIND_STAGED)
         return save_staged(cycle, slot, out, cost, err);
     leati_put_bytes(out, NULL, 0);
     leati_put_int(out, 0);
@@ -75,7 +75,8 @@ leat_status leati_cycle_save(leati_node_state *node, void *state, leati_writer *
         }
     }
     leati_put_int(out, cycle->queued);
-    for (leati_slot *slot = cycle->queue; slot != NULL && status == LEAT_OK; slot = slot->next)
+    for (leati_cycle_slot *slot = cycle->queue; slot != NULL && status == LEAT_OK;
+         slot = slot->next)
         status = save_slot(cycle, slot, out, cost, err);
     if (status != LEAT_OK)
         return leati_prefix(err, "%s", node->name);
@@ -85,96 +86,92 @@ leat_status leati_cycle_save(leati_node_state *node, void *state, leati_writer *
 /* ---- restoring ---- */
 
 /* Opens the dataset again; one of which something was read ahead may be so again. */
-static leat_status open_again(leati_cycle *cycle, leati_slot *slot, bool staged, leat_error *err) {
-    staged = staged && cycle->crew != NULL;
-    slot->phase = leati_cycle_slot_open(cycle, slot, &cycle->inner, !staged);
-    slot->kind = LEATI_KIND_STAGED;
-    if (slot->phase == LEATI_PHASE_MADE) {
-        slot->phase = leati_cycle_slot_open(cycle, slot, &cycle->inner, true);
+static leat_status open_again(leati_cycle *cycle, leati_cycle_slot *slot, bool staged,
+                              leat_error *err) {
+    staged = staged && cycle->workers != NULL;
+    slot->ready.phase = leati_cycle_slot_open(cycle, slot, &cycle->inner, !staged);
+    slot->front.kind = LEATI_KIND_STAGED;
+    if (slot->ready.phase == LEATI_PHASE_MADE) {
+        slot->ready.phase = leati_cycle_slot_open(cycle, slot, &cycle->inner, true);
         staged = false;
     }
-    if (slot->phase == LEATI_PHASE_ENDED) {
-        *err = slot->error;
-        return slot->error.code;
+    if (slot->ready.phase == LEATI_PHASE_ENDED) {
+        *err = slot->source.error;
+        return slot->source.error.code;
     }
     if (!staged) {
-        slot->kind = LEATI_KIND_PLAIN;
-        slot->phase = LEATI_PHASE_MADE;
+        slot->front.kind = LEATI_KIND_PLAIN;
+        slot->ready.phase = LEATI_PHASE_MADE;
     }
     return LEAT_OK;
 }
 
-static leat_status restore_ahead(leati_cycle *cycle, leati_slot *slot, leati_reader *in,
+static leat_status restore_ahead(leati_cycle *cycle, leati_cycle_slot *slot, leati_reader *in,
                                  leat_error *err) {
     const void *data = NULL;
     leati_reader base = {0};
     int64_t since = 0, passed = 0;
-    leat_status status = leati_get_bytes(in, &data, &base.size, err);
+    LEATI_TRY(leati_get_bytes(in, &data, &base.size, err));
     base.data = data;
-    if (status == LEAT_OK)
-        status = leati_get_int(in, &since, err);
-    if (status == LEAT_OK && since < 0) {
+    LEATI_TRY(leati_get_int(in, &since, err));
+    if (since < 0) {
         return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot %lld outcomes after a point",
                           cycle->node->name, (long long)since);
     }
-    if (status != LEAT_OK || (base.size == 0 && since == 0))
-        return status; /* made when it is wanted */
-    status = open_again(cycle, slot, true, err);
-    if (status == LEAT_OK && base.size > 0)
-        status = leati_input_restore(&slot->input, &base, err);
-    if (status != LEAT_OK)
-        return status;
+    if (base.size == 0 && since == 0)
+        return LEAT_OK; /* made when it is wanted */
+    LEATI_TRY(open_again(cycle, slot, true, err));
+    if (base.size > 0)
+        LEATI_TRY(leati_input_restore(&slot->source.input, &base, err));
     leat_error local = {0};
-    leati_tail tail = leati_input_advance(&slot->input, since, &passed, &local);
+    leati_tail tail = leati_input_advance(&slot->source.input, since, &passed, &local);
     if (passed != since || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
         return leati_fail(err, LEAT_DATA_LOSS,
                           "%s: the saved state is %lld outcomes after a point from which only %lld "
                           "came again; restore with the same input files",
                           cycle->node->name, (long long)since, (long long)passed);
     }
-    leati_put_raw(&slot->base, base.data, base.size);
-    slot->made = slot->taken = since;
-    return slot->base.failed ? leati_no_memory(err) : LEAT_OK;
+    leati_put_raw(&slot->front.base.state, base.data, base.size);
+    slot->source.made = slot->front.taken = since;
+    return slot->front.base.state.failed ? leati_no_memory(err) : LEAT_OK;
 }
 
-static leat_status restore_slot(leati_cycle *cycle, leati_slot *slot, leati_reader *in,
+static leat_status restore_slot(leati_cycle *cycle, leati_cycle_slot *slot, leati_reader *in,
                                 leat_error *err) {
     const leati_node_state *node = cycle->node;
     uint64_t how = 0;
-    leat_status status = leati_get_uint(in, &how, err);
-    if (status == LEAT_OK && (how == SAVED_EMPTY || how > SAVED_FAILED)) {
-        status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot of kind %llu; expected 1 to 4",
-                            node->name, (unsigned long long)how);
+    LEATI_TRY(leati_get_uint(in, &how, err));
+    if (how == SAVED_EMPTY || how > SAVED_FAILED) {
+        return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot of kind %llu; expected 1 to 4",
+                          node->name, (unsigned long long)how);
     }
-    if (status == LEAT_OK && how == SAVED_SPENT) {
-        slot->kind = LEATI_KIND_SPENT;
-        slot->phase = LEATI_PHASE_ENDED;
+    if (how == SAVED_SPENT) {
+        slot->front.kind = LEATI_KIND_SPENT;
+        slot->ready.phase = LEATI_PHASE_ENDED;
         return LEAT_OK;
     }
-    if (status == LEAT_OK)
-        status = leati_get_int(in, &slot->call, err);
-    if (status == LEAT_OK && how == SAVED_FAILED) {
-        slot->phase = LEATI_PHASE_ENDED;
-        slot->fault = LEATI_FAULT_DATASET;
-        return leati_values_get_error(in, &slot->error, err);
+    LEATI_TRY(leati_get_int(in, &slot->call, err));
+    if (how == SAVED_FAILED) {
+        slot->ready.phase = LEATI_PHASE_ENDED;
+        slot->ready.fault = LEATI_FAULT_DATASET;
+        return leati_values_get_error(in, &slot->source.error, err);
     }
-    if (status == LEAT_OK)
-        status = leati_values_get_block(in, node->dataset->inputs[0]->spec, &slot->element, err);
-    if (status == LEAT_OK && slot->element.n != 1) {
-        status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot of %lld elements; expected 1",
-                            node->name, (long long)slot->element.n);
+    LEATI_TRY(leati_values_get_block(in, node->dataset->inputs[0]->spec, &slot->element, err));
+    if (slot->element.n != 1) {
+        return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot of %lld elements; expected 1",
+                          node->name, (long long)slot->element.n);
     }
-    if (status == LEAT_OK && how == SAVED_AHEAD)
+    if (how == SAVED_AHEAD)
         return restore_ahead(cycle, slot, in, err);
-    status = status == LEAT_OK ? open_again(cycle, slot, false, err) : status;
-    return status == LEAT_OK ? leati_input_restore(&slot->input, in, err) : status;
+    LEATI_TRY(open_again(cycle, slot, false, err));
+    return leati_input_restore(&slot->source.input, in, err);
 }
 
 /* One slot, in place `at` or, with -1, in the queue; there before it is restored, so that it is
  * freed with the others. */
 static leat_status restore_place(leati_cycle *cycle, int64_t at, leati_reader *in,
                                  leat_error *err) {
-    leati_slot *slot = leati_cycle_slot_new(err);
+    leati_cycle_slot *slot = leati_cycle_slot_new(err);
     if (slot == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     if (at < 0)
@@ -186,54 +183,50 @@ static leat_status restore_place(leati_cycle *cycle, int64_t at, leati_reader *i
 
 static leat_status restore_slots(leati_cycle *cycle, leati_reader *in, leat_error *err) {
     int64_t open = 0, queued = 0;
-    leat_status status = leati_get_int(in, &open, err);
-    for (int64_t i = 0, last = -1; i < open && status == LEAT_OK; i++) {
+    LEATI_TRY(leati_get_int(in, &open, err));
+    for (int64_t i = 0, last = -1; i < open; i++) {
         int64_t at = 0;
-        status = leati_get_int(in, &at, err);
-        if (status == LEAT_OK && (at <= last || at >= cycle->options.cycle_length)) {
-            status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot of number %lld of %lld",
-                                cycle->node->name, (long long)at,
-                                (long long)cycle->options.cycle_length);
+        LEATI_TRY(leati_get_int(in, &at, err));
+        if (at <= last || at >= cycle->options.cycle_length) {
+            return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved slot of number %lld of %lld",
+                              cycle->node->name, (long long)at,
+                              (long long)cycle->options.cycle_length);
         }
-        status = status == LEAT_OK ? restore_place(cycle, at, in, err) : status;
+        LEATI_TRY(restore_place(cycle, at, in, err));
         last = at;
     }
-    if (status == LEAT_OK)
-        status = leati_get_int(in, &queued, err);
-    for (int64_t i = 0; i < queued && status == LEAT_OK; i++)
-        status = restore_place(cycle, -1, in, err);
-    return status;
+    LEATI_TRY(leati_get_int(in, &queued, err));
+    for (int64_t i = 0; i < queued; i++)
+        LEATI_TRY(restore_place(cycle, -1, in, err));
+    return LEAT_OK;
 }
 
 static leat_status restore_all(leati_cycle *cycle, leati_reader *in, leat_error *err) {
-    leat_status status = leati_get_int(in, &cycle->call, err);
-    if (status == LEAT_OK)
-        status = leati_get_int(in, &cycle->at, err);
-    if (status == LEAT_OK)
-        status = leati_get_int(in, &cycle->block, err);
     const leati_cycle_options *options = &cycle->options;
-    if (status == LEAT_OK && (cycle->at < 0 || cycle->at >= options->cycle_length ||
-                              cycle->block < 0 || cycle->block >= options->block_length)) {
+    LEATI_TRY(leati_get_int(in, &cycle->call, err));
+    LEATI_TRY(leati_get_int(in, &cycle->at, err));
+    LEATI_TRY(leati_get_int(in, &cycle->block, err));
+    if (cycle->at < 0 || cycle->at >= options->cycle_length || cycle->block < 0 ||
+        cycle->block >= options->block_length) {
         cycle->at = cycle->block = 0;
-        status = leati_fail(err, LEAT_DATA_LOSS,
-                            "%s: a saved turn outside of cycle_length %lld and block_length %lld",
-                            cycle->node->name, (long long)options->cycle_length,
-                            (long long)options->block_length);
+        return leati_fail(err, LEAT_DATA_LOSS,
+                          "%s: a saved turn outside of cycle_length %lld and block_length %lld",
+                          cycle->node->name, (long long)options->cycle_length,
+                          (long long)options->block_length);
     }
-    if (status == LEAT_OK)
-        status = restore_slots(cycle, in, err);
-    return status == LEAT_OK ? leati_input_restore(&cycle->input, in, err) : status;
+    LEATI_TRY(restore_slots(cycle, in, err));
+    return leati_input_restore(&cycle->input, in, err);
 }
 
 leat_status leati_cycle_restore(leati_node_state *node, void *state, leati_reader *in,
                                 leat_error *err) {
     leati_cycle *cycle = state;
     (void)node;
-    if (cycle->crew != NULL)
-        leati_cycle_crew_hold(cycle->crew);
+    if (cycle->workers != NULL)
+        leati_cycle_workers_hold(cycle->workers);
     leati_cycle_empty(cycle);
     leat_status status = restore_all(cycle, in, err);
-    if (cycle->crew != NULL)
-        leati_cycle_crew_release(cycle->crew);
+    if (cycle->workers != NULL)
+        leati_cycle_workers_release(cycle->workers);
     return status;
 }

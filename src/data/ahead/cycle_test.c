@@ -297,7 +297,7 @@ static void test_any_order(void **state) {
     }
 }
 
-/* A driver that is stuck in the portion that is wanted makes the consumer wait until its deadline,
+/* A driver that is stuck in the block that is wanted makes the consumer wait until its deadline,
  * and nothing is lost; in any order everything else comes first. Where the consumer is faster than
  * the drivers, it never waits. */
 static void check_held(bool any_order) {

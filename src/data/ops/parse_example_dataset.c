@@ -154,15 +154,15 @@ static int parse_portion(const struct parse_args *args, leat_value records, int 
         keys[f - first] = leat_spec_key(args->features, f);
         children[f - first] = leat_spec_ref(leat_spec_child(args->features, f));
     }
-    leat_spec *portion = leat_spec_dict(keys, children, end - first, err);
-    if (portion == NULL)
+    leat_spec *spec = leat_spec_dict(keys, children, end - first, err);
+    if (spec == NULL)
         return -1;
-    int count = leat_op_parse_example(records, portion, &args->defaults, outputs);
-    leat_spec_unref(portion);
+    int count = leat_op_parse_example(records, spec, &args->defaults, outputs);
+    leat_spec_unref(spec);
     return count;
 }
 
-/* The graph's outputs, in portions of as many as one operation has; `outputs` has room. */
+/* The graph's outputs, as many at a time as one operation has; `outputs` has room. */
 static leat_status parse_all(const struct parse_args *args, leat_value records, leat_value *outputs,
                              int *count, leat_error *err) {
     int features = leat_spec_num_children(args->features), first = 0;

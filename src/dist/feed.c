@@ -11,107 +11,93 @@
 #include <string.h>
 
 int64_t leati_feed_first_piece(const leati_feed *feed) {
-    return feed->policy == LEAT_SHARD_DATA ? feed->place.worker : 0;
+    return feed->plan.policy == LEAT_SHARD_DATA ? feed->plan.place.worker : 0;
 }
 
 static int64_t piece_step(const leati_feed *feed) {
-    return feed->policy == LEAT_SHARD_DATA ? feed->place.num_workers : 1;
+    return feed->plan.policy == LEAT_SHARD_DATA ? feed->plan.place.num_workers : 1;
 }
 
 /* ---- life ---- */
 
-static leat_status fill_in(leati_feed *feed, leat_error *err) {
-    size_t all = (size_t)leati_planner_all_replicas(&feed->place);
-    feed->piece = leati_feed_first_piece(feed);
-    feed->rows = -1;
-    if (feed->rule == LEATI_REBATCH_SIZES) {
-        feed->sizes = leati_alloc_zero(all, sizeof(*feed->sizes));
-        if (feed->sizes == NULL)
-            return leati_no_memory(err);
-        leati_planner_batch_sizes(feed->global_batch, feed->place.num_workers, feed->place.replicas,
-                                  feed->place.worker, feed->sizes);
-    }
-    return LEAT_OK;
-}
-
-static leati_feed *allocate(leat_error *err) {
+/* A feed with a plan, whose spec gets a reference, and without a source. Owned. */
+static leati_feed *new_feed(const leati_feed_plan *plan, leat_error *err) {
     leati_feed *feed = leati_alloc_zero(1, sizeof(*feed));
-    if (feed == NULL)
+    if (feed == NULL) {
         leati_no_memory(err);
-    else
-        pthread_mutex_init(&feed->lock, NULL);
+        return NULL;
+    }
+    pthread_mutex_init(&feed->lock, NULL);
+    feed->plan = *plan;
+    leat_spec_ref(plan->spec);
+    feed->position.piece = leati_feed_first_piece(feed);
+    feed->rows = -1;
+    if (plan->rule != LEATI_REBATCH_SIZES)
+        return feed;
+    const leati_feed_place *place = &plan->place;
+    size_t all = (size_t)leati_planner_all_replicas(place);
+    feed->sizes = leati_alloc_zero(all, sizeof(*feed->sizes));
+    if (feed->sizes == NULL) {
+        leati_no_memory(err);
+        leati_feed_free(feed);
+        return NULL;
+    }
+    leati_planner_batch_sizes(plan->global_batch, place->num_workers, place->replicas,
+                              place->worker, feed->sizes);
     return feed;
 }
 
 leati_feed *leati_feed_at(const leati_feed *like, const leati_feed_place *place,
                           leati_rebatch_rule rule, leat_error *err) {
-    leati_feed *feed = allocate(err);
-    if (feed == NULL)
-        return NULL;
-    feed->place = *place;
-    feed->rule = rule;
-    feed->policy = like->policy;
-    feed->as_is = like->as_is;
-    feed->global_batch = like->global_batch;
-    feed->spec = leat_spec_ref(like->spec);
-    feed->make = like->make;
-    feed->context = like->context;
-    feed->iterator = like->iterator;
-    if (fill_in(feed, err) != LEAT_OK) {
-        leati_feed_free(feed);
-        return NULL;
-    }
-    return feed;
+    leati_feed_plan plan = like->plan;
+    plan.place = *place;
+    plan.rule = rule;
+    return new_feed(&plan, err);
 }
 
 leat_status leati_feed_open(leati_feed *feed, const leati_feed_place *place, leat_error *err) {
     leat_error local = {0};
-    leat_dataset *share = feed->make(feed->context, place, &local);
+    leat_dataset *share = feed->plan.make(feed->plan.context, place, &local);
     if (share == NULL)
         return leati_error_pass(err, &local);
-    feed->cardinality = share->cardinality;
-    leati_leaves_fini(&feed->leaves);
-    leat_spec_unref(feed->whole);
-    feed->whole = leat_spec_ref(share->spec);
-    leat_status status = leati_leaves_init(&feed->leaves, share->spec, &local);
+    feed->share.cardinality = share->cardinality;
+    leati_leaves_fini(&feed->share.leaves);
+    leat_spec_unref(feed->share.whole);
+    feed->share.whole = leat_spec_ref(share->spec);
+    leat_status status = leati_leaves_init(&feed->share.leaves, share->spec, &local);
     leat_iterator *iterator = NULL;
     if (status == LEAT_OK) {
-        iterator = leat_iterator_new(share, &feed->iterator, &local);
+        iterator = leat_iterator_new(share, &feed->plan.iterator, &local);
         status = iterator == NULL ? local.code : LEAT_OK;
     }
     leat_dataset_unref(share);
     if (status != LEAT_OK)
         return leati_error_pass(err, &local);
     /* Elsewhere a step takes whole elements. */
-    if (feed->rule == LEATI_REBATCH_SIZES ||
-        (feed->rule == LEATI_REBATCH_PIECES && feed->policy != LEAT_SHARD_DATA))
+    if (feed->plan.rule == LEATI_REBATCH_SIZES ||
+        (feed->plan.rule == LEATI_REBATCH_PIECES && feed->plan.policy != LEAT_SHARD_DATA))
         leati_iterator_keep_places(iterator);
     feed->source = (leati_source){.iterator = iterator, .place = *place};
     return LEAT_OK;
 }
 
 leati_feed *leati_feed_new(const leati_feed_options *options, leat_error *err) {
-    const leati_split_plan *plan = options->plan;
-    leat_error local = {0};
-    leati_feed *feed = allocate(&local);
-    if (feed != NULL) {
-        feed->place = plan->place;
-        feed->rule = plan->rule;
-        feed->policy = plan->policy;
-        feed->as_is = plan->as_is;
-        feed->global_batch = plan->global_batch;
-        feed->spec = leat_spec_ref(plan->spec);
-        feed->make = options->make;
-        feed->context = options->context;
-        feed->iterator = options->iterator;
-        if (fill_in(feed, &local) == LEAT_OK &&
-            leati_feed_open(feed, &feed->place, &local) == LEAT_OK)
-            return feed;
+    const leati_split_plan *split = options->plan;
+    const leati_feed_plan plan = {.place = split->place,
+                                  .rule = split->rule,
+                                  .policy = split->policy,
+                                  .as_is = split->as_is,
+                                  .global_batch = split->global_batch,
+                                  .spec = split->spec,
+                                  .make = options->make,
+                                  .context = options->context,
+                                  .iterator = options->iterator};
+    leati_feed *feed = new_feed(&plan, err);
+    if (feed != NULL && leati_feed_open(feed, &feed->plan.place, err) != LEAT_OK) {
         leati_feed_free(feed);
+        return NULL;
     }
-    if (err != NULL)
-        *err = local;
-    return NULL;
+    return feed;
 }
 
 void leati_feed_free(leati_feed *feed) {
@@ -120,9 +106,9 @@ void leati_feed_free(leati_feed *feed) {
     leati_feed_source_close(&feed->source);
     leati_rows_pieces_fini(&feed->pieces);
     leati_block_fini(&feed->block);
-    leati_leaves_fini(&feed->leaves);
-    leat_spec_unref(feed->spec);
-    leat_spec_unref(feed->whole);
+    leati_leaves_fini(&feed->share.leaves);
+    leat_spec_unref(feed->plan.spec);
+    leat_spec_unref(feed->share.whole);
     leati_free(feed->sizes);
     pthread_mutex_destroy(&feed->lock);
     leati_free(feed);
@@ -158,14 +144,14 @@ void leati_feed_consume(leati_feed *feed) {
         leati_iterator_consume(feed->source.iterator, 1);
     else
         leati_feed_merge_consume(feed->source.merge);
-    feed->offset = 0;
+    feed->position.offset = 0;
     feed->rows = -1;
-    feed->piece = leati_feed_first_piece(feed);
+    feed->position.piece = leati_feed_first_piece(feed);
 }
 
 /* The one element of feed->block. */
 static leat_status give(leati_feed *feed, leat_element *out, leat_error *err) {
-    leat_status status = leati_block_element(&feed->block, feed->spec, 0, out, err);
+    leat_status status = leati_block_element(&feed->block, feed->plan.spec, 0, out, err);
     leati_block_clear(&feed->block);
     return status;
 }
@@ -175,7 +161,7 @@ static leat_status next_whole(leati_feed *feed, leat_element *out, leat_error *e
     int64_t row = 0;
     leat_status status = leati_feed_peek(feed, &block, &row, err);
     if (status == LEAT_OK)
-        status = leati_block_element(block, feed->spec, row, out, err);
+        status = leati_block_element(block, feed->plan.spec, row, out, err);
     if (status == LEAT_OK)
         leati_feed_consume(feed);
     return status;
@@ -183,18 +169,19 @@ static leat_status next_whole(leati_feed *feed, leat_element *out, leat_error *e
 
 static leat_status next_piece(leati_feed *feed, leat_element *out, leat_error *err) {
     const leati_block *block = NULL;
-    int64_t row = 0, all = leati_planner_all_replicas(&feed->place);
+    int64_t row = 0, all = leati_planner_all_replicas(&feed->plan.place);
     leat_status status = leati_feed_peek(feed, &block, &row, err);
     if (status != LEAT_OK)
         return status;
-    leati_rows_piece piece = {.number = feed->piece, .pieces = all};
+    leati_rows_piece piece = {.number = feed->position.piece, .pieces = all};
     bool refused = false;
-    status = leati_rows_cut_part(&feed->leaves, block, row, leati_rows_piece_range, &piece,
+    status = leati_rows_cut_part(&feed->share.leaves, block, row, leati_rows_piece_range, &piece,
                                  &refused, &feed->block, err);
     if (status != LEAT_OK)
         leati_prefix(err, "a batch for %lld replicas", (long long)all);
-    feed->piece = status == LEAT_OK || refused ? feed->piece + piece_step(feed) : all;
-    if (feed->piece >= all)
+    feed->position.piece =
+        status == LEAT_OK || refused ? feed->position.piece + piece_step(feed) : all;
+    if (feed->position.piece >= all)
         leati_feed_consume(feed);
     return status == LEAT_OK ? give(feed, out, err) : status;
 }
@@ -207,22 +194,23 @@ static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_er
     if (status != LEAT_OK)
         return status;
     if (feed->rows < 0) {
-        status = leati_leaves_rows(&feed->leaves, block, row, &feed->rows, err);
+        status = leati_leaves_rows(&feed->share.leaves, block, row, &feed->rows, err);
         if (status != LEAT_OK) {
-            leati_prefix(err, "a batch for %d replicas", leati_planner_all_replicas(&feed->place));
+            leati_prefix(err, "a batch for %d replicas",
+                         leati_planner_all_replicas(&feed->plan.place));
             leati_feed_consume(feed);
             return status;
         }
     }
-    int64_t left = feed->rows - feed->offset, n = LEATI_MIN(left, size - *rows);
+    int64_t left = feed->rows - feed->position.offset, n = LEATI_MIN(left, size - *rows);
     if (n > 0) {
-        status =
-            leati_rows_pieces_add(&feed->pieces, &feed->leaves, block, row, feed->offset, n, err);
+        status = leati_rows_pieces_add(&feed->pieces, &feed->share.leaves, block, row,
+                                       feed->position.offset, n, err);
     }
     if (status == LEAT_OK) {
         *rows += n;
-        feed->offset += n;
-        if (feed->offset >= feed->rows)
+        feed->position.offset += n;
+        if (feed->position.offset >= feed->rows)
             leati_feed_consume(feed);
     }
     return status;
@@ -230,35 +218,36 @@ static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_er
 
 static leat_status without_rows(leati_feed *feed, leat_element *out, leat_error *err) {
     leat_status status = LEAT_OK;
-    for (int l = 0; l < feed->leaves.count && status == LEAT_OK; l++)
-        status = leati_leaves_check_empty("a batch", &feed->leaves.items[l], err);
+    for (int l = 0; l < feed->share.leaves.count && status == LEAT_OK; l++)
+        status = leati_leaves_check_empty("a batch", &feed->share.leaves.items[l], err);
     if (status == LEAT_OK)
-        status = leati_rows_empty_element(feed->spec, &feed->block, err);
+        status = leati_rows_empty_element(feed->plan.spec, &feed->block, err);
     return status == LEAT_OK ? give(feed, out, err) : status;
 }
 
 /* As TensorFlow's kernel: a size of 0 gives an element without rows as long as the end has not been
  * seen, also before the first row. */
 static leat_status next_size(leati_feed *feed, leat_element *out, leat_error *err) {
-    int64_t size = feed->sizes[feed->index], rows = 0, present = feed->index;
+    int64_t size = feed->sizes[feed->position.index], rows = 0, present = feed->position.index;
     leat_status status = LEAT_OK;
-    feed->index = (feed->index + 1) % leati_planner_all_replicas(&feed->place);
+    feed->position.index =
+        (feed->position.index + 1) % leati_planner_all_replicas(&feed->plan.place);
     if (size == 0)
-        return feed->ended ? leati_fail_end(err) : without_rows(feed, out, err);
+        return feed->position.ended ? leati_fail_end(err) : without_rows(feed, out, err);
     while (status == LEAT_OK && rows < size)
         status = gather(feed, size, &rows, err);
-    feed->ended = status == LEAT_OUT_OF_RANGE;
-    if ((status != LEAT_OK && !feed->ended) || rows == 0) {
+    feed->position.ended = status == LEAT_OUT_OF_RANGE;
+    if ((status != LEAT_OK && !feed->position.ended) || rows == 0) {
         leati_rows_pieces_clear(&feed->pieces);
-        feed->index = feed->ended ? feed->index : present;
+        feed->position.index = feed->position.ended ? feed->position.index : present;
         return status;
     }
-    status = leati_rows_pieces_join(&feed->pieces, &feed->leaves, &feed->block, err);
+    status = leati_rows_pieces_join(&feed->pieces, &feed->share.leaves, &feed->block, err);
     return status == LEAT_OK ? give(feed, out, err) : status;
 }
 
 leat_status leati_feed_next(leati_feed *feed, leat_element *out, leat_error *err) {
-    switch (feed->rule) {
+    switch (feed->plan.rule) {
     case LEATI_REBATCH_SIZES: return next_size(feed, out, err);
     case LEATI_REBATCH_PIECES: return next_piece(feed, out, err);
     default: return next_whole(feed, out, err);
@@ -266,21 +255,21 @@ leat_status leati_feed_next(leati_feed *feed, leat_element *out, leat_error *err
 }
 
 void leati_feed_next_step(leati_feed *feed) {
-    if (feed->rule == LEATI_REBATCH_PIECES && feed->policy == LEAT_SHARD_DATA &&
-        feed->piece != leati_feed_first_piece(feed))
+    if (feed->plan.rule == LEATI_REBATCH_PIECES && feed->plan.policy == LEAT_SHARD_DATA &&
+        feed->position.piece != leati_feed_first_piece(feed))
         leati_feed_consume(feed);
 }
 
 int64_t leati_feed_steps(const leati_feed *feed) {
-    int64_t n = feed->cardinality, steps = 0;
-    if (feed->restored || n < 0 || feed->rule == LEATI_REBATCH_SIZES)
+    int64_t n = feed->share.cardinality, steps = 0;
+    if (feed->restored || n < 0 || feed->plan.rule == LEATI_REBATCH_SIZES)
         return -1;
-    if (feed->rule == LEATI_REBATCH_NONE)
-        return n / feed->place.replicas + (n % feed->place.replicas > 0);
+    if (feed->plan.rule == LEATI_REBATCH_NONE)
+        return n / feed->plan.place.replicas + (n % feed->plan.place.replicas > 0);
     /* An element's pieces serve one step of all replicas, or of this worker's ones in turn. */
-    return feed->policy == LEAT_SHARD_DATA                              ? n
-           : __builtin_mul_overflow(n, feed->place.num_workers, &steps) ? -1
-                                                                        : steps;
+    return feed->plan.policy == LEAT_SHARD_DATA                              ? n
+           : __builtin_mul_overflow(n, feed->plan.place.num_workers, &steps) ? -1
+                                                                             : steps;
 }
 
 void leati_feed_slowest(leati_feed *feed, char *text, size_t size) {

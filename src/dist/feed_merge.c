@@ -25,11 +25,11 @@ static void drop_gone(int64_t offset, int64_t piece, int64_t pieces, int64_t *be
 static void part_range(const void *context, int64_t rows, int64_t *begin, int64_t *end) {
     const leati_remainder *remainder = context;
     const leati_feed *feed = remainder->feed;
-    bool in_pieces = feed->rule == LEATI_REBATCH_PIECES;
+    bool in_pieces = feed->plan.rule == LEATI_REBATCH_PIECES;
     *begin = 0;
     *end = rows;
-    drop_gone(feed->offset, feed->piece, in_pieces ? leati_planner_all_replicas(&feed->place) : 0,
-              begin, end);
+    drop_gone(feed->position.offset, feed->position.piece,
+              in_pieces ? leati_planner_all_replicas(&feed->plan.place) : 0, begin, end);
     for (int i = 0; i < remainder->num_cuts; i++) {
         const leati_cut *cut = &remainder->cuts[i];
         int64_t left = *end - *begin, from = *begin;
@@ -55,7 +55,7 @@ static bool is_mine(const leati_remainder *remainder) {
 /* Has the part of an element no rows in any leaf? */
 static leat_status is_empty(const leati_remainder *remainder, const leati_block *block, int64_t row,
                             bool *empty, leat_error *err) {
-    const leati_leaves *leaves = &remainder->feed->leaves;
+    const leati_leaves *leaves = &remainder->feed->share.leaves;
     leat_status status = LEAT_OK;
     *empty = true;
     for (int l = 0; l < leaves->count && *empty && status == LEAT_OK; l++) {
@@ -86,14 +86,14 @@ static void next_element(leati_remainder *remainder) {
 static leat_status take_part(leati_merge *merge, const leati_remainder *r, const leati_block *block,
                              int64_t row, bool *empty, leat_error *err) {
     bool refused = false;
-    if (r->feed->as_is) {
+    if (r->feed->plan.as_is) {
         *empty = !is_mine(r);
         return *empty ? LEAT_OK : leati_block_slice(block, row, 1, &merge->block, err);
     }
     leat_status status = is_empty(r, block, row, empty, err);
     return status != LEAT_OK || *empty
                ? status
-               : leati_rows_cut_part(&r->feed->leaves, block, row, part_range, r, &refused,
+               : leati_rows_cut_part(&r->feed->share.leaves, block, row, part_range, r, &refused,
                                      &merge->block, err);
 }
 
@@ -109,8 +109,8 @@ static leat_status look(leati_merge *merge, leati_remainder *r, leat_error *err)
             return status;
         }
         if (status != LEAT_OK) { /* which has consumed the element */
-            r->feed->offset = 0;
-            r->feed->piece = leati_feed_first_piece(r->feed);
+            r->feed->position.offset = 0;
+            r->feed->position.piece = leati_feed_first_piece(r->feed);
             forget_gone(r);
             return status;
         }

@@ -39,30 +39,45 @@ typedef struct leati_source {
     leati_merge *merge;      /* owned */
 } leati_source;
 
-struct leati_feed {
+/* What does not change. */
+typedef struct leati_feed_plan {
     leati_feed_place place;
     leati_rebatch_rule rule;
     leat_auto_shard_policy policy;
     bool as_is;
     int64_t global_batch;
-    int64_t cardinality; /* of its share */
-    leat_spec *spec;     /* of what replicas receive; a reference */
-    leat_spec *whole;    /* of the share's elements, from which `leaves` borrow; a reference */
+    leat_spec *spec; /* of what replicas receive; a reference */
     leati_share_maker make;
     void *context;
     leat_iterator_options iterator;
-    leati_leaves leaves; /* of the share's elements */
-    leati_source source; /* replaced under the lock */
-    int64_t *sizes;      /* LEATI_REBATCH_SIZES: of all replicas, taken in turn */
-    /* The position in the present element. */
-    int64_t index;  /* the next one of `sizes` */
+} leati_feed_plan;
+
+/* What is known of the share that is read. */
+typedef struct leati_feed_share {
+    int64_t cardinality;
+    leat_spec *whole;    /* of its elements, from which `leaves` borrow; a reference */
+    leati_leaves leaves; /* of its elements */
+} leati_feed_share;
+
+/* The position in the present element, as it is saved. */
+typedef struct leati_feed_position {
+    int64_t index;  /* the next one of the feed's `sizes` */
     int64_t offset; /* rows that are gone */
     int64_t piece;  /* LEATI_REBATCH_PIECES: the next one */
-    int64_t rows;   /* of the present element; -1: not counted yet */
     bool ended;
+} leati_feed_position;
+
+/* The reader's, which is one thread at a time, but for the last three. */
+struct leati_feed {
+    leati_feed_plan plan;
+    leati_feed_share share;
+    leati_feed_position position;
+    int64_t rows;   /* of the present element; -1: not counted yet */
+    int64_t *sizes; /* LEATI_REBATCH_SIZES: of all replicas, taken in turn */
     bool restored;
     leati_pieces pieces;
     leati_block block;
+    leati_source source;  /* replaced under the lock; others read it there */
     pthread_mutex_t lock; /* of `source`'s identity and `cancelled` */
     bool cancelled;
 };

@@ -32,8 +32,7 @@ struct record {
     leati_rebatch_rule rule;
     leat_auto_shard_policy policy;
     bool as_is;
-    int64_t index, offset, piece;
-    bool ended;
+    leati_feed_position position;
 };
 
 /* ---- writing ---- */
@@ -54,12 +53,13 @@ static void put_place(leati_writer *out, const leati_feed_place *place) {
 }
 
 static void put_record(leati_writer *out, const leati_feed *feed) {
-    put_place(out, &feed->place);
-    put_name(out, leati_planner_rule_name(feed->rule));
-    put_name(out, leati_planner_policy_name(feed->policy));
+    put_place(out, &feed->plan.place);
+    put_name(out, leati_planner_rule_name(feed->plan.rule));
+    put_name(out, leati_planner_policy_name(feed->plan.policy));
     put_numbers(out,
-                (const int64_t[POSITION_NUMBERS]){feed->as_is, feed->index, feed->offset,
-                                                  feed->piece, feed->ended},
+                (const int64_t[POSITION_NUMBERS]){feed->plan.as_is, feed->position.index,
+                                                  feed->position.offset, feed->position.piece,
+                                                  feed->position.ended},
                 POSITION_NUMBERS);
 }
 
@@ -192,12 +192,11 @@ static leat_status get_position(leati_reader *in, struct record *record, leat_er
     int64_t n[POSITION_NUMBERS] = {0}, all = leati_planner_all_replicas(&record->place);
     leat_status status = get_numbers(in, n, POSITION_NUMBERS, err);
     record->as_is = n[0] != 0;
-    record->index = n[1];
-    record->offset = n[2];
-    record->piece = n[3];
-    record->ended = n[4] != 0;
-    bool possible = record->index >= 0 && record->index < all && record->offset >= 0 &&
-                    record->piece >= 0 && record->piece < all;
+    const leati_feed_position *position = &record->position;
+    record->position =
+        (leati_feed_position){.index = n[1], .offset = n[2], .piece = n[3], .ended = n[4] != 0};
+    bool possible = position->index >= 0 && position->index < all && position->offset >= 0 &&
+                    position->piece >= 0 && position->piece < all;
     return status == LEAT_OK && possible ? LEAT_OK : damaged(err);
 }
 
@@ -215,14 +214,15 @@ static leat_status get_record(const leati_feed *like, leati_reader *in, struct r
         return damaged(err);
     record->rule = (leati_rebatch_rule)rule;
     record->policy = (leat_auto_shard_policy)policy;
-    if (record->policy == like->policy && record->as_is == like->as_is)
+    if (record->policy == like->plan.policy && record->as_is == like->plan.as_is)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_FAILED_PRECONDITION,
-        "the state was saved with the autoshard policy %s%s, this dataset has %s%s; "
-        "distribute it in the same way",
-        leati_planner_policy_name(policy), record->as_is ? " by a dataset function" : "",
-        leati_planner_policy_name(like->policy), like->as_is ? " by a dataset function" : "");
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      "the state was saved with the autoshard policy %s%s, this dataset has %s%s; "
+                      "distribute it in the same way",
+                      leati_planner_policy_name(policy),
+                      record->as_is ? " by a dataset function" : "",
+                      leati_planner_policy_name(like->plan.policy),
+                      like->plan.as_is ? " by a dataset function" : "");
 }
 
 static leat_status get_cuts(struct saved_leaf *leaf, leati_reader *in, leat_error *err) {
@@ -295,20 +295,13 @@ static leat_status get_part(const leati_feed *like, const leati_feed_part *part,
 
 /* ---- opening what was saved ---- */
 
-static void take_position(leati_feed *feed, const struct record *record) {
-    feed->index = record->index;
-    feed->offset = record->offset;
-    feed->piece = record->piece;
-    feed->ended = record->ended;
-}
-
 /* A leaf's feed at its place and state. Owned. */
 static leati_feed *open_leaf(const leati_feed *like, const struct saved_leaf *leaf,
                              leat_error *err) {
     leati_feed *feed = leati_feed_at(like, &leaf->record.place, leaf->record.rule, err);
     if (feed == NULL)
         return NULL;
-    take_position(feed, &leaf->record);
+    feed->position = leaf->record.position;
     if (leati_feed_open(feed, &leaf->share, err) == LEAT_OK &&
         leat_iterator_restore(feed->source.iterator, leaf->state, leaf->size, err) == LEAT_OK)
         return feed;
@@ -391,8 +384,8 @@ static void put_gone(struct saved_feed *saved) {
     if (leaf != NULL && leaf->num_cuts > 0) {
         const struct record *record = &saved->record;
         leati_cut *last = &leaf->cuts[leaf->num_cuts - 1];
-        last->offset = record->offset;
-        last->piece = record->piece;
+        last->offset = record->position.offset;
+        last->piece = record->position.piece;
         last->pieces =
             record->rule == LEATI_REBATCH_PIECES ? leati_planner_all_replicas(&record->place) : 0;
     }
@@ -425,8 +418,8 @@ static leat_status deal_out(leati_feed *feed, struct saved_feed *all, int num_pa
     for (int p = 0; p < num_parts; p++) {
         for (int64_t l = 0; l < all[p].count && status == LEAT_OK; l++) {
             leati_cut cut;
-            if (!all[p].leaves[l].ended &&
-                is_dealt(next++, count, feed->place.worker, feed->place.num_workers, &cut)) {
+            if (!all[p].leaves[l].ended && is_dealt(next++, count, feed->plan.place.worker,
+                                                    feed->plan.place.num_workers, &cut)) {
                 leati_remainder *to = &source.merge->remainders[source.merge->count++];
                 status = open_remainder(feed, &all[p].leaves[l], &cut, to, err);
             }
@@ -471,7 +464,7 @@ static leat_status continue_as(leati_feed *feed, const struct saved_feed *saved,
     const struct record *record = &saved->record;
     int64_t first = record->policy == LEAT_SHARD_DATA ? record->place.worker : 0;
     leati_source source = {0};
-    if (!same && record->piece != first) {
+    if (!same && record->position.piece != first) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "the state was saved in the middle of a step; save between steps");
     }
@@ -479,14 +472,14 @@ static leat_status continue_as(leati_feed *feed, const struct saved_feed *saved,
     if (status == LEAT_OK)
         adopt(feed, &source);
     if (status == LEAT_OK && same)
-        take_position(feed, record);
+        feed->position = record->position;
     leati_feed_source_close(&source);
     return status;
 }
 
 leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, int count,
                                leat_error *err) {
-    const leati_feed_place *place = &feed->place;
+    const leati_feed_place *place = &feed->plan.place;
     struct saved_feed own = {0};
     leat_error local = {0};
     leat_status status =
@@ -494,8 +487,8 @@ leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, i
                   : get_part(feed, &parts[place->worker < count ? place->worker : 0], &own, &local);
     const leati_feed_place *saved = &own.record.place;
     bool same = saved->num_workers == place->num_workers && saved->worker == place->worker &&
-                saved->replicas == place->replicas && own.record.rule == feed->rule;
-    bool common = feed->policy == LEAT_SHARD_DATA && !feed->as_is;
+                saved->replicas == place->replicas && own.record.rule == feed->plan.rule;
+    bool common = feed->plan.policy == LEAT_SHARD_DATA && !feed->plan.as_is;
     if (status == LEAT_OK && saved->num_workers != count)
         status = damaged(&local);
     if (status == LEAT_OK) {
@@ -518,8 +511,8 @@ char *leati_feed_explain(const leati_feed *feed, leat_error *err) {
             leati_text_fini(&text);
             return NULL;
         }
-        leati_text_addf(&text, "what pipeline %d of %d left:\n%s", from->place.worker,
-                        from->place.num_workers, table);
+        leati_text_addf(&text, "what pipeline %d of %d left:\n%s", from->plan.place.worker,
+                        from->plan.place.num_workers, table);
         leat_text_free(table);
     }
     char *all = leati_text_take(&text);

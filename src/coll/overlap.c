@@ -224,27 +224,23 @@ static leat_status overlap_all_reduce(leati_collective *collective, int rank, vo
 static leat_status overlap_all_gather(leati_collective *collective, int rank, const void *data,
                                       int64_t count, leat_dtype dtype, void *out, leat_error *err) {
     leati_collective *inner = inner_of(collective);
-    leat_status status = drain(collective, rank, err);
-    return status == LEAT_OK ? inner->ops->all_gather(inner, rank, data, count, dtype, out, err)
-                             : status;
+    LEATI_TRY(drain(collective, rank, err));
+    return inner->ops->all_gather(inner, rank, data, count, dtype, out, err);
 }
 
 static leat_status overlap_reduce_scatter(leati_collective *collective, int rank, const void *data,
                                           int64_t count, leat_dtype dtype,
                                           leati_reduction reduction, void *out, leat_error *err) {
     leati_collective *inner = inner_of(collective);
-    leat_status status = drain(collective, rank, err);
-    return status == LEAT_OK
-               ? inner->ops->reduce_scatter(inner, rank, data, count, dtype, reduction, out, err)
-               : status;
+    LEATI_TRY(drain(collective, rank, err));
+    return inner->ops->reduce_scatter(inner, rank, data, count, dtype, reduction, out, err);
 }
 
 static leat_status overlap_broadcast(leati_collective *collective, int rank, int root, void *data,
                                      int64_t count, leat_dtype dtype, leat_error *err) {
     leati_collective *inner = inner_of(collective);
-    leat_status status = drain(collective, rank, err);
-    return status == LEAT_OK ? inner->ops->broadcast(inner, rank, root, data, count, dtype, err)
-                             : status;
+    LEATI_TRY(drain(collective, rank, err));
+    return inner->ops->broadcast(inner, rank, root, data, count, dtype, err);
 }
 
 static leat_status overlap_barrier(leati_collective *collective, int rank, leat_error *err) {

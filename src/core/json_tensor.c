@@ -182,12 +182,9 @@ leat_status leati_json_to_tensor(const json_t *json, leat_tensor *out, leat_erro
     if (!json_is_object(json))
         return leati_refuse(err, SHAPE, "expected {\"dtype\", \"shape\", \"data\"}, found %s",
                             leati_json_type(json));
-    leat_status status = leati_json_to_dtype(json_object_get(json, "dtype"), &dtype, err);
-    if (status == LEAT_OK)
-        status = leati_json_to_shape(json_object_get(json, "shape"), &shape, err);
-    if (status == LEAT_OK)
-        status = leati_json_to_values(dtype, &shape, json_object_get(json, "data"), out, err);
-    return status;
+    LEATI_TRY(leati_json_to_dtype(json_object_get(json, "dtype"), &dtype, err));
+    LEATI_TRY(leati_json_to_shape(json_object_get(json, "shape"), &shape, err));
+    return leati_json_to_values(dtype, &shape, json_object_get(json, "data"), out, err);
 }
 
 /* What the values of a bare list are together. */

@@ -368,12 +368,10 @@ static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
                                  .stage = describe_input,
                                  .rank_name = name_of,
                                  .context = w};
-    leat_status status = open_store(w, &store, err);
-    if (status == LEAT_OK)
-        status = compare(w, options, num_replicas, err);
-    if (status == LEAT_OK)
-        status = meet_all(w, err);
-    return status == LEAT_OK ? connect_all(w, options->communication, err) : status;
+    LEATI_TRY(open_store(w, &store, err));
+    LEATI_TRY(compare(w, options, num_replicas, err));
+    LEATI_TRY(meet_all(w, err));
+    return connect_all(w, options->communication, err);
 }
 
 leati_workers *leati_workers_join(const leat_cluster *cluster,

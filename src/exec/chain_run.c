@@ -282,11 +282,8 @@ static leat_status cut(run *r, const leati_chain_front *step, leati_window *wind
                               .context = &r->context,
                               .arena = r->call->arena};
     leati_window part = {0};
-    leat_status status = bind_step(r, step, &call, err);
-    if (status == LEAT_OK)
-        status = step->cuts->window(&call, &part, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(bind_step(r, step, &call, err));
+    LEATI_TRY(step->cuts->window(&call, &part, err));
     if (part.height > window->height - part.top || part.width > window->width - part.left)
         return leati_fail(err, LEAT_INTERNAL, "a part leaves its picture");
     *window = (leati_window){.top = window->top + part.top,
@@ -454,12 +451,11 @@ static leat_status run_row(run *r, leat_error *err) {
     r->bands = leati_arena_alloc(arena, (size_t)(chain->num_steps + 1) * sizeof *r->bands);
     if (r->inputs == NULL || r->bands == NULL)
         return leati_no_memory(err);
-    leat_status status = load_inputs(r, err);
-    if (status == LEAT_OK)
-        status = make_bands(r, err);
-    if (status == LEAT_OK && chain->mirrors)
-        status = turn(r, err);
-    return status == LEAT_OK ? run_front(r, err) : status;
+    LEATI_TRY(load_inputs(r, err));
+    LEATI_TRY(make_bands(r, err));
+    if (chain->mirrors)
+        LEATI_TRY(turn(r, err));
+    return run_front(r, err);
 }
 
 leat_status leati_chain_run(const leati_chain *chain, leati_kernel_call *call, leati_arena *arena,

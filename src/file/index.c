@@ -147,11 +147,8 @@ static leat_status check_frame(leati_index *index, const char *kind, const struc
     int64_t size = index->file->size;
     if (size < HEAD + TAIL)
         return damaged(index->path, "too short for an index", err);
-    leat_status status = read_part(index, 0, head, sizeof head, err);
-    if (status == LEAT_OK)
-        status = read_part(index, size - TAIL, tail, sizeof tail, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(read_part(index, 0, head, sizeof head, err));
+    LEATI_TRY(read_part(index, size - TAIL, tail, sizeof tail, err));
     if (memcmp(head, magic, MAGIC) != 0)
         return damaged(index->path, "no index: it does not begin with \"leat-index\"", err);
     if (leati_wire_load32(head + MAGIC) != VERSION)
@@ -368,15 +365,10 @@ static leat_status build(struct builder *b, const char *path, const char *kind, 
     uint8_t head[HEAD];
     struct ends before = {0}, after = {0};
     int64_t end = 0;
-    leat_status status = read_ends(path, &before, err);
-    if (status == LEAT_OK)
-        status = write_head(b, head, err);
-    if (status == LEAT_OK)
-        status = tar ? find_samples(b, path, &end, err) : find_tfrecords(b, path, &end, err);
-    if (status == LEAT_OK)
-        status = read_ends(path, &after, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(read_ends(path, &before, err));
+    LEATI_TRY(write_head(b, head, err));
+    LEATI_TRY(tar ? find_samples(b, path, &end, err) : find_tfrecords(b, path, &end, err));
+    LEATI_TRY(read_ends(path, &after, err));
     if (before.size != after.size || before.first != after.first || before.last != after.last)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "%.250s was changed while it was being indexed; run `leat index` again "

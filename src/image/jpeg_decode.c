@@ -309,11 +309,10 @@ static leat_status begin_step(struct decoder *decoder, leat_error *err) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     if (jpeg_read_header(jpeg, TRUE) != JPEG_HEADER_OK)
         return fail_truncated(decoder, err);
-    leat_status status = choose_colours(decoder, &decoder->channels, err);
-    if (status == LEAT_OK)
-        status = leati_image_check_pixels("JPEG", jpeg->image_height, jpeg->image_width,
-                                          decoder->options.max_pixels, err);
-    return status == LEAT_OK ? settle_step(decoder, err) : status;
+    LEATI_TRY(choose_colours(decoder, &decoder->channels, err));
+    LEATI_TRY(leati_image_check_pixels("JPEG", jpeg->image_height, jpeg->image_width,
+                                       decoder->options.max_pixels, err));
+    return settle_step(decoder, err);
 }
 
 static leat_status begin(void *state, const uint8_t *data, size_t size,

@@ -430,10 +430,8 @@ static leat_status rewind_seeds(leati_ring *ring, leat_error *err) {
         return LEAT_OK;
     int64_t first = leati_ring_first_left(ring);
     leati_reader state = {.data = snapshot->state.data, .size = snapshot->state.size};
-    leat_status status = leati_input_reset(&ring->driver.input, err);
-    return status == LEAT_OK
-               ? replay(ring, &state, snapshot->index, first, snapshot->error < first, err)
-               : status;
+    LEATI_TRY(leati_input_reset(&ring->driver.input, err));
+    return replay(ring, &state, snapshot->index, first, snapshot->error < first, err);
 }
 
 leat_status leati_ring_reset(leati_ring *ring, leat_error *err) {

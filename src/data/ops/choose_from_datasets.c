@@ -82,10 +82,8 @@ static leat_status choose_open(leati_node_state *node, void *state, leat_error *
     struct choose_state *s = state;
     const struct choose_args *args = node->dataset->args;
     int last = node->dataset->num_inputs - 1;
-    leat_status status = leati_input_open(&s->choice, node, last, err);
-    return status == LEAT_OK ? leati_directed_open(&s->directed, node, NULL, last,
-                                                   args->stop_on_empty_dataset, err)
-                             : status;
+    LEATI_TRY(leati_input_open(&s->choice, node, last, err));
+    return leati_directed_open(&s->directed, node, NULL, last, args->stop_on_empty_dataset, err);
 }
 
 static leati_tail next_choice(leati_node_state *node, void *selector, int64_t want, int64_t *number,

@@ -374,18 +374,13 @@ static leat_status reducer_restore(leati_node_state *node, void *state, leati_re
     struct reducer_state *s = state;
     uint64_t ended = 0;
     forget(s);
-    leat_status status = leati_get_int(in, &s->keys.calls, err);
-    if (status == LEAT_OK)
-        status = leati_get_uint(in, &ended, err);
-    if (status == LEAT_OK)
-        status = leati_get_int(in, &s->done, err);
-    if (status == LEAT_OK)
-        status = leati_key_table_restore(&s->table, in, err);
-    if (status == LEAT_OK)
-        status = restore_states(node, s, ended != 0, in, err);
-    if (status == LEAT_OK)
-        status = hold(node, s, err);
-    return status == LEAT_OK ? leati_input_restore(&s->keys.input, in, err) : status;
+    LEATI_TRY(leati_get_int(in, &s->keys.calls, err));
+    LEATI_TRY(leati_get_uint(in, &ended, err));
+    LEATI_TRY(leati_get_int(in, &s->done, err));
+    LEATI_TRY(leati_key_table_restore(&s->table, in, err));
+    LEATI_TRY(restore_states(node, s, ended != 0, in, err));
+    LEATI_TRY(hold(node, s, err));
+    return leati_input_restore(&s->keys.input, in, err);
 }
 
 static leat_status reducer_reset(leati_node_state *node, void *state, leat_error *err) {

@@ -164,14 +164,13 @@ static leat_status scan_save(leati_node_state *node, void *state, leati_writer *
 static leat_status scan_restore(leati_node_state *node, void *state, leati_reader *in,
                                 leat_error *err) {
     struct scan_state *s = state;
-    leat_status status = leati_get_int(in, &s->calls, err);
-    if (status == LEAT_OK)
-        status = leati_values_get_block(in, s->spec, &s->state, err);
-    if (status == LEAT_OK && s->state.n != 1) {
-        status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved state of %lld rows; expected 1",
-                            node->name, (long long)s->state.n);
+    LEATI_TRY(leati_get_int(in, &s->calls, err));
+    LEATI_TRY(leati_values_get_block(in, s->spec, &s->state, err));
+    if (s->state.n != 1) {
+        return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved state of %lld rows; expected 1",
+                          node->name, (long long)s->state.n);
     }
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+    return leati_input_restore(&s->input, in, err);
 }
 
 static leat_status scan_reset(leati_node_state *node, void *state, leat_error *err) {

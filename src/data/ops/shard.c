@@ -72,9 +72,8 @@ static leat_status check_hint(const struct shard_args *args, leat_error *err) {
 }
 
 static leat_status shard_open(leati_node_state *node, void *state, leat_error *err) {
-    leat_status status = check_hint(node->dataset->args, err);
-    return status == LEAT_OK ? leati_input_open(&((struct shard_state *)state)->input, node, 0, err)
-                             : status;
+    LEATI_TRY(check_hint(node->dataset->args, err));
+    return leati_input_open(&((struct shard_state *)state)->input, node, 0, err);
 }
 
 /* Elements to pass before the next own one. */

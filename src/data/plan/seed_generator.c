@@ -111,13 +111,9 @@ leat_status leati_seed_generator_restore(leati_seed_generator *generator, leati_
                                          leat_error *err) {
     int64_t seed = 0, seed2 = 0;
     uint64_t requests = 0;
-    leat_status status = leati_get_int(in, &seed, err);
-    if (status == LEAT_OK)
-        status = leati_get_int(in, &seed2, err);
-    if (status == LEAT_OK)
-        status = leati_get_uint(in, &requests, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_get_int(in, &seed, err));
+    LEATI_TRY(leati_get_int(in, &seed2, err));
+    LEATI_TRY(leati_get_uint(in, &requests, err));
     pthread_mutex_lock(&generator->lock);
     generator->seed = seed;
     generator->seed2 = seed2;

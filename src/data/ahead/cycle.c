@@ -474,29 +474,12 @@ leati_tail leati_cycle_skip(leati_node_state *node, void *state, int64_t n, int6
     return tail;
 }
 
-/* Passes outcomes of the sequential form, where errors do not count in a block, so that what is
- * passed must be looked at. */
-static leati_tail advance_by_pulling(leati_node_state *node, void *state, int64_t n,
-                                     int64_t *passed, leat_error *err) {
-    leati_block block = {.byte_target = LEATI_BYTE_TARGET};
-    leati_tail tail = LEATI_MORE;
-    while (*passed < n && tail == LEATI_MORE) {
-        tail = leati_cycle_pull(node, state, n - *passed, &block, err);
-        *passed += block.n;
-        if (tail == LEATI_ERROR && err->code != LEAT_CANCELLED) {
-            ++*passed; /* one error outcome, as before */
-            tail = LEATI_MORE;
-        }
-    }
-    leati_block_fini(&block);
-    return tail;
-}
-
 leati_tail leati_cycle_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,
                                leat_error *err) {
     leati_cycle *cycle = state;
+    /* In the sequential form errors do not count in a block, so that all must be looked at. */
     if (!cycle->options.parallel)
-        return advance_by_pulling(node, state, n, passed, err);
+        return leati_state_node_advance_by_pulling(node, n, passed, err);
     visit_request r = {.mode = VISIT_ADVANCE};
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail == LEATI_MORE) {

@@ -450,14 +450,5 @@ leati_tail leati_ring_advance(leati_ring *ring, int64_t n, int64_t *passed, leat
         ring->queue.delivered += *passed;
         return tail;
     }
-    leati_block block = {0};
-    leati_tail tail = LEATI_MORE;
-    while (*passed < n && tail != LEATI_END) {
-        tail = leati_ring_pull(ring, n - *passed, &block, err);
-        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED)
-            break;
-        *passed += block.n + (tail == LEATI_ERROR);
-    }
-    leati_block_fini(&block);
-    return tail == LEATI_ERROR && *passed >= n ? LEATI_MORE : tail;
+    return leati_state_node_advance_by_pulling(ring->node, n, passed, err);
 }

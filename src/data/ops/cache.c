@@ -107,12 +107,7 @@ static void forget(leati_node_state *node, struct cache_state *s) {
     leati_cache_rows_unref(s->rows);
     leati_cache_writer_discard(s->writer);
     leati_cache_reader_close(s->reader);
-    s->rows = NULL;
-    s->writer = NULL;
-    s->reader = NULL;
-    s->begun = s->complete = false;
-    s->outcomes = s->position = 0;
-    s->cursor = (leati_cache_cursor){0};
+    *s = (struct cache_state){.mode = s->mode, .input = s->input, .origin = s->origin};
     s->origin.size = 0;
     s->origin.failed = false;
     leat_status status = leati_budget_holder_set(&node->holder, 0, NULL);
@@ -132,7 +127,9 @@ static leat_status open_input(leati_node_state *node, struct cache_state *s, lea
                                   : leati_input_open(&s->input, node, 0, err);
 }
 
-static leat_status begin_epoch(leati_node_state *node, struct cache_state *s, leat_error *err) {
+/* Opens, and begins another epoch. */
+static leat_status begin_epoch(leati_node_state *node, void *state, leat_error *err) {
+    struct cache_state *s = state;
     const char *prefix = prefix_of(node->dataset);
     forget(node, s);
     s->mode = CACHE_WRITE;
@@ -149,19 +146,11 @@ static leat_status begin_epoch(leati_node_state *node, struct cache_state *s, le
         return open_input(node, s, err);
     }
     bool complete = false;
-    leat_status status = leati_cache_file_complete(prefix, &complete, err);
-    if (status != LEAT_OK || !complete)
-        return status == LEAT_OK ? open_input(node, s, err) : status;
+    LEATI_TRY(leati_cache_file_complete(prefix, &complete, err));
+    if (!complete)
+        return open_input(node, s, err);
     s->mode = CACHE_READ;
     return leati_cache_reader_open(prefix, &s->reader, err);
-}
-
-static leat_status cache_open(leati_node_state *node, void *state, leat_error *err) {
-    return begin_epoch(node, state, err);
-}
-
-static leat_status cache_reset(leati_node_state *node, void *state, leat_error *err) {
-    return begin_epoch(node, state, err);
 }
 
 /* ---- writing ---- */
@@ -195,10 +184,10 @@ static leat_status begin_list(leati_node_state *node, struct cache_state *s, lea
 
 /* The files are begun when the first element is asked for. */
 static leat_status begin_writing(leati_node_state *node, struct cache_state *s, leat_error *err) {
-    leat_status status = begin_list(node, s, err);
-    if (status == LEAT_OK && prefix_of(node->dataset) != NULL && s->writer == NULL && !s->complete)
-        status = leati_cache_writer_open(prefix_of(node->dataset), &s->writer, err);
-    return status;
+    LEATI_TRY(begin_list(node, s, err));
+    if (prefix_of(node->dataset) == NULL || s->writer != NULL || s->complete)
+        return LEAT_OK;
+    return leati_cache_writer_open(prefix_of(node->dataset), &s->writer, err);
 }
 
 static leat_status give_up(leati_node_state *node, struct cache_state *s, leat_status status,
@@ -240,9 +229,7 @@ static leat_status keep(leati_node_state *node, struct cache_state *s, int64_t n
         status = leati_cache_writer_add(s->writer, &s->input.block, begin, n, err);
         return status == LEAT_OK ? LEAT_OK : give_up(node, s, status, err);
     }
-    status = leati_cache_rows_add(s->rows, &s->input.block, begin, n, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_cache_rows_add(s->rows, &s->input.block, begin, n, err));
     status = leati_budget_holder_set(&node->holder, s->rows->bytes, err);
     if (status != LEAT_OK)
         return give_up(node, s, status, err);
@@ -262,11 +249,8 @@ static leati_tail cache_write(leati_node_state *node, struct cache_state *s, int
         return tail == LEATI_END && publish(node, s, err) != LEAT_OK ? LEATI_ERROR : tail;
     }
     int64_t n = LEATI_MIN(available, want);
-    leat_status status =
-        leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, out, err);
-    if (status == LEAT_OK)
-        status = keep(node, s, n, err);
-    if (status != LEAT_OK) {
+    if (leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, out, err) != LEAT_OK ||
+        keep(node, s, n, err) != LEAT_OK) {
         leati_block_clear(out);
         return LEATI_ERROR;
     }
@@ -315,16 +299,7 @@ static leati_tail cache_advance(leati_node_state *node, void *state, int64_t n, 
         s->position += *passed;
         return *passed < n ? LEATI_END : LEATI_MORE;
     }
-    leati_block block = {.byte_target = LEATI_BYTE_TARGET};
-    leati_tail tail = LEATI_MORE;
-    while (*passed < n && tail != LEATI_END) {
-        tail = cache_pull(node, s, n - *passed, &block, err);
-        *passed += block.n + (tail == LEATI_ERROR);
-        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED)
-            break;
-    }
-    leati_block_fini(&block);
-    return tail == LEATI_ERROR && err->code != LEAT_CANCELLED ? LEATI_MORE : tail;
+    return leati_state_node_advance_by_pulling(node, n, passed, err);
 }
 
 /* ---- saving ---- */
@@ -351,9 +326,7 @@ static leat_status save_reading(struct cache_state *s, leati_writer *out, leati_
 
 static leat_status save_writing(leati_node_state *node, struct cache_state *s, leati_writer *out,
                                 leati_save_cost *cost, leat_error *err) {
-    leat_status status = begin_list(node, s, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(begin_list(node, s, err));
     leati_put_int(out, s->outcomes);
     if (s->origin.size > 0 && (cost->mode != LEAT_SAVE_DATA || s->rows == NULL)) {
         leati_put_uint(out, FROM_ORIGIN);
@@ -372,8 +345,8 @@ static leat_status save_writing(leati_node_state *node, struct cache_state *s, l
     leati_put_uint(out, FROM_ROWS);
     cost->data_elements += s->rows->rows;
     leati_put_uint(out, s->complete);
-    status = leati_cache_rows_save(s->rows, out, err);
-    return status == LEAT_OK ? leati_input_save(&s->input, out, cost, err) : status;
+    LEATI_TRY(leati_cache_rows_save(s->rows, out, err));
+    return leati_input_save(&s->input, out, cost, err);
 }
 
 static leat_status cache_save(leati_node_state *node, void *state, leati_writer *out,
@@ -432,7 +405,6 @@ static leat_status replay(leati_node_state *node, struct cache_state *s, int64_t
  * them, unless this process has them. */
 static leat_status restore_rows(leati_node_state *node, struct cache_state *s, uint64_t from,
                                 int64_t rows, leati_reader *in, leat_error *err) {
-    leat_status status = LEAT_OK;
     if (from == FROM_ROWS) {
         forget(node, s);
         s->mode = CACHE_WRITE;
@@ -442,28 +414,25 @@ static leat_status restore_rows(leati_node_state *node, struct cache_state *s, u
     }
     const void *origin = NULL;
     size_t size = 0;
-    status = leati_get_bytes(in, &origin, &size, err);
-    if (status == LEAT_OK && s->mode == CACHE_READ && s->rows != NULL &&
-        s->rows->origin.size == size &&
+    LEATI_TRY(leati_get_bytes(in, &origin, &size, err));
+    if (s->mode == CACHE_READ && s->rows != NULL && s->rows->origin.size == size &&
         (size == 0 || memcmp(s->rows->origin.data, origin, size) == 0))
         return LEAT_OK;
-    if (status == LEAT_OK)
-        status = restore_origin(node, s, origin, size, err);
-    if (status == LEAT_OK)
-        status = begin_list(node, s, err);
-    return status == LEAT_OK ? replay(node, s, INT64_MAX, rows, err) : status;
+    LEATI_TRY(restore_origin(node, s, origin, size, err));
+    LEATI_TRY(begin_list(node, s, err));
+    return replay(node, s, INT64_MAX, rows, err);
 }
 
 static leat_status restore_file_position(const leati_node_state *node, struct cache_state *s,
                                          leati_reader *in, leat_error *err) {
-    leat_status status = leati_get_int(in, &s->position, err);
-    if (status == LEAT_OK && s->reader == NULL) {
-        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
-                            "%s: the files of the cache are gone; restore them with the state, or "
-                            "start anew",
-                            node->name);
+    LEATI_TRY(leati_get_int(in, &s->position, err));
+    if (s->reader == NULL) {
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "%s: the files of the cache are gone; restore them with the state, or "
+                          "start anew",
+                          node->name);
     }
-    return status == LEAT_OK ? leati_cache_reader_seek(s->reader, s->position, err) : status;
+    return leati_cache_reader_seek(s->reader, s->position, err);
 }
 
 static leat_status restore_reading(leati_node_state *node, struct cache_state *s, leati_reader *in,
@@ -472,72 +441,64 @@ static leat_status restore_reading(leati_node_state *node, struct cache_state *s
         return restore_file_position(node, s, in, err);
     int64_t position = 0, rows = 0;
     uint64_t from = 0;
-    leat_status status = leati_get_int(in, &position, err);
-    if (status == LEAT_OK)
-        status = leati_get_int(in, &rows, err);
-    if (status == LEAT_OK)
-        status = leati_get_uint(in, &from, err);
-    if (status == LEAT_OK)
-        status = restore_rows(node, s, from, rows, in, err);
-    if (status == LEAT_OK && s->mode == CACHE_WRITE)
-        status = publish(node, s, err);
-    if (status == LEAT_OK && (s->rows->rows != rows || position < 0 || position > rows)) {
-        status = leati_fail(err, LEAT_DATA_LOSS, "%s: a saved position %lld of %lld", node->name,
-                            (long long)position, (long long)rows);
+    LEATI_TRY(leati_get_int(in, &position, err));
+    LEATI_TRY(leati_get_int(in, &rows, err));
+    LEATI_TRY(leati_get_uint(in, &from, err));
+    LEATI_TRY(restore_rows(node, s, from, rows, in, err));
+    if (s->mode == CACHE_WRITE)
+        LEATI_TRY(publish(node, s, err));
+    if (s->rows->rows != rows || position < 0 || position > rows) {
+        return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved position %lld of %lld", node->name,
+                          (long long)position, (long long)rows);
     }
     s->mode = CACHE_READ;
     s->position = position;
-    return status;
+    return LEAT_OK;
 }
 
 static leat_status restore_writing(leati_node_state *node, struct cache_state *s, leati_reader *in,
                                    leat_error *err) {
     int64_t outcomes = 0;
     uint64_t from = 0, complete = 0;
-    leat_status status = leati_get_int(in, &outcomes, err);
-    if (status == LEAT_OK)
-        status = leati_get_uint(in, &from, err);
-    if (status == LEAT_OK && from == FROM_ROWS) {
+    LEATI_TRY(leati_get_int(in, &outcomes, err));
+    LEATI_TRY(leati_get_uint(in, &from, err));
+    if (from == FROM_ROWS) {
         forget(node, s);
         s->mode = CACHE_WRITE;
         s->begun = true;
         s->outcomes = outcomes;
         s->rows = leati_cache_rows_new(err);
-        status = s->rows == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_get_uint(in, &complete, err);
-        status = status == LEAT_OK ? leati_cache_rows_load(s->rows, node->dataset->spec, in, err)
-                                   : status;
-        status = status == LEAT_OK ? open_input(node, s, err) : status;
-        status = status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
-        return status == LEAT_OK && complete != 0 ? publish(node, s, err) : status;
+        if (s->rows == NULL)
+            return LEAT_RESOURCE_EXHAUSTED;
+        LEATI_TRY(leati_get_uint(in, &complete, err));
+        LEATI_TRY(leati_cache_rows_load(s->rows, node->dataset->spec, in, err));
+        LEATI_TRY(open_input(node, s, err));
+        LEATI_TRY(leati_input_restore(&s->input, in, err));
+        return complete != 0 ? publish(node, s, err) : LEAT_OK;
     }
     const void *origin = NULL;
     size_t size = 0;
     bool done = s->reader != NULL; /* somebody else has completed the files meanwhile */
-    if (status == LEAT_OK)
-        status = leati_get_bytes(in, &origin, &size, err);
-    if (status == LEAT_OK)
-        status = restore_origin(node, s, origin, size, err);
-    if (status == LEAT_OK && done)
-        s->mode = CACHE_PASS;
-    return status == LEAT_OK ? replay(node, s, outcomes, -1, err) : status;
+    LEATI_TRY(leati_get_bytes(in, &origin, &size, err));
+    LEATI_TRY(restore_origin(node, s, origin, size, err));
+    s->mode = done ? CACHE_PASS : s->mode;
+    return replay(node, s, outcomes, -1, err);
 }
 
 static leat_status cache_restore(leati_node_state *node, void *state, leati_reader *in,
                                  leat_error *err) {
     struct cache_state *s = state;
     uint64_t mode = 0;
-    leat_status status = leati_get_uint(in, &mode, err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_get_uint(in, &mode, err));
     switch (mode) {
     case CACHE_READ: return restore_reading(node, s, in, err);
     case CACHE_WRITE: return restore_writing(node, s, in, err);
     case CACHE_PASS:
         forget(node, s);
         s->mode = CACHE_PASS;
-        status = leati_get_int(in, &s->outcomes, err);
-        status = status == LEAT_OK ? open_input(node, s, err) : status;
-        return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+        LEATI_TRY(leati_get_int(in, &s->outcomes, err));
+        LEATI_TRY(open_input(node, s, err));
+        return leati_input_restore(&s->input, in, err);
     default:
         return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved mode of %llu", node->name,
                           (unsigned long long)mode);
@@ -613,12 +574,12 @@ const leati_dataset_op leati_op_cache = {
     .share = cache_share,
     .unshare = cache_unshare,
     .state_size = sizeof(struct cache_state),
-    .open = cache_open,
+    .open = begin_epoch,
     .pull = cache_pull,
     .advance = cache_advance,
     .save = cache_save,
     .restore = cache_restore,
-    .reset = cache_reset,
+    .reset = begin_epoch,
     .close = cache_close,
     .access_size = sizeof(struct cache_access),
     .at = cache_at,

@@ -141,15 +141,10 @@ static leat_status csv_check(leat_dataset *dataset, leat_error *err) {
     const struct csv_args *args = dataset->args;
     leat_compression compression;
     leat_error local = {0};
-    leat_status status = leati_files_check(dataset, &args->filenames, NULL, err);
-    if (status == LEAT_OK)
-        status = check_defaults(args, err);
-    if (status == LEAT_OK)
-        status = check_columns(&args->select_cols, "select_cols", err);
-    if (status == LEAT_OK)
-        status = check_columns(&args->exclude_cols, "exclude_cols", err);
-    if (status != LEAT_OK)
-        return status;
+    LEATI_TRY(leati_files_check(dataset, &args->filenames, NULL, err));
+    LEATI_TRY(check_defaults(args, err));
+    LEATI_TRY(check_columns(&args->select_cols, "select_cols", err));
+    LEATI_TRY(check_columns(&args->exclude_cols, "exclude_cols", err));
     if (args->select_cols.values != NULL && args->exclude_cols.values != NULL) {
         return leati_refuse(err, VALUE,
                             "csv_dataset: select_cols and exclude_cols are both given; give one");
@@ -165,7 +160,7 @@ static leat_status csv_check(leat_dataset *dataset, leat_error *err) {
         return leati_refuse(err, VALUE, "csv_dataset: field_delim is \"%.100s\"; expected one byte",
                             args->field_delim == NULL ? "" : args->field_delim);
     }
-    status = leat_compression_from_name(args->compression_type, &compression, &local);
+    leat_status status = leat_compression_from_name(args->compression_type, &compression, &local);
     return status == LEAT_OK
                ? LEAT_OK
                : leati_fail(err, status, "csv_dataset: compression_type: %s", local.text);

@@ -1,20 +1,20 @@
 /* The store's server: one thread that polls the listening socket and a connection per rank.
  *
- * Happy path: a rank greets and is known from then on; set keeps a value and answers those who
- * wait for it; a barrier keeps each rank's value and answers all when the last has come. Beats are
- * remembered for stall reports, and answered by the server's own, so that its silence is noticed.
+ * Happy path: a rank greets and is known from then on; what it sets, asks for and meets at is kept
+ * in coll/store_keys. Beats are remembered for stall reports, and answered by the server's own, so
+ * that its silence is noticed.
  *
- * Failures: a refused greeting answers with its reason and closes. What is waited for beyond its
- * time fails with the names of those who are missing. A connection that breaks without a good-bye,
- * or a rank that is silent for `dead_ms`, ends the job: all that wait and all that live are told.
- * Without memory for a message its connection is closed. Locks: none; the thread owns all but the
- * two flags, which `stop` and the thread exchange. */
+ * Failures: a refused greeting answers with its reason and closes. A connection that breaks without
+ * a good-bye, or a rank that is silent for `dead_ms`, ends the job: all that wait and all that live
+ * are told. Without memory for a message its connection is closed. Locks: none; the thread owns all
+ * but the two flags, which `stop` and the thread exchange. */
 #include "coll/store_server.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/minmax.h"
 #include "base/text.h"
+#include "coll/store_keys.h"
 #include "coll/wire.h"
 #include "run/driver.h"
 #include <errno.h>
@@ -46,36 +46,6 @@ typedef struct member {
     leati_beat beat;
 } member;
 
-typedef struct entry {
-    char *key, *value;
-    size_t size;
-    struct entry *next;
-} entry;
-
-/* Somebody who waits for a key. */
-typedef struct waiter {
-    int rank;
-    uint64_t request;
-    int64_t deadline_ns;
-    char *key;
-    struct waiter *next;
-} waiter;
-
-typedef struct participant {
-    bool here;
-    uint64_t request;
-    int64_t deadline_ns;
-    char *value;
-    size_t size;
-} participant;
-
-typedef struct barrier {
-    char *name;
-    int num_here;
-    participant *participants; /* one per rank */
-    struct barrier *next;
-} barrier;
-
 struct leati_store_server {
     int listening;
     int num_ranks;
@@ -87,9 +57,7 @@ struct leati_store_server {
     atomic_bool stop; /* set by stop: end when all are gone */
     peer *peers;
     member *members;
-    entry *entries;
-    waiter *waiters;
-    barrier *barriers;
+    leati_store_keys keys;
     bool failed;
     leat_error reason;
 };
@@ -103,9 +71,9 @@ static void tell(peer *to, leati_message_kind kind, uint64_t request, const void
         (void)shutdown(to->socket, SHUT_RDWR);
 }
 
-static void answer(leati_store_server *s, int rank, uint64_t request, const void *a, size_t a_size,
+static void answer(void *context, int rank, uint64_t request, const void *a, size_t a_size,
                    const void *b, size_t b_size) {
-    peer *to = s->members[rank].peer;
+    peer *to = ((leati_store_server *)context)->members[rank].peer;
     if (to != NULL && request != 0)
         tell(to, LEATI_MESSAGE_OK, request, a, a_size, b, b_size);
 }
@@ -115,45 +83,27 @@ static void refuse(peer *to, uint64_t request, leat_status code, const char *tex
     tell(to, LEATI_MESSAGE_FAILED, request, &status, sizeof status, text, strlen(text));
 }
 
-static void refuse_rank(leati_store_server *s, int rank, uint64_t request, leat_status code,
+static void refuse_rank(void *context, int rank, uint64_t request, leat_status code,
                         const char *text) {
-    if (s->members[rank].peer != NULL)
-        refuse(s->members[rank].peer, request, code, text);
+    peer *to = ((leati_store_server *)context)->members[rank].peer;
+    if (to != NULL)
+        refuse(to, request, code, text);
 }
 
-/* Adds "name, name and 3 more" of the ranks of which `missing` says so. */
-static void name_missing(leati_store_server *s, leati_text *text,
-                         bool (*missing)(const void *what, int rank), const void *what) {
-    int count = 0;
-    for (int r = 0; r < s->num_ranks; r++) {
-        if (missing(what, r) && ++count <= 8) {
-            const char *name = s->members[r].name;
-            leati_text_addf(text, "%s", count > 1 ? ", " : "");
-            if (name != NULL) {
-                leati_text_addf(text, "%s", name);
-                continue;
-            }
-            const char *known = s->rank_name == NULL ? NULL : s->rank_name(s->context, r);
-            if (known != NULL && *known != '\0')
-                leati_text_addf(text, "%s", known);
-            else
-                leati_text_addf(text, "rank %d", r);
-            leati_text_addf(text, ", which has not connected");
-        }
-    }
-    if (count > 8)
-        leati_text_addf(text, " and %d more", count - 8);
+static void add_name(void *context, int rank, leati_text *text) {
+    const leati_store_server *s = context;
+    const char *name = s->members[rank].name;
+    const char *known =
+        name == NULL && s->rank_name != NULL ? s->rank_name(s->context, rank) : NULL;
+    if (name != NULL)
+        leati_text_addf(text, "%s", name);
+    else if (known != NULL && *known != '\0')
+        leati_text_addf(text, "%s, which has not connected", known);
+    else
+        leati_text_addf(text, "rank %d, which has not connected", rank);
 }
 
 // ---- the job's end ----
-
-static void free_barrier(leati_store_server *s, barrier *m) {
-    for (int r = 0; m->participants != NULL && r < s->num_ranks; r++)
-        leati_free(m->participants[r].value);
-    leati_free(m->participants);
-    leati_free(m->name);
-    leati_free(m);
-}
 
 /* Tells everybody, once. */
 static void fail_job(leati_store_server *s, const char *text) {
@@ -247,140 +197,6 @@ static void greet(leati_store_server *s, peer *from, const leati_message_head *h
            m == NULL ? text : "rank 0 is out of memory");
 }
 
-static entry *find_entry(leati_store_server *s, const char *key) {
-    entry *at = s->entries;
-    while (at != NULL && strcmp(at->key, key) != 0)
-        at = at->next;
-    return at;
-}
-
-static void serve_waiters(leati_store_server *s, const entry *set) {
-    for (waiter **at = &s->waiters; *at != NULL;) {
-        waiter *w = *at;
-        if (strcmp(w->key, set->key) != 0) {
-            at = &w->next;
-            continue;
-        }
-        answer(s, w->rank, w->request, set->value, set->size, NULL, 0);
-        *at = w->next;
-        leati_free(w->key);
-        leati_free(w);
-    }
-}
-
-/* Takes a value into the table; false without memory. */
-static bool set_value(leati_store_server *s, int rank, uint64_t request, const char *key,
-                      const char *value, size_t size) {
-    entry *at = find_entry(s, key);
-    char *copy = leati_strndup(value, size);
-    if (at == NULL && copy != NULL) {
-        at = leati_alloc_zero(1, sizeof *at);
-        if (at != NULL && (at->key = leati_strdup(key)) == NULL) {
-            leati_free(at);
-            at = NULL;
-        }
-        if (at != NULL) {
-            at->next = s->entries;
-            s->entries = at;
-        }
-    }
-    if (at == NULL || copy == NULL) {
-        leati_free(copy);
-        return false;
-    }
-    leati_free(at->value);
-    at->value = copy;
-    at->size = size;
-    answer(s, rank, request, NULL, 0, NULL, 0);
-    serve_waiters(s, at);
-    return true;
-}
-
-static bool get_value(leati_store_server *s, int rank, uint64_t request, int64_t timeout_ms,
-                      const char *key) {
-    const entry *at = find_entry(s, key);
-    if (at != NULL) {
-        answer(s, rank, request, at->value, at->size, NULL, 0);
-        return true;
-    }
-    waiter *w = leati_alloc_zero(1, sizeof *w);
-    if (w == NULL || (w->key = leati_strdup(key)) == NULL) {
-        leati_free(w);
-        return false;
-    }
-    w->rank = rank;
-    w->request = request;
-    w->deadline_ns = leati_now_ns() + timeout_ms * 1000000;
-    w->next = s->waiters;
-    s->waiters = w;
-    return true;
-}
-
-static barrier *find_barrier(leati_store_server *s, const char *name) {
-    barrier *at = s->barriers;
-    while (at != NULL && strcmp(at->name, name) != 0)
-        at = at->next;
-    if (at != NULL)
-        return at;
-    at = leati_alloc_zero(1, sizeof *at);
-    if (at != NULL) {
-        at->name = leati_strdup(name);
-        at->participants = leati_alloc_zero((size_t)s->num_ranks, sizeof *at->participants);
-        if (at->name == NULL || at->participants == NULL) {
-            free_barrier(s, at);
-            return NULL;
-        }
-        at->next = s->barriers;
-        s->barriers = at;
-    }
-    return at;
-}
-
-static void remove_barrier(leati_store_server *s, barrier *m) {
-    barrier **at = &s->barriers;
-    while (*at != m)
-        at = &(*at)->next;
-    *at = m->next;
-    free_barrier(s, m);
-}
-
-/* All are here: everybody gets sizes, then bytes, by rank. */
-static bool release_barrier(leati_store_server *s, barrier *m) {
-    leati_text bytes = {0};
-    uint64_t *sizes = leati_alloc((size_t)s->num_ranks, sizeof *sizes);
-    bool good = sizes != NULL;
-    for (int r = 0; good && r < s->num_ranks; r++) {
-        sizes[r] = m->participants[r].size;
-        leati_text_add(&bytes, m->participants[r].value, m->participants[r].size);
-    }
-    good = good && !bytes.failed;
-    for (int r = 0; good && r < s->num_ranks; r++) {
-        answer(s, r, m->participants[r].request, sizes, (size_t)s->num_ranks * sizeof *sizes,
-               bytes.data, bytes.size);
-    }
-    leati_text_fini(&bytes);
-    leati_free(sizes);
-    remove_barrier(s, m);
-    return good;
-}
-
-static bool come(leati_store_server *s, int rank, uint64_t request, int64_t timeout_ms,
-                 const char *name, const char *value, size_t size) {
-    barrier *m = find_barrier(s, name);
-    char *copy = m == NULL ? NULL : leati_strndup(value, size);
-    if (copy == NULL)
-        return false;
-    participant *g = &m->participants[rank];
-    leati_free(g->value);
-    m->num_here += !g->here;
-    *g = (participant){.here = true,
-                       .request = request,
-                       .deadline_ns = leati_now_ns() + timeout_ms * 1000000,
-                       .value = copy,
-                       .size = size};
-    return m->num_here < s->num_ranks || release_barrier(s, m);
-}
-
 /* Who holds the others up: those who made the fewest calls, with what they did last. */
 static void report_stalled(leati_store_server *s, int rank, uint64_t request) {
     uint64_t least = UINT64_MAX, most = 0;
@@ -460,57 +276,16 @@ static bool serve(leati_store_server *s, peer *from, const leati_message_head *h
         return true;
     }
     return head->kind == LEATI_MESSAGE_SET
-               ? set_value(s, from->rank, head->request, name, rest, size)
+               ? leati_store_keys_set(&s->keys, from->rank, head->request, name, rest, size)
            : head->kind == LEATI_MESSAGE_GET
-               ? get_value(s, from->rank, head->request, timeout_ms, name)
-               : come(s, from->rank, head->request, timeout_ms, name, rest, size);
+               ? leati_store_keys_get(&s->keys, from->rank, head->request, timeout_ms, name)
+               : leati_store_keys_meet(&s->keys, from->rank, head->request, timeout_ms, name, rest,
+                                       size);
 }
 
 // ---- time ----
 
-static bool not_here(const void *what, int rank) {
-    return !((const barrier *)what)->participants[rank].here;
-}
-
-/* One participant waited too long: it is told who is missing, and no longer counts as here. */
-static void expire_participant(leati_store_server *s, barrier *m, int rank) {
-    participant *g = &m->participants[rank];
-    leati_text text = {0};
-    leati_text_addf(&text, "%s waited in vain at \"%s\" for ", s->members[rank].name, m->name);
-    name_missing(s, &text, not_here, m);
-    g->here = false;
-    m->num_here--;
-    refuse_rank(s, rank, g->request, LEAT_DEADLINE_EXCEEDED, text.failed ? "too late" : text.data);
-    leati_text_fini(&text);
-}
-
-static void expire(leati_store_server *s, int64_t now) {
-    for (waiter **at = &s->waiters; *at != NULL;) {
-        waiter *w = *at;
-        if (now < w->deadline_ns && !s->failed) {
-            at = &w->next;
-            continue;
-        }
-        char text[200];
-        snprintf(text, sizeof text, "nobody set \"%s\" in time", w->key);
-        refuse_rank(s, w->rank, w->request, s->failed ? s->reason.code : LEAT_DEADLINE_EXCEEDED,
-                    s->failed ? s->reason.text : text);
-        *at = w->next;
-        leati_free(w->key);
-        leati_free(w);
-    }
-    for (barrier *m = s->barriers, *next; m != NULL; m = next) {
-        next = m->next;
-        for (int r = 0; r < s->num_ranks; r++) {
-            participant *g = &m->participants[r];
-            if (g->here && s->failed)
-                refuse_rank(s, r, g->request, s->reason.code, s->reason.text);
-            else if (g->here && now >= g->deadline_ns)
-                expire_participant(s, m, r);
-        }
-        if (s->failed || m->num_here == 0)
-            remove_barrier(s, m);
-    }
+static void find_silent(leati_store_server *s, int64_t now) {
     for (int r = 0; r < s->num_ranks; r++) {
         const member *m = &s->members[r];
         if (m->peer != NULL && !m->bye && now - m->heard_ns > s->dead_ns) {
@@ -538,7 +313,8 @@ static void pass_time(leati_store_server *s) {
             }
         }
     }
-    expire(s, now);
+    leati_store_keys_expire(&s->keys, now, s->failed ? &s->reason : NULL);
+    find_silent(s, now);
 }
 
 // ---- connections ----
@@ -650,19 +426,7 @@ static void free_server(leati_store_server *s) {
         s->peers->rank = -1;
         drop(s, &s->peers, "");
     }
-    while (s->barriers != NULL)
-        remove_barrier(s, s->barriers);
-    for (waiter *w = s->waiters, *next; w != NULL; w = next) {
-        next = w->next;
-        leati_free(w->key);
-        leati_free(w);
-    }
-    for (entry *e = s->entries, *next; e != NULL; e = next) {
-        next = e->next;
-        leati_free(e->key);
-        leati_free(e->value);
-        leati_free(e);
-    }
+    leati_store_keys_fini(&s->keys);
     for (int r = 0; s->members != NULL && r < s->num_ranks; r++)
         leati_free(s->members[r].name);
     leati_free(s->members);
@@ -682,6 +446,11 @@ leati_store_server *leati_store_server_start(const leati_store_options *options,
     s->beat_ns = options->heartbeat_ms * 1000000;
     s->rank_name = options->rank_name;
     s->context = options->context;
+    s->keys = (leati_store_keys){.num_ranks = s->num_ranks,
+                                 .answer = answer,
+                                 .refuse = refuse_rank,
+                                 .name = add_name,
+                                 .context = s};
     s->members = leati_alloc_zero((size_t)s->num_ranks, sizeof *s->members);
     s->listening = leati_wire_listen(options->address, err);
     if (s->members == NULL)

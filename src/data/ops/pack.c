@@ -14,9 +14,8 @@
  * of them is where the input stood when their window began (the anchor), or the tokens themselves
  * where the input cannot be read again. No locks. */
 #include "base/minmax.h"
-#include "core/pools.h"
-#include "data/run/rows.h"
-#include "data/values/values.h"
+#include "data/run/input.h"
+#include "data/run/windows.h"
 #include <leat/data_ops.h>
 #include <string.h>
 
@@ -61,15 +60,6 @@ static const leati_row pack_rows[] = {
 
 enum { POSITIONS = -1, SEGMENT_IDS = -2 };
 
-/* A component of the windows. */
-struct output {
-    int input; /* the component of the input that it shows; POSITIONS or SEGMENT_IDS */
-    leat_dtype dtype;
-    size_t size;            /* of a value */
-    const leat_tensor *pad; /* a scalar that the arguments own; NULL: zeros */
-    leat_buffer *buffer;    /* room for `rows` windows, or NULL */
-};
-
 /* Where the input stood when the present window began. Valid while the window has tokens. */
 struct anchor {
     bool current;          /* in the block that `input` holds; else `snapshot` is from before it */
@@ -82,11 +72,8 @@ struct anchor {
 
 struct pack_state {
     leati_input input;
-    leati_pools pools;
-    struct output *outputs;
-    int count;
-    int64_t rows, row;         /* windows that the buffers have room for; the present one */
-    int64_t fill;              /* tokens of the present window */
+    leati_run_windows windows;
+    int *inputs;               /* the component that each of the windows' shows, or what is added */
     int32_t segment;           /* its sequences */
     bool closed;               /* it takes no more, though it is not full */
     int64_t offset;            /* tokens of the input's present sequence that were taken */
@@ -185,8 +172,8 @@ static leat_status pack_check(leat_dataset *dataset, leat_error *err) {
         return leati_refuse(err, VALUE,
                             "pack: truncate with split, where nothing is cut; give one of them");
     }
-    leat_status status = check_vectors(input, err);
-    return status == LEAT_OK ? check_pad(input, &args->pad_value, err) : status;
+    LEATI_TRY(check_vectors(input, err));
+    return check_pad(input, &args->pad_value, err);
 }
 
 static bool is_added(const char *key) {
@@ -239,111 +226,30 @@ static int64_t pack_cardinality(const leat_dataset *dataset) {
     return input == LEAT_INFINITE_CARDINALITY ? input : LEAT_UNKNOWN_CARDINALITY;
 }
 
-/* ---- room for windows ---- */
-
-static void drop_room(struct pack_state *s) {
-    for (int c = 0; c < s->count; c++) {
-        leat_buffer_unref(s->outputs[c].buffer);
-        s->outputs[c].buffer = NULL;
-    }
-    s->rows = s->row = 0;
-}
-
-/* Bytes of a window; SIZE_MAX: more than there can be. */
-static size_t window_bytes(const struct pack_state *s, int64_t length) {
-    size_t bytes = 0, part = 0;
-    for (int c = 0; c < s->count; c++)
-        if (!leati_mul_size((size_t)length, s->outputs[c].size, &part) ||
-            !leati_add_size(bytes, part, &bytes))
-            return SIZE_MAX;
-    return bytes;
-}
-
-/* Room for up to `want` windows. A buffer of strings is told what to hold, which only a sole owner
- * may do; so it has one window. */
-static leat_status take_room(struct pack_state *s, int64_t length, int64_t want, size_t target,
-                             leat_error *err) {
-    size_t window = window_bytes(s, length);
-    target = target > 0 ? target : LEATI_BYTE_TARGET;
-    size_t fit = window < target ? target / window : 1;
-    s->rows = fit < (uint64_t)want ? (int64_t)fit : want;
-    for (int c = 0; c < s->count; c++)
-        s->rows = s->outputs[c].dtype == LEAT_STRING ? 1 : s->rows;
-    for (int c = 0; c < s->count; c++) {
-        size_t bytes = 0;
-        if (!leati_mul_size((size_t)(s->rows * length), s->outputs[c].size, &bytes))
-            bytes = SIZE_MAX;
-        s->outputs[c].buffer = leati_pools_take(&s->pools, bytes, err);
-        if (s->outputs[c].buffer == NULL) {
-            drop_room(s);
-            return LEAT_RESOURCE_EXHAUSTED;
-        }
-    }
-    return LEAT_OK;
-}
-
-/* Where value `at` of the present window lies. */
-static void *place_of(const struct pack_state *s, int c, int64_t length, int64_t at) {
-    const struct output *output = &s->outputs[c];
-    return (char *)output->buffer->data + (size_t)(s->row * length + at) * output->size;
-}
-
-/* Pads what is left of the present window. */
-static leat_status pad_window(struct pack_state *s, int64_t length, leat_error *err) {
-    leat_status status = LEAT_OK;
-    for (int c = 0; c < s->count && status == LEAT_OK && s->fill < length; c++) {
-        const struct output *output = &s->outputs[c];
-        leati_rows_fill_values(place_of(s, c, length, s->fill), length - s->fill, output->size,
-                               output->pad);
-        if (output->dtype == LEAT_STRING && output->pad != NULL && output->pad->owner != NULL)
-            status = leati_buffer_hold(output->buffer, output->pad->owner, err);
-    }
-    return status;
-}
-
-/* `out` becomes the `n` windows from `first` on. */
-static leat_status hand_on(struct pack_state *s, int64_t length, int64_t first, int64_t n,
-                           leati_block *out, leat_error *err) {
-    LEATI_TRY(leati_block_prepare(out, s->count, err));
-    leat_shape shape = LEAT_SHAPE(length);
-    for (int c = 0; c < s->count; c++) {
-        struct output *output = &s->outputs[c];
-        int64_t stride = length * (int64_t)output->size;
-        leati_column_strided(&out->columns[c], output->dtype, &shape,
-                             (char *)output->buffer->data + first * stride, stride,
-                             leat_buffer_ref(output->buffer));
-    }
-    out->n = n;
-    return LEAT_OK;
-}
-
 /* ---- taking sequences ---- */
 
 static leat_status pack_open(leati_node_state *node, void *state, leat_error *err) {
     struct pack_state *s = state;
     const leat_spec *spec = node->dataset->spec;
     const struct pack_args *args = node->dataset->args;
-    s->count = leat_spec_num_components(spec);
-    s->outputs = leati_alloc_zero((size_t)s->count, sizeof(*s->outputs));
-    if (s->outputs == NULL)
+    LEATI_TRY(leati_windows_open(&s->windows, spec, args->length, err));
+    s->inputs = leati_alloc((size_t)s->windows.count, sizeof(*s->inputs));
+    if (s->inputs == NULL)
         return leati_no_memory(err);
     for (int i = 0, c = 0, in = 0; i < leat_spec_num_children(spec); i++) {
         const char *key = leat_spec_key(spec, i);
         for (int n = leat_spec_num_components(leat_spec_child(spec, i)); n > 0; n--, c++) {
-            struct output *output = &s->outputs[c];
-            output->dtype = leat_spec_component_dtype(spec, c);
-            output->size = leat_dtype_size(output->dtype);
-            output->input = !is_added(key) ? in++ : key[0] == 'p' ? POSITIONS : SEGMENT_IDS;
-            if (output->input >= 0 && args->pad_value.num_tensors > 0) {
+            s->inputs[c] = !is_added(key) ? in++ : key[0] == 'p' ? POSITIONS : SEGMENT_IDS;
+            if (s->inputs[c] >= 0 && args->pad_value.num_tensors > 0) {
                 bool one = args->pad_value.num_tensors == 1;
-                output->pad = &args->pad_value.tensors[one ? 0 : output->input];
+                s->windows.columns[c].pad = &args->pad_value.tensors[one ? 0 : s->inputs[c]];
             }
         }
     }
-    leat_status status = leati_input_open(&s->input, node, 0, err);
-    if (status == LEAT_OK && leati_input_pure(&s->input))
+    LEATI_TRY(leati_input_open(&s->input, node, 0, err));
+    if (leati_input_pure(&s->input))
         s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
-    return status;
+    return LEAT_OK;
 }
 
 /* The length of the sequence in row `row`, cut where the arguments say so. */
@@ -378,27 +284,26 @@ static leat_status sequence_length(const struct pack_args *args, const leati_blo
 static void pass(struct pack_state *s) {
     leati_input_consume(&s->input, 1);
     s->offset = 0;
-    s->anchor.since += s->fill > 0;
+    s->anchor.since += s->windows.fill > 0;
 }
 
 /* Copies `n` tokens of the sequence in row `row`. */
-static leat_status copy_run(struct pack_state *s, int64_t length, int64_t row, int64_t n,
-                            leat_error *err) {
+static leat_status copy_run(struct pack_state *s, int64_t row, int64_t n, leat_error *err) {
     s->segment++;
-    for (int c = 0; c < s->count; c++) {
-        struct output *output = &s->outputs[c];
-        void *to = place_of(s, c, length, s->fill);
-        if (output->input < 0) {
-            bool counts = output->input == POSITIONS;
+    for (int c = 0; c < s->windows.count; c++) {
+        void *to = leati_windows_at(&s->windows, c, s->windows.fill);
+        if (s->inputs[c] < 0) {
+            bool counts = s->inputs[c] == POSITIONS;
             int32_t *numbers = to, first = counts ? (int32_t)s->offset : s->segment;
             for (int32_t i = 0; i < n; i++)
                 numbers[i] = counts ? first + i : first;
             continue;
         }
-        const leati_column *column = &s->input.block.columns[output->input];
+        const leati_column *column = &s->input.block.columns[s->inputs[c]];
         const char *from = leati_column_row(column, row);
-        memcpy(to, from + (size_t)s->offset * output->size, (size_t)n * output->size);
-        leat_status status = leati_column_hold(column, row, 1, output->buffer, err);
+        size_t size = s->windows.columns[c].size;
+        memcpy(to, from + (size_t)s->offset * size, (size_t)n * size);
+        leat_status status = leati_column_hold(column, row, 1, s->windows.columns[c].buffer, err);
         if (status != LEAT_OK) {
             s->segment--;
             return status;
@@ -412,7 +317,7 @@ static void keep_snapshot(struct pack_state *s) {
     const leati_input *input = &s->input;
     bool used_up = input->loaded && input->tail != LEATI_END &&
                    input->consumed == input->block.n + (input->tail == LEATI_ERROR);
-    if (s->fill > 0 && s->anchor.current && used_up) {
+    if (s->windows.fill > 0 && s->anchor.current && used_up) {
         leati_writer kept = s->input.snapshot;
         s->input.snapshot = s->anchor.snapshot;
         s->input.snapshot.size = 0;
@@ -449,21 +354,21 @@ static leati_tail take_sequence(const struct pack_args *args, struct pack_state 
         pass(s);
         return LEATI_ERROR;
     }
-    int64_t left = n - s->offset, room = args->length - s->fill;
+    int64_t left = n - s->offset, room = args->length - s->windows.fill;
     if (left > room && !args->split) {
         s->closed = true;
         return LEATI_MORE;
     }
     int64_t run = LEATI_MIN(left, room);
-    if (run > 0 && s->fill == 0) {
+    if (run > 0 && s->windows.fill == 0) {
         s->anchor.current = true;
         s->anchor.index = row;
         s->anchor.offset = s->offset;
         s->anchor.since = 0;
     }
-    if (run > 0 && copy_run(s, args->length, row, run, err) != LEAT_OK)
+    if (run > 0 && copy_run(s, row, run, err) != LEAT_OK)
         return LEATI_ERROR;
-    s->fill += LEATI_MAX(run, 0);
+    s->windows.fill += LEATI_MAX(run, 0);
     s->offset += LEATI_MAX(run, 0);
     if (s->offset >= n) {
         s->sequences++;
@@ -474,24 +379,22 @@ static leati_tail take_sequence(const struct pack_args *args, struct pack_state 
 }
 
 static bool is_complete(const struct pack_args *args, const struct pack_state *s) {
-    return s->closed || s->fill == args->length;
+    return s->closed || s->windows.fill == args->length;
 }
 
 static void begin_window(struct pack_state *s) {
-    s->fill = 0;
+    s->windows.fill = 0;
     s->segment = 0;
     s->closed = false;
 }
 
 /* What is left when a pull ends with `tail`: the window that an error broke off. */
 static void settle(leati_node_state *node, struct pack_state *s, leati_tail tail) {
-    bool kept = s->fill > 0 && tail == LEATI_ERROR;
-    size_t bytes = 0;
-    for (int c = 0; c < s->count && kept; c++)
-        bytes += s->outputs[c].buffer->size;
+    bool kept = s->windows.fill > 0 && tail == LEATI_ERROR;
+    size_t bytes = kept ? leati_windows_held(&s->windows) : 0;
     if (!kept) {
         begin_window(s);
-        drop_room(s);
+        leati_windows_drop(&s->windows);
     }
     if (node->holder.bytes != (int64_t)bytes &&
         leati_budget_holder_set(&node->holder, (int64_t)bytes, NULL) != LEAT_OK)
@@ -502,23 +405,24 @@ static leati_tail pack_pull(leati_node_state *node, void *state, int64_t want, l
                             leat_error *err) {
     struct pack_state *s = state;
     const struct pack_args *args = node->dataset->args;
-    int64_t length = args->length, first = s->row, n = 0;
+    int64_t first = s->windows.row, n = 0;
     leati_tail tail = LEATI_MORE;
     leati_block_clear(out);
-    if (s->rows == 0 && take_room(s, length, want, out->byte_target, err) != LEAT_OK)
+    if (s->windows.rows == 0 &&
+        leati_windows_take(&s->windows, want, out->byte_target, err) != LEAT_OK)
         return LEATI_ERROR;
-    int64_t most = LEATI_MIN(s->rows - first, want);
+    int64_t most = LEATI_MIN(s->windows.rows - first, want);
     while (n < most && tail == LEATI_MORE) {
         tail = take_sequence(args, s, most - n, err);
-        bool last = tail == LEATI_END && s->fill > 0 && !args->drop_remainder;
+        bool last = tail == LEATI_END && s->windows.fill > 0 && !args->drop_remainder;
         if (last || (tail == LEATI_MORE && is_complete(args, s))) {
-            tail = pad_window(s, length, err) == LEAT_OK ? tail : LEATI_ERROR;
+            tail = leati_windows_pad(&s->windows, err) == LEAT_OK ? tail : LEATI_ERROR;
             n += tail != LEATI_ERROR;
-            s->row += tail != LEATI_ERROR;
+            s->windows.row += tail != LEATI_ERROR;
             begin_window(s);
         }
     }
-    if (n > 0 && hand_on(s, length, first, n, out, err) != LEAT_OK)
+    if (n > 0 && leati_windows_hand_on(&s->windows, first, n, out, err) != LEAT_OK)
         tail = LEATI_ERROR;
     settle(node, s, tail);
     return tail;
@@ -535,41 +439,27 @@ static leat_status save_anchor(struct pack_state *s, const leati_writer *snapsho
     leati_put_int(out, s->anchor.index);
     leati_put_int(out, s->anchor.offset);
     leati_put_int(out, s->anchor.since);
-    leati_put_int(out, s->fill);
+    leati_put_int(out, s->windows.fill);
     cost->replay_elements += s->anchor.index + s->anchor.since;
     leati_op_save_cost_add(cost, s->anchor.current ? &s->input.cost : &s->anchor.cost);
     return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
-static leat_status save_tokens(struct pack_state *s, int64_t length, leati_writer *out,
-                               leat_error *err) {
-    leat_status status = LEAT_OK;
-    leati_put_uint(out, SAVED_TOKENS);
-    leati_put_int(out, s->segment);
-    for (int c = 0; c < s->count && status == LEAT_OK; c++) {
-        leat_tensor tokens = {.dtype = s->outputs[c].dtype, .rank = 1, .dims = {s->fill}};
-        tokens.data = place_of(s, c, length, 0);
-        status = leati_values_put_tensor(out, &tokens, err);
-    }
-    return status;
-}
-
 static leat_status pack_save(leati_node_state *node, void *state, leati_writer *out,
                              leati_save_cost *cost, leat_error *err) {
     struct pack_state *s = state;
-    const struct pack_args *args = node->dataset->args;
+    (void)node;
     const leati_writer *snapshot = s->anchor.current ? &s->input.snapshot : &s->anchor.snapshot;
-    if (s->fill > 0 && snapshot->size > 0 && cost->mode != LEAT_SAVE_DATA)
+    if (s->windows.fill > 0 && snapshot->size > 0 && cost->mode != LEAT_SAVE_DATA)
         return save_anchor(s, snapshot, out, cost, err);
-    leat_status status = LEAT_OK;
-    if (s->fill > 0) {
+    leati_put_uint(out, s->windows.fill > 0 ? SAVED_TOKENS : SAVED_NOTHING);
+    if (s->windows.fill > 0) {
         cost->data_elements += s->segment;
-        status = save_tokens(s, args->length, out, err);
-    } else {
-        leati_put_uint(out, SAVED_NOTHING);
+        leati_put_int(out, s->segment);
+        LEATI_TRY(leati_windows_put(&s->windows, out, err));
     }
     leati_put_int(out, s->offset);
-    return status == LEAT_OK ? leati_input_save(&s->input, out, cost, err) : status;
+    return leati_input_save(&s->input, out, cost, err);
 }
 
 static leat_status damaged(leat_error *err) {
@@ -587,11 +477,11 @@ static leat_status refill(const struct pack_args *args, struct pack_state *s, in
         if (tail == LEATI_END || is_complete(args, s))
             break;
     }
-    if (s->fill != fill || s->anchor.since != outcomes) {
+    if (s->windows.fill != fill || s->anchor.since != outcomes) {
         return leati_fail(err, LEAT_DATA_LOSS,
                           "pack: %lld outcomes again gave %lld tokens, when it was saved %lld; "
                           "restore with the same input files",
-                          (long long)s->anchor.since, (long long)s->fill, (long long)fill);
+                          (long long)s->anchor.since, (long long)s->windows.fill, (long long)fill);
     }
     return LEAT_OK;
 }
@@ -601,19 +491,16 @@ static leat_status restore_anchor(const struct pack_args *args, struct pack_stat
     const void *data = NULL;
     leati_reader snapshot = {0};
     int64_t numbers[4] = {0}, passed = 0;
-    leat_status status = leati_get_bytes(in, &data, &snapshot.size, err);
+    LEATI_TRY(leati_get_bytes(in, &data, &snapshot.size, err));
     snapshot.data = data;
-    for (int i = 0; i < 4 && status == LEAT_OK; i++) {
-        status = leati_get_int(in, &numbers[i], err);
-        if (status == LEAT_OK && numbers[i] < 0)
-            status = damaged(err);
+    for (int i = 0; i < 4; i++) {
+        LEATI_TRY(leati_get_int(in, &numbers[i], err));
+        if (numbers[i] < 0)
+            return damaged(err);
     }
-    if (status == LEAT_OK && (numbers[1] > INT32_MAX || numbers[3] >= args->length))
-        status = damaged(err);
-    if (status == LEAT_OK)
-        status = leati_state_node_restore(s->input.child, &snapshot, err);
-    if (status != LEAT_OK)
-        return status;
+    if (numbers[1] > INT32_MAX || numbers[3] >= args->length)
+        return damaged(err);
+    LEATI_TRY(leati_state_node_restore(s->input.child, &snapshot, err));
     leat_error local = {0};
     leati_input_advance(&s->input, numbers[0], &passed, &local);
     if (passed != numbers[0])
@@ -622,71 +509,53 @@ static leat_status restore_anchor(const struct pack_args *args, struct pack_stat
     return refill(args, s, numbers[2], numbers[3], err);
 }
 
-static leat_status restore_tokens(int64_t length, struct pack_state *s, leati_reader *in,
-                                  leat_error *err) {
+static leat_status restore_tokens(struct pack_state *s, leati_reader *in, leat_error *err) {
     int64_t segment = 0;
-    leat_status status = leati_get_int(in, &segment, err);
-    for (int c = 0; c < s->count && status == LEAT_OK; c++) {
-        struct output *output = &s->outputs[c];
-        leat_tensor tokens = {0};
-        status = leati_values_get_tensor(in, &tokens, err);
-        bool fits = status == LEAT_OK && tokens.dtype == output->dtype && tokens.rank == 1 &&
-                    tokens.dims[0] > 0 && tokens.dims[0] < length &&
-                    (c == 0 || tokens.dims[0] == s->fill);
-        if (status == LEAT_OK && (!fits || segment < 1 || segment > tokens.dims[0]))
-            status = damaged(err);
-        if (status == LEAT_OK) {
-            s->fill = tokens.dims[0];
-            memcpy(place_of(s, c, length, 0), tokens.data, (size_t)s->fill * output->size);
-            if (output->dtype == LEAT_STRING)
-                status = leati_buffer_hold(output->buffer, tokens.owner, err);
-        }
-        leat_tensor_unref(&tokens);
-    }
+    bool fits = false;
+    LEATI_TRY(leati_get_int(in, &segment, err));
+    LEATI_TRY(leati_windows_get(&s->windows, in, &fits, err));
+    if (!fits || segment < 1 || segment > s->windows.fill)
+        return damaged(err);
     s->segment = (int32_t)segment;
     s->anchor.current = false;
     s->anchor.snapshot.size = 0;
-    return status;
+    return LEAT_OK;
 }
 
 static leat_status pack_restore(leati_node_state *node, void *state, leati_reader *in,
                                 leat_error *err) {
     struct pack_state *s = state;
-    const struct pack_args *args = node->dataset->args;
     uint64_t how = 0;
-    leat_status status = leati_get_uint(in, &how, err);
-    if (status == LEAT_OK && how > SAVED_TOKENS)
-        status = damaged(err);
-    if (status == LEAT_OK && how != SAVED_NOTHING)
-        status = take_room(s, args->length, 1, 0, err);
-    if (status == LEAT_OK && how == SAVED_ANCHOR)
-        return restore_anchor(args, s, in, err);
-    if (status == LEAT_OK && how == SAVED_TOKENS)
-        status = restore_tokens(args->length, s, in, err);
-    if (status == LEAT_OK)
-        status = leati_get_int(in, &s->offset, err);
-    if (status == LEAT_OK && (s->offset < 0 || s->offset > INT32_MAX))
-        status = damaged(err);
-    return status == LEAT_OK ? leati_input_restore(&s->input, in, err) : status;
+    LEATI_TRY(leati_get_uint(in, &how, err));
+    if (how > SAVED_TOKENS)
+        return damaged(err);
+    if (how != SAVED_NOTHING)
+        LEATI_TRY(leati_windows_take(&s->windows, 1, 0, err));
+    if (how == SAVED_ANCHOR)
+        return restore_anchor(node->dataset->args, s, in, err);
+    if (how == SAVED_TOKENS)
+        LEATI_TRY(restore_tokens(s, in, err));
+    LEATI_TRY(leati_get_int(in, &s->offset, err));
+    if (s->offset < 0 || s->offset > INT32_MAX)
+        return damaged(err);
+    return leati_input_restore(&s->input, in, err);
 }
 
 static leat_status pack_reset(leati_node_state *node, void *state, leat_error *err) {
     struct pack_state *s = state;
     begin_window(s);
-    drop_room(s);
+    leati_windows_drop(&s->windows);
     s->offset = 0;
-    leat_status status = leati_budget_holder_set(&node->holder, 0, err);
-    return status == LEAT_OK ? leati_input_reset(&s->input, err) : status;
+    LEATI_TRY(leati_budget_holder_set(&node->holder, 0, err));
+    return leati_input_reset(&s->input, err);
 }
 
 static void pack_close(leati_node_state *node, void *state) {
     (void)node;
     struct pack_state *s = state;
-    if (s->outputs != NULL)
-        drop_room(s);
-    leati_free(s->outputs);
+    leati_windows_close(&s->windows);
+    leati_free(s->inputs);
     leati_writer_fini(&s->anchor.snapshot);
-    leati_pools_close(&s->pools);
     leati_input_close(&s->input);
 }
 

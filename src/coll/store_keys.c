@@ -1,0 +1,250 @@
+/* What the store's server keeps: see store_keys.h. */
+#include "coll/store_keys.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct leati_store_entry {
+    char *key, *value;
+    size_t size;
+    struct leati_store_entry *next;
+} entry;
+
+/* Somebody who waits for a key. */
+typedef struct leati_store_waiter {
+    int rank;
+    uint64_t request;
+    int64_t deadline_ns;
+    char *key;
+    struct leati_store_waiter *next;
+} waiter;
+
+typedef struct participant {
+    bool here;
+    uint64_t request;
+    int64_t deadline_ns;
+    char *value;
+    size_t size;
+} participant;
+
+typedef struct leati_store_barrier_entry {
+    char *name;
+    int num_here;
+    participant *participants; /* one per rank */
+    struct leati_store_barrier_entry *next;
+} barrier;
+
+static entry *find_entry(leati_store_keys *s, const char *key) {
+    entry *at = s->entries;
+    while (at != NULL && strcmp(at->key, key) != 0)
+        at = at->next;
+    return at;
+}
+
+static void serve_waiters(leati_store_keys *s, const entry *set) {
+    for (waiter **at = &s->waiters; *at != NULL;) {
+        waiter *w = *at;
+        if (strcmp(w->key, set->key) != 0) {
+            at = &w->next;
+            continue;
+        }
+        s->answer(s->context, w->rank, w->request, set->value, set->size, NULL, 0);
+        *at = w->next;
+        leati_free(w->key);
+        leati_free(w);
+    }
+}
+
+bool leati_store_keys_set(leati_store_keys *s, int rank, uint64_t request, const char *key,
+                          const char *value, size_t size) {
+    entry *at = find_entry(s, key);
+    char *copy = leati_strndup(value, size);
+    if (at == NULL && copy != NULL) {
+        at = leati_alloc_zero(1, sizeof *at);
+        if (at != NULL && (at->key = leati_strdup(key)) == NULL) {
+            leati_free(at);
+            at = NULL;
+        }
+        if (at != NULL) {
+            at->next = s->entries;
+            s->entries = at;
+        }
+    }
+    if (at == NULL || copy == NULL) {
+        leati_free(copy);
+        return false;
+    }
+    leati_free(at->value);
+    at->value = copy;
+    at->size = size;
+    s->answer(s->context, rank, request, NULL, 0, NULL, 0);
+    serve_waiters(s, at);
+    return true;
+}
+
+bool leati_store_keys_get(leati_store_keys *s, int rank, uint64_t request, int64_t timeout_ms,
+                          const char *key) {
+    const entry *at = find_entry(s, key);
+    if (at != NULL) {
+        s->answer(s->context, rank, request, at->value, at->size, NULL, 0);
+        return true;
+    }
+    waiter *w = leati_alloc_zero(1, sizeof *w);
+    if (w == NULL || (w->key = leati_strdup(key)) == NULL) {
+        leati_free(w);
+        return false;
+    }
+    w->rank = rank;
+    w->request = request;
+    w->deadline_ns = leati_now_ns() + timeout_ms * 1000000;
+    w->next = s->waiters;
+    s->waiters = w;
+    return true;
+}
+
+static void free_barrier(leati_store_keys *s, barrier *m) {
+    for (int r = 0; m->participants != NULL && r < s->num_ranks; r++)
+        leati_free(m->participants[r].value);
+    leati_free(m->participants);
+    leati_free(m->name);
+    leati_free(m);
+}
+
+static barrier *find_barrier(leati_store_keys *s, const char *name) {
+    barrier *at = s->barriers;
+    while (at != NULL && strcmp(at->name, name) != 0)
+        at = at->next;
+    if (at != NULL)
+        return at;
+    at = leati_alloc_zero(1, sizeof *at);
+    if (at != NULL) {
+        at->name = leati_strdup(name);
+        at->participants = leati_alloc_zero((size_t)s->num_ranks, sizeof *at->participants);
+        if (at->name == NULL || at->participants == NULL) {
+            free_barrier(s, at);
+            return NULL;
+        }
+        at->next = s->barriers;
+        s->barriers = at;
+    }
+    return at;
+}
+
+static void remove_barrier(leati_store_keys *s, barrier *m) {
+    barrier **at = &s->barriers;
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    free_barrier(s, m);
+}
+
+/* All are here: everybody gets sizes, then bytes, by rank. */
+static bool release_barrier(leati_store_keys *s, barrier *m) {
+    leati_text bytes = {0};
+    uint64_t *sizes = leati_alloc((size_t)s->num_ranks, sizeof *sizes);
+    bool good = sizes != NULL;
+    for (int r = 0; good && r < s->num_ranks; r++) {
+        sizes[r] = m->participants[r].size;
+        leati_text_add(&bytes, m->participants[r].value, m->participants[r].size);
+    }
+    good = good && !bytes.failed;
+    for (int r = 0; good && r < s->num_ranks; r++) {
+        s->answer(s->context, r, m->participants[r].request, sizes,
+                  (size_t)s->num_ranks * sizeof *sizes, bytes.data, bytes.size);
+    }
+    leati_text_fini(&bytes);
+    leati_free(sizes);
+    remove_barrier(s, m);
+    return good;
+}
+
+bool leati_store_keys_meet(leati_store_keys *s, int rank, uint64_t request, int64_t timeout_ms,
+                           const char *name, const char *value, size_t size) {
+    barrier *m = find_barrier(s, name);
+    char *copy = m == NULL ? NULL : leati_strndup(value, size);
+    if (copy == NULL)
+        return false;
+    participant *g = &m->participants[rank];
+    leati_free(g->value);
+    m->num_here += !g->here;
+    *g = (participant){.here = true,
+                       .request = request,
+                       .deadline_ns = leati_now_ns() + timeout_ms * 1000000,
+                       .value = copy,
+                       .size = size};
+    return m->num_here < s->num_ranks || release_barrier(s, m);
+}
+
+/* Adds "name, name and 3 more" of the ranks that a barrier lacks. */
+static void name_missing(const leati_store_keys *s, leati_text *text, const barrier *m) {
+    int count = 0;
+    for (int r = 0; r < s->num_ranks; r++) {
+        if (!m->participants[r].here && ++count <= 8) {
+            leati_text_addf(text, "%s", count > 1 ? ", " : "");
+            s->name(s->context, r, text);
+        }
+    }
+    if (count > 8)
+        leati_text_addf(text, " and %d more", count - 8);
+}
+
+/* One participant waited too long: it is told who is missing, and no longer counts as here. */
+static void expire_participant(leati_store_keys *s, barrier *m, int rank) {
+    participant *g = &m->participants[rank];
+    leati_text text = {0};
+    s->name(s->context, rank, &text);
+    leati_text_addf(&text, " waited in vain at \"%s\" for ", m->name);
+    name_missing(s, &text, m);
+    g->here = false;
+    m->num_here--;
+    s->refuse(s->context, rank, g->request, LEAT_DEADLINE_EXCEEDED,
+              text.failed ? "too late" : text.data);
+    leati_text_fini(&text);
+}
+
+void leati_store_keys_expire(leati_store_keys *s, int64_t now, const leat_error *failed) {
+    for (waiter **at = &s->waiters; *at != NULL;) {
+        waiter *w = *at;
+        if (now < w->deadline_ns && failed == NULL) {
+            at = &w->next;
+            continue;
+        }
+        char text[200];
+        snprintf(text, sizeof text, "nobody set \"%s\" in time", w->key);
+        s->refuse(s->context, w->rank, w->request,
+                  failed != NULL ? failed->code : LEAT_DEADLINE_EXCEEDED,
+                  failed != NULL ? failed->text : text);
+        *at = w->next;
+        leati_free(w->key);
+        leati_free(w);
+    }
+    for (barrier *m = s->barriers, *next; m != NULL; m = next) {
+        next = m->next;
+        for (int r = 0; r < s->num_ranks; r++) {
+            participant *g = &m->participants[r];
+            if (g->here && failed != NULL)
+                s->refuse(s->context, r, g->request, failed->code, failed->text);
+            else if (g->here && now >= g->deadline_ns)
+                expire_participant(s, m, r);
+        }
+        if (failed != NULL || m->num_here == 0)
+            remove_barrier(s, m);
+    }
+}
+
+void leati_store_keys_fini(leati_store_keys *s) {
+    while (s->barriers != NULL)
+        remove_barrier(s, s->barriers);
+    for (waiter *w = s->waiters, *next; w != NULL; w = next) {
+        next = w->next;
+        leati_free(w->key);
+        leati_free(w);
+    }
+    for (entry *e = s->entries, *next; e != NULL; e = next) {
+        next = e->next;
+        leati_free(e->key);
+        leati_free(e->value);
+        leati_free(e);
+    }
+}

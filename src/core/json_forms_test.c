@@ -50,37 +50,42 @@ static void same_element(const char *text) {
 
 #define ONE(DTYPE, VALUE) "{\"dtype\": \"" DTYPE "\", \"shape\": [1], \"data\": [" VALUE "]}"
 
+static const struct {
+    const char *dtype, *low, *below, *high, *above;
+} range_cases[] = {
+    {"int8", "-128", "-129", "127", "128"},
+    {"int16", "-32768", "-32769", "32767", "32768"},
+    {"int32", "-2147483648", "-2147483649", "2147483647", "2147483648"},
+    {"int64", "-9223372036854775808", NULL, "9223372036854775807", NULL},
+    {"uint8", "0", "-1", "255", "256"},
+    {"uint16", "0", "-1", "65535", "65536"},
+    {"uint32", "0", "-1", "4294967295", "4294967296"},
+    {"uint64", "0", "-1", "9223372036854775807", NULL},
+};
+
 /* Both ends of each integer dtype come back, as numbers and as text, and one more is refused. */
 static void ends_of_ranges(void **state) {
     (void)state;
-    static const struct {
-        const char *dtype, *low, *below, *high, *above;
-    } cases[] = {
-        {"int8", "-128", "-129", "127", "128"},
-        {"int16", "-32768", "-32769", "32767", "32768"},
-        {"int32", "-2147483648", "-2147483649", "2147483647", "2147483648"},
-        {"int64", "-9223372036854775808", NULL, "9223372036854775807", NULL},
-        {"uint8", "0", "-1", "255", "256"},
-        {"uint16", "0", "-1", "65535", "65536"},
-        {"uint32", "0", "-1", "4294967295", "4294967296"},
-        {"uint64", "0", "-1", "9223372036854775807", NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[160];
-        const char *ends[] = {cases[i].low, cases[i].high};
-        const char *beyond[] = {cases[i].below, cases[i].above};
+    for (size_t i = 0; i < sizeof range_cases / sizeof *range_cases; i++) {
+        char text[160], why[160];
+        const char *ends[] = {range_cases[i].low, range_cases[i].high};
+        const char *beyond[] = {range_cases[i].below, range_cases[i].above};
         for (int end = 0; end < 2; end++) {
             snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [%s]}",
-                     cases[i].dtype, ends[end]);
+                     range_cases[i].dtype, ends[end]);
             same_element(text);
             if (beyond[end] == NULL)
                 continue;
             snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [%s]}",
-                     cases[i].dtype, beyond[end]);
-            element_refused(text, LEAT_REASON_VALUE, beyond[end]);
+                     range_cases[i].dtype, beyond[end]);
+            snprintf(why, sizeof why, "value 0 of a tensor: expected a value of %s, found %s",
+                     range_cases[i].dtype, beyond[end]);
+            element_refused(text, why);
             snprintf(text, sizeof text, "{\"dtype\": \"%s\", \"shape\": [1], \"data\": [\"%s\"]}",
-                     cases[i].dtype, beyond[end]);
-            element_refused(text, LEAT_REASON_VALUE, cases[i].dtype);
+                     range_cases[i].dtype, beyond[end]);
+            snprintf(why, sizeof why, "value 0 of a tensor: expected a value of %s, found a text",
+                     range_cases[i].dtype);
+            element_refused(text, why);
         }
     }
     element_refused(ONE("int64", "9223372036854775808"), LEAT_REASON_VALUE, "int64");

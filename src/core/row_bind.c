@@ -99,20 +99,30 @@ static leat_status bind_int(const leati_row *row, const leat_tensor *value, int6
     return status;
 }
 
+static leat_status bind_list(const leati_row *row, void *at, const leat_tensor *value,
+                             leat_error *err) {
+    leat_dtype dtype = value->dtype;
+    if (value->rank > 1 || leat_tensor_count(value) > INT32_MAX)
+        return fail_type(row, value, err);
+    if (row->type == LEATI_ROW_INTS && leati_dtype_is_integer(dtype))
+        return bind_ints(value, at, err);
+    if (row->type == LEATI_ROW_FLOATS && is_numeric(dtype))
+        return bind_floats(value, at, err);
+    if (row->type == LEATI_ROW_STRINGS && dtype == LEAT_STRING)
+        return bind_strings(value, at, err);
+    return fail_type(row, value, err);
+}
+
 static leat_status bind_member(const leati_row *row, void *at, const leat_tensor *value,
                                leat_error *err) {
     leat_dtype dtype = value->dtype;
-    int64_t count = leat_tensor_count(value);
     int64_t number;
-    leat_status status;
     switch (row->type) {
     case LEATI_ROW_INT:
     case LEATI_ROW_SEED:
         if (!leati_dtype_is_integer(dtype) || value->rank != 0)
             return fail_type(row, value, err);
-        status = bind_int(row, value, &number, err);
-        if (status != LEAT_OK)
-            return status;
+        LEATI_TRY(bind_int(row, value, &number, err));
         if (row->type == LEATI_ROW_INT)
             *(int64_t *)at = number;
         else
@@ -140,17 +150,8 @@ static leat_status bind_member(const leati_row *row, void *at, const leat_tensor
             return fail_type(row, value, err);
         return bind_string(value, at, err);
     case LEATI_ROW_ELEMENT: return bind_element(value, at, err);
-    default: break;
+    default: return bind_list(row, at, value, err);
     }
-    if (value->rank > 1 || count > INT32_MAX)
-        return fail_type(row, value, err);
-    if (row->type == LEATI_ROW_INTS && leati_dtype_is_integer(dtype))
-        return bind_ints(value, at, err);
-    if (row->type == LEATI_ROW_FLOATS && is_numeric(dtype))
-        return bind_floats(value, at, err);
-    if (row->type == LEATI_ROW_STRINGS && dtype == LEAT_STRING)
-        return bind_strings(value, at, err);
-    return fail_type(row, value, err);
 }
 
 leat_status leati_rows_bind(const leati_row *rows, void *args, const char *name,

@@ -183,65 +183,66 @@ static void equality(void **state) {
     torture_end();
 }
 
+static const struct {
+    const char *text, *joined;
+} pair_cases[] = {
+    {"{\"dtype\": \"int8\", \"shape\": [1]}", NULL},
+    {"{\"dtype\": \"int8\", \"shape\": [2]}", "int8[?]"},
+    {"{\"dtype\": \"int8\", \"shape\": []}", "int8<unknown>"},
+    {"{\"dtype\": \"uint8\", \"shape\": []}", NULL},
+    {"null", NULL},
+    {"{\"tuple\": []}", NULL},
+    {"{\"dict\": {}}", NULL},
+    {"{\"tuple\": [null]}", NULL},
+    {"{\"tuple\": [null, null]}", NULL},
+    {"{\"dict\": {\"a\": null, \"c\": null}}", NULL},
+    {"{\"dict\": {\"b\": null, \"c\": null}}", NULL},
+    {"{\"dict\": {\"b\": null, \"d\": null}}", NULL},
+    {"{\"dict\": {\"b\": null, \"d\": {\"dtype\": \"int8\", \"shape\": [1]}}}", NULL},
+    {"{\"dict\": {\"b\": null, \"d\": {\"dtype\": \"int8\", \"shape\": [3]}}}",
+     "{'b': none, 'd': int8[?]}"},
+    {"{\"sparse\": {\"dtype\": \"int8\", \"shape\": [3, 1]}}", NULL},
+    {"{\"sparse\": {\"dtype\": \"int8\", \"shape\": [3, 2]}}", "sparse<int8[3,?]>"},
+    {"{\"sparse\": {\"dtype\": \"int16\", \"shape\": [3, 2]}}", NULL},
+    {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 4], \"ragged_rank\": 1}}", NULL},
+    {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 5], \"ragged_rank\": 1}}",
+     "ragged<int16[3,2,?], 1, int64>"},
+    {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 5], \"ragged_rank\": 2}}", NULL},
+    {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 5], \"ragged_rank\": 2, "
+     "\"row_splits_dtype\": \"int32\"}}",
+     NULL},
+    {"{\"dataset\": {\"dtype\": \"int8\", \"shape\": [1]}}", NULL},
+    {"{\"dataset\": {\"dtype\": \"int8\", \"shape\": [2]}}", "dataset<int8[?]>"},
+    {"{\"dataset\": {\"dtype\": \"int16\", \"shape\": [2]}}", NULL},
+    {"{\"optional\": {\"dtype\": \"int16\", \"shape\": [2]}}", NULL},
+    {"{\"optional\": {\"dtype\": \"int16\", \"shape\": [4]}}", "optional<int16[?]>"},
+    {"{\"optional\": null}", NULL},
+};
+
 /* No two of these are equal; `joined` is what each has in common with the one before it, as text;
  * NULL: nothing. */
 static void pairs(void **state) {
     (void)state;
-    static const struct {
-        const char *text, *joined;
-    } cases[] = {
-        {"{\"dtype\": \"int8\", \"shape\": [1]}", NULL},
-        {"{\"dtype\": \"int8\", \"shape\": [2]}", "int8[?]"},
-        {"{\"dtype\": \"int8\", \"shape\": []}", "int8<unknown>"},
-        {"{\"dtype\": \"uint8\", \"shape\": []}", NULL},
-        {"null", NULL},
-        {"{\"tuple\": []}", NULL},
-        {"{\"dict\": {}}", NULL},
-        {"{\"tuple\": [null]}", NULL},
-        {"{\"tuple\": [null, null]}", NULL},
-        {"{\"dict\": {\"a\": null, \"c\": null}}", NULL},
-        {"{\"dict\": {\"b\": null, \"c\": null}}", NULL},
-        {"{\"dict\": {\"b\": null, \"d\": null}}", NULL},
-        {"{\"dict\": {\"b\": null, \"d\": {\"dtype\": \"int8\", \"shape\": [1]}}}", NULL},
-        {"{\"dict\": {\"b\": null, \"d\": {\"dtype\": \"int8\", \"shape\": [3]}}}",
-         "{'b': none, 'd': int8[?]}"},
-        {"{\"sparse\": {\"dtype\": \"int8\", \"shape\": [3, 1]}}", NULL},
-        {"{\"sparse\": {\"dtype\": \"int8\", \"shape\": [3, 2]}}", "sparse<int8[3,?]>"},
-        {"{\"sparse\": {\"dtype\": \"int16\", \"shape\": [3, 2]}}", NULL},
-        {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 4], \"ragged_rank\": 1}}", NULL},
-        {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 5], \"ragged_rank\": 1}}",
-         "ragged<int16[3,2,?], 1, int64>"},
-        {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 5], \"ragged_rank\": 2}}", NULL},
-        {"{\"ragged\": {\"dtype\": \"int16\", \"shape\": [3, 2, 5], \"ragged_rank\": 2, "
-         "\"row_splits_dtype\": \"int32\"}}",
-         NULL},
-        {"{\"dataset\": {\"dtype\": \"int8\", \"shape\": [1]}}", NULL},
-        {"{\"dataset\": {\"dtype\": \"int8\", \"shape\": [2]}}", "dataset<int8[?]>"},
-        {"{\"dataset\": {\"dtype\": \"int16\", \"shape\": [2]}}", NULL},
-        {"{\"optional\": {\"dtype\": \"int16\", \"shape\": [2]}}", NULL},
-        {"{\"optional\": {\"dtype\": \"int16\", \"shape\": [4]}}", "optional<int16[?]>"},
-        {"{\"optional\": null}", NULL},
-    };
-    enum { COUNT = sizeof cases / sizeof *cases };
+    enum { COUNT = sizeof pair_cases / sizeof *pair_cases };
     leat_spec *specs[COUNT];
     torture_begin();
     for (int i = 0; i < COUNT; i++) {
         leat_error err = {0};
-        specs[i] = leat_spec_from_json(cases[i].text, &err);
+        specs[i] = leat_spec_from_json(pair_cases[i].text, &err);
         if (specs[i] == NULL)
-            fail_msg("%s: %s", cases[i].text, err.text);
+            fail_msg("%s: %s", pair_cases[i].text, err.text);
         for (int k = 0; k <= i; k++)
             if (leat_spec_equal(specs[i], specs[k]) != (i == k) ||
                 leat_spec_equal(specs[k], specs[i]) != (i == k))
-                fail_msg("%s and %s", cases[i].text, cases[k].text);
+                fail_msg("%s and %s", pair_cases[i].text, pair_cases[k].text);
         if (i == 0)
             continue;
         leat_spec *joined = leati_spec_join(specs[i], specs[i - 1], &err);
         char text[128];
-        assert_int_equal(joined != NULL, cases[i].joined != NULL);
+        assert_int_equal(joined != NULL, pair_cases[i].joined != NULL);
         if (joined != NULL) {
             leat_spec_print(joined, text, sizeof text);
-            assert_string_equal(text, cases[i].joined);
+            assert_string_equal(text, pair_cases[i].joined);
         } else {
             assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "structure");
         }

@@ -80,6 +80,25 @@ static leat_status fail_behind_output(leati_inflate *inflate, uint8_t **out, siz
     return all ? bad_stream(&inflate->base, inflate->failed, err) : LEAT_OK;
 }
 
+/* Unpacks once; *moved: something was read or written. */
+static int inflate_some(struct inflate_state *state, const uint8_t **in, size_t *in_size,
+                        uint8_t **out, size_t *out_size, bool *moved) {
+    uint32_t in_part = *in_size < INT32_MAX ? (uint32_t)*in_size : INT32_MAX;
+    uint32_t out_part = *out_size < INT32_MAX ? (uint32_t)*out_size : INT32_MAX;
+    state->next_in = (uint8_t *)(uintptr_t)*in; /* ISA-L's field lacks const */
+    state->avail_in = in_part;
+    state->next_out = *out;
+    state->avail_out = out_part;
+    int code = isal_inflate(state);
+    uint32_t read = in_part - state->avail_in, written = out_part - state->avail_out;
+    *in += read;
+    *in_size -= read;
+    *out += written;
+    *out_size -= written;
+    *moved = read > 0 || written > 0;
+    return code;
+}
+
 leat_status leati_deflate_inflate_run(leati_unpacker *unpacker, const uint8_t **in, size_t *in_size,
                                       uint8_t **out, size_t *out_size, leat_error *err) {
     leati_inflate *inflate = (leati_inflate *)unpacker;
@@ -94,18 +113,8 @@ leat_status leati_deflate_inflate_run(leati_unpacker *unpacker, const uint8_t **
         if (inflate->base.between && is_foreign(inflate, *in, *in_size))
             return leati_compress_no_header(unpacker, err);
         inflate->base.between = false;
-        uint32_t in_part = *in_size < INT32_MAX ? (uint32_t)*in_size : INT32_MAX;
-        uint32_t out_part = *out_size < INT32_MAX ? (uint32_t)*out_size : INT32_MAX;
-        state->next_in = (uint8_t *)(uintptr_t)*in; /* ISA-L's field lacks const */
-        state->avail_in = in_part;
-        state->next_out = *out;
-        state->avail_out = out_part;
-        int code = isal_inflate(state);
-        uint32_t read = in_part - state->avail_in, written = out_part - state->avail_out;
-        *in += read;
-        *in_size -= read;
-        *out += written;
-        *out_size -= written;
+        bool moved = false;
+        int code = inflate_some(state, in, in_size, out, out_size, &moved);
         if (code < 0 || code == ISAL_NEED_DICT) {
             inflate->failed = code;
             continue;
@@ -114,7 +123,7 @@ leat_status leati_deflate_inflate_run(leati_unpacker *unpacker, const uint8_t **
             end_stream(inflate);
         else if (*in_size == 0)
             return LEAT_OK;
-        else if (read == 0 && written == 0 && *out_size > 0)
+        else if (!moved && *out_size > 0)
             return bad_stream(unpacker, code, err);
         if (*out_size == 0 && !inflate->done)
             return LEAT_OK;

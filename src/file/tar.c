@@ -112,6 +112,17 @@ struct extension {
     int64_t size; /* -1: nothing */
 };
 
+/* A number in digits; -1: it is none, or too large. */
+static int64_t read_number(const char *text, const char *end) {
+    int64_t number = 0;
+    for (; text < end; text++) {
+        if (*text < '0' || *text > '9' || number > (INT64_MAX - 9) / 10)
+            return -1;
+        number = number * 10 + (*text - '0');
+    }
+    return number;
+}
+
 /* One pax record, "LENGTH KEY=VALUE\n", from the front of `text`; its length, 0 if it is none. */
 static size_t read_record(const char *text, size_t size, leati_tar_member *member,
                           struct extension *extension, leat_error *err) {
@@ -131,12 +142,9 @@ static size_t read_record(const char *text, size_t size, leati_tar_member *membe
             return 0;
         extension->named = true;
     } else if (equals - key == 4 && memcmp(key, "size", 4) == 0) {
-        int64_t number = 0;
-        for (; value < end; value++) {
-            if (*value < '0' || *value > '9' || number > (INT64_MAX - 9) / 10)
-                return 0;
-            number = number * 10 + (*value - '0');
-        }
+        int64_t number = read_number(value, end);
+        if (number < 0)
+            return 0;
         extension->size = number;
     }
     return length;

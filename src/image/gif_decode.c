@@ -242,6 +242,13 @@ static bool paint_string(struct decoder *decoder, int code, int clear, painter *
     return true;
 }
 
+/* The codes end before the frame is full. */
+static leat_status ends_early(struct decoder *decoder, const reader *in, int code,
+                              leat_error *err) {
+    return code < 0 && in->at == in->end ? truncated(decoder, err)
+                                         : damaged(decoder, "a frame ends too early", err);
+}
+
 /* Unpacks one frame. */
 static leat_status unpack(struct decoder *decoder, reader *in, painter *p, leat_error *err) {
     const uint8_t *least = take(in, 1);
@@ -255,8 +262,7 @@ static leat_status unpack(struct decoder *decoder, reader *in, painter *p, leat_
     while (p->left > 0) {
         int code = next_code(&b, size);
         if (code < 0 || code == clear + 1)
-            return code < 0 && in->at == in->end ? truncated(decoder, err)
-                                                 : damaged(decoder, "a frame ends too early", err);
+            return ends_early(decoder, in, code, err);
         if (code == clear) {
             size = *least + 1;
             next = clear + 2;

@@ -448,6 +448,21 @@ static bool ends_well(const struct decoder *decoder) {
     return false;
 }
 
+/* Hands on the next row of a window, which stands in the line behind `skipped` pixels. */
+static leat_status take_row(struct decoder *decoder, const uint8_t *line, size_t skipped,
+                            leat_error *err) {
+    const struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    size_t width = (size_t)decoder->info.width, size = (size_t)decoder->info.channels;
+    uint8_t *to = row_memory(decoder, decoder->rows_done);
+    if (jpeg->out_color_space == JCS_CMYK)
+        cmyk_to_rgb(line + 4 * skipped, to, (uint32_t)width, jpeg->saw_Adobe_marker);
+    else if (decoder->sink != NULL)
+        to = (uint8_t *)(uintptr_t)line + size * skipped;
+    else
+        memcpy(to, line + size * skipped, width * size);
+    return deliver(decoder, to, 1, err);
+}
+
 /* Takes the rows of a window. libjpeg gives whole blocks, which begin further to the left, and
  * interpolates colours as if the picture ended at their sides; so true neighbours need a pixel more
  * on each side but the lower one. Rows above the window are skipped, and those below it, of which
@@ -467,29 +482,16 @@ static leat_status read_window(struct decoder *decoder, leat_error *err) {
     }
     JDIMENSION width = LEATI_MIN(right, jpeg->output_width) - left;
     uint32_t height = (uint32_t)decoder->info.height;
-    size_t size = (size_t)decoder->info.channels;
-    bool cmyk = jpeg->out_color_space == JCS_CMYK;
     jpeg_crop_scanline(jpeg, &left, &width);
-    size_t skipped = x - left;
     JSAMPROW line = leati_jpeg_guard_take(common(decoder), (size_t)jpeg->output_width * 4 + OFF);
     line += OFF;
     if (top > 0)
         (void)jpeg_skip_scanlines(jpeg, top);
     leat_status status = LEAT_OK;
     while (decoder->rows_done < height && status == LEAT_OK &&
-           jpeg_read_scanlines(jpeg, &line, 1) != 0) {
-        if (jpeg->output_scanline <= y)
-            continue;
-        uint8_t *to = row_memory(decoder, decoder->rows_done);
-        if (cmyk)
-            cmyk_to_rgb(line + 4 * skipped, to, (uint32_t)decoder->info.width,
-                        jpeg->saw_Adobe_marker);
-        else if (decoder->sink != NULL)
-            to = line + size * skipped;
-        else
-            memcpy(to, line + size * skipped, (size_t)decoder->info.width * size);
-        status = deliver(decoder, to, 1, err);
-    }
+           jpeg_read_scanlines(jpeg, &line, 1) != 0)
+        if (jpeg->output_scanline > y)
+            status = take_row(decoder, line, x - left, err);
     if (status != LEAT_OK || decoder->rows_done < height)
         return status;
     if (!options->true_neighbours) {

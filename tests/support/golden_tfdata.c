@@ -200,32 +200,34 @@ static bool shares_choice(const json_t *json) {
            (names_operator(pipeline, choose) && names_operator(pipeline, "\"rejection_resample\""));
 }
 
+/* Why the case is not run in a mode; NULL: it is. */
+static const char *excluded(const json_t *json, uint32_t mode, bool iterated) {
+    if (mode != GOLDEN_PLAIN && !iterated)
+        return "nothing is iterated";
+    if (mode == GOLDEN_ROUND_TRIP && has_shared_nodes(json))
+        return "one dataset object has two consumers, text makes two of it";
+    if (mode != GOLDEN_NO_REWRITES)
+        return NULL;
+    if (is_fused(json_object_get(json, "pipeline")) && shows_fusion(json))
+        return "what an error takes with it is decided by TensorFlow's own rewrites";
+    return shares_choice(json)
+               ? "whether uses of a choice share their seeds is decided by a rewrite"
+               : NULL;
+}
+
 static void run_mode(golden_case *c, const json_t *json, uint32_t mode) {
     const json_t *error = json_object_get(json_object_get(json, "expect"), "error");
     const bool early = error != NULL && strcmp(golden_text(error, "when"), "terminal") != 0;
-    const bool saved = mode == GOLDEN_RESTORE || mode == GOLDEN_RESUME;
     const bool terminal = json_object_get(json, "terminal") != NULL;
     golden_pipeline pipeline;
     leat_error err = {0};
-    if ((saved || mode != GOLDEN_PLAIN) && (early || terminal)) {
-        golden_exclude(c, "nothing is iterated");
+    const char *why = excluded(json, mode, !early && !terminal);
+    if (why != NULL) {
+        golden_exclude(c, "%s", why);
         return;
     }
-    if (saved) {
+    if (mode == GOLDEN_RESTORE || mode == GOLDEN_RESUME) {
         golden_restore(c, json, mode == GOLDEN_RESUME);
-        return;
-    }
-    if (mode == GOLDEN_ROUND_TRIP && has_shared_nodes(json)) {
-        golden_exclude(c, "one dataset object has two consumers, text makes two of it");
-        return;
-    }
-    if (mode == GOLDEN_NO_REWRITES && is_fused(json_object_get(json, "pipeline")) &&
-        shows_fusion(json)) {
-        golden_exclude(c, "what an error takes with it is decided by TensorFlow's own rewrites");
-        return;
-    }
-    if (mode == GOLDEN_NO_REWRITES && shares_choice(json)) {
-        golden_exclude(c, "whether uses of a choice share their seeds is decided by a rewrite");
         return;
     }
     leat_iterator_options options = options_of(c->run, mode);

@@ -168,26 +168,33 @@ static inline void proxy_forward(proxy *p, proxy_link *link, bool outgoing) {
     }
 }
 
+/* What to wait for; links that the mode ends are ended. */
+static inline int proxy_watch(proxy *p, proxy_mode mode, struct pollfd *polled) {
+    bool passes = mode == PROXY_PASS || mode == PROXY_SLOW;
+    int count = 0;
+    polled[count++] = (struct pollfd){.fd = p->wake[0], .events = POLLIN};
+    for (int i = 0; i < p->num_listening; i++)
+        polled[count++] = (struct pollfd){.fd = p->listening[i], .events = POLLIN};
+    for (int i = 0; i < p->num_links; i++) {
+        proxy_link *link = &p->links[i];
+        if (mode == PROXY_CUT)
+            proxy_end(link, true);
+        if (mode == PROXY_HALF && !link->halved && link->outer >= 0)
+            link->halved = shutdown(link->outer, SHUT_WR) == 0;
+        polled[count++] = (struct pollfd){.fd = passes ? link->inner : -1, .events = POLLIN};
+        polled[count++] = (struct pollfd){.fd = passes || mode == PROXY_HALF ? link->outer : -1,
+                                          .events = POLLIN};
+    }
+    return count;
+}
+
 static inline void *proxy_main(void *context) {
     proxy *p = context;
     while (!atomic_load(&p->stop)) {
         proxy_mode mode = (proxy_mode)atomic_load(&p->mode);
         struct pollfd polled[1 + PROXY_MOST * 3];
-        int count = 1 + p->num_listening, links = p->num_links, listening = p->num_listening;
-        bool passes = mode == PROXY_PASS || mode == PROXY_SLOW;
-        polled[0] = (struct pollfd){.fd = p->wake[0], .events = POLLIN};
-        for (int i = 0; i < listening; i++)
-            polled[1 + i] = (struct pollfd){.fd = p->listening[i], .events = POLLIN};
-        for (int i = 0; i < links; i++) {
-            proxy_link *link = &p->links[i];
-            if (mode == PROXY_CUT)
-                proxy_end(link, true);
-            if (mode == PROXY_HALF && !link->halved && link->outer >= 0)
-                link->halved = shutdown(link->outer, SHUT_WR) == 0;
-            polled[count++] = (struct pollfd){.fd = passes ? link->inner : -1, .events = POLLIN};
-            polled[count++] = (struct pollfd){.fd = passes || mode == PROXY_HALF ? link->outer : -1,
-                                              .events = POLLIN};
-        }
+        int links = p->num_links, listening = p->num_listening;
+        int count = proxy_watch(p, mode, polled);
         if (poll(polled, (nfds_t)count, -1) < 0)
             continue;
         char one;

@@ -45,6 +45,37 @@ static leat_status inputs_add(inputs *in, leat_dataset *dataset, leat_error *err
 static leat_dataset *read_node(const json_t *json, const leati_plan_reader *reader, int depth,
                                leat_error *err);
 
+static leat_status read_tree(const json_t *json, const leati_plan_reader *reader, int depth,
+                             inputs *in, leat_spec **structure, leat_error *err);
+
+/* The key that follows `last` (NULL: the first one): components stand in the order of sorted keys,
+ * which json_object_foreach does not promise. */
+static const char *next_key(const json_t *dict, const char *last) {
+    const char *best = NULL, *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)(uintptr_t)dict, key, value) {
+        bool after = last == NULL || strcmp(key, last) > 0;
+        if (after && (best == NULL || strcmp(key, best) < 0))
+            best = key;
+    }
+    return best;
+}
+
+/* The children of a tuple or a dict, whose `keys` are set. */
+static leat_status read_children(const json_t *json, const leati_plan_reader *reader, int depth,
+                                 inputs *in, size_t count, const char **keys, leat_spec **children,
+                                 leat_error *err) {
+    const json_t *tuple = json_object_get(json, "tuple"), *dict = json_object_get(json, "dict");
+    for (size_t i = 0; i < count; i++) {
+        if (tuple == NULL)
+            keys[i] = next_key(dict, i > 0 ? keys[i - 1] : NULL);
+        const json_t *child =
+            tuple != NULL ? json_array_get(tuple, i) : json_object_get(dict, keys[i]);
+        LEATI_TRY(read_tree(child, reader, depth + 1, in, &children[i], err));
+    }
+    return LEAT_OK;
+}
+
 /* Reads a tree of nodes; *structure becomes a spec of the same tree (leaves are placeholders). */
 static leat_status read_tree(const json_t *json, const leati_plan_reader *reader, int depth,
                              inputs *in, leat_spec **structure, leat_error *err) {
@@ -59,29 +90,9 @@ static leat_status read_tree(const json_t *json, const leati_plan_reader *reader
     size_t count = tuple != NULL ? json_array_size(tuple) : json_object_size(dict);
     leat_spec **children = leati_alloc_zero(count + 1, sizeof(*children));
     const char **keys = leati_alloc_zero(count + 1, sizeof(*keys));
-    leat_status status = children == NULL || keys == NULL ? leati_no_memory(err) : LEAT_OK;
-    size_t read = 0;
-    if (status == LEAT_OK && tuple != NULL) {
-        for (; read < count && status == LEAT_OK; read++) {
-            status =
-                read_tree(json_array_get(tuple, read), reader, depth + 1, in, &children[read], err);
-        }
-    } else if (status == LEAT_OK) {
-        /* Components stand in the order of sorted keys, which json_object_foreach does not promise.
-         */
-        for (; read < count && status == LEAT_OK; read++) {
-            const char *best = NULL, *key = NULL;
-            json_t *value = NULL;
-            json_object_foreach((json_t *)dict, key, value) {
-                bool after = read == 0 || strcmp(key, keys[read - 1]) > 0;
-                if (after && (best == NULL || strcmp(key, best) < 0))
-                    best = key;
-            }
-            keys[read] = best;
-            status =
-                read_tree(json_object_get(dict, best), reader, depth + 1, in, &children[read], err);
-        }
-    }
+    leat_status status = children == NULL || keys == NULL
+                             ? leati_no_memory(err)
+                             : read_children(json, reader, depth, in, count, keys, children, err);
     if (status == LEAT_OK) {
         *structure = tuple != NULL ? leat_spec_tuple(children, (int)count, err)
                                    : leat_spec_dict(keys, children, (int)count, err);
@@ -90,7 +101,7 @@ static leat_status read_tree(const json_t *json, const leati_plan_reader *reader
             *structure = leat_spec_tagged(*structure, json_integer_value(tag), err);
         status = *structure == NULL ? err->code : LEAT_OK;
     } else {
-        for (size_t i = 0; i < read && children != NULL; i++)
+        for (size_t i = 0; i < count && children != NULL; i++)
             leat_spec_unref(children[i]);
     }
     leati_free(children);

@@ -327,6 +327,17 @@ static void parts_are_given_values(void **state) {
     assert_string_equal(text, "[]");
     leat_text_free(text);
     leat_part_free(loss);
+    leat_graph_free(graph);
+    leat_part_free(mean);
+    leat_part_free(add);
+    leat_part_free(plain);
+}
+
+static void parts_take_many_values(void **state) {
+    (void)state;
+    leat_part *add = leat_part_new("layer", "Add", NULL, &error);
+    leat_graph *graph = leat_graph_new_eager(&error);
+    leat_value x = ones(graph, LEAT_SHAPE(2, 3));
     /* A layer takes many inputs, but not any number. */
     enum { TOO_MANY = LEAT_MAX_OUTPUTS + 1 };
     static leat_value many[TOO_MANY];
@@ -344,9 +355,7 @@ static void parts_are_given_values(void **state) {
     assert_null(leat_part_new(NULL, "Dense", NULL, &error));
     says(LEAT_NOT_FOUND, LEAT_REASON_NONE, "sort");
     leat_graph_free(graph);
-    leat_part_free(mean);
     leat_part_free(add);
-    leat_part_free(plain);
     leat_part_free(NULL);
 }
 
@@ -449,6 +458,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(optimizers_are_given_variables, torture_setup,
                                         torture_teardown),
         cmocka_unit_test_setup_teardown(parts_are_given_values, torture_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(parts_take_many_values, torture_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(applications_are_whole, torture_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(layers_of_ones_own_have_eight_weights, torture_setup,
                                         torture_teardown),

@@ -340,6 +340,18 @@ static leat_status products(const machine *m, const view *a, const view *b, view
     return LEAT_OK;
 }
 
+/* What becomes of a label in a product; also the order in which they are arranged. */
+enum { BATCHED = 0, OF_A, SUMMED, OF_B, ABSENT };
+
+static int kind_of(const view *a, const view *b, const bool *kept, int label) {
+    bool in_a = has(a, label), in_b = has(b, label);
+    if (!in_a && !in_b)
+        return ABSENT;
+    if (!kept[label])
+        return SUMMED;
+    return in_a && in_b ? BATCHED : in_a ? OF_A : OF_B;
+}
+
 /* Contracts two views; labels in `kept` stay. */
 static leat_status contract(const machine *m, const view *a, const view *b, const bool *kept,
                             view *out, leat_error *err) {
@@ -347,29 +359,23 @@ static leat_status contract(const machine *m, const view *a, const view *b, cons
     int64_t batch = 1, depth = 1;
     int ranks = 0;
     *out = (view){.rank = 0};
-    for (int kind = 0; kind < 4; kind++) { /* shared and kept; a's; summed; b's */
+    for (int kind = BATCHED; kind < ABSENT; kind++) {
         for (int label = 0; label < LABELS; label++) {
-            bool in_a = has(a, label), in_b = has(b, label);
-            int is = in_a && in_b ? (kept[label] ? 0 : 2)
-                     : in_a       ? (kept[label] ? 1 : 2)
-                     : in_b       ? (kept[label] ? 3 : 2)
-                                  : -1;
-            if (is != kind)
+            if (kind_of(a, b, kept, label) != kind)
                 continue;
-            bool both = is == 0 || is == 2;
             ranks = LEATI_MAX(sides[0].rank, sides[1].rank);
-            if (ranks == LEAT_MAX_RANK || (is != 2 && out->rank == LEAT_MAX_RANK))
+            if (ranks == LEAT_MAX_RANK || (kind != SUMMED && out->rank == LEAT_MAX_RANK))
                 return leati_fail(err, LEAT_UNIMPLEMENTED,
                                   "a product of two operands has more than %d dimensions",
                                   LEAT_MAX_RANK);
-            if (both || is == 1)
+            if (kind != OF_B)
                 push(&sides[0], m, label);
-            if (both || is == 3)
+            if (kind != OF_A)
                 push(&sides[1], m, label);
-            if (is != 2)
+            if (kind != SUMMED)
                 push(out, m, label);
-            batch *= is == 0 ? m->dims[label] : 1;
-            depth *= is == 2 ? m->dims[label] : 1;
+            batch *= kind == BATCHED ? m->dims[label] : 1;
+            depth *= kind == SUMMED ? m->dims[label] : 1;
         }
     }
     LEATI_TRY(arrange(m, a, &sides[0], err));

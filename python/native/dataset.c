@@ -30,12 +30,10 @@ leat_dataset *native_dataset_of(PyObject *object) {
 
 static void dataset_dealloc(PyObject *object) {
     native_dataset *self = (native_dataset *)object;
-    PyTypeObject *type = Py_TYPE(object);
     if (self->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
     leat_dataset_unref(self->dataset);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
+    native_free(object);
 }
 
 /* ---- building ---- */

@@ -163,8 +163,7 @@ static void events_dealloc(PyObject *object) {
         PyErr_WriteUnraisable((PyObject *)type);
     Py_XDECREF(result);
     PyErr_Restore(kind, value, traceback);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
+    native_free(object);
 }
 
 static PyMethodDef events_methods[] = {

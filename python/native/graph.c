@@ -1,8 +1,7 @@
-/* Graph: a leat_graph that is built, traced or eager; and Function: a finished one.
+/* Graph: a leat_graph that is built, traced or eager.
  *
  * Values are plain numbers of their graph; leat.Tensor joins number and graph. A failed call takes
- * the error out of the graph, so that an eager graph goes on. A function may call back into Python:
- * the callback takes the GIL, gets a list of tensors and returns one. */
+ * the error out of the graph, so that an eager graph goes on. */
 #include "native.h"
 #include <string.h>
 
@@ -11,11 +10,7 @@ typedef struct native_graph {
     bool eager;
 } native_graph;
 
-typedef struct native_function {
-    PyObject_HEAD leat_function *function;
-} native_function;
-
-static PyTypeObject *graph_type, *function_type;
+static PyTypeObject *graph_type;
 
 leat_graph *native_graph_of(PyObject *graph) {
     return ((native_graph *)graph)->graph;
@@ -68,10 +63,8 @@ static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 static void graph_dealloc(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
     leat_graph_free(((native_graph *)object)->graph);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
+    native_free(object);
 }
 
 static PyObject *graph_arguments(PyObject *self, PyObject *unused) {
@@ -209,8 +202,8 @@ static PyObject *graph_cond(PyObject *self, PyObject *args) {
     leat_value chosen;
     leat_graph *graph = native_open_graph(self);
     if (graph == NULL ||
-        !PyArg_ParseTuple(args, "OO!O!O", &predicate, function_type, &then_branch, function_type,
-                          &else_branch, &inputs) ||
+        !PyArg_ParseTuple(args, "OO!O!O", &predicate, native_function_type, &then_branch,
+                          native_function_type, &else_branch, &inputs) ||
         native_value_in(self, predicate, &chosen) != 0)
         return NULL;
     leat_value *values = native_values_in(self, inputs, &count);
@@ -234,8 +227,9 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
     Py_ssize_t num_variables = 0, num_invariants = 0;
     leat_spec *shapes = NULL;
     leat_graph *graph = native_open_graph(self);
-    if (graph == NULL || !PyArg_ParseTuple(args, "O!O!OOOO", function_type, &cond, function_type,
-                                           &body, &variables, &invariants, &maximum, &json))
+    if (graph == NULL ||
+        !PyArg_ParseTuple(args, "O!O!OOOO", native_function_type, &cond, native_function_type,
+                          &body, &variables, &invariants, &maximum, &json))
         return NULL;
     leat_op_while_options options = {.has_maximum = maximum != Py_None};
     if (options.has_maximum) {
@@ -351,8 +345,8 @@ static PyObject *graph_reduce_dataset(PyObject *self, PyObject *args) {
     leat_spec *shapes = NULL;
     leat_graph *graph = native_open_graph(self);
     if (graph == NULL ||
-        !PyArg_ParseTuple(args, "OO!OOppO", &dataset, function_type, &body, &variables, &captures,
-                          &can_stop, &is_shared, &json) ||
+        !PyArg_ParseTuple(args, "OO!OOppO", &dataset, native_function_type, &body, &variables,
+                          &captures, &can_stop, &is_shared, &json) ||
         native_value_in(self, dataset, &over) != 0 || native_spec(json, &shapes) != 0)
         return NULL;
     leat_graph_dataset_reduce_options options = {
@@ -411,7 +405,7 @@ static int read_bound(PyObject *self, PyObject *item, leat_bound_argument *out) 
 static int read_function(PyObject *self, PyObject *item, leat_function_argument *out) {
     PyObject *function = NULL, *captures = NULL;
     Py_ssize_t count = 0;
-    if (!PyArg_ParseTuple(item, "sO!O", &out->name, function_type, &function, &captures))
+    if (!PyArg_ParseTuple(item, "sO!O", &out->name, native_function_type, &function, &captures))
         return -1;
     out->function = native_function_of(function);
     out->captures = native_values_in(self, captures, &count);
@@ -518,219 +512,4 @@ static PyType_Spec graph_spec = {
 
 int native_add_graph(PyObject *module) {
     return native_add_type(module, &graph_spec, &graph_type);
-}
-
-/* ---- functions ---- */
-
-PyObject *native_function_new(leat_function *function, const leat_error *err) {
-    if (function == NULL)
-        return native_raise(err);
-    native_function *self = (native_function *)PyType_GenericAlloc(function_type, 0);
-    if (self == NULL) {
-        leat_function_unref(function);
-        return NULL;
-    }
-    self->function = function;
-    return (PyObject *)self;
-}
-
-leat_function *native_function_of(PyObject *object) {
-    if (!PyObject_TypeCheck(object, function_type)) {
-        PyErr_SetString(PyExc_TypeError, "expected a native function");
-        return NULL;
-    }
-    return ((native_function *)object)->function;
-}
-
-static void function_dealloc(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
-    leat_function_unref(((native_function *)object)->function);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
-}
-
-/* Calls `callable` with the element's tensors and sets `out` to what it returns, under the GIL. */
-static leat_status call_python(PyObject *callable, const leat_spec *spec, const leat_element *in,
-                               leat_element *out, leat_error *err) {
-    PyObject *arguments = native_element_list(in), *result = NULL;
-    if (arguments != NULL)
-        result = PyObject_CallFunctionObjArgs(callable, arguments, NULL);
-    Py_XDECREF(arguments);
-    Py_ssize_t count = 0;
-    leat_tensor *tensors = result == NULL ? NULL : native_tensors(result, &count);
-    leat_status status = LEAT_OK;
-    if (tensors == NULL) {
-        status = native_catch(err);
-    } else if (count != leat_spec_num_components(spec)) {
-        PyErr_Format(PyExc_ValueError, "the callback returned %zd tensors; expected %d", count,
-                     leat_spec_num_components(spec));
-        status = native_catch(err);
-    } else {
-        status = leat_element_set(out, spec, tensors, err);
-    }
-    PyMem_Free(tensors);
-    Py_XDECREF(result);
-    return status;
-}
-
-/* What a callback keeps: the callable and the spec of its result. */
-typedef struct python_callback {
-    PyObject *callable;
-    leat_spec *output;
-} python_callback;
-
-static leat_status python_call(void *context, const leat_element *in, leat_element *out,
-                               leat_error *err) {
-    const python_callback *callback = context;
-    leat_error local = {0};
-    if (!native_is_running())
-        return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
-    PyGILState_STATE gil = native_enter_python();
-    leat_status status = call_python(callback->callable, callback->output, in, out, &local);
-    native_leave_python(gil);
-    if (status != LEAT_OK && err != NULL)
-        *err = local;
-    return status;
-}
-
-static void drop_callback(void *context) {
-    python_callback *callback = context;
-    Py_XDECREF(callback->callable);
-    leat_spec_unref(callback->output);
-    free(callback);
-}
-
-static void release_callback(void *context) {
-    native_release_later(drop_callback, context);
-}
-
-/* python(callable, input, output, pure): a function that calls back. */
-static PyObject *function_python(PyObject *class, PyObject *args) {
-    (void)class;
-    PyObject *callable = NULL, *input_json = NULL, *output_json = NULL;
-    int pure = 0;
-    leat_spec *input = NULL, *output = NULL;
-    leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "OOOp", &callable, &input_json, &output_json, &pure) ||
-        native_spec(input_json, &input) != 0)
-        return NULL;
-    if (native_spec(output_json, &output) != 0) {
-        leat_spec_unref(input);
-        return NULL;
-    }
-    python_callback *callback = calloc(1, sizeof(*callback));
-    if (callback == NULL) {
-        leat_spec_unref(input);
-        leat_spec_unref(output);
-        return PyErr_NoMemory();
-    }
-    *callback = (python_callback){.callable = Py_NewRef(callable), .output = leat_spec_ref(output)};
-    leat_function *function = leat_function_from_callback(
-        python_call, callback, release_callback, NULL, pure ? LEAT_PURE : 0, input, output, &err);
-    return native_function_new(function, &err);
-}
-
-static void cancel_call(void *cancel) {
-    leat_cancel_fire(cancel);
-}
-
-/* call(tensors): the outputs as a list of tensors. */
-static PyObject *function_call(PyObject *self, PyObject *inputs) {
-    leat_function *function = native_function_of(self);
-    Py_ssize_t count = 0;
-    leat_error err = {0};
-    leat_tensor *tensors = native_tensors(inputs, &count);
-    int made = leat_spec_num_components(leat_function_output(function));
-    leat_tensor *outputs =
-        tensors == NULL ? NULL : PyMem_Calloc((size_t)made + 1, sizeof(*outputs));
-    if (outputs == NULL) {
-        PyMem_Free(tensors);
-        return tensors == NULL ? NULL : PyErr_NoMemory();
-    }
-    leat_status status = LEAT_RESOURCE_EXHAUSTED;
-    leat_cancel *cancel = leat_cancel_new(&err);
-    if (cancel != NULL) {
-        native_wait_begin(cancel_call, cancel);
-        Py_BEGIN_ALLOW_THREADS;
-        status = leat_function_call_cancellable(function, tensors, (int)count, outputs, made,
-                                                cancel, &err);
-        Py_END_ALLOW_THREADS;
-        native_wait_end();
-        leat_cancel_free(cancel);
-    }
-    PyMem_Free(tensors);
-    PyObject *list = NULL;
-    if (status == LEAT_OK)
-        list = native_tensor_list(outputs, made);
-    else if (status != LEAT_CANCELLED || PyErr_CheckSignals() == 0)
-        list = native_raise(&err);
-    PyMem_Free(outputs);
-    return list;
-}
-
-static PyObject *function_at(PyObject *self, PyObject *args) {
-    const char *file = NULL;
-    int line = 0;
-    if (!PyArg_ParseTuple(args, "si", &file, &line))
-        return NULL;
-    leat_function_at(native_function_of(self), file, line);
-    return Py_NewRef(self);
-}
-
-static PyObject *function_json(PyObject *self, PyObject *unused) {
-    (void)unused;
-    leat_error err = {0};
-    return native_text(leat_function_to_json(native_function_of(self), &err), &err);
-}
-
-static PyObject *function_graph_def(PyObject *self, PyObject *unused) {
-    (void)unused;
-    leat_error err = {0};
-    leat_buffer *buffer = leat_function_to_graph_def(native_function_of(self), &err);
-    if (buffer == NULL)
-        return native_raise(&err);
-    PyObject *bytes =
-        PyBytes_FromStringAndSize(leat_buffer_data(buffer), (Py_ssize_t)leat_buffer_size(buffer));
-    leat_buffer_unref(buffer);
-    return bytes;
-}
-
-static PyObject *function_input(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return native_spec_json(leat_function_input(native_function_of(self)));
-}
-
-static PyObject *function_output(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return native_spec_json(leat_function_output(native_function_of(self)));
-}
-
-static PyMethodDef function_methods[] = {
-    {"python", function_python, METH_VARARGS | METH_STATIC,
-     "python(callable, input, output, pure): a function that calls back."},
-    {"call", function_call, METH_O, "call(tensors) -> list of tensors."},
-    {"at", function_at, METH_VARARGS, "at(file, line): where the user wrote it."},
-    {"to_json", function_json, METH_NOARGS, "The function as JSON text."},
-    {"to_graph_def", function_graph_def, METH_NOARGS, "The function as a GraphDef's bytes."},
-    {"input", function_input, METH_NOARGS, "JSON of the arguments' spec."},
-    {"output", function_output, METH_NOARGS, "JSON of the result's spec."},
-    {0},
-};
-
-static PyType_Slot function_slots[] = {
-    {Py_tp_doc, "A function of leat: a finished graph, or a callback."},
-    {Py_tp_dealloc, (void *)function_dealloc},
-    {Py_tp_methods, function_methods},
-    {0},
-};
-
-static PyType_Spec function_spec = {
-    .name = "leat._native.Function",
-    .basicsize = sizeof(native_function),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = function_slots,
-};
-
-int native_add_function(PyObject *module) {
-    return native_add_type(module, &function_spec, &function_type);
 }

@@ -227,10 +227,8 @@ static void end(native_iterator *self) {
 }
 
 static void iterator_dealloc(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
     end((native_iterator *)object);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
+    native_free(object);
 }
 
 PyObject *native_shutdown(PyObject *module, PyObject *unused) {

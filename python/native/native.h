@@ -50,6 +50,12 @@ bool native_is_tensor(PyObject *object);
 leat_tensor *native_tensors(PyObject *sequence, Py_ssize_t *count);
 /* A list of tensors; takes over the references, also on failure. */
 PyObject *native_tensor_list(leat_tensor *tensors, Py_ssize_t count);
+/* The end of a dealloc: the object's memory, and its reference to its type. */
+static inline void native_free(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
 /* Runs a function under the GIL later, from whichever thread and whatever it holds. */
 void native_release_later(void (*function)(void *context), void *context);
 int native_add_tensor(PyObject *module);
@@ -69,10 +75,14 @@ int native_value_in(PyObject *graph, PyObject *tensor, leat_value *out);
 leat_value *native_values_in(PyObject *graph, PyObject *sequence, Py_ssize_t *count);
 /* Tensors for values of a graph. */
 PyObject *native_symbolic_list(PyObject *graph, const leat_value *values, int count);
+int native_add_graph(PyObject *module);
+
+/* ---- function.c ---- */
+
+extern PyTypeObject *native_function_type;
 /* Takes over a reference (NULL: raises `err`). */
 PyObject *native_function_new(leat_function *function, const leat_error *err);
 leat_function *native_function_of(PyObject *object);
-int native_add_graph(PyObject *module);
 int native_add_function(PyObject *module);
 
 /* ---- variable.c, dlpack.c ---- */
@@ -120,7 +130,13 @@ void native_wait_end(void);
 
 /* The tensors of each replica: a list of lists. */
 PyObject *native_per_replica_list(const leat_per_replica *value);
+/* Borrowed; NULL with an exception. */
+leat_strategy *native_strategy_of(PyObject *object);
 int native_add_strategy(PyObject *module);
+
+/* ---- distributed.c ---- */
+
+int native_add_distributed(PyObject *module);
 
 /* ---- cluster.c ---- */
 

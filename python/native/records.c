@@ -116,8 +116,7 @@ static void writer_dealloc(PyObject *object) {
         PyErr_WriteUnraisable((PyObject *)type);
     Py_XDECREF(result);
     PyErr_Restore(kind, value, traceback);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
+    native_free(object);
 }
 
 static PyMethodDef writer_methods[] = {

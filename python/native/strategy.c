@@ -1,4 +1,4 @@
-/* Strategy, Step and DistributedDataset: tf.distribute's objects over the library's.
+/* Strategy and Step: tf.distribute's objects over the library's.
  *
  * Runs and reductions work without the GIL; Ctrl-C ends a run at its next exchange between
  * replicas. A strategy is used by one thread at a time, for which leat.distribute has a lock. After
@@ -17,20 +17,9 @@ typedef struct native_step {
     pid_t process;
 } native_step;
 
-typedef struct native_distributed {
-    PyObject_HEAD leat_distributed_dataset *dataset;
-} native_distributed;
+static PyTypeObject *strategy_type, *step_type;
 
-static PyTypeObject *strategy_type, *step_type, *distributed_type;
-
-static void free_object(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
-}
-
-/* Borrowed; NULL with an exception. */
-static leat_strategy *strategy_of(PyObject *object) {
+leat_strategy *native_strategy_of(PyObject *object) {
     if (!PyObject_TypeCheck(object, strategy_type)) {
         PyErr_SetString(PyExc_TypeError, "expected a native strategy");
         return NULL;
@@ -210,7 +199,7 @@ static void strategy_dealloc(PyObject *object) {
         leat_strategy_unref(self->strategy);
         Py_END_ALLOW_THREADS;
     }
-    free_object(object);
+    native_free(object);
 }
 
 /* place() -> (replicas of all workers, of this one, the number of its first one, workers, the
@@ -226,7 +215,7 @@ static PyObject *strategy_place(PyObject *self, PyObject *unused) {
 
 static PyObject *strategy_enter(PyObject *self, PyObject *unused) {
     (void)unused;
-    leat_strategy *strategy = strategy_of(self);
+    leat_strategy *strategy = native_strategy_of(self);
     leat_error err = {0};
     if (strategy == NULL)
         return NULL;
@@ -267,7 +256,7 @@ static leat_function **functions_of(PyObject *sequence, int replicas) {
 /* run(step, functions, arguments): one function and one list of tensors per replica; the results as
  * a list of lists. */
 static PyObject *strategy_run(PyObject *self, PyObject *args) {
-    leat_strategy *strategy = strategy_of(self);
+    leat_strategy *strategy = native_strategy_of(self);
     PyObject *step = NULL, *functions = NULL, *arguments = NULL, *result = NULL;
     leat_per_replica given = {0}, out = {0};
     leat_error err = {0};
@@ -311,7 +300,7 @@ static leat_status combine(leat_strategy *strategy, int how, const leat_per_repl
 
 /* What the values of all replicas, a list of tensors for each here, make together: a list. */
 static PyObject *combined(PyObject *self, int how, PyObject *values, PyObject *axis) {
-    leat_strategy *strategy = strategy_of(self);
+    leat_strategy *strategy = native_strategy_of(self);
     leat_per_replica given = {0};
     leat_element out = {0};
     leat_error err = {0};
@@ -374,7 +363,7 @@ static int64_t *read_numbers(PyObject *sequence, Py_ssize_t *count) {
 
 /* exchange(numbers) -> those of all workers, one after the other. */
 static PyObject *strategy_exchange(PyObject *self, PyObject *sequence) {
-    leat_strategy *strategy = strategy_of(self);
+    leat_strategy *strategy = native_strategy_of(self);
     Py_ssize_t count = 0;
     leat_error err = {0};
     leat_status status = LEAT_OK;
@@ -406,7 +395,7 @@ static PyObject *strategy_exchange(PyObject *self, PyObject *sequence) {
 
 /* agree(what, text): FailedPreconditionError where a worker has another text. */
 static PyObject *strategy_agree(PyObject *self, PyObject *args) {
-    leat_strategy *strategy = strategy_of(self);
+    leat_strategy *strategy = native_strategy_of(self);
     const char *what = NULL, *text = NULL;
     leat_error err = {0};
     leat_status status = LEAT_OK;
@@ -422,7 +411,7 @@ static PyObject *strategy_agree(PyObject *self, PyObject *args) {
 
 static PyObject *strategy_barrier(PyObject *self, PyObject *unused) {
     (void)unused;
-    leat_strategy *strategy = strategy_of(self);
+    leat_strategy *strategy = native_strategy_of(self);
     leat_error err = {0};
     leat_status status = LEAT_OK;
     if (strategy == NULL)
@@ -438,7 +427,7 @@ static PyObject *strategy_barrier(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *strategy_abort(PyObject *self, PyObject *text) {
-    leat_strategy *strategy = strategy_of(self);
+    leat_strategy *strategy = native_strategy_of(self);
     const char *words = strategy == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
     if (words == NULL)
         return NULL;
@@ -503,7 +492,7 @@ static void step_dealloc(PyObject *object) {
         leat_step_free(self->step);
         Py_END_ALLOW_THREADS;
     }
-    free_object(object);
+    native_free(object);
 }
 
 static PyObject *step_explain(PyObject *self, PyObject *unused) {
@@ -532,134 +521,9 @@ static PyType_Spec step_spec = {
     .slots = step_slots,
 };
 
-/* ---- distributed datasets ---- */
-
-/* A dataset function: calls function(pipelines, pipeline, replicas) -> native dataset. */
-static leat_dataset *call_dataset_function(void *function, const leat_input_context *input,
-                                           leat_error *err) {
-    leat_dataset *made = NULL;
-    if (!native_is_running()) {
-        (void)leat_error_set(err, LEAT_CANCELLED, "Python is ending");
-        return NULL;
-    }
-    PyGILState_STATE gil = native_enter_python();
-    PyObject *result = PyObject_CallFunction(function, "iii", input->num_input_pipelines,
-                                             input->input_pipeline_id, input->num_replicas_in_sync);
-    made = result == NULL ? NULL : leat_dataset_ref(native_dataset_of(result));
-    if (made == NULL)
-        (void)native_catch(err);
-    Py_XDECREF(result);
-    native_leave_python(gil);
-    return made;
-}
-
-static void drop_function(void *function) {
-    Py_DECREF((PyObject *)function);
-}
-
-static void release_function(void *function) {
-    native_release_later(drop_function, function);
-}
-
-/* open(strategy, source, policy, options, buffer_size): `source` is a dataset of global batches
- * that `policy`, one of leat_auto_shard_policy, splits, or a dataset function; for this `policy`
- * is -1, or -2 where it is called for each replica. */
-static PyObject *distributed_open(PyObject *class, PyObject *args) {
-    (void)class;
-    PyObject *strategy = NULL, *source = NULL, *options = NULL;
-    leat_strategy_distribute_options how = {0};
-    leat_distributed_dataset *made = NULL;
-    leat_error err = {0};
-    int policy = 0;
-    if (!PyArg_ParseTuple(args, "OOiOi", &strategy, &source, &policy, &options,
-                          &how.per_replica_buffer_size) ||
-        strategy_of(strategy) == NULL || (policy >= 0 && native_dataset_of(source) == NULL) ||
-        native_read_options(options, &how.iterator) != 0)
-        return NULL;
-    leat_strategy *over = strategy_of(strategy);
-    leat_dataset *given = policy < 0 ? NULL : leat_dataset_ref(native_dataset_of(source));
-    void *function = policy < 0 ? Py_NewRef(source) : NULL;
-    how.auto_shard_policy = (leat_auto_shard_policy)(policy < 0 ? 0 : policy);
-    how.replication = policy == -2 ? LEAT_INPUT_PER_REPLICA : LEAT_INPUT_PER_WORKER;
-    Py_BEGIN_ALLOW_THREADS; /* several workers compare what they distribute */
-    made = policy < 0 ? leat_strategy_distribute_datasets_from_function(
-                            over, call_dataset_function, function, release_function, &how, &err)
-                      : leat_strategy_distribute_dataset(over, given, &how, &err);
-    Py_END_ALLOW_THREADS;
-    native_distributed *self =
-        made == NULL ? NULL : (native_distributed *)PyType_GenericAlloc(distributed_type, 0);
-    if (self == NULL) {
-        leat_distributed_dataset_free(made);
-        return made == NULL ? native_raise(&err) : NULL;
-    }
-    self->dataset = made;
-    return (PyObject *)self;
-}
-
-static void distributed_dealloc(PyObject *object) {
-    leat_distributed_dataset_free(((native_distributed *)object)->dataset);
-    free_object(object);
-}
-
-static PyObject *distributed_spec(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return native_spec_json(leat_distributed_dataset_spec(((native_distributed *)self)->dataset));
-}
-
-static PyObject *distributed_cardinality(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return PyLong_FromLongLong(
-        leat_distributed_dataset_cardinality(((native_distributed *)self)->dataset));
-}
-
-static PyObject *distributed_describe(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return PyUnicode_FromString(
-        leat_distributed_dataset_describe(((native_distributed *)self)->dataset));
-}
-
-static PyObject *distributed_iterate(PyObject *self, PyObject *unused) {
-    (void)unused;
-    leat_distributed_dataset *dataset = ((native_distributed *)self)->dataset;
-    leat_distributed_iterator *iterator = NULL;
-    leat_error err = {0};
-    Py_BEGIN_ALLOW_THREADS;
-    iterator = leat_distributed_iterator_new(dataset, &err);
-    Py_END_ALLOW_THREADS;
-    return iterator == NULL
-               ? native_raise(&err)
-               : native_iterator_distributed(iterator, leat_distributed_dataset_spec(dataset));
-}
-
-static PyMethodDef distributed_methods[] = {
-    {"open", distributed_open, METH_VARARGS | METH_STATIC,
-     "open(strategy, dataset or function, policy or -1 or -2, options, buffer size) -> "
-     "DistributedDataset."},
-    {"spec", distributed_spec, METH_NOARGS, "JSON of the spec of one replica's values."},
-    {"cardinality", distributed_cardinality, METH_NOARGS, "That of the dataset it is made of."},
-    {"describe", distributed_describe, METH_NOARGS, "What was decided and why, one line."},
-    {"iterate", distributed_iterate, METH_NOARGS, "An Iterator with step()."},
-    {0},
-};
-
-static PyType_Slot distributed_slots[] = {
-    {Py_tp_doc, "A dataset split among replicas."},
-    {Py_tp_dealloc, (void *)distributed_dealloc},
-    {Py_tp_methods, distributed_methods},
-    {0},
-};
-
-static PyType_Spec distributed_spec_type = {
-    .name = "leat._native.DistributedDataset",
-    .basicsize = sizeof(native_distributed),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = distributed_slots,
-};
-
 int native_add_strategy(PyObject *module) {
     return native_add_type(module, &strategy_spec, &strategy_type) != 0 ||
-                   native_add_type(module, &step_spec, &step_type) != 0 ||
-                   native_add_type(module, &distributed_spec_type, &distributed_type) != 0
+                   native_add_type(module, &step_spec, &step_type) != 0
                ? -1
                : 0;
 }

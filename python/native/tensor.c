@@ -486,14 +486,12 @@ static PyObject *get_id(PyObject *object, void *unused) {
 
 static void tensor_dealloc(PyObject *object) {
     native_tensor *self = (native_tensor *)object;
-    PyTypeObject *type = Py_TYPE(object);
     if (self->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
     leat_tensor_unref(&self->tensor);
     Py_CLEAR(self->graph);
     Py_CLEAR(self->origin);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
+    native_free(object);
 }
 
 static PyObject *set_class(PyObject *class, PyObject *subclass) {

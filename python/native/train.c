@@ -42,10 +42,8 @@ static PyObject *part_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
 }
 
 static void part_dealloc(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
     leat_part_free(part_of(object));
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
+    native_free(object);
 }
 
 /* states(shapes of the inputs): JSON of what has to be kept. */

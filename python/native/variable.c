@@ -56,10 +56,8 @@ static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwar
 }
 
 static void variable_dealloc(PyObject *object) {
-    PyTypeObject *type = Py_TYPE(object);
     leat_variable_unref(((native_variable *)object)->variable);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
+    native_free(object);
 }
 
 static PyObject *variable_read(PyObject *self, PyObject *unused) {

@@ -1,0 +1,221 @@
+/* Function: a finished graph, which may call back into Python: the callback takes the GIL, gets a
+ * list of tensors and returns one. */
+#include "native.h"
+#include <string.h>
+
+typedef struct native_function {
+    PyObject_HEAD leat_function *function;
+} native_function;
+
+PyTypeObject *native_function_type;
+
+PyObject *native_function_new(leat_function *function, const leat_error *err) {
+    if (function == NULL)
+        return native_raise(err);
+    native_function *self = (native_function *)PyType_GenericAlloc(native_function_type, 0);
+    if (self == NULL) {
+        leat_function_unref(function);
+        return NULL;
+    }
+    self->function = function;
+    return (PyObject *)self;
+}
+
+leat_function *native_function_of(PyObject *object) {
+    if (!PyObject_TypeCheck(object, native_function_type)) {
+        PyErr_SetString(PyExc_TypeError, "expected a native function");
+        return NULL;
+    }
+    return ((native_function *)object)->function;
+}
+
+static void function_dealloc(PyObject *object) {
+    leat_function_unref(((native_function *)object)->function);
+    native_free(object);
+}
+
+/* Calls `callable` with the element's tensors and sets `out` to what it returns, under the GIL. */
+static leat_status call_python(PyObject *callable, const leat_spec *spec, const leat_element *in,
+                               leat_element *out, leat_error *err) {
+    PyObject *arguments = native_element_list(in), *result = NULL;
+    if (arguments != NULL)
+        result = PyObject_CallFunctionObjArgs(callable, arguments, NULL);
+    Py_XDECREF(arguments);
+    Py_ssize_t count = 0;
+    leat_tensor *tensors = result == NULL ? NULL : native_tensors(result, &count);
+    leat_status status = LEAT_OK;
+    if (tensors == NULL) {
+        status = native_catch(err);
+    } else if (count != leat_spec_num_components(spec)) {
+        PyErr_Format(PyExc_ValueError, "the callback returned %zd tensors; expected %d", count,
+                     leat_spec_num_components(spec));
+        status = native_catch(err);
+    } else {
+        status = leat_element_set(out, spec, tensors, err);
+    }
+    PyMem_Free(tensors);
+    Py_XDECREF(result);
+    return status;
+}
+
+/* What a callback keeps: the callable and the spec of its result. */
+typedef struct python_callback {
+    PyObject *callable;
+    leat_spec *output;
+} python_callback;
+
+static leat_status python_call(void *context, const leat_element *in, leat_element *out,
+                               leat_error *err) {
+    const python_callback *callback = context;
+    leat_error local = {0};
+    if (!native_is_running())
+        return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
+    PyGILState_STATE gil = native_enter_python();
+    leat_status status = call_python(callback->callable, callback->output, in, out, &local);
+    native_leave_python(gil);
+    if (status != LEAT_OK && err != NULL)
+        *err = local;
+    return status;
+}
+
+static void drop_callback(void *context) {
+    python_callback *callback = context;
+    Py_XDECREF(callback->callable);
+    leat_spec_unref(callback->output);
+    free(callback);
+}
+
+static void release_callback(void *context) {
+    native_release_later(drop_callback, context);
+}
+
+/* python(callable, input, output, pure): a function that calls back. */
+static PyObject *function_python(PyObject *class, PyObject *args) {
+    (void)class;
+    PyObject *callable = NULL, *input_json = NULL, *output_json = NULL;
+    int pure = 0;
+    leat_spec *input = NULL, *output = NULL;
+    leat_error err = {0};
+    if (!PyArg_ParseTuple(args, "OOOp", &callable, &input_json, &output_json, &pure) ||
+        native_spec(input_json, &input) != 0)
+        return NULL;
+    if (native_spec(output_json, &output) != 0) {
+        leat_spec_unref(input);
+        return NULL;
+    }
+    python_callback *callback = calloc(1, sizeof(*callback));
+    if (callback == NULL) {
+        leat_spec_unref(input);
+        leat_spec_unref(output);
+        return PyErr_NoMemory();
+    }
+    *callback = (python_callback){.callable = Py_NewRef(callable), .output = leat_spec_ref(output)};
+    leat_function *function = leat_function_from_callback(
+        python_call, callback, release_callback, NULL, pure ? LEAT_PURE : 0, input, output, &err);
+    return native_function_new(function, &err);
+}
+
+static void cancel_call(void *cancel) {
+    leat_cancel_fire(cancel);
+}
+
+/* call(tensors): the outputs as a list of tensors. */
+static PyObject *function_call(PyObject *self, PyObject *inputs) {
+    leat_function *function = native_function_of(self);
+    Py_ssize_t count = 0;
+    leat_error err = {0};
+    leat_tensor *tensors = native_tensors(inputs, &count);
+    int made = leat_spec_num_components(leat_function_output(function));
+    leat_tensor *outputs =
+        tensors == NULL ? NULL : PyMem_Calloc((size_t)made + 1, sizeof(*outputs));
+    if (outputs == NULL) {
+        PyMem_Free(tensors);
+        return tensors == NULL ? NULL : PyErr_NoMemory();
+    }
+    leat_status status = LEAT_RESOURCE_EXHAUSTED;
+    leat_cancel *cancel = leat_cancel_new(&err);
+    if (cancel != NULL) {
+        native_wait_begin(cancel_call, cancel);
+        Py_BEGIN_ALLOW_THREADS;
+        status = leat_function_call_cancellable(function, tensors, (int)count, outputs, made,
+                                                cancel, &err);
+        Py_END_ALLOW_THREADS;
+        native_wait_end();
+        leat_cancel_free(cancel);
+    }
+    PyMem_Free(tensors);
+    PyObject *list = NULL;
+    if (status == LEAT_OK)
+        list = native_tensor_list(outputs, made);
+    else if (status != LEAT_CANCELLED || PyErr_CheckSignals() == 0)
+        list = native_raise(&err);
+    PyMem_Free(outputs);
+    return list;
+}
+
+static PyObject *function_at(PyObject *self, PyObject *args) {
+    const char *file = NULL;
+    int line = 0;
+    if (!PyArg_ParseTuple(args, "si", &file, &line))
+        return NULL;
+    leat_function_at(native_function_of(self), file, line);
+    return Py_NewRef(self);
+}
+
+static PyObject *function_json(PyObject *self, PyObject *unused) {
+    (void)unused;
+    leat_error err = {0};
+    return native_text(leat_function_to_json(native_function_of(self), &err), &err);
+}
+
+static PyObject *function_graph_def(PyObject *self, PyObject *unused) {
+    (void)unused;
+    leat_error err = {0};
+    leat_buffer *buffer = leat_function_to_graph_def(native_function_of(self), &err);
+    if (buffer == NULL)
+        return native_raise(&err);
+    PyObject *bytes =
+        PyBytes_FromStringAndSize(leat_buffer_data(buffer), (Py_ssize_t)leat_buffer_size(buffer));
+    leat_buffer_unref(buffer);
+    return bytes;
+}
+
+static PyObject *function_input(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return native_spec_json(leat_function_input(native_function_of(self)));
+}
+
+static PyObject *function_output(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return native_spec_json(leat_function_output(native_function_of(self)));
+}
+
+static PyMethodDef function_methods[] = {
+    {"python", function_python, METH_VARARGS | METH_STATIC,
+     "python(callable, input, output, pure): a function that calls back."},
+    {"call", function_call, METH_O, "call(tensors) -> list of tensors."},
+    {"at", function_at, METH_VARARGS, "at(file, line): where the user wrote it."},
+    {"to_json", function_json, METH_NOARGS, "The function as JSON text."},
+    {"to_graph_def", function_graph_def, METH_NOARGS, "The function as a GraphDef's bytes."},
+    {"input", function_input, METH_NOARGS, "JSON of the arguments' spec."},
+    {"output", function_output, METH_NOARGS, "JSON of the result's spec."},
+    {0},
+};
+
+static PyType_Slot function_slots[] = {
+    {Py_tp_doc, "A function of leat: a finished graph, or a callback."},
+    {Py_tp_dealloc, (void *)function_dealloc},
+    {Py_tp_methods, function_methods},
+    {0},
+};
+
+static PyType_Spec function_spec = {
+    .name = "leat._native.Function",
+    .basicsize = sizeof(native_function),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = function_slots,
+};
+
+int native_add_function(PyObject *module) {
+    return native_add_type(module, &function_spec, &native_function_type);
+}

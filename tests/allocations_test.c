@@ -2,12 +2,7 @@
  * thousand elements as for none. Counted over the pipelines that users write: records, parsed,
  * computed with, shuffled, batched and prefetched; pictures, decoded, resized and batched. The same
  * goes for steps of training on one replica. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/scratch.h"
 

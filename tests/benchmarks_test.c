@@ -1,11 +1,6 @@
 /* Every dataset operator and every rewrite has its line among the benchmarks: a plan to measure, or
  * the reason why there is none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "data/plan/op.h"
 #include <string.h>

@@ -1,12 +1,7 @@
 /* The builders of <leat/ops.h>: each makes the very node that leat_graph_call makes of the
  * operation's name and attributes, which the conformance suites run. Both are traced, and the
  * functions' texts compared. And what operations refuse while a graph is built. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/json.h"
 #include "graph/graph.h"

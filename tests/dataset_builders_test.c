@@ -2,12 +2,7 @@
  * others, so that options left at 0 are the defaults of the operator's rows; read back it is the
  * same plan. Each builder is called with NULL for its inputs and functions, and with each
  * allocation failing; it takes what it was given every time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* What leat says about bad input: each test checks code and text of the error that a user of the
  * public calls gets. The files and pictures are made here; expected texts are written by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/alloc.h"
 #include "image/jpeg.h"

@@ -1,11 +1,6 @@
 /* The device vtable on a device with separate memory: a step with variables gives what the host
  * gives, and memory of the wrong side is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "dist/strategy.h"
 #include "graph/variable.h"

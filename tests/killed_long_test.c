@@ -1,11 +1,6 @@
 /* The same as killed_test's compositions, for all of them and for the pipelines recorded from
  * TensorFlow, each killed at three random places. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/killed.h"
 #include <string.h>

@@ -2,12 +2,7 @@
  * middle and go on in new processes, and writers of saved datasets, snapshots and caches that are
  * killed leave nothing that reads as finished. Every iterator lives in a child, so nothing but
  * files passes from one to the next. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/killed.h"
 #include "support/scratch.h"

@@ -6,12 +6,7 @@
  * last; how far threads run ahead differs from run to run, so two mebibytes more are allowed,
  * 32 bytes for each element that comes after. What the kernel says of the whole process is checked,
  * too, since libraries bring their own memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include <leat/leat.h>
 #include <malloc.h>

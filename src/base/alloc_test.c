@@ -1,10 +1,5 @@
 /* Memory: the hook, overflow, growth, arenas. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

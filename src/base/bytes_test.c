@@ -1,10 +1,5 @@
 /* Byte strings of saved states, and hashing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -1,10 +1,5 @@
 /* What an error says, and what it knows: code, reason, place, and the one sentence made of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/error.h"
 #include <string.h>

@@ -1,11 +1,6 @@
 /* Which log lines are wanted: the syntax of LEAT_LOG, its mistakes, and silence where nothing was
  * asked for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/log.h"
 #include "support/refused.h"

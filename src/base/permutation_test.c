@@ -1,10 +1,5 @@
 /* The permutation against tf.raw_ops.RandomIndexShuffle of TensorFlow 2.21. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/permutation.h"
 

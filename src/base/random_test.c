@@ -1,10 +1,5 @@
 /* Random numbers against TensorFlow 2.21, Random123 and CPython 3.11. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/random.h"
 

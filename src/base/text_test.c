@@ -1,10 +1,5 @@
 /* Error text, status names, text, log lines, clock, version. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

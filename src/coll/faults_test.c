@@ -5,12 +5,7 @@
  * The processes are forked and sum in a loop; once all have begun, the fault happens. Each writes
  * one line when its loop ended, and stays until all have, so that its end is nobody's cause. Waits
  * of a fault's own are short; those that only guard against hanging are long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/processes.h"
 #include "support/address.h"

@@ -1,11 +1,6 @@
 /* The collective of MPI. Without MPI the tests say skipped. The program starts itself by mpirun as
  * three processes, which meet in a store and print one line each; what they print is checked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/processes.h"
 #include "support/address.h"

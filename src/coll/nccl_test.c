@@ -1,11 +1,6 @@
 /* The collective of NCCL, with a thread and a store for each GPU. Without NCCL or without a GPU the
  * tests say skipped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/processes.h"
 #include "support/address.h"

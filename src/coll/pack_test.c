@@ -1,11 +1,6 @@
 /* Packs: plans against TensorFlow's rule and against invariants on random tensors, rounds on
  * several ranks whose tensors become ready in different orders, sums beside computing, failures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

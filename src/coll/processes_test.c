@@ -1,11 +1,6 @@
 /* Collectives between processes, with threads as the processes, each with a store of its own: sums
  * by an independent model, unequal calls, a missing rank, an abort, the end of a rank. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/overlap.h"
 #include "coll/processes.h"

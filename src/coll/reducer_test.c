@@ -1,12 +1,7 @@
 /* Sums, means and maxima of all numeric dtypes against a model in wider numbers: values are whole
  * and small, so that every order of additions gives them exactly, but for the cases of wrapping,
  * rounding and NaN, which stand by themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/reducer.h"
 #include "core/half.h"

@@ -1,12 +1,7 @@
 /* The store with ranks as threads, and with ranks made of bare messages that die, fall silent or
  * say what is not so. Deadlines that a test waits for are short; those that it must not reach are
  * long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

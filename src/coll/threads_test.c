@@ -1,10 +1,5 @@
 /* In-process collectives: sums by an independent model, unequal calls, a missing rank, an abort. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/threads.h"
 #include "support/refused.h"

@@ -1,10 +1,5 @@
 /* Messages in pieces of any size, what a beat says in words, and addresses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/clock.h"
 #include "coll/store.h"

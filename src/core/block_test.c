@@ -1,11 +1,6 @@
 /* Blocks against a plain model: a list of rows, each a list of numbers or texts. Every operation is
  * run on every form of column, and its result is compared row by row with what the model says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/error.h"
 #include "core/block.h"

@@ -1,11 +1,6 @@
 /* Ragged and sparse values: what cutting, stacking and joining refuse. What they give is compared
  * with TensorFlow's answers by the recorded pipelines and by the conformance suite. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/error.h"
 #include "core/composite.h"

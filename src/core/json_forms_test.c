@@ -1,12 +1,7 @@
 /* The forms of JSON one after the other: the ends of each dtype's range, what each kind of leaf and
  * each kind of argument refuses, escapes, tags of specs. The numbers are those of C and of numpy's
  * iinfo and finfo. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

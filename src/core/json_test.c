@@ -1,11 +1,6 @@
 /* JSON forms against literals of TensorFlow's recorded cases: reading, writing the same text again,
  * argument rows, refusals, and failing memory (jansson's own included). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

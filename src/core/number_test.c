@@ -1,11 +1,6 @@
 /* Numbers as text: what tf.strings.to_number of TensorFlow 2.21 makes of each text in each dtype.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/number.h"
 #include <math.h>

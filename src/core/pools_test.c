@@ -1,10 +1,5 @@
 /* Size classes: never too small, at most a quarter too large, and reused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/pools.h"
 #include "support/torture.h"

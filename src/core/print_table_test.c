@@ -1,11 +1,6 @@
 /* Arrays as numpy prints them: each text is str() of numpy 2 of the values before it. Large scalars
  * of float16 and float32 are left out, as numpy 2.4 prints them in another way than before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/alloc.h"
 #include "base/text.h"

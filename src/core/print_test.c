@@ -1,10 +1,5 @@
 /* Printing against what numpy's str() and repr() show for the same values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/tensor_print.h"
 #include "support/torture.h"

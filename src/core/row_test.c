@@ -1,10 +1,5 @@
 /* Argument rows: defaults, checks and binding; their JSON form is tested in json_test.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/random.h"
 #include "core/row.h"

@@ -1,10 +1,5 @@
 /* Shapes, specs and elements; the rules are tf.TensorShape's and tf.TypeSpec's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/error.h"
 #include "core/element.h"

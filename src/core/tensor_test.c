@@ -1,10 +1,5 @@
 /* Dtypes, half precision, buffers, the buffer pool, and tensors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/buffer.h"
 #include "core/half.h"

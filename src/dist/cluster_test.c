@@ -1,12 +1,7 @@
 /* Clusters from the launchers' variables; what TF_CONFIG means stands in
  * tests/golden/data/distribute/tf_config.json. The hosts of Slurm's lists are as TensorFlow 2.21's
  * SlurmClusterResolver and scontrol expand them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,12 +1,7 @@
 /* Distributed iterators: arguments, counted rows, explaining several feeds, and states with every
  * byte changed in turn, as they are and under a checksum that fits: each is refused, or the
  * iterator goes on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/hash.h"
 #include "support/refused.h"

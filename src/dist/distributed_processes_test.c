@@ -1,11 +1,6 @@
 /* Distributed datasets on real processes: who reads what, one end for all, states from one number
  * of workers to another, and what the others are told when one fails or differs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/clock.h"
 #include "dist/strategy.h"

@@ -1,10 +1,5 @@
 /* Feeds that read what others left: explained, cancelled. What they yield stands in feed_test.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/scratch.h"

@@ -1,10 +1,5 @@
 /* Feeds, distributed iterators and their states, on clusters of one thread or of threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/lockstep.h"
 #include "support/refused.h"

@@ -1,11 +1,6 @@
 /* States of distributed iterators that earlier versions wrote (tests/frozen, docs/VERSIONING.md).
  * LEAT_WRITE_FROZEN=FILE writes what this version writes; do it once for each release. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include <dirent.h>
 #include <leat/leat.h>

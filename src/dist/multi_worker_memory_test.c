@@ -1,12 +1,7 @@
 /* Workers without memory: worker 1's first, second, ... allocation fails while all reduce, gather
  * or make a variable. Nobody waits for it: all others end at once, or go on, with a text that names
  * the worker and what it was doing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/strategy.h"
 #include "support/torture.h"

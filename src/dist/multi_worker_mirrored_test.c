@@ -1,11 +1,6 @@
 /* The strategy of several workers, each a process: who is who, sums, gathering, variables, the
  * start, and how a job ends when a worker is killed, stops, fails, leaves or differs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "dist/strategy.h"
 #include "support/strategy.h"

@@ -1,11 +1,6 @@
 /* Sums of gradients beside the backward pass, on two replicas of one process: what the trace of a
  * step shows, the same bits whatever is exchanged together, failures in the middle. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "dist/strategy.h"
 #include "run/trace.h"

@@ -1,11 +1,6 @@
 /* The sweep of plan_scale_test: more shapes, more faults, and clusters of up to 1,000 workers that
  * read files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/plan_scale.h"
 

@@ -1,11 +1,6 @@
 /* The planner at the scale of large clusters: random shapes against what must hold for all of them,
  * and jobs with faults on a virtual clock. plan_scale_long_test sweeps further. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/plan_scale.h"
 

@@ -1,12 +1,7 @@
 /* Under AUTO every reader has its files dealt out to workers, also below the operators that leat
  * has beyond tf.data: two workers read different files, and each file is read once. And where files
  * cannot be dealt out, the log says why. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "dist/distributed.h"
 #include "dist/planner.h"

@@ -1,11 +1,6 @@
 /* Shares of plans that TensorFlow's cases (tests/golden/data/distribute/autoshard.json) do not
  * reach: whole input pipelines, very deep plans, seeds of several operators; and without memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "dist/distributed.h"
 #include "dist/draws.h"

@@ -1,11 +1,6 @@
 /* Steps: when they are traced anew, the table of their times, scopes and devices that are refused,
  * and runs in which each allocation fails. What a step computes stands in strategy_test.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "dist/step_explain.h"
 #include "dist/strategy.h"

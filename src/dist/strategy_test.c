@@ -1,12 +1,7 @@
 /* The mirrored strategy on logical CPU devices: contexts, variables and sums as TensorFlow 2.21
  * gave them (the values stand in tests/golden/data/distribute/strategy.json), failures of one
  * replica, scopes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/error.h"
 #include "dist/planner.h"

@@ -1,12 +1,7 @@
 /* Functions over values per replica: numbers of every dtype added up and printed as TensorFlow does
  * it, what is refused, and runs without memory: each allocation fails once, and every failure comes
  * back as RESOURCE_EXHAUSTED and leaves nothing behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/tensor.h"
 #include "support/refused.h"

@@ -1,11 +1,6 @@
 /* Chains of picture operations against the same operations one after the other: equal in every bit,
  * failing for the same rows, for intact and for damaged pictures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/tensor.h"
 #include "exec/program_parts.h"

@@ -1,11 +1,6 @@
 /* Eager graphs: values at once, gradients by the tape against differences, errors; and functions
  * called once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/buffer.h"
 #include "core/tensor.h"

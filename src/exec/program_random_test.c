@@ -4,12 +4,7 @@
  * column forms, and a part of the block; the program must give the interpreter's tensors bit by
  * bit, or fail on the interpreter's first failing row with its text and succeed on the rows before.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/tensor.h"
 #include "core/verify.h"

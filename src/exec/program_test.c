@@ -1,11 +1,6 @@
 /* Element programs: results by hand, failing rows, destinations, strings, random numbers,
  * callbacks, and how much they allocate. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/tensor.h"
 #include "exec/program_parts.h"

@@ -1,11 +1,6 @@
 /* The memory plan: small cases by hand, and random lifetimes against the rule that what lives
  * together does not overlap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "exec/slab.h"
 #include "support/refused.h"

@@ -1,10 +1,5 @@
 /* The atomic writer: whole or not at all, nothing left behind, and what a full disk says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/atomic.h"
 #include "support/refused.h"

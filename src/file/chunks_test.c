@@ -1,11 +1,6 @@
 /* Windows over files, plain and compressed: the bytes at every step of random ones, what holders of
  * chunks keep, when the stream has ended, and what fails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/chunks.h"
 #include "support/refused.h"

@@ -1,11 +1,6 @@
 /* Compression: every codec's reading against its writing in pieces of any size, and against bytes
  * of other programs; damage and cuts. A codec that was left out of the build is passed over. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/error.h"
 #include "file/compress.h"

@@ -1,11 +1,6 @@
 /* CRC32C: the check values of RFC 3720 (B.4) and of the polynomial's catalogue entry; the masked
  * form against the recorded files, in tfrecord_test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/crc.h"
 #include <string.h>

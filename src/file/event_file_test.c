@@ -1,11 +1,6 @@
 /* Event files: what stands in them, against bytes and numbers that TensorFlow 2.21 and TensorBoard
  * 2.21 wrote, and what the writer does when it fails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/tensor_proto.h"
 #include "file/tfrecord.h"

@@ -1,11 +1,6 @@
 /* tf.train.Example: bytes written by hand from protobuf's encoding rules, the shipped digits
  * (written by another program), the builder, and damage at every byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/example.h"
 #include "file/tfrecord.h"

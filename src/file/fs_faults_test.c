@@ -2,12 +2,7 @@
  * error says, that nothing is left behind, and that what can be repeated is.
  *
  * The calls are the program's own functions, which pass on to the kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/atomic.h"
 #include "file/fs.h"

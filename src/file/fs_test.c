@@ -1,10 +1,5 @@
 /* Paths, schemes and the local file system: codes and texts of what fails, and reading. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/fs.h"
 #include "support/refused.h"

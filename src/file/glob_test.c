@@ -1,11 +1,6 @@
 /* Patterns: TensorFlow's recorded answers for list_files without shuffling, and a tree of our own
  * for what those leave out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/glob.h"
 #include "support/arrays.h"

@@ -1,11 +1,6 @@
 /* Sidecar indexes: their bytes against ones put together here, stale and damaged ones, what is
  * refused, and failing allocations. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/crc.h"
 #include "file/index.h"

@@ -1,10 +1,5 @@
 /* Looking into record files: sums, the caller's function, guesses, bad files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/scratch.h"

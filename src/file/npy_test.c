@@ -1,10 +1,5 @@
 /* .npy headers: dtypes, forms that numpy and other writers give them, and what is refused where. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/spec.h"
 #include "file/npy.h"

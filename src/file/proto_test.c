@@ -1,11 +1,6 @@
 /* Messages of specs and tensors: those of TensorFlow, what they read as and that they are written
  * again; every cut of them, every byte changed, and values that do not fit their shape. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/spec.h"
 #include "file/tensor_proto.h"

@@ -1,10 +1,5 @@
 /* .safetensors: what is written is read again, the bytes are the format's, damage is DATA_LOSS. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/atomic.h"
 #include "file/fs.h"

@@ -1,11 +1,6 @@
 /* Streams over compressed files: every position, cuts at every byte, damage, and memory that runs
  * out on the way. A codec that was left out of the build is passed over. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/compress.h"
 #include "file/stream.h"

@@ -1,11 +1,6 @@
 /* Headers of tar archives, field by field: numbers, check sums, extension members, and what is
  * wrong with damaged ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* TFRecord: TensorFlow's recorded answers, the shipped digits, and every way in which a file can be
  * cut or damaged, read in chunks of many sizes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/crc.h"
 #include "file/tfrecord.h"

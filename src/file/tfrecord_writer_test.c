@@ -1,11 +1,6 @@
 /* The writer: its bytes against TensorFlow's recorded file, its compressed files against the
  * reader, and what it does when it fails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/tfrecord.h"
 #include "support/refused.h"

@@ -1,11 +1,6 @@
 /* Packs of all_reduce: which values are exchanged together, seen by a collective of one rank that
  * counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/coll.h"
 #include "graph/interpret.h"

@@ -1,10 +1,5 @@
 /* The builder: types as inferred, sticky first errors, and what their texts name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/spec.h"
 #include "graph/variable.h"

@@ -1,11 +1,6 @@
 /* leat_graph_call: attributes that inputs give, known and computed, seeds resolved in calls, and
  * inputs that are computed in another dtype. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/graph.h"
 #include "support/refused.h"

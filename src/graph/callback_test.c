@@ -1,10 +1,5 @@
 /* Callbacks: results, failures, the registry, and one call at a time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/graph.h"
 #include "support/refused.h"

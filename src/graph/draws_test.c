@@ -1,12 +1,7 @@
 /* Streams that go on: tables that grow and are forgotten, calls of a function, loops and branches
  * in it. Expected numbers are those of TensorFlow 2.21 for tf.random.uniform under set_seed(3), in
  * tf.function. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "graph/draws.h"
 

@@ -1,10 +1,5 @@
 /* Functions: pruning, specialising, inlining, fingerprints. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/graph.h"
 #include "support/torture.h"

@@ -1,10 +1,5 @@
 /* The reverse pass against central differences and against TensorFlow's rules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "graph/variable.h"
 #include "support/graph.h"

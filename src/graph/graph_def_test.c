@@ -1,10 +1,5 @@
 /* GraphDefs: the nodes of a function and of those inside of it, by their names and inputs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "file/wire.h"
 #include "graph/graph.h"

@@ -1,10 +1,5 @@
 /* The reference interpreter: views, strings, shapes that depend on data, texts of failures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/graph.h"
 #include "support/refused.h"

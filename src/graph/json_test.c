@@ -1,10 +1,5 @@
 /* Functions as JSON: round trips, what cannot travel, and text from outside. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/json.h"
 #include "graph/json.h"

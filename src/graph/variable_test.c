@@ -1,11 +1,6 @@
 /* Variables on the host and, through a creator with two copies, as a strategy makes them. Expected
  * values are TensorFlow's for MirroredVariable and SyncOnReadVariable on two replicas. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/coll.h"
 #include "core/buffer.h"

@@ -1,10 +1,5 @@
 /* Decoding against TensorFlow's recorded results, and against damaged and hostile data. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 #include <sys/mman.h>
 
 #include "base/alloc.h"

@@ -1,10 +1,5 @@
 /* Writing JPEG, byte for byte as TensorFlow, and PNG, read back exactly. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/alloc.h"
 #include "image/codec.h"

@@ -1,10 +1,5 @@
 /* Mirroring against TensorFlow's recorded results, with strides, other pixel sizes and in place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "image/flip.h"
 #include "support/arrays.h"

@@ -1,13 +1,8 @@
 /* Pictures as few programs write them, and pictures that are made to cost time or memory. Those
  * that are JPEGs are made here by libjpeg; what comes back is near what went in, or is refused by
  * name. */
+#include "support/cmocka.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

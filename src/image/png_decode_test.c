@@ -1,11 +1,6 @@
 /* PNG of every kind of sample, with and without transparent colours, interlaced and not: what
  * TensorFlow makes of it for each number of channels and bits, by checksum. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "image/codec.h"
 #include "support/torture.h"

@@ -1,10 +1,5 @@
 /* Resizing against TensorFlow's recorded results, and the fast path against the plain one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "image/resize.h"
 #include "support/arrays.h"

@@ -1,10 +1,5 @@
 /* Budgets, and what control groups grant, from files written here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/error.h"
 #include "run/budget.h"

@@ -1,10 +1,5 @@
 /* The pool: order, concurrency, tokens, reserves, turns, and a pool of one under many drivers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/clock.h"
 #include "base/error.h"

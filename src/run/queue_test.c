@@ -1,10 +1,5 @@
 /* Gates: wake, deadline, cancel, stall report, tokens; and cancellation trees. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/clock.h"
 #include "base/error.h"

@@ -1,10 +1,5 @@
 /* Traces: off, on, overflowing rings, threads that end, odd names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -6,12 +6,7 @@
  * Functions are left out: their specs are checked in the operators' own tests.
  * A row without limits may take any number; where the operator refuses one nevertheless, its text
  * must be as good. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "conform.h"
 #include "data/plan/op.h"

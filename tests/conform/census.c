@@ -4,12 +4,7 @@
  * exception with its reason. A line with "missing" says that the counterpart does not exist yet; it
  * fails as soon as it does, so the list can only shrink. The census is a copy of the names that
  * TensorFlow 2.21 exports. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "conform.h"
 #include "data/plan/op.h"

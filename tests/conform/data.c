@@ -8,12 +8,7 @@
  * each outcome, and with each n-th allocation failing. An operator without cases fails the suite,
  * and so does one whose cases leave out no elements, one element, many, or (but for sources) an
  * error from below. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "conform.h"
 #include "data/plan/op.h"

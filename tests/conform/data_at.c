@@ -1,11 +1,6 @@
 /* Random access: element i of a dataset is what its iterator gives at place i, whatever was asked
  * before. Expected elements come from the model, as for iterators. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "data_at.h"
 #include "support/golden.h"

@@ -1,12 +1,7 @@
 /* Each n-th allocation failing, for every case of the dataset operators: building, opening,
  * iterating and closing either work as they do without a failure, or report RESOURCE_EXHAUSTED with
  * a text; nothing leaks, nothing crashes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/hash.h"
 #include "data/plan/op.h"

@@ -5,12 +5,7 @@
  * tests/conform/data that can be built, over inputs that are made of readers of NUM_FILES files:
  * the shares of three workers open every file of every reader, each of them once, or no share is to
  * be had. Nothing is read: readers open no file before they run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "../support/golden.h"
 #include "conform.h"

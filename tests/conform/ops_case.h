@@ -1,5 +1,5 @@
 /* A recorded case of a tensor operation, and the help to run it. Header only, for one source file;
- * include it after <cmocka.h>. Whatever is wrong with a file fails the test. */
+ * include it after "support/cmocka.h". Whatever is wrong with a file fails the test. */
 #ifndef CONFORM_OPS_CASE_H
 #define CONFORM_OPS_CASE_H
 

@@ -4,12 +4,7 @@
  *
  * What a step refuses (text, datasets, shapes that the run decides) is left out, and so are cases
  * that fail. At least half of the operations have to take part. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "conform.h"
 #include "ops_case.h"

@@ -4,12 +4,7 @@
  * Cases with an error and operations without cases (tests/conform/ops_state.c and ops_pictures.c
  * have theirs) are passed over. Halves are put in place of the dtypes of each case, and of
  * attributes that are dtypes, and traced. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "conform.h"
 

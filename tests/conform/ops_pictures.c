@@ -1,12 +1,7 @@
 /* decode_jpeg, decode_png and decode_image against the recorded pictures: pixels bit for bit, and
  * the failures; encode_png by decoding again. Each picture is decoded through a graph, from the
  * bytes of its file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "conform.h"
 #include "core/spec.h"

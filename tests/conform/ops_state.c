@@ -4,12 +4,7 @@
  * apply_gradient_descent, apply_keras_momentum and apply_adam take the recorded steps of Keras'
  * optimizers. all_reduce, collective_broadcast and replica_id run with a collective made here,
  * which counts its calls and stands for two replicas of equal values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/random.h"
 #include "coll/coll.h"

@@ -3,12 +3,7 @@
  *
  * Names and order must be the same; a default of TensorFlow's must be the default here. Where
  * TensorFlow has none, one here does no harm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "conform.h"
 

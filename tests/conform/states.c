@@ -4,12 +4,7 @@
  * the state says; what it then gives can be read. INTERNAL is a broken promise, and so is a crash.
  *
  * Cases that write files are left out: their states name folders. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/hash.h"
 #include "conform.h"

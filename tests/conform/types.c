@@ -10,12 +10,7 @@
  * Deviations are lines of the file, by operation and with a reason: "takes" (types that TensorFlow
  * refuses), "refuses" (types that it takes), "shape" (a shape that says more or less). Each must
  * occur. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "conform.h"
 #include "support/golden.h"

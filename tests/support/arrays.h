@@ -1,6 +1,6 @@
 /* Recorded cases for tests: JSON files of tests/golden/data and the arrays in them.
  *
- * Header only: include it after <cmocka.h>. An array is {"dtype", "shape"} with
+ * Header only: include it after "support/cmocka.h". An array is {"dtype", "shape"} with
  * its numbers in "data", or as a slice of a .npy file ("file", "offset" in elements). Whatever is
  * wrong with a file fails the test. */
 #ifndef ARRAYS_H

@@ -1,7 +1,7 @@
 /* Help for tests of dataset operators: outcomes as text, and one check that runs a dataset in every
  * way in which it must give the same outcomes.
  *
- * Header only: include it after <cmocka.h> and torture.h. A dataset comes from a
+ * Header only: include it after "support/cmocka.h" and torture.h. A dataset comes from a
  * maker, which builds it anew each time (with seeds of its own, so that all are equal):
  *
  *     static leat_dataset *make(void *context, leat_error *err) {

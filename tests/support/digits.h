@@ -1,7 +1,7 @@
 /* The recorded training runs of the small CNN: digits, initial weights, and the traced step of a
  * custom loop on the public calls.
  *
- * Header only; include it after <cmocka.h>. Whatever goes wrong fails the test.
+ * Header only; include it after "support/cmocka.h". Whatever goes wrong fails the test.
  */
 #ifndef TEST_DIGITS_H
 #define TEST_DIGITS_H

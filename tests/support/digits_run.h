@@ -1,7 +1,7 @@
 /* The small CNN under a strategy: training and evaluating steps on the recorded case, and whether
  * all copies of the weights are equal.
  *
- * Header only; include it after <cmocka.h>. Whatever goes wrong fails the test.
+ * Header only; include it after "support/cmocka.h". Whatever goes wrong fails the test.
  */
 #ifndef TEST_DIGITS_RUN_H
 #define TEST_DIGITS_RUN_H

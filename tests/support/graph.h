@@ -1,6 +1,6 @@
 /* Help for tests of graphs: tensors in one line, and the numerical check of gradients.
  *
- * Header only; include it after <cmocka.h>. Tensors made here own their memory
+ * Header only; include it after "support/cmocka.h". Tensors made here own their memory
  * (leat_tensor_unref). */
 #ifndef TEST_GRAPH_H
 #define TEST_GRAPH_H

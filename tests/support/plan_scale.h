@@ -1,5 +1,5 @@
 /* What must hold of plans for clusters of up to 1,000 workers: shapes drawn by seed. Header only;
- * include it after <cmocka.h>. Whatever goes wrong fails the test and names the
+ * include it after "support/cmocka.h". Whatever goes wrong fails the test and names the
  * seed. */
 #ifndef TEST_PLAN_SCALE_H
 #define TEST_PLAN_SCALE_H

@@ -2,7 +2,7 @@
  * replica in host memory, and a function run on one thread per replica by the interpreter, with the
  * collective of threads between them.
  *
- * Header only; include it after <cmocka.h>. Whatever goes wrong fails the test.
+ * Header only; include it after "support/cmocka.h". Whatever goes wrong fails the test.
  */
 #ifndef TEST_REPLICAS_H
 #define TEST_REPLICAS_H

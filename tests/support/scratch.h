@@ -1,6 +1,6 @@
 /* A folder of a test's own: made at its start, removed with all that is in it at its end.
  *
- * Header only: include it after <cmocka.h>. One folder at a time; it lies where
+ * Header only: include it after "support/cmocka.h". One folder at a time; it lies where
  * TMPDIR says. scratch_setup and scratch_teardown fit cmocka's setup and teardown, of one test or
  * of a group. Whatever goes wrong fails the test. */
 #ifndef SCRATCH_H

@@ -1,7 +1,7 @@
 /* A cluster on one thread: the workers of a distributed dataset, stepped in lock-step, and a clock
  * that only the test moves. Rows are numbers; every row that a step hands out is counted.
  *
- * Header only; include it after <cmocka.h> and scratch.h. Whatever goes wrong
+ * Header only; include it after "support/cmocka.h" and scratch.h. Whatever goes wrong
  * fails the test. */
 #ifndef TEST_SIMULATED_H
 #define TEST_SIMULATED_H

@@ -1,7 +1,7 @@
 /* The spans of a trace, for tests: those of one call, and what a training step's show about its
  * sums over replicas.
  *
- * Header only; include it after <cmocka.h>. Whatever goes wrong fails the test.
+ * Header only; include it after "support/cmocka.h". Whatever goes wrong fails the test.
  */
 #ifndef TEST_SPANS_H
 #define TEST_SPANS_H

@@ -1,7 +1,7 @@
 /* Variables under strategies, for tests: one that every replica adds another number to, and what
  * its copies and its value are then, as TensorFlow 2.21 gave them.
  *
- * Header only; include it after <cmocka.h>. Whatever goes wrong fails the test.
+ * Header only; include it after "support/cmocka.h". Whatever goes wrong fails the test.
  */
 #ifndef TEST_STRATEGY_H
 #define TEST_STRATEGY_H

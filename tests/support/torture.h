@@ -1,7 +1,7 @@
 /* An allocator for tests: counts what is alive, fails a chosen allocation, notices double frees and
  * what is written behind its memory.
  *
- * Header only: include it after <cmocka.h>, in the one source file of a test:
+ * Header only: include it after "support/cmocka.h", in the one source file of a test:
  *
  *     #include "support/torture.h"
  *

@@ -1,6 +1,6 @@
 /* Help for tests of training: recorded arrays as tensors, and their comparison.
  *
- * Header only; include it after <cmocka.h>. Whatever goes wrong fails the test.
+ * Header only; include it after "support/cmocka.h". Whatever goes wrong fails the test.
  * Tensors made here own their memory (leat_tensor_unref). */
 #ifndef TEST_TRAIN_H
 #define TEST_TRAIN_H

@@ -3,7 +3,7 @@
  *
  * A test calls workers_run; its program's main calls workers_case first, which in a worker says
  * which case is wanted. A worker hands lines to the test by workers_say. Header only; include it
- * after <cmocka.h>. Whatever goes wrong fails the test. */
+ * after "support/cmocka.h". Whatever goes wrong fails the test. */
 #ifndef TEST_WORKERS_H
 #define TEST_WORKERS_H
 

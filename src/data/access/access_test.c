@@ -1,12 +1,7 @@
 /* Random access: what handles share and keep, who is called how often, and failures. That elements
  * are those of an iteration is the business of tests/conform/data_at.c, TensorFlow's codes that of
  * the recorded cases (tests/golden/data/tfdata/at.json and access.json). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

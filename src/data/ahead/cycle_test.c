@@ -1,12 +1,7 @@
 /* Reading datasets ahead in interleave's parallel form: order, states, threads, deadlines. The
  * order of the parallel form is that of the sequential one where nothing fails; that and errors are
  * checked against TensorFlow by the recorded cases and the conformance suite. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include <pthread.h>
 

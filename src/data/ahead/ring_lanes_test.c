@@ -1,11 +1,6 @@
 /* Results of a parallel map that go straight into batches: the same outcomes as one after the
  * other, also where rows fail and batches shift, and no memory for single rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include <leat/data.h>
 #include <leat/data_ops.h>

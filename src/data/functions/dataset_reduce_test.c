@@ -1,11 +1,6 @@
 /* Loops over datasets inside functions: in a pipeline, in calls, ended early, cancelled. Expected
  * outcomes are TensorFlow's 2.21 for the program in front of each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,12 +1,7 @@
 /* Datasets as values inside functions that use what is around them: datasets made outside, values
  * of the function around a function, structures, computed shapes. Expected outcomes are
  * TensorFlow's 2.21 for the program in front of each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,12 +1,7 @@
 /* Saving to files, loading and snapshots beyond what the recorded cases have: the bytes on the disk
  * are TensorFlow's, a save that fails or is cut off leaves nothing that reads as finished, and
  * interrupted writers go on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

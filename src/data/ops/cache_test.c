@@ -1,11 +1,6 @@
 /* cache in memory and in files. What becomes of partial iterations, errors and shuffled inputs is
  * TensorFlow's behaviour. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* flat_map, and datasets as values inside functions. Expected outcomes are TensorFlow's (golden
  * cases flat_map). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,10 +1,5 @@
 /* from_generator: when runs are opened and closed, what is refused, what is saved, plans. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* global_shuffle: its states, its errors, and functions below that draw numbers. Orders are those
  * recorded from TensorFlow (tests/golden/data/tfdata/global_shuffle.json and access.json). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* group_by_window, group_by_reducer and bucket_by_sequence_length: arguments that are refused,
  * functions that fail, many keys. Expected outcomes are TensorFlow's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

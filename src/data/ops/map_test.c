@@ -1,10 +1,5 @@
 /* map, sequential and parallel. Expected outcomes are TensorFlow's (golden cases map). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,12 +1,7 @@
 /* The builders of the operators that mix datasets and of sources of numbers. Expected values are
  * TensorFlow's (golden cases of the operators); those of choose_from_datasets and AUTOTUNE follow
  * the rules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "run/pool.h"
 #include <leat/data_ops.h>

@@ -1,10 +1,5 @@
 /* zip, concatenate, enumerate, shard and filter. Expected outcomes are TensorFlow's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

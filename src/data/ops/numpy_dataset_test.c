@@ -1,11 +1,6 @@
 /* numpy_dataset: what its errors say, that rows are views of what was read, and where memory is
  * small. The rows themselves: tests/conform/data/numpy_dataset.json. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

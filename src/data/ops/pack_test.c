@@ -1,12 +1,7 @@
 /* pack: the builder's options, states that hold places where the input can be read again and tokens
  * where it cannot, and windows that errors break off in large streams. Expected windows were
  * written by hand; tests/conform/data/pack.json has those of a model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

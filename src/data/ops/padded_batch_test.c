@@ -1,11 +1,6 @@
 /* padded_batch by its builder: the options as a C program gives them. Expected batches are
  * TensorFlow's; everything else: tests/conform/data/padded_batch.json. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

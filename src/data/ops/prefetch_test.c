@@ -1,10 +1,5 @@
 /* prefetch. Expected outcomes are TensorFlow's (golden cases prefetch). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include <pthread.h>
 

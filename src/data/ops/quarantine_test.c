@@ -1,10 +1,5 @@
 /* quarantine: the lines of its list, limits, and that an element is listed once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

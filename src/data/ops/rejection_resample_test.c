@@ -1,11 +1,6 @@
 /* rejection_resample: distributions at their edges, arguments that are refused, draws without a
  * seed. Expected outcomes are TensorFlow's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,12 +1,7 @@
 /* scan with random numbers: each call draws the next ones, in every epoch and after a restore; and
  * its plan's arguments in any order. Expected outcomes are TensorFlow's; everything else:
  * tests/conform/data/scan.json. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

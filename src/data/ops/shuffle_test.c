@@ -1,11 +1,6 @@
 /* shuffle fused with repeat. The expected outcomes come from TensorFlow, from a model of its rules
  * (where errors of later epochs come), and from the two operators unfused (the order). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

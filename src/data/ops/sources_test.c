@@ -1,11 +1,6 @@
 /* from_tensor_slices, from_tensors and list_files. Orders of list_files are TensorFlow's, recorded
  * over files of the same number. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

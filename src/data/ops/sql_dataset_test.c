@@ -1,11 +1,6 @@
 /* sql_dataset by its builder: dtypes as a C program gives them. The rows of queries, and their
  * errors: tests/conform/data/sql_dataset.json. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* tar_dataset with indexes: samples by number, shuffled, and shards that were changed. What is in
  * an element is tested by the conformance cases. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

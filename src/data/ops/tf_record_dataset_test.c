@@ -1,11 +1,6 @@
 /* tf_record_dataset over files written here. What damaged and missing files give is TensorFlow's
  * answer, as recorded over files of the same kinds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

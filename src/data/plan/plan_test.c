@@ -1,12 +1,7 @@
 /* Plans as JSON: that a plan comes back as it was, what its nodes refuse, how deep and how wide it
  * may be, and that each failed allocation, jansson's own included, is reported. And fingerprints:
  * every argument of every type counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* Autotune's rules, and explain's table. Rates are given here, not measured: time decides no test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* The protocol of operators, on range, take, skip, repeat, shuffle and batch. Expected orders are
  * TensorFlow's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

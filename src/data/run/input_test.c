@@ -1,11 +1,6 @@
 /* Reading a child: what verification mode asks of it and notices, children that cannot be saved,
  * and damaged states of an input. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

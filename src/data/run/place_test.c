@@ -1,11 +1,6 @@
 /* What the texts of failing elements say: operator, label, the user's function, the element's
  * number, its file and byte. A TFRecord record of n bytes takes n + 16. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/torture.h"

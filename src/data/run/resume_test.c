@@ -2,12 +2,7 @@
  * computes no more than the buffer and what was under way, until it is cancelled; interleave adds
  * the states of its open datasets; the three modes hold what they say. Calls are counted by a C
  * callback. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/scratch.h"

@@ -1,11 +1,6 @@
 /* What datasets and states share: tables of keys, copies of a choice, registered generators, and
  * the list of operators. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

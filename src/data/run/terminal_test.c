@@ -1,10 +1,5 @@
 /* reduce and get_single_element: what they give, what they refuse, whose error they hand on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/torture.h"

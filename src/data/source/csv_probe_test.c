@@ -1,11 +1,6 @@
 /* What csv_probe makes of fields and lines. The dtypes are what numpy's int32, int64, float32 and
  * float64 accept of these texts, which is TensorFlow's rule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "data/source/csv_probe.h"
 #include <string.h>

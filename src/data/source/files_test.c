@@ -1,12 +1,7 @@
 /* The readers of files over every codec: what they give does not depend on how the bytes are
  * packed, and a file that is cut is an error. A codec that was left out of the build is refused by
  * name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

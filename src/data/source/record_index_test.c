@@ -1,11 +1,6 @@
 /* Indexed record files: the number of records, skipping, random access, and indexes that do not fit
  * their files. Record i of all files together is the number i as text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* Joined blocks: rows of several sources side by side, what their strings keep alive, and when a
  * block is full. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* Tensors, blocks, errors and sets of values as bytes of a saved state: that they come back, and
  * what damaged bytes are told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

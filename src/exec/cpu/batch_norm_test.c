@@ -1,11 +1,6 @@
 /* batch_norm and its gradient by the fast kernels, with what they fuse, against the reference
  * interpreter: shapes of one and of many chunks, one thread and two, every set of inner loops. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/tensor.h"
 #include "exec/cpu/batch_norm.h"

@@ -1,11 +1,6 @@
 /* The CPU device: results, variables in place, replicas, cores, pooling with ties, memory, and what
  * it refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/threads.h"
 #include "core/tensor.h"

@@ -1,10 +1,5 @@
 /* A process whose memory is limited: compiling a step is refused, where oneDNN would end it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "exec/cpu/cpu.h"
 

@@ -1,11 +1,6 @@
 /* A training step of a small CNN on the CPU device, by oneDNN where it is present and by plain
  * kernels, against the reference interpreter: losses and weights over several steps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/tensor.h"
 #include "exec/device.h"

@@ -1,12 +1,7 @@
 /* Sums over replicas in steps: what is handed over while the step computes, in which order, that
  * every kind of operand and result keeps its values, and failures. The collectives here have one
  * rank, double what they sum, and note their calls. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "coll/coll.h"
 #include "core/tensor.h"

@@ -1,10 +1,5 @@
 /* Small tasks of a step stay on one thread, large ones get the device's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "exec/cpu/cpu.h"
 #include "support/torture.h"

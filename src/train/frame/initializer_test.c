@@ -1,11 +1,6 @@
 /* Initialisers against statistics recorded from Keras (tests/golden/data/nn/initializers.json) and
  * numbers of TensorFlow's stateless generator. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/train.h"
 #include "train/frame/initializer.h"

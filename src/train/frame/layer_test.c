@@ -1,11 +1,6 @@
 /* Layers against values recorded from Keras (tests/golden/data/nn/layers.json), and what they
  * answer to wrong arguments and shapes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/torture.h"

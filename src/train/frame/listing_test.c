@@ -1,12 +1,7 @@
 /* The tables as JSON: which lines have each property (what Keras' classes do and say:
  * supports_masking, the layers of Keras that prepare data, ...), names, arguments, signatures; and
  * what stands for them without memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,11 +1,6 @@
 /* Losses against values recorded from Keras (tests/golden/data/nn/losses.json and
  * loss_behind_softmax.json). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/train.h"

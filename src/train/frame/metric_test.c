@@ -1,11 +1,6 @@
 /* Metrics against values recorded from Keras (tests/golden/data/nn/metrics.json), and over copies
  * on two replicas. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/replicas.h"

@@ -1,11 +1,6 @@
 /* Models, networks, metrics, optimizers and parts given nothing, too much, what has failed, and
  * what belongs to others: code and text, and that the rest stays usable. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/torture.h"

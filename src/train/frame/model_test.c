@@ -1,10 +1,5 @@
 /* Sequential models: names, shapes between layers, variables in Keras' order, and messages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/torture.h"

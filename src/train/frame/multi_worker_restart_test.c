@@ -2,12 +2,7 @@
  * checkpoints, or the disk is full at one; the others end and name who and why, all are started
  * again with the saved weights, optimizer and input, and end with the very bits of a job that
  * nothing happened to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/error.h"
 #include "base/hash.h"

@@ -1,12 +1,7 @@
 /* The small CNN trained on digits by several processes, against the losses recorded from Keras: as
  * many global batches on 1, 2, 3 processes and on 2 with two replicas each give the same losses,
  * and twice the same bits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "base/hash.h"
 #include "support/digits_run.h"

@@ -1,11 +1,6 @@
 /* Models of symbols, layers by name, and a layer of a program's own. The expected numbers are those
  * of the same model in Keras, with weights in equal steps from -1 to 1 and variances of 0.5. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/torture.h"

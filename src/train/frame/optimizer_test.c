@@ -1,11 +1,6 @@
 /* Optimizers against values recorded from Keras (tests/golden/data/nn/optimizers.json), traced and
  * eager, and over copies on two replicas. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/refused.h"
 #include "support/replicas.h"

@@ -1,11 +1,6 @@
 /* All recorded optimizers with variables of float64: what Keras' steps of float32 make of them, and
  * the names of what is kept. Each kind with failing allocations. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 #include "support/train.h"

@@ -1,11 +1,6 @@
 /* Parts: the tables as JSON, calls without variables against values recorded from Keras, wrong use,
  * failed allocations. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 

@@ -1,12 +1,7 @@
 /* All recorded layers, losses and metrics as parts, in other ways than the suite of recorded cases
  * calls them: of float64, and in functions of which the batch or all sizes are unknown until they
  * run. What comes out is what Keras recorded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/torture.h"
 #include "support/train.h"

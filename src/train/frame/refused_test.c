@@ -1,11 +1,6 @@
 /* What layers, losses, metrics, optimizers, initializers and schedules take and refuse, by the
  * lines of tests/parts.def. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/spec.h"
 #include "support/refused.h"

@@ -1,11 +1,6 @@
 /* The small CNN trained on digits under a mirrored strategy of logical CPU devices, against losses
  * and accuracies recorded from Keras (tests/golden/data/nn/training.json). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/digits_run.h"
 #include "support/refused.h"

@@ -1,12 +1,7 @@
 /* The small CNN trained on digits by a custom loop, against the losses recorded from Keras
  * (tests/golden/data/nn/training.json): Adam, and SGD with momentum, sparse loss, on one replica
  * and on two, by the interpreter. The strategy does the same in strategy_test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/digits.h"
 #include "support/replicas.h"

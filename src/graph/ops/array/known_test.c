@@ -1,12 +1,7 @@
 /* What is known of shapes that are computed from shapes while a graph is built: each line computes
  * a few integers, and a tensor of that shape must have the static shape that numpy's numbers say,
  * with ? where a number comes from a dimension that is not known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/spec.h"
 #include "graph/graph.h"

@@ -1,11 +1,6 @@
 /* computed_gradient: what flows back through operations with computed attributes, for known and
  * unknown shapes, row by row, through JSON, and its errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/spec.h"
 #include "graph/computed.h"

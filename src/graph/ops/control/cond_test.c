@@ -1,10 +1,5 @@
 /* cond: both branches, row by row, inference, gradient, JSON, and its errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/spec.h"
 #include "graph/variable.h"

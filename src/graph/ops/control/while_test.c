@@ -1,10 +1,5 @@
 /* while: loops over numbers, vectors that grow and texts; inference, gradient, JSON, and errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "core/spec.h"
 #include "support/graph.h"

@@ -1,10 +1,5 @@
 /* write_file and matching_files over a folder of this test's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/scratch.h"
 

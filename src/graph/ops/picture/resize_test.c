@@ -1,10 +1,5 @@
 /* resize: what happens where its tables find no memory. Values: tests/conform/ops/resize.json. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "graph/support/picture/resize.h"
 #include "support/graph.h"

@@ -2,12 +2,7 @@
  * bools, the gradient, all_gather_grad (values as TensorFlow 2.21 gives them for equal parts), and
  * what is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "support/graph.h"
 #include "support/refused.h"

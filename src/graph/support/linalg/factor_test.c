@@ -1,10 +1,5 @@
 /* Factors multiply to what they were made of, orthogonal ones are, and values are in order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "graph/support/linalg/factor.h"
 

@@ -1,11 +1,6 @@
 /* The wide loops against plain C, in every bit: all lengths, places and shared operands, with the
  * numbers that arithmetic treats apart; and broadcasting of a number for each channel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 
 #include "graph/support/math/wide.h"
 #include "support/graph.h"

@@ -1,11 +1,6 @@
 /* Qualities of decoding for a smaller result: how near balanced and fast come to exact, on the
  * recorded pictures and on one whose colours grow evenly, of which any shift would be seen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/cmocka.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

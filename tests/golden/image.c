@@ -3,8 +3,7 @@
  * A case's operation and its arguments are looked up in the table of operations; a value that the
  * operation calls UNIMPLEMENTED (a method, a file format) counts as a missing name too. Pixels of
  * integers are equal; floats agree to 3e-5, the accuracy that the recording promises. */
-#include "graph/graph.h"
-#include "support/golden.h"
+#include "image.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,111 +19,6 @@ struct call {
     const char *value; /* which attribute or file an UNIMPLEMENTED blames */
     int channels;      /* of the result that were recorded; 0: all */
 };
-
-/* ---- inputs ---- */
-
-static leat_status read_contents(const char *file, leat_tensor *out, leat_error *err) {
-    char path[1024];
-    snprintf(path, sizeof path, "image/%s", file);
-    leat_tensor name = leat_scalar_string(path);
-    leat_graph *graph = leat_graph_new_eager(err);
-    leat_status status = err->code;
-    if (graph != NULL)
-        status = leat_value_tensor(leat_op_read_file(leat_graph_tensor(graph, &name)), out, err);
-    leat_graph_free(graph);
-    leat_tensor_unref(&name);
-    return status;
-}
-
-/* "uint8 // 2 as int16": an input, halved, as another dtype. */
-static leat_status halved(const leat_tensor *input, const char *dtype, leat_tensor *out,
-                          leat_error *err) {
-    leat_graph *graph = leat_graph_new_eager(err);
-    if (graph == NULL)
-        return err->code;
-    leat_tensor two = leat_scalar_int64(2);
-    leat_value x = leat_graph_tensor(graph, input);
-    leat_value divisor = leat_op_cast(leat_graph_tensor(graph, &two), leat_value_dtype(x));
-    leat_value half = leat_op_cast(leat_op_floordiv(x, divisor), leat_dtype_from_name(dtype));
-    leat_status status = leat_value_tensor(half, out, err);
-    leat_tensor_unref(&two);
-    leat_graph_free(graph);
-    return status;
-}
-
-static leat_status named_input(const json_t *inputs, const char *name, leat_tensor *out,
-                               leat_error *err);
-
-/* "three copies of uint8, stacked". */
-static leat_status copies(const json_t *inputs, const char *name, leat_tensor *out,
-                          leat_error *err) {
-    char one[64] = "";
-    leat_tensor x = {0};
-    (void)sscanf(name, "three copies of %63[^,]", one);
-    leat_status status = named_input(inputs, one, &x, err);
-    if (status != LEAT_OK)
-        return status;
-    leat_graph *graph = leat_graph_new_eager(err);
-    leat_value value = graph == NULL ? (leat_value){.id = -1} : leat_graph_tensor(graph, &x);
-    leat_value values[3] = {value, value, value};
-    status = graph == NULL ? err->code : leat_value_tensor(leat_op_stack(values, 3, 0), out, err);
-    leat_tensor_unref(&x);
-    leat_graph_free(graph);
-    return status;
-}
-
-/* "constant 7 (2,3,3) uint8". */
-static leat_status constant(leat_tensor *out, leat_error *err) {
-    leat_status status = leat_tensor_new(LEAT_UINT8, LEAT_SHAPE(2, 3, 3), out, err);
-    if (status == LEAT_OK)
-        memset(out->data, 7, leat_tensor_bytes(out));
-    return status;
-}
-
-static leat_status named_input(const json_t *inputs, const char *name, leat_tensor *out,
-                               leat_error *err) {
-    const char *middle = strstr(name, " // 2 as ");
-    if (strncmp(name, "three copies of ", 16) == 0)
-        return copies(inputs, name, out, err);
-    if (strcmp(name, "constant 7 (2,3,3) uint8") == 0)
-        return constant(out, err);
-    if (middle == NULL) {
-        const json_t *array = json_object_get(inputs, name);
-        return array != NULL ? golden_array("image", array, out, err)
-                             : leati_fail(err, LEAT_NOT_FOUND, "no input %s", name);
-    }
-    char first[64];
-    leat_tensor whole = {0};
-    snprintf(first, sizeof first, "%.*s", (int)(middle - name), name);
-    leat_status status = named_input(inputs, first, &whole, err);
-    if (status == LEAT_OK)
-        status = halved(&whole, middle + strlen(" // 2 as "), out, err);
-    leat_tensor_unref(&whole);
-    return status;
-}
-
-/* x, or x and x upside down, stacked. */
-static leat_status geometry_input(const json_t *inputs, bool batch, leat_tensor *out,
-                                  leat_error *err) {
-    leat_tensor x = {0};
-    leat_status status = named_input(inputs, "x", &x, err);
-    if (status != LEAT_OK || !batch) {
-        *out = x;
-        return status;
-    }
-    leat_shape shape = leat_tensor_shape(&x);
-    size_t rows = (size_t)x.dims[0], bytes = leat_tensor_bytes(&x), row = bytes / rows;
-    memmove(shape.dims + 1, shape.dims, (size_t)shape.rank++ * sizeof shape.dims[0]);
-    shape.dims[0] = 2;
-    status = leat_tensor_new(x.dtype, shape, out, err);
-    if (status == LEAT_OK) {
-        memcpy(out->data, x.data, bytes);
-        for (size_t i = 0; i < rows; i++)
-            memcpy((char *)out->data + bytes + i * row, (char *)x.data + (rows - 1 - i) * row, row);
-    }
-    leat_tensor_unref(&x);
-    return status;
-}
 
 /* ---- the call ---- */
 
@@ -306,7 +200,7 @@ static leat_status decode_call(const json_t *json, const json_t *inputs, struct 
     call->value = dot != NULL ? dot : file;
     if (json_object_get(json, "crop_window") != NULL)
         json_object_set(call->attributes, "crop_window", json_object_get(json, "crop_window"));
-    return read_contents(file, &call->inputs[0], err);
+    return golden_image_contents(file, &call->inputs[0], err);
 }
 
 /* Positional arguments take the names of the operation's rows, in their order. */
@@ -370,7 +264,7 @@ static leat_status resize_call(const json_t *json, const json_t *inputs, struct 
         json_object_del(call->attributes, "size");
     }
     call->channels = strcmp(golden_text(json, "input"), "large") == 0 ? 1 : 0;
-    return named_input(inputs, golden_text(json, "input"), &call->inputs[0], err);
+    return golden_image_input(inputs, golden_text(json, "input"), &call->inputs[0], err);
 }
 
 /* Its arguments are boxes, indices and a size; the picture is one of a batch. */
@@ -382,7 +276,7 @@ static leat_status crop_and_resize_call(const json_t *json, const json_t *inputs
     leat_status status = list_tensor(json_array_get(args, 0), LEAT_FLOAT32, &call->inputs[1], err);
     if (status == LEAT_OK)
         status = list_tensor(json_array_get(args, 1), LEAT_INT32, &call->inputs[2], err);
-    return status == LEAT_OK ? geometry_input(inputs, true, &call->inputs[0], err) : status;
+    return status == LEAT_OK ? golden_image_geometry(inputs, true, &call->inputs[0], err) : status;
 }
 
 static leat_status geometry_call(const json_t *json, const json_t *inputs, struct call *call,
@@ -392,7 +286,7 @@ static leat_status geometry_call(const json_t *json, const json_t *inputs, struc
     if (strcmp(call->op, "crop_and_resize") == 0)
         return crop_and_resize_call(json, inputs, call, err);
     name_arguments(json, call);
-    return geometry_input(inputs, golden_bool(json, "batch", false), &call->inputs[0], err);
+    return golden_image_geometry(inputs, golden_bool(json, "batch", false), &call->inputs[0], err);
 }
 
 /* Arguments of a tensor function; the seed of a stateless one is its last input. */
@@ -406,7 +300,7 @@ static leat_status colour_call(const json_t *json, const json_t *inputs, struct 
     leat_status status =
         seed == NULL ? LEAT_OK : list_tensor(seed, LEAT_INT32, &call->inputs[1], err);
     return status == LEAT_OK
-               ? named_input(inputs, golden_text(json, "input"), &call->inputs[0], err)
+               ? golden_image_input(inputs, golden_text(json, "input"), &call->inputs[0], err)
                : status;
 }
 
@@ -434,7 +328,7 @@ static leat_status encode_call(const json_t *json, const json_t *inputs, struct 
     leat_tensor whole = {0};
     call->attributes = json_copy(json_object_get(json, "args"));
     call->value = "an argument";
-    leat_status status = named_input(inputs, name, &whole, err);
+    leat_status status = golden_image_input(inputs, name, &whole, err);
     leat_graph *graph = status == LEAT_OK ? leat_graph_new_eager(err) : NULL;
     if (graph != NULL) {
         leat_value value = leat_graph_tensor(graph, &whole);

@@ -14,11 +14,6 @@ enum { MOST_VARIABLES = 8, MOST_INPUTS = 4 };
 
 /* ---- names ---- */
 
-static bool ends_in(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 static void check_value(golden_case *c, const char *argument, const json_t *value) {
     const char *text = json_string_value(value);
     leat_error err = {0};
@@ -26,7 +21,7 @@ static void check_value(golden_case *c, const char *argument, const json_t *valu
         return;
     if (strcmp(argument, "activation") == 0 && leati_activation_check(text, &err) != LEAT_OK)
         golden_missing(c, "activation %s", text);
-    if (ends_in(argument, "_initializer") && leati_initializer_find(text, &err) == NULL)
+    if (golden_ends_in(argument, "_initializer") && leati_initializer_find(text, &err) == NULL)
         golden_missing(c, "initializer %s", text);
 }
 
@@ -56,10 +51,6 @@ void golden_refused(golden_case *c, const char *what, const leat_error *err) {
         golden_fail(c, "%s: %s: %s", what, leat_status_name(err->code), err->text);
 }
 
-static bool stopped(const golden_case *c) {
-    return c->failed || c->missing[0] != '\0';
-}
-
 /* ---- values ---- */
 
 leat_value golden_eager(golden_case *c, leat_graph *graph, const json_t *json) {
@@ -74,7 +65,7 @@ leat_value golden_eager(golden_case *c, leat_graph *graph, const json_t *json) {
     return value;
 }
 
-static void tensor_close(golden_case *c, const char *what, const json_t *json,
+void golden_tensor_close(golden_case *c, const char *what, const json_t *json,
                          const leat_tensor *found, double relative) {
     leat_tensor expected = {0};
     leat_error err = {0};
@@ -90,7 +81,7 @@ void golden_value_close(golden_case *c, const char *what, const json_t *expected
     leat_tensor tensor = {0};
     leat_error err = {0};
     if (leat_value_tensor(found, &tensor, &err) == LEAT_OK)
-        tensor_close(c, what, expected, &tensor, relative);
+        golden_tensor_close(c, what, expected, &tensor, relative);
     else
         golden_refused(c, what, &err);
     leat_tensor_unref(&tensor);
@@ -103,7 +94,7 @@ static void variable_close(golden_case *c, const char *what, const json_t *expec
     if (found == NULL)
         golden_fail(c, "%s: there is no such variable", what);
     else if (leat_variable_read(found, &tensor, &err) == LEAT_OK)
-        tensor_close(c, what, expected, &tensor, relative);
+        golden_tensor_close(c, what, expected, &tensor, relative);
     else
         golden_refused(c, what, &err);
     leat_tensor_unref(&tensor);
@@ -184,9 +175,9 @@ static void check_layer(golden_case *c, const json_t *json, leat_layer *layer) {
     for (int i = 0; i < count; i++)
         inputs[i] = golden_eager(c, graph, json_array_get(recorded, (size_t)i));
     leat_shape shape = leat_value_shape(inputs[0]);
-    if (!stopped(c) && leati_layer_build(layer, &shape, NULL, &err) != LEAT_OK)
+    if (!golden_stopped(c) && leati_layer_build(layer, &shape, NULL, &err) != LEAT_OK)
         golden_refused(c, "build", &err);
-    if (!stopped(c)) {
+    if (!golden_stopped(c)) {
         load_weights(c, layer, json_object_get(json, "weights"));
         leat_value y =
             leati_layer_call(layer, inputs, count, golden_bool(json, "training", false), NULL);
@@ -211,7 +202,7 @@ static void layer_case(golden_case *c, const json_t *json) {
     golden_kind(c, "layer", kinds, count, name, config);
     if (json_array_size(json_object_get(json, "inputs")) > MOST_INPUTS)
         golden_fail(c, "more than %d inputs", MOST_INPUTS);
-    if (stopped(c))
+    if (golden_stopped(c))
         return;
     leat_layer *layer = leati_layer_from_json(name, config, &err);
     if (layer == NULL)
@@ -230,7 +221,7 @@ static void loss_case(golden_case *c, const json_t *json) {
     size_t count = 0;
     const leati_kind *const *kinds = leati_kinds_loss(&count);
     golden_kind(c, "loss", kinds, count, golden_text(json, "loss"), config);
-    if (stopped(c))
+    if (golden_stopped(c))
         return;
     leati_loss *loss = leati_loss_from_json(golden_text(json, "loss"), config, &err);
     leat_graph *graph = loss == NULL ? NULL : leat_graph_new_eager(&err);
@@ -258,7 +249,7 @@ static void softmax_case(golden_case *c, const json_t *json) {
     const leati_kind *const *kinds = leati_kinds_loss(&count);
     const json_t *list = json_object_get(json, "labels");
     golden_kind(c, "loss", kinds, count, "SparseCategoricalCrossentropy", NULL);
-    leat_graph *graph = stopped(c) ? NULL : leat_graph_new_eager(&err);
+    leat_graph *graph = golden_stopped(c) ? NULL : leat_graph_new_eager(&err);
     if (graph == NULL)
         return;
     json_t *literal = json_pack("{s:s,s:[I],s:O}", "dtype", "int32", "shape",
@@ -373,9 +364,9 @@ static void check_optimizer(golden_case *c, const json_t *json, leat_optimizer *
             golden_fail(c, "variable %d: %s", i, err.text);
         leat_tensor_unref(&tensor);
     }
-    for (size_t s = 0; s < json_array_size(gradients) && !stopped(c); s++) {
+    for (size_t s = 0; s < json_array_size(gradients) && !golden_stopped(c); s++) {
         take_step(c, optimizer, variables, count, json_array_get(gradients, s));
-        for (int i = 0; i < count && !stopped(c); i++) {
+        for (int i = 0; i < count && !golden_stopped(c); i++) {
             char what[60];
             snprintf(what, sizeof what, "variable %d after step %zu", i, s + 1);
             variable_close(c, what, json_array_get(json_array_get(after, s), (size_t)i),
@@ -384,7 +375,7 @@ static void check_optimizer(golden_case *c, const json_t *json, leat_optimizer *
     }
     int slots = 0;
     (void)leat_optimizer_variables(optimizer, &slots);
-    if (!stopped(c) && (size_t)slots != json_array_size(json_object_get(json, "slots")))
+    if (!golden_stopped(c) && (size_t)slots != json_array_size(json_object_get(json, "slots")))
         golden_fail(c, "%d variables of its own; recorded were %zu", slots,
                     json_array_size(json_object_get(json, "slots")));
     for (int i = 0; i < count && i < MOST_VARIABLES; i++)
@@ -400,7 +391,7 @@ static void optimizer_case(golden_case *c, const json_t *json) {
     golden_kind(c, "optimizer", kinds, count, name, config);
     if (json_array_size(json_object_get(json, "variables")) > MOST_VARIABLES)
         golden_fail(c, "more than %d variables", MOST_VARIABLES);
-    if (stopped(c))
+    if (golden_stopped(c))
         return;
     leat_optimizer *optimizer = optimizer_of(name, config, &err);
     if (optimizer == NULL)
@@ -426,7 +417,7 @@ static void check_result(golden_case *c, const char *what, const json_t *expecte
     else if (leat_tensor_count(&found) != count)
         golden_fail(c, "%s: expected %lld numbers, found %lld", what, (long long)count,
                     (long long)leat_tensor_count(&found));
-    for (int64_t i = 0; i < count && !stopped(c); i++) {
+    for (int64_t i = 0; i < count && !golden_stopped(c); i++) {
         double number = json_number_value(
             json_is_array(expected) ? json_array_get(expected, (size_t)i) : expected);
         double value = golden_number(&found, i);
@@ -441,7 +432,7 @@ static void check_metric(golden_case *c, const json_t *json, leat_metric *metric
     const json_t *state = json_object_get(json, "state");
     leat_error err = {0};
     check_result(c, "before", json_object_get(json, "before"), metric);
-    for (size_t u = 0; u < json_array_size(updates) && !stopped(c); u++) {
+    for (size_t u = 0; u < json_array_size(updates) && !golden_stopped(c); u++) {
         const json_t *arguments = json_array_get(updates, u);
         leat_value values[4];
         char what[40];
@@ -471,7 +462,7 @@ static void metric_case(golden_case *c, const json_t *json) {
     size_t count = 0;
     const leati_kind *const *kinds = leati_kinds_metric(&count);
     golden_kind(c, "metric", kinds, count, name, config);
-    if (stopped(c))
+    if (golden_stopped(c))
         return;
     leat_metric *metric = leati_metric_from_json(name, config, &err);
     if (metric == NULL)
@@ -481,146 +472,7 @@ static void metric_case(golden_case *c, const json_t *json) {
     leat_metric_free(metric);
 }
 
-/* ---- initializers.json ---- */
-
-/* Weights drawn from other bits: mean, deviation, extremes and kurtosis agree as far as samples of
- * this size do. */
-static void check_moments(golden_case *c, const json_t *json, const leat_tensor *found) {
-    double n = (double)leat_tensor_count(found), mean = 0, moments[2] = {0, 0};
-    double least = INFINITY, most = -INFINITY;
-    for (int64_t i = 0; i < leat_tensor_count(found); i++) {
-        double x = golden_number(found, i);
-        mean += x / n;
-        least = x < least ? x : least;
-        most = x > most ? x : most;
-    }
-    for (int64_t i = 0; i < leat_tensor_count(found); i++) {
-        double d = (golden_number(found, i) - mean) * (golden_number(found, i) - mean);
-        moments[0] += d / n;
-        moments[1] += d * d / n;
-    }
-    double std = json_number_value(json_object_get(json, "std"));
-    const double numbers[5] = {mean, sqrt(moments[0]), least, most,
-                               moments[0] > 1e-18 ? moments[1] / (moments[0] * moments[0]) : 0};
-    const double allowed[5] = {6 * std / sqrt(n), 0.01 * std, 0.15 * std, 0.15 * std, 0.05};
-    static const char *const names[5] = {"mean", "std", "min", "max", "kurtosis"};
-    for (int i = 0; i < 5; i++) {
-        double expected = json_number_value(json_object_get(json, names[i]));
-        double room = i == 4 && expected > 2.9                                    ? 0.1
-                      : (i == 2 || i == 3) && expected * expected > 9 * std * std ? 1.5 * std
-                                                                                  : allowed[i];
-        if (!(fabs(numbers[i] - expected) <= room + 1e-9))
-            golden_fail(c, "%s: expected %.6g, found %.6g", names[i], expected, numbers[i]);
-    }
-}
-
-static void default_case(golden_case *c, const json_t *json) {
-    const char *argument = NULL;
-    json_t *value = NULL;
-    leat_error err = {0};
-    size_t count = 0;
-    const leati_kind *const *kinds = leati_kinds_layer(&count);
-    const leati_kind *kind =
-        golden_kind(c, "layer", kinds, count, golden_text(json, "default_of"), NULL);
-    json_object_foreach((json_t *)json, argument, value) {
-        if (kind == NULL || !ends_in(argument, "_initializer"))
-            continue;
-        const leati_row *row = leati_rows_find(kind->rows, argument);
-        const leati_initializer_kind *found =
-            row == NULL ? NULL : leati_initializer_find(row->default_text, &err);
-        if (row == NULL)
-            golden_missing(c, "argument %s of layer %s", argument, kind->name);
-        else if (found == NULL || strcmp(found->kind.name, json_string_value(value)) != 0)
-            golden_fail(c, "%s: expected %s, found %s", argument, json_string_value(value),
-                        row->default_text);
-    }
-}
-
-static void initializer_case(golden_case *c, const json_t *json) {
-    if (json_object_get(json, "default_of") != NULL) {
-        default_case(c, json);
-        return;
-    }
-    leat_error err = {0};
-    leat_shape shape = LEAT_SCALAR;
-    leat_tensor found = {0};
-    void *args = NULL;
-    size_t count = 0;
-    const leati_kind *const *kinds = leati_kinds_initializer(&count);
-    const json_t *config = json_object_get(json, "config");
-    const json_t *given = json_object_get(config, "seed");
-    int64_t seed = given != NULL ? json_integer_value(given) : 7;
-    const leati_kind *kind =
-        golden_kind(c, "initializer", kinds, count, golden_text(json, "initializer"), config);
-    if (stopped(c))
-        return;
-    leat_status status = leati_json_to_shape(json_object_get(json, "shape"), &shape, &err);
-    if (status == LEAT_OK)
-        status = leati_kind_args_read(kind, config, &args, &err);
-    if (status == LEAT_OK)
-        status = leati_initializer_run(leati_initializer_find(kind->name, &err), args, seed, &shape,
-                                       &found, &err);
-    if (status == LEAT_OK && json_object_get(json, "value") != NULL)
-        tensor_close(c, "value", json_object_get(json, "value"), &found, 1e-5);
-    else if (status == LEAT_OK && json_object_get(json, "std") != NULL)
-        check_moments(c, json, &found);
-    else if (status != LEAT_OK)
-        golden_refused(c, kind->name, &err);
-    leati_kind_args_free(kind, args);
-    leat_tensor_unref(&found);
-}
-
 /* ---- what is not there yet, and the table of files ---- */
-
-/* ---- dropout.json ---- */
-
-/* The part of ones that a call keeps, and the value of those; -1 where they differ. */
-static double kept_of(leat_layer *layer, leat_tensor *out, double *value) {
-    leat_error err = {0};
-    leat_graph *graph = leat_graph_new_eager(&err);
-    double kept = 0;
-    *value = 0;
-    if (graph == NULL)
-        return -1;
-    leat_value ones = leat_op_ones(graph, LEAT_SHAPE(400, 500), LEAT_FLOAT32);
-    leat_value output = leati_layer_call(layer, &ones, 1, true, NULL);
-    if (leat_value_tensor(output, out, &err) == LEAT_OK)
-        for (int64_t i = 0; i < leat_tensor_count(out); i++) {
-            double x = golden_number(out, i);
-            kept += x != 0;
-            *value = x == 0 ? *value : *value == 0 || *value == x ? x : -1;
-        }
-    leat_graph_free(graph);
-    return kept / 200000;
-}
-
-static void dropout_case(golden_case *c, const json_t *json) {
-    double rate = json_number_value(json_object_get(json, "rate")), values[2];
-    double wanted = json_number_value(json_array_get(json_object_get(json, "kept_value"), 0));
-    json_t *config = json_pack("{s:f,s:i}", "rate", rate, "seed", 3);
-    leat_error err = {0};
-    leat_tensor outputs[2] = {{0}, {0}};
-    leat_layer *layer = leati_layer_from_json("Dropout", config, &err);
-    json_decref(config);
-    if (layer == NULL) {
-        golden_refused(c, "Dropout", &err);
-        return;
-    }
-    for (int i = 0; i < 2; i++) {
-        double kept = kept_of(layer, &outputs[i], &values[i]);
-        if (!(fabs(kept - (1 - rate)) < 0.005))
-            golden_fail(c, "call %d keeps %.6g of the values", i, kept);
-        if (!(fabs(values[i] - wanted) <= 1e-6 * wanted))
-            golden_fail(c, "call %d: expected %.9g, found %.9g", i, wanted, values[i]);
-    }
-    size_t size = leat_tensor_bytes(&outputs[0]);
-    bool differ = size > 0 && memcmp(outputs[0].data, outputs[1].data, size) != 0;
-    if (differ != json_is_true(json_object_get(json, "two_calls_differ")))
-        golden_fail(c, "two calls %s", differ ? "differ" : "are equal");
-    leat_tensor_unref(&outputs[0]);
-    leat_tensor_unref(&outputs[1]);
-    leat_layer_free(layer);
-}
 
 static void resnet_case(golden_case *c, const json_t *json) {
     (void)json;
@@ -632,14 +484,14 @@ static const struct file {
     void (*run)(golden_case *c, const json_t *json); /* NULL: data of other files */
 } files[] = {
     {"cnn_weights.index.json", NULL},
-    {"dropout.json", dropout_case},
+    {"dropout.json", golden_dropout_case},
     {"further_layers.json", layer_case},
-    {"initializers.json", initializer_case},
+    {"initializers.json", golden_initializer_case},
     {"layers.json", layer_case},
     {"loss_behind_softmax.json", softmax_case},
     {"losses.json", loss_case},
     {"metrics.json", metric_case},
-    {"more_initializers.json", initializer_case},
+    {"more_initializers.json", golden_initializer_case},
     {"more_layers.json", layer_case},
     {"more_losses.json", loss_case},
     {"more_metrics.json", metric_case},

@@ -4,6 +4,7 @@
 
 #include "support/golden.h"
 #include "train/frame/kind.h"
+#include <string.h>
 
 #define NN_FOLDER "nn"
 
@@ -21,6 +22,20 @@ leat_value golden_eager(golden_case *c, leat_graph *graph, const json_t *json);
 void golden_value_close(golden_case *c, const char *what, const json_t *expected, leat_value found,
                         double relative);
 
+void golden_tensor_close(golden_case *c, const char *what, const json_t *json,
+                         const leat_tensor *found, double relative);
+
+static inline bool golden_ends_in(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static inline bool golden_stopped(const golden_case *c) {
+    return c->failed || c->missing[0] != '\0';
+}
+
+void golden_initializer_case(golden_case *c, const json_t *json);
+void golden_dropout_case(golden_case *c, const json_t *json);
 void golden_training_case(golden_case *c, const json_t *json);
 
 #endif

@@ -9,15 +9,12 @@ import pathlib
 
 import pytest
 
+import devices  # noqa: F401, makes them
 import leat as tf
 from leat import nest
 from leat.distribute.values import PerReplica
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/data/distribute"
-DEVICES = 4
-if tf.config.list_logical_devices("CPU")[DEVICES - 1:] == []:
-    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
-                                               [tf.config.LogicalDeviceConfiguration()] * DEVICES)
 
 
 def cases(name):

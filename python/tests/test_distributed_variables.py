@@ -4,12 +4,9 @@ import copy
 
 import pytest
 
+import devices  # noqa: F401, makes them
 import leat as tf
 
-DEVICES = 4
-if tf.config.list_logical_devices("CPU")[DEVICES - 1:] == []:
-    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
-                                               [tf.config.LogicalDeviceConfiguration()] * DEVICES)
 TWO = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
 SINGLE = tf.distribute.MirroredStrategy(["/cpu:0"])
 CENTRAL = tf.distribute.experimental.CentralStorageStrategy(["/cpu:0", "/cpu:1"])

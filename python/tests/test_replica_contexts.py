@@ -2,12 +2,9 @@
 
 import pytest
 
+import devices  # noqa: F401, makes them
 import leat as tf
 
-DEVICES = 4
-if tf.config.list_logical_devices("CPU")[DEVICES - 1:] == []:
-    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
-                                               [tf.config.LogicalDeviceConfiguration()] * DEVICES)
 ONE = tf.distribute.OneDeviceStrategy("/cpu:0")
 SINGLE = tf.distribute.MirroredStrategy(["/cpu:0"])
 TWO = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])

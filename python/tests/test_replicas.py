@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 
 import leat as tf
-
-DEVICES = 4
-if tf.config.list_logical_devices("CPU")[DEVICES - 1:] == []:
-    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],
-                                               [tf.config.LogicalDeviceConfiguration()] * DEVICES)
-TWO = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+from devices import TWO
 
 
 def per_replica(function):

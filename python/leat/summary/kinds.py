@@ -8,7 +8,7 @@ import numpy as np
 from leat import dtypes
 from leat._api.modules import get_current_name_scope, name_scope
 from leat._core.tensor import Tensor, constant, convert_to_tensor
-from leat._files.messages import _put_bytes
+from leat._files.wire import _put_bytes
 from leat._graph import ops, trace
 from leat.summary import state
 

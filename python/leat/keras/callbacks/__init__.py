@@ -5,9 +5,9 @@ alone writes files.
 """
 
 from leat.keras.callbacks.backup import BackupAndRestore
-from leat.keras.callbacks.base import (Callback, CallbackList, CSVLogger, EarlyStopping, History, LambdaCallback,
-                                       LearningRateScheduler, ModelCheckpoint, MonitorCallback, ProgbarLogger,
-                                       ReduceLROnPlateau, TerminateOnNaN)
+from leat.keras.callbacks.base import (Callback, CallbackList, CSVLogger, History, LambdaCallback,
+                                       LearningRateScheduler, ProgbarLogger, TerminateOnNaN)
+from leat.keras.callbacks.monitors import EarlyStopping, ModelCheckpoint, MonitorCallback, ReduceLROnPlateau
 from leat.keras.callbacks.remote import RemoteMonitor
 from leat.keras.callbacks.swap import SwapEMAWeights
 from leat.keras.callbacks.tensorboard import TensorBoard

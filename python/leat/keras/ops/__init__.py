@@ -5,11 +5,11 @@
 ``keras.ops.image`` has those of pictures. What is computed in which dtype: :mod:`leat.keras.ops.promote`.
 """
 
-from leat.keras.ops import arrays, core, elementwise, image, linalg, nn, reductions, sequences, signal
+from leat.keras.ops import arrays, core, elementwise, image, linalg, making, nn, reductions, sequences, signal
 from leat.keras.ops.promote import class_of  # noqa: F401
 
-for _module in (elementwise, reductions, arrays, linalg, nn, core, signal, sequences):
+_MODULES = (elementwise, reductions, making, arrays, linalg, nn, core, signal, sequences)
+for _module in _MODULES:
     globals().update({_name: getattr(_module, _name) for _name in _module.__all__})
 
-__all__ = ["image", *(_name for _module in (elementwise, reductions, arrays, linalg, nn, core, signal, sequences)
-                      for _name in _module.__all__)]
+__all__ = ["image", *(_name for _module in _MODULES for _name in _module.__all__)]

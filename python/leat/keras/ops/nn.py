@@ -10,7 +10,7 @@ import numpy as np
 import leat as tf
 from leat.keras import activations
 from leat.keras._base import calls, tables
-from leat.keras.ops import arrays, formats
+from leat.keras.ops import arrays, formats, making
 from leat.keras.ops.promote import OPERATIONS, define, floats, operation, place_of, places_of, tensor, together
 
 _before = set(OPERATIONS)
@@ -184,7 +184,7 @@ def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, i
     if mask is not None:
         logits = tf.where(tensor(mask, "bool"), logits, tf.cast(0.7 * logits.dtype.min, logits.dtype))
     if is_causal:
-        before = arrays.tri(tf.shape(query)[1], tf.shape(key)[1], dtype="bool")
+        before = making.tri(tf.shape(query)[1], tf.shape(key)[1], dtype="bool")
         logits = tf.where(before, logits, tf.cast(0.7 * logits.dtype.min, logits.dtype))
     return tf.einsum("BNTS,BSNH->BTNH", activations.softmax(logits), value)
 

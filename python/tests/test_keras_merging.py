@@ -1,0 +1,87 @@
+"""The layers of keras.layers that merge, mask and activate. Expectations are those of Keras 3.15."""
+
+import numpy as np
+import pytest
+
+import leat as tf
+from leat import keras
+from leat.keras import layers
+
+
+@pytest.fixture(autouse=True)
+def fresh_names():
+    keras.backend.clear_session()
+
+
+def test_merging_of_shapes_that_do_not_fit():
+    def ones(*shape):
+        return np.ones(shape, np.float32)
+    for call, text in (
+            (lambda: layers.Concatenate()([ones(1, 2, 3), ones(1, 3, 3)]),
+             "requires inputs with matching shapes except for the concatenation axis"),
+            (lambda: layers.Add()([ones(1, 2, 3), ones(1, 3, 3)]), "Inputs have incompatible shapes"),
+            (lambda: layers.Add()([ones(2, 3), ones(3, 3)]), "Cannot merge tensors with different batch sizes"),
+            (lambda: layers.Add()(ones(1, 2, 3)), "A merge layer should be called on a list of inputs"),
+            (lambda: layers.Add().compute_mask([1, 2], 3), "`mask` should be a list"),
+            (lambda: layers.Add().compute_mask(1, [None, None]), "`inputs` should be a list"),
+            (lambda: layers.Concatenate().compute_mask([1, 2], [None]), "should have the same length")):
+        with pytest.raises(ValueError, match=text):
+            call()
+    assert layers.Add()([ones(2, 1, 3), ones(2, 4, 1)]).shape == (2, 4, 3)
+
+
+def test_masks_of_merged_inputs():
+    x, y = np.ones((1, 2, 3), np.float32), np.ones((1, 2, 2), np.float32)
+    one, two = np.array([[True, False]]), np.array([[False, False]])
+    np.testing.assert_array_equal(layers.Add().compute_mask([x, x], [one, two]), [[True, False]])
+    np.testing.assert_array_equal(layers.Concatenate().compute_mask([x, y], [two, None]), [[True, True]])
+    numbers = np.array([[[0, 0], [1, 0]]], np.int32)
+    np.testing.assert_array_equal(layers.Masking(0).compute_mask(numbers), [[False, True]])
+    assert layers.Embedding(3, 2, mask_zero=True).compute_mask(keras.Input((4,), dtype="int32")).shape == (None, 4)
+
+
+@pytest.mark.parametrize("name, one, both", [
+    ("Maximum", [[0, 0], [5, 2], [1, 2], [7, 4]], [[0, 0], [5, 2], [1, 2], [7, 4]]),
+    ("Minimum", [[0, 0], [0, 0], [1, 2], [3, 4]], [[0, 0], [5, 2], [1, 2], [3, 4]]),
+    ("Multiply", [[0, 0], [0, 0], [1, 2], [21, 16]], [[0, 0], [5, 2], [1, 2], [21, 16]]),
+    ("Add", [[0, 0], [5, 2], [1, 2], [10, 8]], [[0, 0], [5, 2], [1, 2], [10, 8]]),
+    ("Average", [[0, 0], [2.5, 1], [0.5, 1], [5, 4]], [[0, 0], [2.5, 1], [0.5, 1], [5, 4]])])
+def test_what_a_mask_leaves_out_comes_from_the_other_input(name, one, both):
+    mask = layers.Masking()
+    x = mask(tf.constant([[[0, 0], [5, 2], [0, 0], [7, 4]]]))
+    y = tf.constant([[[0, 0], [0, 0], [1, 2], [3, 4]]])
+    out = getattr(layers, name)()([x, y])
+    np.testing.assert_array_equal(out, [one])
+    assert getattr(out, "_keras_mask", None) is None
+    out = getattr(layers, name)()([x, mask(y)])
+    np.testing.assert_array_equal(out, [both])
+    np.testing.assert_array_equal(out._keras_mask, [[False, True, True, True]])
+    assert out.dtype == ("float64" if name == "Average" else "int32")
+
+
+def test_softmax_over_several_axes_and_masks():
+    x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
+    layer = layers.Softmax(axis=[1, 2])
+    np.testing.assert_allclose(layer(x).numpy().ravel(), [0.00427, 0.011606, 0.03155, 0.085761, 0.233122, 0.633691],
+                               atol=1e-6)
+    assert layers.Softmax.from_config(layer.get_config()).axis == [1, 2]
+    np.testing.assert_allclose(keras.activations.softmax(x, axis=(1, 2)), layer(x), atol=1e-7)
+    np.testing.assert_allclose(keras.activations.log_softmax(x.tolist(), axis=(1, 2)), np.log(layer(x)), atol=1e-5)
+    np.testing.assert_allclose(layers.Softmax()(x, mask=np.array([1.0, 0.0, 0.2]))[0, 0], [1, 0, 0])
+    with pytest.raises(ValueError, match="must be broadcastable to `inputs` and must not have more dimensions"):
+        layers.Softmax()(x, mask=np.ones((1, 1, 1, 3)))
+    with pytest.raises(ValueError, match="The `mask` must be broadcastable"):
+        layers.Softmax()(x, mask=np.ones((2, 2, 3)))
+
+
+def test_activations_of_keras_tensors_are_layers_of_the_model():
+    start = keras.Input((3,))
+    x = np.array([[1, 0.5, -1]], np.float32)
+    for name in ("relu", "gelu", "softmax", "exponential", "elu", "leaky_relu", "tanh", "mish", "sparsemax"):
+        function = getattr(keras.activations, name)
+        end = function(start)
+        assert end.shape == (None, 3)
+        np.testing.assert_allclose(keras.Model(start, end)(x), function(x), atol=1e-7)
+    assert keras.activations.relu(start, max_value=0.25).shape == (None, 3)
+    np.testing.assert_allclose(keras.activations.sparsemax(tf.constant(x)), [[0.75, 0.25, 0]], atol=1e-6)
+    assert keras.activations.get("sparsemax") is keras.activations.sparsemax

@@ -49,7 +49,8 @@ def test_an_exception_of_the_function_arrives_unchanged():
 
 
 def test_what_needs_a_value_says_so():
-    with pytest.raises(trace.NotTraceable, match=r"test_distribute_failures.py:\d+.*numpy\(\).*outside of the replicas"):
+    place = r"test_distribute_failures.py:\d+"
+    with pytest.raises(trace.NotTraceable, match=place + r".*numpy\(\).*outside of the replicas"):
         TWO.run(lambda x: x.numpy(), args=(tf.constant(1.0),))
 
 

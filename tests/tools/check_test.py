@@ -306,39 +306,39 @@ class Size(Check):
         self.accepts("check_size")
 
     def test_long_file(self):
-        self.write("src/core/a.c", "int x;\n" * 801)
-        self.complains("check_size", "src/core/a.c: 801 lines")
+        self.write("src/core/a.c", "int x;\n" * 601)
+        self.complains("check_size", "src/core/a.c: 601 lines")
 
     def test_long_script(self):
         self.write("src/core/a.c", "int x;\n")
-        self.write("tools/a.py", "x = 1\n" * 801)
-        self.complains("check_size", "tools/a.py: 801 lines")
+        self.write("tools/a.py", "x = 1\n" * 601)
+        self.complains("check_size", "tools/a.py: 601 lines")
 
-    def test_function_of_85_lines(self):
-        self.write("src/core/a.c", "static void f(void)\n{\n%s}\n" % ("    g();\n" * 82))
+    def test_function_of_60_lines(self):
+        self.write("src/core/a.c", "static void f(void)\n{\n%s}\n" % ("    g();\n" * 57))
         self.accepts("check_size")
 
     def test_long_function(self):
-        self.write("src/core/a.c", "\nstatic void f(void)\n{\n%s}\n" % ("    g();\n" * 83))
-        self.complains("check_size", "src/core/a.c:2: f has 86 lines")
+        self.write("src/core/a.c", "\nstatic void f(void)\n{\n%s}\n" % ("    g();\n" * 58))
+        self.complains("check_size", "src/core/a.c:2: f has 61 lines")
 
-    def test_complexity_25(self):
-        self.write("src/core/a.c", "int f(int a)\n{\n%s}\n" % ("    if (a)\n        g();\n" * 24))
+    def test_complexity_20(self):
+        self.write("src/core/a.c", "int f(int a)\n{\n%s}\n" % ("    if (a)\n        g();\n" * 19))
         self.accepts("check_size")
 
     def test_complex_function(self):
-        self.write("src/core/a.c", "int f(int a)\n{\n%s    return a && a;\n}\n" % ("    if (a)\n        g();\n" * 24))
-        self.complains("check_size", "src/core/a.c:1: f has complexity 26")
+        self.write("src/core/a.c", "int f(int a)\n{\n%s    return a && a;\n}\n" % ("    if (a)\n        g();\n" * 19))
+        self.complains("check_size", "src/core/a.c:1: f has complexity 21")
 
     def test_strings_comments_and_cases_are_free(self):
         self.write("src/core/a.c", 'int f(int a)\n{\n%s    switch (a) {\n%s    }\n}\n' %
-                   ('    g("if && { ?"); // if\n' * 40, "    case 1: break;\n" * 40))
+                   ('    g("if && { ?"); // if\n' * 25, "    case 1: break;\n" * 25))
         self.accepts("check_size")
 
     def test_after_data_and_extern(self):
         self.write("src/core/a.h", 'extern "C" {\nstruct s {\n    int a;\n};\nint f(int a)\n{\n%s}\n}\n' %
-                   ("    a = a ? 1 : 2;\n" * 25))
-        self.complains("check_size", "f has complexity 26")
+                   ("    a = a ? 1 : 2;\n" * 20))
+        self.complains("check_size", "f has complexity 21")
 
 
 @unittest.skipUnless(shutil.which("clang-format"), "clang-format is not installed")

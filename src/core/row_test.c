@@ -192,15 +192,15 @@ static const struct {
 } binding_cases[] = {
     {"count", "integer", {"i", "", ""}},
     {"flag", "bool", {"b", "", ""}},
-    {"tri", "bool or None", {"b", "", ""}},
+    {"tri", "None", {"b", "", ""}},
     {"ratio", "number", {"if", "", ""}},
     {"name", "string", {"s", "", ""}},
     {"shape", "shape", {"", "i", ""}},
-    {"seed", "integer seed", {"i", "", ""}},
-    {"sizes", "list of integers", {"i", "i", ""}},
-    {"weights", "list of numbers", {"if", "if", ""}},
-    {"files", "list of strings", {"s", "s", ""}},
-    {"element", "structure of tensors", {"ifbs", "ifbs", "ifbs"}},
+    {"seed", "seed", {"i", "", ""}},
+    {"sizes", "integers", {"i", "i", ""}},
+    {"weights", "numbers", {"if", "if", ""}},
+    {"files", "strings", {"s", "s", ""}},
+    {"element", "structure", {"ifbs", "ifbs", "ifbs"}},
     {"dtype", "dtype", {"", "", ""}},
     {"function", "function", {"", "", ""}},
 };
@@ -225,12 +225,13 @@ static void binding_table(void **state) {
                 bool fits = strchr(binding_cases[i].fits[rank], dtypes[d].kind) != NULL;
                 leat_status status =
                     bind(&args, binding_cases[i].name, dtypes[d].dtype, shape, zeros, &err);
-                snprintf(expected, sizeof expected, "argument %s: expected %s, found %s%s",
-                         binding_cases[i].name, binding_cases[i].type,
-                         leat_dtype_name(dtypes[d].dtype), leati_shape_text(&shape, text));
-                if (status != (fits ? LEAT_OK : LEAT_INVALID_ARGUMENT) ||
-                    strcmp(err.text, fits ? "" : expected) != 0)
-                    fail_msg("%s: found \"%s\"", expected, err.text);
+                assert_int_equal(status, fits ? LEAT_OK : LEAT_INVALID_ARGUMENT);
+                snprintf(found, sizeof found, "%s%s", leat_dtype_name(dtypes[d].dtype),
+                         leati_shape_text(&shape, text));
+                const char *const keywords[] = {binding_cases[i].name, binding_cases[i].type,
+                                                found};
+                for (int k = 0; k < 3 && !fits; k++)
+                    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, keywords[k]);
                 leati_rows_fini(rows, &args);
             }
         }

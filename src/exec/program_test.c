@@ -1,5 +1,6 @@
 /* Element programs: results by hand, failing rows, destinations and open shapes. */
 #include "support/cmocka.h"
+#include "support/refused.h"
 
 #include "support/machine.h"
 #include "support/torture.h"

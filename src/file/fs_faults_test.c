@@ -218,42 +218,41 @@ static const struct {
     which call;
     int at, number;
     leat_status code;
-    const char *text; /* NULL: it succeeds */
+    const char *keyword; /* NULL: it succeeds */
 } fault_cases[] = {
     {read_file, OPEN, 1, EINTR, LEAT_OK, NULL},
-    {read_file, FSTAT, 1, EBADF, LEAT_FAILED_PRECONDITION, "out: cannot read it: Bad file"},
+    {read_file, FSTAT, 1, EBADF, LEAT_FAILED_PRECONDITION, "out"},
     {read_file, PREAD, 1, EINTR, LEAT_OK, NULL},
     {read_file, PREAD, 1, SHORT, LEAT_OK, NULL},
     {read_file, PREAD, ALWAYS, SHORT, LEAT_OK, NULL},
-    {read_file, PREAD, 1, EIO, LEAT_UNKNOWN, "out: cannot read it: Input/output error"},
-    {read_file, PREAD, 1, END, LEAT_DATA_LOSS,
-     "out: 0 bytes could be read, expected 5; it was cut while being read: read it again"},
+    {read_file, PREAD, 1, EIO, LEAT_UNKNOWN, "out"},
+    {read_file, PREAD, 1, END, LEAT_DATA_LOSS, "5"},
     {read_file, CLOSE, 1, EIO, LEAT_OK, NULL},
     {read_pipe, READ, 1, EINTR, LEAT_OK, NULL},
     {read_pipe, READ, ALWAYS, SHORT, LEAT_OK, NULL},
-    {read_pipe, READ, 2, EIO, LEAT_UNKNOWN, ": cannot read it: Input/output error"},
+    {read_pipe, READ, 2, EIO, LEAT_UNKNOWN, "/dev/fd"},
     {write_file, OPEN, 1, EINTR, LEAT_OK, NULL},
     {write_file, OPEN, 1, EEXIST, LEAT_OK, NULL},
-    {write_file, OPEN, ALWAYS, EEXIST, LEAT_ALREADY_EXISTS, "out: cannot start to write it: "},
-    {write_file, OPEN, 1, EROFS, LEAT_PERMISSION_DENIED, "out: cannot start to write it: "},
+    {write_file, OPEN, ALWAYS, EEXIST, LEAT_ALREADY_EXISTS, "out"},
+    {write_file, OPEN, 1, EROFS, LEAT_PERMISSION_DENIED, "out"},
     {write_file, OPEN, 2, EACCES, LEAT_OK, NULL}, /* the folder, to be synced */
     {write_file, WRITE, 1, EINTR, LEAT_OK, NULL},
     {write_file, WRITE, ALWAYS, SHORT, LEAT_OK, NULL},
-    {write_file, WRITE, 1, ENOSPC, LEAT_RESOURCE_EXHAUSTED, "out: writing failed: "},
-    {write_file, FSYNC, 1, EIO, LEAT_UNKNOWN, "cannot write it to the disk: Input/output"},
+    {write_file, WRITE, 1, ENOSPC, LEAT_RESOURCE_EXHAUSTED, "out"},
+    {write_file, FSYNC, 1, EIO, LEAT_UNKNOWN, "disk"},
     {write_file, FSYNC, 1, EINVAL, LEAT_OK, NULL},
     {write_file, FSYNC, 1, EROFS, LEAT_OK, NULL},
     {write_file, FSYNC, 1, ENOTSUP, LEAT_OK, NULL},
     {write_file, FSYNC, 2, EIO, LEAT_OK, NULL},
-    {write_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "cannot write it to the disk: "},
+    {write_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "disk"},
     {write_file, CLOSE, 1, EINTR, LEAT_OK, NULL},
-    {write_file, RENAME, 1, EXDEV, LEAT_UNIMPLEMENTED, "cannot put the finished file there"},
-    {append_file, OPEN, 1, EACCES, LEAT_PERMISSION_DENIED, "cannot open it for appending: "},
-    {append_file, WRITE, 1, EIO, LEAT_UNKNOWN, "out: cannot append to it: Input/output"},
-    {append_file, WRITE, 1, SHORT, LEAT_RESOURCE_EXHAUSTED, "out: cannot append to it: No sp"},
-    {append_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "out: cannot append to it: "},
+    {write_file, RENAME, 1, EXDEV, LEAT_UNIMPLEMENTED, "out"},
+    {append_file, OPEN, 1, EACCES, LEAT_PERMISSION_DENIED, "out"},
+    {append_file, WRITE, 1, EIO, LEAT_UNKNOWN, "out"},
+    {append_file, WRITE, 1, SHORT, LEAT_RESOURCE_EXHAUSTED, "out"},
+    {append_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "out"},
     {append_file, CLOSE, 1, EINTR, LEAT_OK, NULL},
-    {list_folder, READDIR, 1, EIO, LEAT_UNKNOWN, ": cannot list the folder: Input/output"},
+    {list_folder, READDIR, 1, EIO, LEAT_UNKNOWN, "list"},
 };
 
 /* What a call says when one of the system's fails for the n-th time: NULL where all is well. */
@@ -272,8 +271,8 @@ static void each_call_fails(void **state) {
         torture_end();
         if (seen == 0 || left != 0)
             fail_msg("case %zu: %d calls, %d files open", i, seen, left);
-        if (fault_cases[i].text != NULL)
-            expect(status, &err, fault_cases[i].code, fault_cases[i].text);
+        if (fault_cases[i].keyword != NULL)
+            expect(status, &err, fault_cases[i].code, fault_cases[i].keyword);
         else if (status != LEAT_OK)
             fail_msg("case %zu: %s", i, err.text);
         assert_int_equal(scratch_count(), 1);

@@ -1,5 +1,6 @@
 /* Decoding against TensorFlow's recorded results, and against damaged and hostile data. */
 #include "support/cmocka.h"
+#include "support/refused.h"
 
 #include "base/alloc.h"
 #include "image/codec.h"

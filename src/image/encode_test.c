@@ -151,15 +151,11 @@ static void fill(uint8_t *pixels, size_t size) {
 
 static const struct {
     int32_t quality, x_density, y_density, height, width;
-    const char *part;
+    const char *keyword;
 } bad_jpeg_options[] = {
-    {-1, 300, 300, 2, 2, "quality is -1; expected 0 to 100"},
-    {101, 300, 300, 2, 2, "quality is 101; expected 0 to 100"},
-    {95, -1, 300, 2, 2, "densities are -1 and 300; expected 0 to 65535"},
-    {95, 300, -1, 2, 2, "densities are 300 and -1"},
-    {95, 300, 65536, 2, 2, "densities are 300 and 65536"},
-    {95, 300, 300, 2, 0, "height and width of 1 to 65500, found 2 and 0; resize first"},
-    {95, 300, 300, 2, 65501, "found 2 and 65501"},
+    {-1, 300, 300, 2, 2, "-1"},        {101, 300, 300, 2, 2, "101"},    {95, -1, 300, 2, 2, "-1"},
+    {95, 300, -1, 2, 2, "-1"},         {95, 300, 65536, 2, 2, "65536"}, {95, 300, 300, 2, 0, "0"},
+    {95, 300, 300, 2, 65501, "65501"},
 };
 
 static void test_bad_arguments(void **state) {
@@ -169,10 +165,8 @@ static void test_bad_arguments(void **state) {
     leat_error err = {0};
     leati_jpeg_encode_options options = leati_jpeg_encode_defaults;
 #define EXPECT(call, reason, keyword)                                                              \
-    do {                                                                                           \
-        assert_int_equal(call, LEAT_INVALID_ARGUMENT);                                             \
-        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_##reason, keyword);                \
-    } while (0)
+    assert_int_equal(call, LEAT_INVALID_ARGUMENT);                                                 \
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_##reason, keyword)
     EXPECT(leati_jpeg_encode(pixels, 6, 2, 2, 2, &options, &out, &size, &err), VALUE, "2");
     EXPECT(leati_jpeg_encode(pixels, 5, 2, 2, 3, &options, &out, &size, &err), VALUE, "6");
     EXPECT(leati_jpeg_encode(NULL, 6, 2, 2, 3, &options, &out, &size, &err), VALUE, "NULL");
@@ -206,9 +200,13 @@ static void test_bad_arguments(void **state) {
         options.quality = bad_jpeg_options[i].quality;
         options.x_density = bad_jpeg_options[i].x_density;
         options.y_density = bad_jpeg_options[i].y_density;
-        EXPECT(leati_jpeg_encode(pixels, 6, bad_jpeg_options[i].height, bad_jpeg_options[i].width,
-                                 3, &options, &out, &size, &err),
-               bad_jpeg_options[i].part);
+        assert_int_equal(leati_jpeg_encode(pixels, 6, bad_jpeg_options[i].height,
+                                           bad_jpeg_options[i].width, 3, &options, &out, &size,
+                                           &err),
+                         LEAT_INVALID_ARGUMENT);
+        bool is_size = bad_jpeg_options[i].height != 2 || bad_jpeg_options[i].width != 2;
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, is_size ? LEAT_REASON_SHAPE : LEAT_REASON_VALUE,
+                       bad_jpeg_options[i].keyword);
     }
     static char metadata[65536];
     memset(metadata, 'x', sizeof metadata - 1);

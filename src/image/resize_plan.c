@@ -189,17 +189,17 @@ leat_status leati_resize_prepare_view(leati_resize_plan *plan, int32_t in_height
                                       leati_resize_method method, bool antialias,
                                       const leati_resize_view *view, leat_error *err) {
     if (out_height < 1 || out_width < 1)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "resize: expected a positive size, found height %" PRId32
-                          " and width %" PRId32 "; ask for at least one pixel",
-                          out_height, out_width);
+        return leati_refuse(err, SHAPE,
+                            "resize: expected a positive size, found height %" PRId32
+                            " and width %" PRId32 "; ask for at least one pixel",
+                            out_height, out_width);
     /* The tables hold positions of samples in 32 bits. */
     int32_t widest = LEATI_MAX(in_width, out_width);
     if (in_height < 1 || in_width < 1 || channels < 1 || widest > INT32_MAX / channels)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "resize: expected a picture with pixels and rows below 2^31 samples, "
-                          "found height %" PRId32 ", width %" PRId32 " and %" PRId32 " channels",
-                          in_height, in_width, channels);
+        return leati_refuse(err, SHAPE,
+                            "resize: expected a picture with pixels and rows below 2^31 samples, "
+                            "found height %" PRId32 ", width %" PRId32 " and %" PRId32 " channels",
+                            in_height, in_width, channels);
     if (same_axis(&plan->y, in_height, out_height, view->y, view->height) &&
         same_axis(&plan->x, in_width, out_width, view->x, view->width) &&
         plan->channels == channels && plan->method == method && plan->antialias == antialias) {

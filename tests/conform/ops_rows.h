@@ -203,7 +203,7 @@ static void check_failed_row(const op_case *bad, const op_case *good,
     leat_status status =
         leati_interpret_rows(function, ROWS, rows.operands, NULL, outputs, &failed, &err);
     if (status != LEAT_FAILED_PRECONDITION) {
-        expect_error(bad, "row 1 of 3", bad->text, &err);
+        expect_error(bad, "row 1 of 3", bad->reason, bad->keyword, &err);
         if (failed != 1)
             fail_msg("%s %s: row %d is said to fail; expected row 1", bad->op, bad->name,
                      (int)failed);

@@ -3,10 +3,10 @@
  * A line of graph/ops.def without a file fails, and so does a file without a line. Each case runs
  * with static shapes, with unknown dimensions and with unknown ranks; after a round trip through
  * JSON; with attributes that inputs give; by leat_function_call; and over several rows, strided and
- * constant, where every row must be what it is alone. Failures must have code and text, and name
- * the failing row. Gradients are compared with central differences, in float64 where the operation
- * has it, with known and unknown shapes. Each case runs once for each of its allocations, which
- * fails. values.json has further cases. */
+ * constant, where every row must be what it is alone. Failures have code, reason and keyword, and
+ * name the failing row. Gradients are compared with central differences, in float64 where the
+ * operation has it, with known and unknown shapes. Each case runs once for each of its allocations,
+ * which fails. values.json has further cases. */
 #include "support/cmocka.h"
 
 #include "conform.h"

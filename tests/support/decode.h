@@ -25,11 +25,6 @@ static inline leat_status decode(leati_image_decoder *decoder, const uint8_t *da
     return status;
 }
 
-static inline void assert_text(const leat_error *err, const char *part) {
-    if (strstr(err->text, part) == NULL)
-        fail_msg("expected \"%s\" in \"%s\"", part, err->text);
-}
-
 static inline leat_status decode_and_drop(leati_image_decoder *decoder, const uint8_t *data,
                                           size_t size, const leati_decode_options *options) {
     leati_image_info info;

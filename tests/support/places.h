@@ -3,6 +3,7 @@
 #ifndef TEST_PLACES_H
 #define TEST_PLACES_H
 
+#include "support/refused.h"
 #include "support/scratch.h"
 #include <leat/leat.h>
 #include <stdio.h>
@@ -85,9 +86,20 @@ static inline leat_dataset *numbers(leat_dataset *dataset, const leat_dataset_ma
     return leat_dataset_label(leat_dataset_map(dataset, function, options, err), "number", err);
 }
 
-/* Runs the dataset (given) to its end and compares the texts of its errors up to the last colon. */
+enum { NONE = -1 };
+
+/* `file` NULL: whatever it is. */
+struct place {
+    const char *op, *function;
+    int64_t element;
+    const char *file;
+    int64_t byte;
+    const char *keyword;
+};
+
+/* Runs the dataset (given) to its end and compares the places of its errors. */
 static inline void expect_places_of(leat_dataset *dataset, const leat_iterator_options *options,
-                                    const char *const *places, int count) {
+                                    const struct place *places, int count) {
     leat_error err = {0};
     leat_iterator *iterator = leat_iterator_new(dataset, options, &err);
     leat_element element = {0};
@@ -99,10 +111,15 @@ static inline void expect_places_of(leat_dataset *dataset, const leat_iterator_o
             break;
         if (status != LEAT_OK) {
             assert_true(found < count);
-            if (strncmp(err.text, places[found], strlen(places[found])) != 0)
-                fail_msg("expected %s..., found %s", places[found], err.text);
-            assert_null(strchr(err.text, 1));
-            found++;
+            const struct place *place = &places[found++];
+            assert_string_equal(err.op, place->op);
+            assert_string_equal(err.function, place->function);
+            assert_int_equal(err.element, place->element);
+            if (place->file != NULL) {
+                assert_string_equal(err.file, place->file);
+                assert_int_equal(err.byte, place->byte);
+            }
+            assert_refused(&err, status, err.reason, place->keyword);
         }
     }
     assert_int_equal(found, count);
@@ -111,21 +128,19 @@ static inline void expect_places_of(leat_dataset *dataset, const leat_iterator_o
     leat_dataset_unref(dataset);
 }
 
-static inline void expect_places(leat_dataset *dataset, const char *const *places, int count) {
+static inline void expect_places(leat_dataset *dataset, const struct place *places, int count) {
     expect_places_of(dataset, NULL, places, count);
 }
 
 /* "map ... element N of PATH at byte B: op" for `count` pairs of N and B. */
 static inline void expect_bytes(leat_dataset *dataset, const char *path, const int (*pairs)[2],
                                 int count) {
-    char lines[4][1400];
-    const char *places[4];
-    for (int i = 0; i < count; i++) {
-        snprintf(lines[i], sizeof(lines[i]),
-                 "map \"number\" (places.h:%d): element %d of %s at byte %d: op", LINE, pairs[i][0],
-                 path, pairs[i][1]);
-        places[i] = lines[i];
-    }
+    char function[32];
+    struct place places[4];
+    snprintf(function, sizeof(function), "places.h:%d", LINE);
+    for (int i = 0; i < count; i++)
+        places[i] = (struct place){"map \"number\"", function,          pairs[i][0], path,
+                                   pairs[i][1],      "string_to_number"};
     expect_places(dataset, places, count);
 }
 
@@ -141,8 +156,6 @@ static const int in_order[][2] = {{2, THIRD}, {4, FIFTH}};
 
 /* "map "small" ... of PATH at byte B" for each error, whatever the element's number; the paths take
  * turns. Of byte NONE: no path is named. */
-enum { NONE = -1 };
-
 static inline void expect_small_in(leat_dataset *dataset, int argument, const char *const *paths,
                                    int num_paths, const int *bytes, int count) {
     leat_error err = {0};
@@ -156,13 +169,11 @@ static inline void expect_small_in(leat_dataset *dataset, int argument, const ch
     while (status != LEAT_OUT_OF_RANGE) {
         status = leat_iterator_next(iterator, &element, &err);
         if (status != LEAT_OK && status != LEAT_OUT_OF_RANGE) {
-            char place[1400];
             assert_true(found < count);
-            snprintf(place, sizeof(place), " of %s at byte %d: op assert", paths[found % num_paths],
-                     bytes[found]);
-            bool named = strstr(err.text, " at byte ") != NULL;
-            if (bytes[found++] == NONE ? named : strstr(err.text, place) == NULL)
-                fail_msg("expected%s, found %s", place, err.text);
+            assert_refused(&err, status, err.reason, "assert");
+            assert_int_equal(err.byte, bytes[found]);
+            assert_string_equal(err.file, bytes[found] == NONE ? "" : paths[found % num_paths]);
+            found++;
         }
     }
     assert_int_equal(found, count);

@@ -94,14 +94,9 @@ static void test_windows(void **state) {
     dataset = leat_dataset_window(lengths(records(path, NULL), 0), 2, NULL, &err);
     pairs = LEAT_TRACE(in_nothings, &first, leat_dataset_spec(dataset), &err);
     pairs = leat_function_at(pairs, "train.py", 5);
-    char lines[3][1400];
-    const char *places[3] = {lines[0], lines[1], lines[2]};
-    static const int begins[] = {0, THIRD, FIFTH};
-    for (int i = 0; i < 3; i++) {
-        snprintf(lines[i], sizeof(lines[i]),
-                 "flat_map (train.py:5): element %d of %s at byte %d: op dataset", i, path,
-                 begins[i]);
-    }
+    const struct place places[] = {{"flat_map", "train.py:5", 0, path, 0, "dataset"},
+                                   {"flat_map", "train.py:5", 1, path, THIRD, "dataset"},
+                                   {"flat_map", "train.py:5", 2, path, FIFTH, "dataset"}};
     expect_places(leat_dataset_flat_map(dataset, pairs, &err), places, 3);
     /* The group of the key 5 is one pair. */
     dataset = lengths(records(path, NULL), 0);
@@ -130,15 +125,14 @@ static void test_fused(void **state) {
     static const int pairs[][2] = {{1, 17}, {2, THIRD}, {3, 56}, {4, FIFTH}, {5, 94}};
     static const char *const ops[] = {"assert", "string_to_number", "assert", "string_to_number",
                                       "assert"};
-    char lines[5][1400];
-    const char *places[5];
-    for (int i = 0; i < 5; i++) {
-        snprintf(lines[i], sizeof(lines[i]),
-                 "map \"number, small\" (train.py:12, checks.py:7): element %d of %s at byte %d: "
-                 "op %s",
-                 pairs[i][0], path, pairs[i][1], ops[i]);
-        places[i] = lines[i];
-    }
+    struct place places[5];
+    for (int i = 0; i < 5; i++)
+        places[i] = (struct place){"map \"number, small\"",
+                                   "train.py:12, checks.py:7",
+                                   pairs[i][0],
+                                   path,
+                                   pairs[i][1],
+                                   ops[i]};
     expect_places(dataset, places, 5);
 }
 

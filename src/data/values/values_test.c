@@ -155,9 +155,7 @@ static void refuse_numbers(leat_spec *spec) {
     leati_block block = {0};
     leat_error err = {0};
     static const int64_t numbers[][3] = {{1, 3, 0}, {-1, 2, 0}, {6, 2, 0}};
-    static const char *const why[] = {"a saved block of 1 rows and 3 columns; expected 2 columns",
-                                      "a saved block of -1 rows and 2 columns; expected 2 columns",
-                                      "a saved block of 6 rows and 2 columns; expected 2 columns"};
+
     for (int i = 0; i < 3; i++) {
         out.size = 0;
         leati_put_int(&out, numbers[i][0]);
@@ -165,7 +163,9 @@ static void refuse_numbers(leat_spec *spec) {
         leati_put_raw(&out, "12345", 5);
         leati_reader in = (leati_reader){.data = out.data, .size = out.size};
         assert_int_equal(leati_values_get_block(&in, spec, &block, &err), LEAT_DATA_LOSS);
-        assert_string_equal(err.text, why[i]);
+        char number[24];
+        snprintf(number, sizeof number, "%lld", (long long)numbers[i][i == 0]);
+        assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, number);
     }
     leati_writer_fini(&out);
     leati_block_fini(&block);

@@ -4,7 +4,6 @@
  * state, no locks. */
 #include "train/frame/initializer.h"
 #include "base/error.h"
-#include "base/minmax.h"
 #include "base/random.h"
 #include "core/spec.h"
 #include <math.h>
@@ -127,23 +126,4 @@ void leati_initializer_fill_truncated(int64_t seed, double mean, double deviatio
                     values[k++] = normals[n] * (float)deviation + (float)mean;
         }
     }
-}
-
-void leati_initializer_fill_scaled(int64_t seed, double scale, leati_fan fan,
-                                   leati_filling distribution, const leat_shape *shape,
-                                   float *values, int64_t count) {
-    double fan_in, fan_out;
-    leati_initializer_fans(shape, &fan_in, &fan_out);
-    double size = fan == LEATI_FAN_IN ? fan_in : fan_out;
-    if (fan == LEATI_FAN_AVERAGE)
-        size = (fan_in + fan_out) / 2;
-    scale /= LEATI_MAX(1, size);
-    /* The deviation that is left of a normal distribution cut at two of its deviations. */
-    const double left = 0.87962566103423978;
-    if (distribution == LEATI_FILL_UNIFORM)
-        leati_initializer_fill_uniform(seed, sqrt(3 * scale), values, count);
-    else if (distribution == LEATI_FILL_NORMAL)
-        leati_initializer_fill_normal(seed, 0, sqrt(scale), values, count);
-    else
-        leati_initializer_fill_truncated(seed, 0, sqrt(scale) / left, values, count);
 }

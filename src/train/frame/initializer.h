@@ -1,4 +1,4 @@
-/* Initialisers: the values that weights start with. One per file of train/initializers/. */
+/* Initialisers: the values that weights start with. */
 #ifndef LEATI_TRAIN_FRAME_INITIALIZER_H
 #define LEATI_TRAIN_FRAME_INITIALIZER_H
 
@@ -16,7 +16,7 @@ typedef struct leati_initializer_kind {
 } leati_initializer_kind;
 
 /* The descriptors of the table. */
-#define X(name) extern const leati_initializer_kind leati_initializer_##name;
+#define X(file, name) extern const leati_initializer_kind leati_initializer_##name;
 #include "train/initializers.def"
 #undef X
 
@@ -34,19 +34,6 @@ LEAT_WARN_UNUSED leat_status leati_initializer_run(const leati_initializer_kind 
  * times its window. */
 void leati_initializer_fans(const leat_shape *shape, double *fan_in, double *fan_out);
 
-/* What a scale is divided by, and the numbers that leati_initializer_fill_scaled draws. */
-typedef enum leati_fan { LEATI_FAN_IN = 0, LEATI_FAN_OUT, LEATI_FAN_AVERAGE } leati_fan;
-typedef enum leati_filling {
-    LEATI_FILL_TRUNCATED = 0, /* of normal numbers those within two deviations */
-    LEATI_FILL_NORMAL,
-    LEATI_FILL_UNIFORM
-} leati_filling;
-
-/* Numbers of variance scale / max(1, fan) (keras.initializers.VarianceScaling). */
-void leati_initializer_fill_scaled(int64_t seed, double scale, leati_fan fan,
-                                   leati_filling distribution, const leat_shape *shape,
-                                   float *values, int64_t count);
-
 /* TensorFlow's stateless numbers of the pair (seed, 0): uniform of [low, high), normal, and normal
  * within two deviations of the mean. */
 void leati_initializer_fill_range(int64_t seed, double low, double high, float *values,
@@ -63,5 +50,12 @@ void leati_initializer_fill_normal_columns(int64_t seed, int64_t rows, int64_t c
 /* Uniform float32 of [-limit, limit) from the pair (seed, 0) of TensorFlow's stateless generator
  * (tf.random.stateless_uniform). */
 void leati_initializer_fill_uniform(int64_t seed, double limit, float *values, int64_t count);
+
+/* The row for `seed`, which is called so in STRUCT. */
+#define LEATI_INITIALIZER_SEED(STRUCT)                                                             \
+    {                                                                                              \
+        .name = "seed", .type = LEATI_ROW_SEED, .offset = offsetof(struct STRUCT, seed),           \
+        .doc = "A number that fixes the values; none: drawn when the layer is made."               \
+    }
 
 #endif

@@ -61,7 +61,7 @@ const leati_kind *const *leati_kinds_metric(size_t *count) {
 
 const leati_kind *const *leati_kinds_initializer(size_t *count) {
     static const leati_kind *const kinds[] = {
-#define X(name) &leati_initializer_##name.kind,
+#define X(file, name) &leati_initializer_##name.kind,
 #include "train/initializers.def"
 #undef X
     };

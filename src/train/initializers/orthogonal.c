@@ -20,10 +20,7 @@ static const leati_row orthogonal_rows[] = {
      .offset = offsetof(struct orthogonal_args, gain),
      .default_number = 1,
      .doc = "The length of the vectors."},
-    {.name = "seed",
-     .type = LEATI_ROW_SEED,
-     .offset = offsetof(struct orthogonal_args, seed),
-     .doc = "A number that fixes the values; none: drawn when the layer is made."},
+    LEATI_INITIALIZER_SEED(orthogonal_args),
     {0},
 };
 

@@ -71,7 +71,7 @@ const leati_kind *const *leati_kinds_initializer(size_t *count) {
 
 const leati_kind *const *leati_kinds_schedule(size_t *count) {
     static const leati_kind *const kinds[] = {
-#define X(name) &leati_schedule_##name.kind,
+#define X(file, name) &leati_schedule_##name.kind,
 #include "train/schedules.def"
 #undef X
     };

@@ -23,13 +23,3 @@ leat_value leati_schedule_rate(const leati_schedule_kind *kind, const void *args
 leat_value leati_schedule_number_power(double base, leat_value exponent) {
     return leat_op_pow(leati_loss_number_like(exponent, base), exponent);
 }
-
-leat_value leati_schedule_half_cosine(leat_value part) {
-    const double pi = 3.14159265358979323846;
-    leat_value wave = leat_op_cos(leati_support_times(part, pi));
-    return leati_support_times(leat_op_add(wave, leati_loss_number_like(wave, 1)), 0.5);
-}
-
-leat_value leati_schedule_not_below(leat_value part, double alpha) {
-    return leat_op_add(leati_support_times(part, 1 - alpha), leati_loss_number_like(part, alpha));
-}

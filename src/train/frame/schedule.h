@@ -1,4 +1,4 @@
-/* The inside of learning rate schedules: the descriptor that each file of train/schedules/ ends in.
+/* The inside of learning rate schedules: the descriptors that the files of train/schedules/ end in.
  */
 #ifndef LEATI_TRAIN_FRAME_SCHEDULE_H
 #define LEATI_TRAIN_FRAME_SCHEDULE_H
@@ -19,7 +19,7 @@ typedef struct leati_schedule_kind {
 } leati_schedule_kind;
 
 /* The descriptors of the table. */
-#define X(name) extern const leati_schedule_kind leati_schedule_##name;
+#define X(file, name) extern const leati_schedule_kind leati_schedule_##name;
 #include "train/schedules.def"
 #undef X
 
@@ -33,10 +33,6 @@ LEAT_WARN_UNUSED leat_status leati_schedule_check(const void *args, leat_error *
 
 /* x^y, a number to the power of a value. */
 leat_value leati_schedule_number_power(double base, leat_value exponent);
-/* (1 + cos(pi * part)) / 2. */
-leat_value leati_schedule_half_cosine(leat_value part);
-/* What is left of 1 between it and alpha. */
-leat_value leati_schedule_not_below(leat_value part, double alpha);
 
 #define LEATI_SCHEDULE_ROW(STRUCT, MEMBER, TYPE, ...)                                              \
     {                                                                                              \

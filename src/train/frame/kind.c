@@ -41,7 +41,7 @@ const leati_kind *const *leati_kinds_loss(size_t *count) {
 
 const leati_kind *const *leati_kinds_optimizer(size_t *count) {
     static const leati_kind *const kinds[] = {
-#define X(name) &leati_optimizer_##name.kind,
+#define X(file, name) &leati_optimizer_##name.kind,
 #include "train/optimizers.def"
 #undef X
     };

@@ -1,4 +1,4 @@
-/* The inside of optimizers: the descriptor that each file of train/optimizers/ ends in, and what
+/* The inside of optimizers: the descriptors that the files of train/optimizers/ end in, and what
  * all of them share. */
 #ifndef LEATI_TRAIN_FRAME_OPTIMIZER_H
 #define LEATI_TRAIN_FRAME_OPTIMIZER_H
@@ -59,7 +59,7 @@ typedef struct leati_optimizer_kind {
 } leati_optimizer_kind;
 
 /* The descriptors of the table. */
-#define X(name) extern const leati_optimizer_kind leati_optimizer_##name;
+#define X(file, name) extern const leati_optimizer_kind leati_optimizer_##name;
 #include "train/optimizers.def"
 #undef X
 
@@ -123,11 +123,14 @@ void leati_optimizer_step_back(const leati_update *update, leat_value change);
 void leati_optimizer_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,
                                     int count);
 
-#define LEATI_OPTIMIZER_ROW(MEMBER, TYPE, ...)                                                     \
+/* The row for a member of STRUCT, and for one that all optimizers have. */
+#define LEATI_OPTIMIZER_OWN_ROW(STRUCT, MEMBER, TYPE, ...)                                         \
     {                                                                                              \
-        .name = #MEMBER, .type = LEATI_ROW_##TYPE,                                                 \
-        .offset = offsetof(struct leati_optimizer_args, MEMBER), __VA_ARGS__                       \
+        .name = #MEMBER, .type = LEATI_ROW_##TYPE, .offset = offsetof(struct STRUCT, MEMBER),      \
+        __VA_ARGS__                                                                                \
     }
+#define LEATI_OPTIMIZER_ROW(MEMBER, TYPE, ...)                                                     \
+    LEATI_OPTIMIZER_OWN_ROW(leati_optimizer_args, MEMBER, TYPE, __VA_ARGS__)
 
 /* The last words of every optimizer's signature. */
 #define LEATI_OPTIMIZER_SIGNATURE "weight_decay=null " LEATI_OPTIMIZER_SIGNATURE_REST

@@ -13,16 +13,10 @@ struct adadelta_args {
 
 static const leati_row adadelta_rows[] = {
     LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
-    {.name = "rho",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct adadelta_args, rho),
-     .default_number = 0.95,
-     .doc = "Part of the means that a step keeps."},
-    {.name = "epsilon",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct adadelta_args, epsilon),
-     .default_number = 1e-7,
-     .doc = "Added to what divides."},
+    LEATI_OPTIMIZER_OWN_ROW(adadelta_args, rho, FLOAT, .default_number = 0.95,
+                            .doc = "Part of the means that a step keeps."),
+    LEATI_OPTIMIZER_OWN_ROW(adadelta_args, epsilon, FLOAT, .default_number = 1e-7,
+                            .doc = "Added to what divides."),
     LEATI_OPTIMIZER_ROWS,
     {0},
 };

@@ -12,16 +12,10 @@ struct adagrad_args {
 
 static const leati_row adagrad_rows[] = {
     LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
-    {.name = "initial_accumulator_value",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct adagrad_args, initial_accumulator_value),
-     .default_number = 0.1,
-     .doc = "What the sums start with."},
-    {.name = "epsilon",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct adagrad_args, epsilon),
-     .default_number = 1e-7,
-     .doc = "Added to what divides."},
+    LEATI_OPTIMIZER_OWN_ROW(adagrad_args, initial_accumulator_value, FLOAT, .default_number = 0.1,
+                            .doc = "What the sums start with."),
+    LEATI_OPTIMIZER_OWN_ROW(adagrad_args, epsilon, FLOAT, .default_number = 1e-7,
+                            .doc = "Added to what divides."),
     LEATI_OPTIMIZER_ROWS,
     {0},
 };

@@ -12,16 +12,10 @@ struct lion_args {
 
 static const leati_row lion_rows[] = {
     LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.001, .doc = "Size of a step."),
-    {.name = "beta_1",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct lion_args, beta_1),
-     .default_number = 0.9,
-     .doc = "Part of the mean in the direction of a step."},
-    {.name = "beta_2",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct lion_args, beta_2),
-     .default_number = 0.99,
-     .doc = "Part of the mean gradient that a step keeps."},
+    LEATI_OPTIMIZER_OWN_ROW(lion_args, beta_1, FLOAT, .default_number = 0.9,
+                            .doc = "Part of the mean in the direction of a step."),
+    LEATI_OPTIMIZER_OWN_ROW(lion_args, beta_2, FLOAT, .default_number = 0.99,
+                            .doc = "Part of the mean gradient that a step keeps."),
     LEATI_OPTIMIZER_ROWS,
     {0},
 };

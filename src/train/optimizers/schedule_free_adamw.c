@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "graph/support/support.h"
 #include "train/frame/loss.h"
-#include "train/support/adam.h"
+#include "train/frame/optimizer.h"
 
 enum { STEPS, VELOCITY };
 
@@ -19,27 +19,14 @@ struct schedule_free_args {
 
 static const leati_row schedule_free_rows[] = {
     LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.0025, .doc = "Size of a step."),
-    {.name = "beta_1",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct schedule_free_args, beta_1),
-     .default_number = 0.9,
-     .doc = "How near the variable is to the mean, from 0 to 1."},
-    {.name = "beta_2",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct schedule_free_args, beta_2),
-     .default_number = 0.999,
-     .doc = "Part of the mean squared gradient that a step keeps."},
-    {.name = "epsilon",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct schedule_free_args, epsilon),
-     .default_number = 1e-8,
-     .doc = "Added to the root of the mean squared gradient."},
-    {.name = "warmup_steps",
-     .type = LEATI_ROW_INT,
-     .offset = offsetof(struct schedule_free_args, warmup_steps),
-     .minimum = 0,
-     .maximum = INT32_MAX,
-     .doc = "Steps in which the rate rises from 0."},
+    LEATI_OPTIMIZER_OWN_ROW(schedule_free_args, beta_1, FLOAT, .default_number = 0.9,
+                            .doc = "How near the variable is to the mean, from 0 to 1."),
+    LEATI_OPTIMIZER_OWN_ROW(schedule_free_args, beta_2, FLOAT, .default_number = 0.999,
+                            .doc = "Part of the mean squared gradient that a step keeps."),
+    LEATI_OPTIMIZER_OWN_ROW(schedule_free_args, epsilon, FLOAT, .default_number = 1e-8,
+                            .doc = "Added to the root of the mean squared gradient."),
+    LEATI_OPTIMIZER_OWN_ROW(schedule_free_args, warmup_steps, INT, .minimum = 0,
+                            .maximum = INT32_MAX, .doc = "Steps in which the rate rises from 0."),
     LEATI_OPTIMIZER_ROWS,
     {0},
 };

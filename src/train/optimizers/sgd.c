@@ -13,14 +13,10 @@ struct sgd_args {
 
 static const leati_row sgd_rows[] = {
     LEATI_OPTIMIZER_ROW(learning_rate, FLOAT, .default_number = 0.01, .doc = "Size of a step."),
-    {.name = "momentum",
-     .type = LEATI_ROW_FLOAT,
-     .offset = offsetof(struct sgd_args, momentum),
-     .doc = "Part of the velocity that a step keeps; 0: no velocity."},
-    {.name = "nesterov",
-     .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct sgd_args, nesterov),
-     .doc = "Whether steps look ahead along the velocity."},
+    LEATI_OPTIMIZER_OWN_ROW(sgd_args, momentum, FLOAT,
+                            .doc = "Part of the velocity that a step keeps; 0: no velocity."),
+    LEATI_OPTIMIZER_OWN_ROW(sgd_args, nesterov, BOOL,
+                            .doc = "Whether steps look ahead along the velocity."),
     LEATI_OPTIMIZER_ROWS,
     {0},
 };

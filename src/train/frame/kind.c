@@ -31,7 +31,7 @@ const leati_kind *const *leati_kinds_layer(size_t *count) {
 
 const leati_kind *const *leati_kinds_loss(size_t *count) {
     static const leati_kind *const kinds[] = {
-#define X(name) &leati_loss_##name.kind,
+#define X(file, name) &leati_loss_##name.kind,
 #include "train/losses.def"
 #undef X
     };

@@ -1,4 +1,4 @@
-/* The inside of losses: the descriptor that each file of train/losses/ ends in, and Keras' loss
+/* The inside of losses: the descriptors that the files of train/losses/ end in, and Keras' loss
  * objects, which weight and reduce what the descriptor's function gives. */
 #ifndef LEATI_TRAIN_FRAME_LOSS_H
 #define LEATI_TRAIN_FRAME_LOSS_H
@@ -30,7 +30,7 @@ typedef struct leati_loss_kind {
 } leati_loss_kind;
 
 /* The descriptors of the table. */
-#define X(name) extern const leati_loss_kind leati_loss_##name;
+#define X(file, name) extern const leati_loss_kind leati_loss_##name;
 #include "train/losses.def"
 #undef X
 

@@ -6,7 +6,7 @@
  * label and over the others. Rows whose loss is 0, as of labels that nobody shares, do not count in
  * a mean; their gradient is 0. Failures are the graph's. No state, no locks. */
 #include "graph/support/support.h"
-#include "train/support/crossentropy.h"
+#include "train/frame/loss.h"
 #include <math.h>
 
 struct circle_args {

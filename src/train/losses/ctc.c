@@ -9,7 +9,7 @@
  * the graph's. No state, no locks. */
 #include "base/error.h"
 #include "graph/support/support.h"
-#include "train/support/plain_loss.h"
+#include "train/frame/loss.h"
 #include <math.h>
 
 static const leati_row ctc_rows[] = {LEATI_LOSS_ROWS, {0}};

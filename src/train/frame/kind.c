@@ -51,7 +51,7 @@ const leati_kind *const *leati_kinds_optimizer(size_t *count) {
 
 const leati_kind *const *leati_kinds_metric(size_t *count) {
     static const leati_kind *const kinds[] = {
-#define X(name) &leati_metric_##name.kind,
+#define X(file, name) &leati_metric_##name.kind,
 #include "train/metrics.def"
 #undef X
     };

@@ -1,4 +1,4 @@
-/* The inside of metrics: the descriptor that each file of train/metrics/ ends in, and the total and
+/* The inside of metrics: the descriptors that the files of train/metrics/ end in, and the total and
  * count that every metric so far keeps. */
 #ifndef LEATI_TRAIN_FRAME_METRIC_H
 #define LEATI_TRAIN_FRAME_METRIC_H
@@ -30,7 +30,7 @@ typedef struct leati_metric_kind {
 } leati_metric_kind;
 
 /* The descriptors of the table. */
-#define X(name) extern const leati_metric_kind leati_metric_##name;
+#define X(file, name) extern const leati_metric_kind leati_metric_##name;
 #include "train/metrics.def"
 #undef X
 

@@ -1,15 +1,12 @@
 /* What metrics share that count hits and misses.
  *
  * Happy path: labels and predictions become vectors, each prediction is compared with each
- * threshold, and four products with the weights are summed. Failures: INVALID_ARGUMENT for
- * thresholds outside of 0 to 1, and what the operations report. No state, no locks. */
+ * threshold, and four products with the weights are summed. Failures are the
+ * graph's. No state, no locks. */
 #include "train/support/confusion.h"
-#include "base/error.h"
-#include "base/text.h"
 #include "graph/support/support.h"
 #include "train/frame/layer.h"
 #include "train/frame/loss.h"
-#include <inttypes.h>
 #include <leat/ops_arrays.h>
 #include <math.h>
 
@@ -149,136 +146,11 @@ void leati_confusion_count_update(const leati_pass *pass, const leati_count *wan
     }
 }
 
-/* ---- one ratio or count at some thresholds ---- */
-
-const leati_row leati_ratio_rows[] = {
-    LEATI_THRESHOLDS_ROW,
-    {.name = "top_k",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE,
-     .offset = offsetof(struct leati_threshold_args, top_k),
-     .maximum = INT32_MAX,
-     .doc = "How many of a row's largest predictions may be positive; none: all."},
-    {.name = "class_id",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_NONE,
-     .offset = offsetof(struct leati_threshold_args, class_id),
-     .default_number = -1,
-     .minimum = -1,
-     .maximum = INT32_MAX,
-     .doc = "The only class that counts; none: all."},
-    LEATI_METRIC_ROWS,
-    {0},
-};
-
-const leati_row leati_count_rows[] = {
-    LEATI_THRESHOLDS_ROW,
-    LEATI_METRIC_ROWS,
-    {0},
-};
-
-leat_status leati_confusion_threshold_check(const void *arguments, leat_error *err) {
-    const struct leati_threshold_args *args = arguments;
-    leati_text wrong = {0};
-    for (int32_t i = 0; i < args->thresholds.count; i++)
-        if (!(args->thresholds.values[i] >= 0 && args->thresholds.values[i] <= 1))
-            leati_text_addf(&wrong, "%s%g", wrong.size > 0 ? ", " : "", args->thresholds.values[i]);
-    leat_status status = LEAT_OK;
-    if (wrong.failed)
-        status = leati_no_memory(err);
-    else if (wrong.size > 0)
-        status = leati_refuse(err, VALUE, "Threshold values must be in [0, 1]. Received: [%.200s]",
-                              wrong.data);
-    leati_text_fini(&wrong);
-    return status;
-}
-
-leati_floats leati_confusion_thresholds_of(const struct leati_threshold_args *args,
-                                           double *standard) {
-    return args->thresholds.count > 0 ? args->thresholds : (leati_floats){standard, 1};
-}
-
-leat_value leati_confusion_one_or_all(leat_value values) {
-    return leat_value_shape(values).dims[0] == 1 ? leat_op_squeeze(values, NULL, 0) : values;
-}
-
-static int64_t size_of(const void *arguments) {
-    const struct leati_threshold_args *args = arguments;
-    return args->thresholds.count > 0 ? args->thresholds.count : 1;
-}
-
-void leati_confusion_single_states(const void *args, leati_count wanted, leati_weights *out) {
-    leati_confusion_count_states(&wanted, 1, size_of(args), 0, out);
-    out->list[0].name = "accumulator";
-}
-
-void leati_confusion_single_update(const leati_pass *pass, leati_count wanted) {
-    double standard = 0.5;
-    const leati_floats thresholds = leati_confusion_thresholds_of(pass->args, &standard);
-    leati_confusion_count_update(pass, &wanted, 1, &thresholds, &(leati_taken){.class_id = -1});
-}
-
-void leati_confusion_ratio_states(const void *args, leati_count other, leati_weights *out) {
-    const leati_count wanted[2] = {LEATI_TRUE_POSITIVES, other};
-    leati_confusion_count_states(wanted, 2, size_of(args), 0, out);
-}
-
-void leati_confusion_ratio_update(const leati_pass *pass, leati_count other) {
-    const struct leati_threshold_args *args = pass->args;
-    const leati_count wanted[2] = {LEATI_TRUE_POSITIVES, other};
-    double standard = args->top_k > 0 ? -1e9 : 0.5; /* of the largest all are positive */
-    const leati_floats thresholds = leati_confusion_thresholds_of(args, &standard);
-    leati_confusion_count_update(pass, wanted, 2, &thresholds,
-                                 &(leati_taken){.top_k = args->top_k, .class_id = args->class_id});
-}
-
-leat_value leati_confusion_share_of(leat_value a, leat_value b) {
-    return leat_op_divide_no_nan(a, leat_op_add(a, b));
-}
-
-leat_value leati_confusion_ratio_result(const void *args, const leat_value *states) {
-    (void)args;
-    return leati_confusion_one_or_all(leati_confusion_share_of(states[0], states[1]));
-}
-
-/* ---- evenly spread thresholds ---- */
-
 void leati_confusion_spread_thresholds(int64_t count, double *out) {
     for (int64_t i = 0; i < count; i++)
         out[i] = count == 1 ? 0.5 : (double)i / (double)(count - 1);
 }
 
-leat_status leati_confusion_spread_check(const void *arguments, const char *name, leat_error *err) {
-    const struct leati_spread_args *args = arguments;
-    if (args->num_thresholds <= 0)
-        return leati_refuse(err, VALUE,
-                            "Argument `num_thresholds` must be an integer > 0. Received: "
-                            "num_thresholds=%" PRId64,
-                            args->num_thresholds);
-    if (args->value >= 0 && args->value <= 1)
-        return LEAT_OK;
-    return leati_refuse(err, VALUE, "Argument `%s` must be in the range [0, 1]. Received: %s=%g",
-                        name, name, args->value);
-}
-
-void leati_confusion_spread_states(const void *arguments, leati_weights *out) {
-    const struct leati_spread_args *args = arguments;
-    leati_confusion_count_states(leati_all_counts, LEATI_NUM_COUNTS, args->num_thresholds, 0, out);
-}
-
-void leati_confusion_spread_update(const leati_pass *pass) {
-    const struct leati_spread_args *args = pass->args;
-    double values[LEATI_MOST_THRESHOLDS];
-    leati_confusion_spread_thresholds(args->num_thresholds, values);
-    const leati_floats thresholds = {values, (int32_t)args->num_thresholds};
-    leati_confusion_count_update(pass, leati_all_counts, LEATI_NUM_COUNTS, &thresholds,
-                                 &(leati_taken){.class_id = args->class_id});
-}
-
-leat_value leati_confusion_largest_where(const void *arguments, leat_value held,
-                                         leat_value wanted) {
-    const struct leati_spread_args *args = arguments;
-    leat_value fits = leat_op_greater_equal(held, leati_loss_number_like(held, args->value));
-    leat_value found = leat_op_select(fits, wanted, leati_loss_number_like(wanted, 0));
-    return leat_op_reduce_max(found, NULL, 0, false);
+leat_value leati_confusion_share_of(leat_value a, leat_value b) {
+    return leat_op_divide_no_nan(a, leat_op_add(a, b));
 }

@@ -1,23 +1,63 @@
-/* F scores: the harmonic mean of precision and recall, in which recall weighs beta times as much.
+/* FBetaScore, F1Score: the harmonic mean of precision and recall, in which recall weighs beta times
+ * as much, or as much (keras.metrics.FBetaScore and F1Score).
  *
  * Counts are kept for each class, or for all together where the average is "micro"; how many
  * classes there are is known with the first update. Failures: INVALID_ARGUMENT for arguments out of
  * their ranges and values that are not of shape [batch, classes]; the graph's. No state, no locks.
  */
-#include "train/support/f_score.h"
 #include "base/error.h"
 #include "graph/support/support.h"
 #include "train/frame/loss.h"
+#include "train/frame/metric.h"
 #include <string.h>
 
 enum { HITS, FALSE_ALARMS, MISSES, SUPPORT, NUM_STATES };
 
-static bool averages(const struct leati_f_score_args *args, const char *name) {
+struct f_score_args {
+    struct leati_metric_args shared;
+    char *average;          /* NULL: a score for each class */
+    double beta;            /* 0: 1 */
+    leati_floats threshold; /* none: the largest of a row */
+};
+
+#define AVERAGE_ROW                                                                                \
+    {                                                                                              \
+        .name = "average", .type = LEATI_ROW_STRING, .flags = LEATI_NONE,                          \
+        .offset = offsetof(struct f_score_args, average),                                          \
+        .doc = "\"micro\", \"macro\", \"weighted\", or none: a score for each class."              \
+    }
+#define THRESHOLD_ROW                                                                              \
+    {                                                                                              \
+        .name = "threshold", .type = LEATI_ROW_FLOATS,                                             \
+        .offset = offsetof(struct f_score_args, threshold),                                        \
+        .doc = "What predictions of 1 exceed; none: the largest of a row is 1."                    \
+    }
+
+static const leati_row f1_score_rows[] = {
+    AVERAGE_ROW,
+    THRESHOLD_ROW,
+    LEATI_METRIC_ROWS,
+    {0},
+};
+
+static const leati_row fbeta_score_rows[] = {
+    AVERAGE_ROW,
+    {.name = "beta",
+     .type = LEATI_ROW_FLOAT,
+     .offset = offsetof(struct f_score_args, beta),
+     .default_number = 1,
+     .doc = "How much more than precision recall weighs."},
+    THRESHOLD_ROW,
+    LEATI_METRIC_ROWS,
+    {0},
+};
+
+static bool averages(const struct f_score_args *args, const char *name) {
     return args->average != NULL && strcmp(args->average, name) == 0;
 }
 
-leat_status leati_f_score_check(const void *arguments, leat_error *err) {
-    const struct leati_f_score_args *args = arguments;
+static leat_status f_score_check(const void *arguments, leat_error *err) {
+    const struct f_score_args *args = arguments;
     if (args->average != NULL && !averages(args, "micro") && !averages(args, "macro") &&
         !averages(args, "weighted"))
         return leati_refuse(err, VALUE,
@@ -35,11 +75,21 @@ leat_status leati_f_score_check(const void *arguments, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_status leati_f_score_states(const void *arguments, const leat_shape *inputs,
-                                 leati_weights *out, leat_error *err) {
+static leat_status fbeta_score_check(const void *arguments, leat_error *err) {
+    const struct f_score_args *args = arguments;
+    LEATI_TRY(f_score_check(arguments, err));
+    if (args->beta > 0)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "Invalid `beta` argument value. It should be > 0. Received: beta=%#.2g",
+                      args->beta);
+}
+
+static leat_status f_score_states(const void *arguments, const leat_shape *inputs,
+                                  leati_weights *out, leat_error *err) {
     static const char *const names[NUM_STATES] = {"true_positives", "false_positives",
                                                   "false_negatives", "intermediate_weights"};
-    const struct leati_f_score_args *args = arguments;
+    const struct f_score_args *args = arguments;
     leat_shape shape = LEAT_SCALAR;
     if (inputs == NULL)
         return LEAT_OK;
@@ -59,7 +109,7 @@ leat_status leati_f_score_states(const void *arguments, const leat_shape *inputs
 
 /* Predictions as 0 and 1. */
 static leat_value bits_of(const leati_pass *pass) {
-    const struct leati_f_score_args *args = pass->args;
+    const struct f_score_args *args = pass->args;
     leat_value predictions = leati_metric_as_state(pass, pass->inputs[1]);
     const int64_t last = -1;
     leat_value bits;
@@ -75,8 +125,8 @@ static leat_value bits_of(const leati_pass *pass) {
     return leati_metric_as_state(pass, bits);
 }
 
-void leati_f_score_update(const leati_pass *pass) {
-    const struct leati_f_score_args *args = pass->args;
+static void f_score_update(const leati_pass *pass) {
+    const struct f_score_args *args = pass->args;
     const int64_t rows[1] = {0};
     leat_value labels = leati_metric_as_state(pass, pass->inputs[0]);
     leat_value bits = bits_of(pass);
@@ -101,8 +151,8 @@ static leat_value ratio(leat_value a, leat_value b) {
     return leat_op_divide(a, leat_op_add(b, leati_loss_number_like(b, 1e-7)));
 }
 
-leat_value leati_f_score_result(const void *arguments, const leat_value *states) {
-    const struct leati_f_score_args *args = arguments;
+static leat_value f_score_result(const void *arguments, const leat_value *states) {
+    const struct f_score_args *args = arguments;
     double square = args->beta > 0 ? args->beta * args->beta : 1;
     leat_value hits = states[HITS];
     leat_value precision = ratio(hits, leat_op_add(hits, states[FALSE_ALARMS]));
@@ -118,3 +168,27 @@ leat_value leati_f_score_result(const void *arguments, const leat_value *states)
         ratio(states[SUPPORT], leat_op_reduce_sum(states[SUPPORT], NULL, 0, false));
     return leat_op_reduce_sum(leat_op_multiply(score, weights), NULL, 0, false);
 }
+
+/* The descriptor of one metric. */
+#define F_SCORE(ID, CLASS, DOC, SIGNATURE, CHECK)                                                  \
+    const leati_metric_kind leati_metric_##ID = {                                                  \
+        .kind =                                                                                    \
+            {                                                                                      \
+                .name = CLASS,                                                                     \
+                .doc = DOC " (keras.metrics." CLASS ").",                                          \
+                .rows = ID##_rows,                                                                 \
+                .signature = SIGNATURE,                                                            \
+                .args_size = sizeof(struct f_score_args),                                          \
+                .check = CHECK,                                                                    \
+            },                                                                                     \
+        .prefix = #ID,                                                                             \
+        .num_values = 2,                                                                           \
+        .takes = "labels and predictions",                                                         \
+        .states_of = f_score_states,                                                               \
+        .update = f_score_update,                                                                  \
+        .result = f_score_result,                                                                  \
+    };
+F_SCORE(f1_score, "F1Score", "The harmonic mean of precision and recall",
+        "average=null threshold=null name=\"f1_score\" dtype", f_score_check)
+F_SCORE(fbeta_score, "FBetaScore", "The weighted harmonic mean of precision and recall",
+        "average=null beta threshold=null name=\"fbeta_score\" dtype", fbeta_score_check)

@@ -1,4 +1,4 @@
-/* The inside of layers: the descriptor that each file of train/layers/ ends in, and a layer's
+/* The inside of layers: the descriptors that the files of train/layers/ end in, and a layer's
  * weights. */
 #ifndef LEATI_TRAIN_FRAME_LAYER_H
 #define LEATI_TRAIN_FRAME_LAYER_H

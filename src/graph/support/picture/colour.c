@@ -111,29 +111,3 @@ leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *col
 }
 
 /* ---- matrices ---- */
-
-void leati_colour_mix(const float *in, float *out, const leati_frames *frames,
-                      const void *context) {
-    const float *m = context;
-    int64_t pixels = frames->count * frames->height * frames->width;
-    for (int64_t i = 0; i < pixels; i++, in += 3, out += 3)
-        for (int k = 0; k < 3; k++)
-            out[k] = in[0] * m[k] + in[1] * m[3 + k] + in[2] * m[6 + k];
-}
-
-leat_status leati_colour_mix_gradient(leati_gradient_call *call, const float matrix[9],
-                                      leat_error *err) {
-    leat_value dy = call->output_gradients[0];
-    leat_dtype dtype = leat_value_dtype(dy);
-    float turned[9];
-    leat_tensor tensor;
-    for (int i = 0; i < 9; i++)
-        turned[i] = matrix[i % 3 * 3 + i / 3];
-    LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3, 3), turned, &tensor, err));
-    leat_value mixed = leat_op_cast(leat_graph_tensor(call->graph, &tensor), dtype);
-    leat_tensor_unref(&tensor);
-    const int64_t rows[2] = {-1, 3};
-    call->input_gradients[0] = leat_op_reshape_like(
-        leat_op_matmul(leat_op_reshape(dy, rows, 2), mixed, false, false), call->inputs[0]);
-    return LEAT_OK;
-}

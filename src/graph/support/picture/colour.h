@@ -31,49 +31,6 @@ LEAT_WARN_UNUSED leat_status leati_colour_kernel(leati_kernel_call *call,
 LEAT_WARN_UNUSED leat_status leati_colour_floats(leati_kernel_call *call, const leati_operand *in,
                                                  leati_operand *out, leat_error *err);
 
-/* Another colour space by a matrix: out[k] = sum over i of in[i] * matrix[i][k]. */
-leati_colour_function leati_colour_mix;
-/* The gradient of that; the matrix has float numbers. */
-LEAT_WARN_UNUSED leat_status leati_colour_mix_gradient(leati_gradient_call *call,
-                                                       const float matrix[9], leat_error *err);
-/* A descriptor of a conversion by a matrix. */
-#define LEATI_COLOUR_MATRIX(NAME, FROM, TO, ...)                                                   \
-    static const float NAME##_matrix[9] = __VA_ARGS__;                                             \
-    static const leati_colour NAME##_colour = {.function = leati_colour_mix,                       \
-                                               .rank = 1,                                          \
-                                               .in_channels = 3,                                   \
-                                               .dtype = LEAT_BOOL,                                 \
-                                               .floats = true};                                    \
-    static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
-        return leati_colour_infer(call, &NAME##_colour, err);                                      \
-    }                                                                                              \
-    static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
-        return leati_colour_kernel(call, &NAME##_colour, NAME##_matrix, err);                      \
-    }                                                                                              \
-    static leat_status NAME##_gradient(leati_gradient_call *call, leat_error *err) {               \
-        return leati_colour_mix_gradient(call, NAME##_matrix, err);                                \
-    }                                                                                              \
-    leat_value leat_op_##NAME(leat_value images) {                                                 \
-        return leati_graph_build1(&leati_tensor_op_##NAME, NULL, images);                          \
-    }                                                                                              \
-    const leati_tensor_op leati_tensor_op_##NAME = {                                               \
-        .name = #NAME,                                                                             \
-        .version = 1,                                                                              \
-        .doc = FROM " pixels as " TO ", the last dimension 3 (tf.image." #NAME ").",               \
-        .names = "image." #NAME,                                                                   \
-        .inputs = "images",                                                                        \
-        .types = "T",                                                                              \
-        .outputs = "output",                                                                       \
-        .halves = LEATI_HALVES_OWN,                                                                \
-        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
-        .rows = leati_no_rows,                                                                     \
-        .min_inputs = 1,                                                                           \
-        .max_inputs = 1,                                                                           \
-        .infer = NAME##_infer,                                                                     \
-        .kernel = NAME##_kernel,                                                                   \
-        .gradient = NAME##_gradient,                                                               \
-    }
-
 /* The one number of the adjusting operations; their rows name it. */
 struct leati_adjust_args {
     double amount;

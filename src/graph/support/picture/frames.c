@@ -102,47 +102,6 @@ int64_t leati_frames_known(leat_value value, int place) {
     return shape.rank < 3 ? LEAT_UNKNOWN_DIM : shape.dims[shape.rank - 3 + place];
 }
 
-/* ---- boxes ---- */
-
-const leati_row leati_box_rows[] = {
-    {.name = "offset_height",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct leati_box_args, offset_height),
-     .doc = "Rows above the box, in pixels."},
-    {.name = "offset_width",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct leati_box_args, offset_width),
-     .doc = "Columns to the left of the box, in pixels."},
-    {.name = "target_height",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct leati_box_args, target_height),
-     .doc = "Height of the result, in pixels."},
-    {.name = "target_width",
-     .type = LEATI_ROW_INT,
-     .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct leati_box_args, target_width),
-     .doc = "Width of the result, in pixels."},
-    {0},
-};
-
-leat_status leati_frames_box_check(const struct leati_box_args *args, leat_error *err) {
-    if (args->offset_height >= 0 && args->offset_width >= 0)
-        return LEAT_OK;
-    return leati_refuse(err, VALUE,
-                        "offset_height is %lld and offset_width %lld; expected 0 or more",
-                        (long long)args->offset_height, (long long)args->offset_width);
-}
-
-leat_value leati_frames_box_build(const leati_tensor_op *op, leat_value images,
-                                  int64_t offset_height, int64_t offset_width,
-                                  int64_t target_height, int64_t target_width) {
-    struct leati_box_args args = {offset_height, offset_width, target_height, target_width};
-    return leati_graph_build1(op, &args, images);
-}
-
 leat_status leati_frames_target_check(int64_t height, int64_t width, leat_error *err) {
     if (height > 0 && width > 0 && height <= INT32_MAX && width <= INT32_MAX)
         return LEAT_OK;

@@ -33,17 +33,10 @@ LEAT_WARN_UNUSED leat_status leati_frames_walk(leati_kernel_call *call, int64_t 
  */
 int64_t leati_frames_known(leat_value value, int place);
 
-/* The four numbers of a bounding box. */
+/* The four numbers of crop_to_bounding_box and pad_to_bounding_box. */
 struct leati_box_args {
     int64_t offset_height, offset_width, target_height, target_width;
 };
-extern const leati_row leati_box_rows[];
-/* INVALID_ARGUMENT where an offset is negative. */
-LEAT_WARN_UNUSED leat_status leati_frames_box_check(const struct leati_box_args *args,
-                                                    leat_error *err);
-leat_value leati_frames_box_build(const leati_tensor_op *op, leat_value images,
-                                  int64_t offset_height, int64_t offset_width,
-                                  int64_t target_height, int64_t target_width);
 
 /* Height and width that the result shall have. */
 struct leati_target_args {

@@ -1,0 +1,337 @@
+/* adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation: a number added
+ * to all values of pictures; the distance of values from their channel's mean multiplied by a
+ * factor; gain times values to the power of gamma; a turn of the hue of each colour; its saturation
+ * multiplied by a factor (tf.image.adjust_brightness and its like).
+ *
+ * Integers are scaled to [0, 1] and back, and clipped where values may leave it. The mean is one
+ * picture's, added up by halves as TensorFlow does. A turned colour's lowest and highest channel
+ * keep their values; saturation goes by way of hue, saturation and value and is clipped to [0, 1].
+ * Fails where gamma is negative, where the turn is not in [-1, 1], and for hue and saturation on
+ * other numbers of channels than 3. Brightness and gamma have gradients. No state, no locks. */
+#include "base/minmax.h"
+#include "graph/support/picture/colour.h"
+#include <math.h>
+#include <string.h>
+
+static const leati_row adjust_brightness_rows[] =
+    LEATI_ADJUST_ROWS("delta", "The number, for values in [0, 1].");
+
+static void adjust_brightness(const float *in, float *out, const leati_frames *frames,
+                              const void *context) {
+    float delta = (float)((const struct leati_adjust_args *)context)->amount;
+    int64_t count = frames->count * frames->height * frames->width * frames->channels;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = in[i] + delta;
+}
+
+static const leati_colour adjust_brightness_colour = {
+    .function = adjust_brightness, .dtype = LEAT_BOOL, .saturate = true};
+
+static leat_status adjust_brightness_infer(leati_infer_call *call, leat_error *err) {
+    return leati_colour_infer(call, &adjust_brightness_colour, err);
+}
+
+static leat_status adjust_brightness_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_colour_kernel(call, &adjust_brightness_colour, call->args, err);
+}
+
+static leat_status adjust_brightness_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] = call->output_gradients[0];
+    return LEAT_OK;
+}
+
+leat_value leat_op_adjust_brightness(leat_value images, double delta) {
+    struct leati_adjust_args args = {delta};
+    return leati_graph_build1(&leati_tensor_op_adjust_brightness, &args, images);
+}
+
+static const leati_row adjust_contrast_rows[] = LEATI_ADJUST_ROWS("contrast_factor", "The factor.");
+
+/* Adds up the pixels of a picture, in `sums`, which has room for half of them and one. The second
+ * half is added to the first until one pixel is left. */
+static void add_up(const float *in, float *sums, int64_t pixels, int64_t channels) {
+    int64_t right = pixels / 2, left = pixels - right;
+    for (int64_t i = 0; i < right * channels; i++)
+        sums[i] = in[i] + in[left * channels + i];
+    for (int64_t i = right * channels; i < left * channels; i++)
+        sums[i] = in[i];
+    while (left > 1) {
+        right = left / 2;
+        left -= right;
+        for (int64_t i = 0; i < right * channels; i++)
+            sums[i] += sums[left * channels + i];
+    }
+}
+
+static void adjust_contrast(const float *in, float *out, const leati_frames *frames,
+                            const void *context) {
+    float factor = (float)((const struct leati_adjust_args *)context)->amount;
+    int64_t pixels = frames->height * frames->width, channels = frames->channels;
+    float normal = 1.0F / (float)pixels;
+    for (int64_t i = 0; i < frames->count; i++) {
+        add_up(in, out, pixels, channels);
+        for (int64_t c = 0; c < channels; c++)
+            out[c] *= normal;
+        /* The means of the first pixel are copied to all others, then moved. */
+        for (int64_t done = 1; done < pixels; done *= 2) {
+            int64_t more = LEATI_MIN(done, pixels - done);
+            memcpy(out + done * channels, out, (size_t)(more * channels) * sizeof *out);
+        }
+        for (int64_t k = 0; k < pixels * channels; k++)
+            out[k] += (in[k] - out[k]) * factor;
+        in += pixels * channels;
+        out += pixels * channels;
+    }
+}
+
+static const leati_colour adjust_contrast_colour = {
+    .function = adjust_contrast, .rank = 3, .dtype = LEAT_BOOL, .saturate = true};
+
+static leat_status adjust_contrast_infer(leati_infer_call *call, leat_error *err) {
+    return leati_colour_infer(call, &adjust_contrast_colour, err);
+}
+
+static leat_status adjust_contrast_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_colour_kernel(call, &adjust_contrast_colour, call->args, err);
+}
+
+leat_value leat_op_adjust_contrast(leat_value images, double contrast_factor) {
+    struct leati_adjust_args args = {contrast_factor};
+    return leati_graph_build1(&leati_tensor_op_adjust_contrast, &args, images);
+}
+
+struct adjust_gamma_args {
+    double gamma, gain;
+};
+
+static const leati_row adjust_gamma_rows[] = {
+    {.name = "gamma",
+     .type = LEATI_ROW_FLOAT,
+     .flags = LEATI_TENSOR,
+     .offset = offsetof(struct adjust_gamma_args, gamma),
+     .default_number = 1,
+     .doc = "The power, 0 or more."},
+    {.name = "gain",
+     .type = LEATI_ROW_FLOAT,
+     .flags = LEATI_TENSOR,
+     .offset = offsetof(struct adjust_gamma_args, gain),
+     .default_number = 1,
+     .doc = "The factor."},
+    {0},
+};
+
+static void adjust_gamma(const float *in, float *out, const leati_frames *frames,
+                         const void *context) {
+    const struct adjust_gamma_args *args = context;
+    float gamma = (float)args->gamma, gain = (float)args->gain;
+    int64_t count = frames->count * frames->height * frames->width * frames->channels;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = gain * powf(in[i], gamma);
+}
+
+static const leati_colour adjust_gamma_colour = {
+    .function = adjust_gamma, .dtype = LEAT_BOOL, .saturate = true};
+
+static leat_status check(const struct adjust_gamma_args *args, leat_error *err) {
+    if (args->gamma >= 0)
+        return LEAT_OK;
+    return leati_refuse(err, VALUE, "gamma is %.9g; expected 0 or more", args->gamma);
+}
+
+static leat_status adjust_gamma_infer(leati_infer_call *call, leat_error *err) {
+    if (call->unknown == 0)
+        LEATI_TRY(check(call->args, err));
+    return leati_colour_infer(call, &adjust_gamma_colour, err);
+}
+
+static leat_status adjust_gamma_kernel(leati_kernel_call *call, leat_error *err) {
+    LEATI_TRY(check(call->args, err));
+    return leati_colour_kernel(call, &adjust_gamma_colour, call->args, err);
+}
+
+static leat_status adjust_gamma_gradient(leati_gradient_call *call, leat_error *err) {
+    const struct adjust_gamma_args *args = call->args;
+    leat_value x = call->inputs[0];
+    (void)err;
+    leat_value power = leati_support_number(call->graph, leat_value_dtype(x), args->gamma - 1);
+    call->input_gradients[0] =
+        leat_op_multiply(leati_support_times(leat_op_pow(x, power), args->gain * args->gamma),
+                         call->output_gradients[0]);
+    return LEAT_OK;
+}
+
+leat_value leat_op_adjust_gamma(leat_value images, double gamma, double gain) {
+    struct adjust_gamma_args args = {gamma, gain};
+    return leati_graph_build1(&leati_tensor_op_adjust_gamma, &args, images);
+}
+
+static const leati_row adjust_hue_rows[] =
+    LEATI_ADJUST_ROWS("delta", "What is added to each hue, of a circle of 1; in [-1, 1].");
+
+/* The sixths of the circle: which channel is highest, lies between, and is lowest. In even ones the
+ * middle channel rises with the hue. */
+static const signed char order[6][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0},
+                                        {2, 1, 0}, {2, 0, 1}, {0, 2, 1}};
+
+static int sixth_of(const float *rgb) {
+    float r = rgb[0], g = rgb[1], b = rgb[2];
+    if (r < g)
+        return b < r ? 1 : b > g ? 3 : 2;
+    return b < g ? 0 : b > r ? 4 : 5;
+}
+
+static void turn(const float *rgb, float by, float *out) {
+    int sixth = sixth_of(rgb);
+    float high = rgb[order[sixth][0]], low = rgb[order[sixth][2]], hue = 0.0F;
+    if (high != low) {
+        float ratio = (rgb[order[sixth][1]] - low) / (high - low);
+        hue = (float)sixth + ((sixth & 1) == 0 ? ratio : 1.0F - ratio);
+    }
+    hue += by;
+    while (hue < 0.0F)
+        hue += 6.0F;
+    while (hue >= 6.0F)
+        hue -= 6.0F;
+    sixth = hue >= 0.0F ? (int)hue : 5;
+    float ratio = hue - (float)sixth;
+    if ((sixth & 1) != 0)
+        ratio = 1.0F - ratio;
+    float middle = low + ratio * (high - low);
+    out[order[sixth][0]] = high;
+    out[order[sixth][1]] = middle;
+    out[order[sixth][2]] = low;
+}
+
+static void adjust_hue(const float *in, float *out, const leati_frames *frames,
+                       const void *context) {
+    float by = (float)((const struct leati_adjust_args *)context)->amount * 6.0F;
+    int64_t pixels = frames->count * frames->height * frames->width;
+    for (int64_t i = 0; i < pixels; i++)
+        turn(in + 3 * i, by, out + 3 * i);
+}
+
+static const leati_colour adjust_hue_colour = {
+    .function = adjust_hue, .rank = 3, .in_channels = 3, .dtype = LEAT_BOOL};
+
+static leat_status hue_check(const struct leati_adjust_args *args, leat_error *err) {
+    if (args->amount >= -1 && args->amount <= 1)
+        return LEAT_OK;
+    return leati_refuse(err, VALUE, "delta is %.9g; expected a number in [-1, 1]", args->amount);
+}
+
+static leat_status adjust_hue_infer(leati_infer_call *call, leat_error *err) {
+    if (call->unknown == 0)
+        LEATI_TRY(hue_check(call->args, err));
+    return leati_colour_infer(call, &adjust_hue_colour, err);
+}
+
+static leat_status adjust_hue_kernel(leati_kernel_call *call, leat_error *err) {
+    LEATI_TRY(hue_check(call->args, err));
+    return leati_colour_kernel(call, &adjust_hue_colour, call->args, err);
+}
+
+leat_value leat_op_adjust_hue(leat_value images, double delta) {
+    struct leati_adjust_args args = {delta};
+    return leati_graph_build1(&leati_tensor_op_adjust_hue, &args, images);
+}
+
+static const leati_row adjust_saturation_rows[] =
+    LEATI_ADJUST_ROWS("saturation_factor", "The factor.");
+
+static float most(float a, float b, float c) {
+    float ab = LEATI_MAX(a, b);
+    return LEATI_MAX(ab, c);
+}
+
+static float least(float a, float b, float c) {
+    float ab = LEATI_MIN(a, b);
+    return LEATI_MIN(ab, c);
+}
+
+/* The hue, in [0, 1]. */
+static float hue_of(const float *rgb, float value, float range) {
+    float norm = 1.0F / (6.0F * range), hue;
+    if (range <= 0.0F)
+        return 0.0F;
+    if (rgb[0] == value)
+        hue = norm * (rgb[1] - rgb[2]);
+    else if (rgb[1] == value)
+        hue = (float)((double)(norm * (rgb[2] - rgb[0])) + 2.0 / 6.0);
+    else
+        hue = (float)((double)(norm * (rgb[0] - rgb[1])) + 4.0 / 6.0);
+    return hue < 0.0F ? hue + 1.0F : hue;
+}
+
+static void saturate(const float *rgb, float factor, float *out) {
+    float value = most(rgb[0], rgb[1], rgb[2]);
+    float range = value - least(rgb[0], rgb[1], rgb[2]);
+    float saturation = (value > 0.0F ? range / value : 0.0F) * factor;
+    saturation = LEATI_MAX(saturation, 0.0F);
+    saturation = LEATI_MIN(saturation, 1.0F);
+    float chroma = saturation * value, low = value - chroma;
+    float sixth = hue_of(rgb, value, range) * 6.0F, turn = fmodf(sixth, 2.0F);
+    float middle = chroma * (1.0F - fabsf(turn - 1.0F));
+    /* Which channel is highest and which lies between, by the sixth of the circle. */
+    static const signed char high[6] = {0, 1, 1, 2, 2, 0}, between[6] = {1, 0, 2, 1, 0, 2};
+    int part = (int)sixth;
+    out[0] = out[1] = out[2] = low;
+    if (part < 0 || part > 5)
+        return;
+    out[high[part]] = chroma + low;
+    out[between[part]] = middle + low;
+}
+
+static void adjust_saturation(const float *in, float *out, const leati_frames *frames,
+                              const void *context) {
+    float factor = (float)((const struct leati_adjust_args *)context)->amount;
+    int64_t pixels = frames->count * frames->height * frames->width;
+    for (int64_t i = 0; i < pixels; i++)
+        saturate(in + 3 * i, factor, out + 3 * i);
+}
+
+static const leati_colour adjust_saturation_colour = {
+    .function = adjust_saturation, .rank = 3, .in_channels = 3, .dtype = LEAT_BOOL};
+
+static leat_status adjust_saturation_infer(leati_infer_call *call, leat_error *err) {
+    return leati_colour_infer(call, &adjust_saturation_colour, err);
+}
+
+static leat_status adjust_saturation_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_colour_kernel(call, &adjust_saturation_colour, call->args, err);
+}
+
+leat_value leat_op_adjust_saturation(leat_value images, double saturation_factor) {
+    struct leati_adjust_args args = {saturation_factor};
+    return leati_graph_build1(&leati_tensor_op_adjust_saturation, &args, images);
+}
+
+/* The descriptor of one operation. */
+#define ADJUST_OP(NAME, DOC, ...)                                                                  \
+    const leati_tensor_op leati_tensor_op_##NAME = {                                               \
+        .name = #NAME,                                                                             \
+        .version = 1,                                                                              \
+        .doc = DOC " (tf.image." #NAME ").",                                                       \
+        .names = "image." #NAME,                                                                   \
+        .types = "T",                                                                              \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
+        .rows = NAME##_rows,                                                                       \
+        .min_inputs = 1,                                                                           \
+        .max_inputs = 1,                                                                           \
+        .infer = NAME##_infer,                                                                     \
+        .kernel = NAME##_kernel,                                                                   \
+        __VA_ARGS__,                                                                               \
+    };
+ADJUST_OP(adjust_brightness, "A number added to all values of pictures", .inputs = "image",
+          .args_size = sizeof(struct leati_adjust_args), .gradient = adjust_brightness_gradient)
+ADJUST_OP(adjust_contrast,
+          "The distance of values from their channel's mean, multiplied by a factor",
+          .inputs = "images", .args_size = sizeof(struct leati_adjust_args))
+ADJUST_OP(adjust_gamma, "Gain times the values to the power of gamma", .inputs = "image",
+          .args_size = sizeof(struct adjust_gamma_args), .gradient = adjust_gamma_gradient)
+ADJUST_OP(adjust_hue, "A turn of the hue of each colour", .inputs = "image",
+          .args_size = sizeof(struct leati_adjust_args))
+ADJUST_OP(adjust_saturation, "The saturation of each colour, multiplied by a factor",
+          .inputs = "image", .args_size = sizeof(struct leati_adjust_args))

@@ -1,0 +1,346 @@
+/* rgb_to_grayscale, grayscale_to_rgb, rgb_to_hsv, hsv_to_rgb, rgb_to_yiq, yiq_to_rgb, rgb_to_yuv,
+ * yuv_to_rgb: pictures in another colour space (tf.image.rgb_to_grayscale and its like);
+ * rgb_to_hsv_grad: what flows back through rgb_to_hsv. Inputs: the colours, the gradient.
+ *
+ * Grey is 0.2989 R + 0.587 G + 0.114 B; integers are scaled to [0, 1] and back. Hue, saturation and
+ * value are in [0, 1]; these and YIQ and YUV are of floats, computed in float32. Fails on other
+ * types and other numbers of channels. hsv_to_rgb has no gradient, nor has rgb_to_hsv_grad: of
+ * equal channels red counts before green and green before blue as the largest, and the other way
+ * round as the smallest; where nothing is largest, or a term is divided by 0, nothing flows, and
+ * none of the saturation to a smallest channel of 0, as in TensorFlow. No state, no locks. */
+#include "graph/support/picture/colour.h"
+#include "graph/support/support.h"
+#include <math.h>
+#include <string.h>
+
+static const float weights[3] = {0.2989F, 0.587F, 0.114F};
+
+static void rgb_to_grayscale(const float *in, float *out, const leati_frames *frames,
+                             const void *context) {
+    int64_t pixels = frames->count * frames->height * frames->width;
+    (void)context;
+    for (int64_t i = 0; i < pixels; i++, in += 3)
+        out[i] = in[0] * weights[0] + in[1] * weights[1] + in[2] * weights[2];
+}
+
+static const leati_colour rgb_to_grayscale_colour = {.function = rgb_to_grayscale,
+                                                     .rank = 1,
+                                                     .in_channels = 3,
+                                                     .out_channels = 1,
+                                                     .dtype = LEAT_BOOL};
+
+static leat_status rgb_to_grayscale_infer(leati_infer_call *call, leat_error *err) {
+    return leati_colour_infer(call, &rgb_to_grayscale_colour, err);
+}
+
+static leat_status rgb_to_grayscale_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_colour_kernel(call, &rgb_to_grayscale_colour, NULL, err);
+}
+
+static leat_status rgb_to_grayscale_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_tensor tensor;
+    LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3), weights, &tensor, err));
+    leat_value each = leat_op_cast(leat_graph_tensor(call->graph, &tensor),
+                                   leat_value_dtype(call->output_gradients[0]));
+    leat_tensor_unref(&tensor);
+    call->input_gradients[0] = leat_op_multiply(call->output_gradients[0], each);
+    return LEAT_OK;
+}
+
+leat_value leat_op_rgb_to_grayscale(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_rgb_to_grayscale, NULL, images);
+}
+
+static leat_status check(const leat_shape *shape, leat_error *err) {
+    char text[128];
+    if (shape->rank < 0 || (shape->rank > 0 && (shape->dims[shape->rank - 1] == 1 ||
+                                                shape->dims[shape->rank - 1] < 0)))
+        return LEAT_OK;
+    return leati_refuse(err, SHAPE,
+                        "the pictures have shape %s; expected 1 channel in the last dimension",
+                        leati_shape_text(shape, text));
+}
+
+static leat_status grayscale_to_rgb_infer(leati_infer_call *call, leat_error *err) {
+    leat_shape shape = call->inputs[0].shape;
+    leat_dtype dtype = call->inputs[0].dtype;
+    if (dtype > LEAT_FLOAT64)
+        return leati_refuse(err, DTYPE, "the pictures are %s; expected numbers",
+                            leat_dtype_name(dtype));
+    LEATI_TRY(check(&shape, err));
+    if (shape.rank > 0)
+        shape.dims[shape.rank - 1] = 3;
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
+}
+
+static inline void repeat(const char *from, char *to, int64_t count, size_t size) {
+    for (int64_t i = 0; i < count; i++)
+        for (size_t c = 0; c < 3; c++)
+            memcpy(to + ((size_t)i * 3 + c) * size, from + (size_t)i * size, size);
+}
+
+static leat_status grayscale_to_rgb_kernel(leati_kernel_call *call, leat_error *err) {
+    const leati_operand *in = &call->inputs[0];
+    leat_shape shape = leati_support_operand_shape(in);
+    size_t size = leat_dtype_size(in->dtype);
+    LEATI_TRY(check(&shape, err));
+    shape.dims[shape.rank - 1] = 3;
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    for (int64_t row = 0; row < call->n && in->count > 0; row++) {
+        char *to = leati_support_row_of(&call->outputs[0], row);
+        if (size == 1)
+            repeat(leati_support_row_of(in, row), to, in->count, 1);
+        else if (size == 4)
+            repeat(leati_support_row_of(in, row), to, in->count, 4);
+        else
+            repeat(leati_support_row_of(in, row), to, in->count, size);
+    }
+    return LEAT_OK;
+}
+
+static leat_status grayscale_to_rgb_gradient(leati_gradient_call *call, leat_error *err) {
+    const int64_t last = -1;
+    (void)err;
+    call->input_gradients[0] = leat_op_reduce_sum(call->output_gradients[0], &last, 1, true);
+    return LEAT_OK;
+}
+
+leat_value leat_op_grayscale_to_rgb(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_grayscale_to_rgb, NULL, images);
+}
+
+static void rgb_to_hsv(const float *in, float *out, const leati_frames *frames,
+                       const void *context) {
+    int64_t pixels = frames->count * frames->height * frames->width;
+    (void)context;
+    for (int64_t i = 0; i < pixels; i++, in += 3, out += 3) {
+        float r = in[0], g = in[1], b = in[2];
+        float value = fmaxf(r, fmaxf(g, b)), range = value - fminf(r, fminf(g, b));
+        float norm = 1.0F / range * (1.0F / 6.0F), hue;
+        if (r == value)
+            hue = norm * (g - b);
+        else if (g == value)
+            hue = norm * (b - r) + 2.0F / 6.0F;
+        else
+            hue = norm * (r - g) + 4.0F / 6.0F;
+        hue = range > 0.0F ? hue : 0.0F;
+        out[0] = hue < 0.0F ? hue + 1.0F : hue;
+        out[1] = value > 0.0F ? range / value : 0.0F;
+        out[2] = value;
+    }
+}
+
+static const leati_colour rgb_to_hsv_colour = {.function = rgb_to_hsv,
+                                               .rank = 1,
+                                               .in_channels = 3,
+                                               .out_channels = 3,
+                                               .dtype = LEAT_BOOL,
+                                               .floats = true};
+
+static leat_status rgb_to_hsv_infer(leati_infer_call *call, leat_error *err) {
+    return leati_colour_infer(call, &rgb_to_hsv_colour, err);
+}
+
+static leat_status rgb_to_hsv_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_colour_kernel(call, &rgb_to_hsv_colour, NULL, err);
+}
+
+static leat_status rgb_to_hsv_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_rgb_to_hsv_grad, NULL,
+                                                  call->inputs[0], call->output_gradients[0]);
+    return LEAT_OK;
+}
+
+leat_value leat_op_rgb_to_hsv(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_rgb_to_hsv, NULL, images);
+}
+
+static leat_status rgb_to_hsv_grad_infer(leati_infer_call *call, leat_error *err) {
+    leat_dtype dtype = call->inputs[0].dtype;
+    if (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64)
+        return leati_refuse(err, DTYPE, "the colours are %s; expected floats",
+                            leat_dtype_name(dtype));
+    LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    return leati_op_infer_output(call, dtype, &call->inputs[0].shape, NULL, err);
+}
+
+static float over(float number) {
+    return number == 0 ? 0 : 1 / number;
+}
+
+/* Of one colour. */
+static void flow_back(const float in[3], const float g[3], float out[3]) {
+    float r = in[0], green = in[1], b = in[2];
+    int most = r >= b && r >= green ? 0 : green > r && green >= b ? 1 : 2;
+    int least = r < b && r < green ? 0 : green <= r && green < b ? 1 : 2;
+    int first = (most + 1) % 3, second = (most + 2) % 3;
+    float high = in[most], low = in[least], range = high - low;
+    float across = (in[first] - in[second]) * over(range * range), step = over(range);
+    float hue = high > 0 ? g[0] / 6 : 0;
+    out[0] = out[1] = out[2] = 0;
+    out[most] += g[2];
+    if (most == least)
+        return;
+    out[most] += high > 0 ? g[1] * low * over(high * high) : 0;
+    out[least] -= low > 0 ? g[1] * over(high) : 0;
+    out[most] -= hue * across;
+    out[first] += hue * (step + (first == least ? across : 0));
+    out[second] += hue * ((second == least ? across : 0) - step);
+}
+
+static leat_status rgb_to_hsv_grad_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape other = leati_support_operand_shape(&call->inputs[1]);
+    leati_operand in, gradient, out;
+    if (!leati_shape_equal(&shape, &other) || shape.rank < 1 || shape.dims[shape.rank - 1] != 3)
+        return leati_refuse(err, SHAPE,
+                            "colours of rank %d and a gradient of rank %d; expected equal shapes, "
+                            "with 3 channels",
+                            (int)shape.rank, (int)other.rank);
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
+    LEATI_TRY(leati_support_inner_cast(call, &call->inputs[1], LEAT_FLOAT32, &gradient, err));
+    out = gradient;
+    for (int64_t row = 0; row < call->n; row++) {
+        const float *colours = (const float *)(const void *)leati_support_row_of(&in, row);
+        float *numbers = (float *)(void *)leati_support_row_of(&gradient, row);
+        for (int64_t i = 0; i < in.count; i += 3) {
+            float flowing[3] = {numbers[i], numbers[i + 1], numbers[i + 2]};
+            flow_back(colours + i, flowing, numbers + i);
+        }
+    }
+    return leati_support_inner_cast_into(call, &out, &call->outputs[0], err);
+}
+
+static float clip(float x) {
+    return fminf(fmaxf(x, 0.0F), 1.0F);
+}
+
+static void hsv_to_rgb(const float *in, float *out, const leati_frames *frames,
+                       const void *context) {
+    int64_t pixels = frames->count * frames->height * frames->width;
+    (void)context;
+    for (int64_t i = 0; i < pixels; i++, in += 3, out += 3) {
+        float sixth = in[0] * 6.0F, grey = 1.0F - in[1];
+        out[0] = (grey + in[1] * clip(fabsf(sixth - 3.0F) - 1.0F)) * in[2];
+        out[1] = (grey + in[1] * clip(2.0F - fabsf(sixth - 2.0F))) * in[2];
+        out[2] = (grey + in[1] * clip(2.0F - fabsf(sixth - 4.0F))) * in[2];
+    }
+}
+
+static const leati_colour hsv_to_rgb_colour = {.function = hsv_to_rgb,
+                                               .rank = 1,
+                                               .in_channels = 3,
+                                               .out_channels = 3,
+                                               .dtype = LEAT_BOOL,
+                                               .floats = true};
+
+static leat_status hsv_to_rgb_infer(leati_infer_call *call, leat_error *err) {
+    return leati_colour_infer(call, &hsv_to_rgb_colour, err);
+}
+
+static leat_status hsv_to_rgb_kernel(leati_kernel_call *call, leat_error *err) {
+    return leati_colour_kernel(call, &hsv_to_rgb_colour, NULL, err);
+}
+
+leat_value leat_op_hsv_to_rgb(leat_value images) {
+    return leati_graph_build1(&leati_tensor_op_hsv_to_rgb, NULL, images);
+}
+
+/* ---- colour spaces by a matrix: out[k] = sum over i of in[i] * matrix[i][k] ---- */
+
+static void mix(const float *in, float *out, const leati_frames *frames, const void *context) {
+    const float *m = context;
+    int64_t pixels = frames->count * frames->height * frames->width;
+    for (int64_t i = 0; i < pixels; i++, in += 3, out += 3)
+        for (int k = 0; k < 3; k++)
+            out[k] = in[0] * m[k] + in[1] * m[3 + k] + in[2] * m[6 + k];
+}
+
+static leat_status mix_gradient(leati_gradient_call *call, const float matrix[9], leat_error *err) {
+    leat_value dy = call->output_gradients[0];
+    leat_dtype dtype = leat_value_dtype(dy);
+    float turned[9];
+    leat_tensor tensor;
+    for (int i = 0; i < 9; i++)
+        turned[i] = matrix[i % 3 * 3 + i / 3];
+    LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3, 3), turned, &tensor, err));
+    leat_value mixed = leat_op_cast(leat_graph_tensor(call->graph, &tensor), dtype);
+    leat_tensor_unref(&tensor);
+    const int64_t rows[2] = {-1, 3};
+    call->input_gradients[0] = leat_op_reshape_like(
+        leat_op_matmul(leat_op_reshape(dy, rows, 2), mixed, false, false), call->inputs[0]);
+    return LEAT_OK;
+}
+
+static const leati_colour colours = {
+    .function = mix, .rank = 1, .in_channels = 3, .dtype = LEAT_BOOL, .floats = true};
+
+/* The descriptor of a conversion. */
+#define COLOUR_OP(NAME, DOC, ...)                                                                  \
+    const leati_tensor_op leati_tensor_op_##NAME = {                                               \
+        .name = #NAME,                                                                             \
+        .version = 1,                                                                              \
+        .doc = DOC " (tf.image." #NAME ").",                                                       \
+        .names = "image." #NAME,                                                                   \
+        .inputs = "images",                                                                        \
+        .types = "T",                                                                              \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
+        .rows = leati_no_rows,                                                                     \
+        .min_inputs = 1,                                                                           \
+        .max_inputs = 1,                                                                           \
+        .infer = NAME##_infer,                                                                     \
+        .kernel = NAME##_kernel,                                                                   \
+        __VA_ARGS__,                                                                               \
+    };
+COLOUR_OP(rgb_to_grayscale, "The brightness of colours, as one channel",
+          .gradient = rgb_to_grayscale_gradient)
+COLOUR_OP(grayscale_to_rgb, "One channel, repeated as three", .gradient = grayscale_to_rgb_gradient)
+COLOUR_OP(rgb_to_hsv, "Hue, saturation and value of colours, all in [0, 1]",
+          .gradient = rgb_to_hsv_gradient)
+COLOUR_OP(hsv_to_rgb, "Colours of a hue, saturation and value in [0, 1]", .gradient = NULL)
+
+const leati_tensor_op leati_tensor_op_rgb_to_hsv_grad = {
+    .name = "rgb_to_hsv_grad",
+    .version = 1,
+    .doc = "What flows back through rgb_to_hsv (for gradients).",
+    .types = "T T",
+    .outputs = "output",
+    .halves = LEATI_HALVES_OWN,
+    .rows = leati_no_rows,
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = rgb_to_hsv_grad_infer,
+    .kernel = rgb_to_hsv_grad_kernel,
+};
+
+/* The descriptor of a conversion by a matrix. */
+#define MATRIX(NAME, FROM, TO, ...)                                                                \
+    static const float NAME##_matrix[9] = __VA_ARGS__;                                             \
+    static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
+        return leati_colour_infer(call, &colours, err);                                            \
+    }                                                                                              \
+    static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
+        return leati_colour_kernel(call, &colours, NAME##_matrix, err);                            \
+    }                                                                                              \
+    static leat_status NAME##_gradient(leati_gradient_call *call, leat_error *err) {               \
+        return mix_gradient(call, NAME##_matrix, err);                                             \
+    }                                                                                              \
+    leat_value leat_op_##NAME(leat_value images) {                                                 \
+        return leati_graph_build1(&leati_tensor_op_##NAME, NULL, images);                          \
+    }                                                                                              \
+    COLOUR_OP(NAME, FROM " pixels as " TO ", the last dimension 3", .gradient = NAME##_gradient)
+MATRIX(rgb_to_yiq, "RGB", "YIQ",
+       {0.299F, 0.59590059F, 0.2115F, 0.587F, -0.27455667F, -0.52273617F, 0.114F, -0.32134392F,
+        0.31119955F})
+MATRIX(rgb_to_yuv, "RGB", "YUV",
+       {0.299F, -0.14714119F, 0.61497538F, 0.587F, -0.28886916F, -0.51496512F, 0.114F, 0.43601035F,
+        -0.10001026F})
+MATRIX(yiq_to_rgb, "YIQ", "RGB",
+       {1.0F, 1.0F, 1.0F, 0.95598634F, -0.27201283F, -1.10674021F, 0.6208248F, -0.64720424F,
+        1.70423049F})
+MATRIX(yuv_to_rgb, "YUV", "RGB",
+       {1.0F, 1.0F, 1.0F, 0.0F, -0.394642334F, 2.03206185F, 1.13988303F, -0.58062185F, 0.0F})

@@ -64,39 +64,6 @@ LEAT_WARN_UNUSED leat_status leati_augment_gradient_flip(leati_gradient_call *ca
 LEAT_WARN_UNUSED leat_status leati_augment_gradient_crop(leati_gradient_call *call,
                                                          leat_error *err);
 
-/* The descriptor of a stateless form and its slots; ROWS is the array of its rows. Last come the
- * gradient and further slots, which are named. */
-#define LEATI_STATELESS_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS, ...)                \
-    LEATI_STATELESS_OP_OF(NAME, AUGMENT, DOC " (tf.image." #NAME ").", INPUTS, SIGNATURE, ROWS,    \
-                          FLAGS, __VA_ARGS__)
-#define LEATI_STATELESS_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, ROWS, FLAGS, ...)             \
-    static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
-        return leati_augment_infer(call, &AUGMENT, err);                                           \
-    }                                                                                              \
-    static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
-        return leati_augment_kernel(call, &AUGMENT, err);                                          \
-    }                                                                                              \
-    const leati_tensor_op leati_tensor_op_##NAME = {                                               \
-        .name = #NAME,                                                                             \
-        .version = 1,                                                                              \
-        .doc = DOC,                                                                                \
-        .names = "image." #NAME,                                                                   \
-        .inputs = INPUTS " seed",                                                                  \
-        .signature = INPUTS SIGNATURE,                                                             \
-        .types = "T Tseed",                                                                        \
-        .outputs = "output",                                                                       \
-        .halves = LEATI_HALVES_OWN,                                                                \
-        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
-        .rows = ROWS,                                                                              \
-        .args_size = sizeof(struct leati_augment_args),                                            \
-        .min_inputs = 2,                                                                           \
-        .max_inputs = 2,                                                                           \
-        .flags = FLAGS,                                                                            \
-        .infer = NAME##_infer,                                                                     \
-        .kernel = NAME##_kernel,                                                                   \
-        .gradient = __VA_ARGS__,                                                                   \
-    }
-
 /* The slots of a stateful form, and its builder: `seed` may be NULL. */
 LEAT_WARN_UNUSED leat_status leati_augment_image_window(const leati_kernel_call *call,
                                                         const leati_augment *augment,
@@ -110,63 +77,7 @@ LEAT_WARN_UNUSED leat_status leati_augment_image_kernel(leati_kernel_call *call,
 leat_value leati_augment_build(const leati_tensor_op *op, struct leati_augment_args *args,
                                leat_value image, const int64_t *seed);
 
-/* The descriptor of a stateful form and its slots, as above. */
-#define LEATI_RANDOM_IMAGE_OP(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, ...)                   \
-    LEATI_RANDOM_IMAGE_OP_OF(NAME, AUGMENT, DOC " (tf.image." #NAME ").", INPUTS,                  \
-                             SIGNATURE " seed", FLAGS, __VA_ARGS__)
-#define LEATI_RANDOM_IMAGE_OP_OF(NAME, AUGMENT, DOC, INPUTS, SIGNATURE, FLAGS, ...)                \
-    static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
-        return leati_augment_image_infer(call, &AUGMENT, err);                                     \
-    }                                                                                              \
-    static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
-        return leati_augment_image_kernel(call, &AUGMENT, err);                                    \
-    }                                                                                              \
-    const leati_tensor_op leati_tensor_op_##NAME = {                                               \
-        .name = #NAME,                                                                             \
-        .version = 1,                                                                              \
-        .doc = DOC,                                                                                \
-        .names = "image." #NAME,                                                                   \
-        .inputs = INPUTS,                                                                          \
-        .signature = INPUTS SIGNATURE,                                                             \
-        .types = "T",                                                                              \
-        .outputs = "output",                                                                       \
-        .halves = LEATI_HALVES_OWN,                                                                \
-        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
-        .rows = rows,                                                                              \
-        .args_size = sizeof(struct leati_augment_args),                                            \
-        .min_inputs = 1,                                                                           \
-        .max_inputs = 1,                                                                           \
-        .flags = LEATI_RANDOM | (FLAGS),                                                           \
-        .infer = NAME##_infer,                                                                     \
-        .complete = leati_random_complete,                                                         \
-        .kernel = NAME##_kernel,                                                                   \
-        .gradient = __VA_ARGS__,                                                                   \
-    }
-
 /* ---- resized crops ---- */
-
-#define LEATI_RESIZED_CROP_ROWS                                                                    \
-    LEATI_AUGMENT_ROW("size", INTS, size, "Height and width of the result, in pixels."),           \
-        {.name = "scale",                                                                          \
-         .type = LEATI_ROW_FLOATS,                                                                 \
-         .flags = LEATI_NONE,                                                                      \
-         .offset = offsetof(struct leati_augment_args, scale),                                     \
-         .doc = "The least and the greatest part of the area; without it 0.08 and 1."},            \
-        {.name = "ratio",                                                                          \
-         .type = LEATI_ROW_FLOATS,                                                                 \
-         .flags = LEATI_NONE,                                                                      \
-         .offset = offsetof(struct leati_augment_args, ratio),                                     \
-         .doc = "The least and the greatest width over height; without it 3/4 and 4/3."},          \
-        {.name = "method",                                                                         \
-         .type = LEATI_ROW_STRING,                                                                 \
-         .offset = offsetof(struct leati_augment_args, method),                                    \
-         .default_text = "bilinear",                                                               \
-         .doc = "How to scale, as in resize."},                                                    \
-    {                                                                                              \
-        .name = "antialias", .type = LEATI_ROW_BOOL,                                               \
-        .offset = offsetof(struct leati_augment_args, antialias),                                  \
-        .doc = "Blend all pixels that a smaller picture's pixel covers."                           \
-    }
 
 /* A node of either form: with a seed of values, or an own one that may be NULL. */
 leat_value leati_augment_resized_crop_build(const leati_tensor_op *op, leat_value images,

@@ -45,45 +45,4 @@ int leati_mix_build(const leati_tensor_op *op, struct leati_mix_args *args, leat
                     leat_value labels, const leat_value *seed, const int64_t *number,
                     leat_value *outputs);
 
-#define LEATI_MIX_ROW(NAME, TYPE, FIELD, DEFAULT, DOC)                                             \
-    {                                                                                              \
-        .name = NAME, .type = LEATI_ROW_##TYPE, .flags = LEATI_NONE,                               \
-        .offset = offsetof(struct leati_mix_args, FIELD), .default_number = DEFAULT, .doc = DOC    \
-    }
-
-/* The descriptors of a form with a seed and of one with a stream; `rows` must be defined. */
-#define LEATI_STATELESS_MIX_OP(NAME, MIX, DOC, SIGNATURE)                                          \
-    LEATI_MIX_OP_OF(NAME, MIX, NULL, 3, DOC, "images labels seed", "T U Tseed", SIGNATURE, NULL, 0)
-#define LEATI_MIX_OP(NAME, MIX, DOC, SIGNATURE)                                                    \
-    LEATI_MIX_OP_OF(NAME, MIX, &leati_tensor_op_##NAME, 2, DOC, "images labels", "T U",            \
-                    SIGNATURE " seed", leati_random_complete, LEATI_RANDOM)
-#define LEATI_MIX_OP_OF(NAME, MIX, STREAM, INPUTS, DOC, INPUT_NAMES, TYPES, SIGNATURE, COMPLETE,   \
-                        FLAGS)                                                                     \
-    static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
-        return leati_mix_infer(call, &MIX, err);                                                   \
-    }                                                                                              \
-    static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
-        return leati_mix_kernel(call, &MIX, STREAM, err);                                          \
-    }                                                                                              \
-    const leati_tensor_op leati_tensor_op_##NAME = {                                               \
-        .name = #NAME,                                                                             \
-        .version = 1,                                                                              \
-        .doc = DOC,                                                                                \
-        .names = "image." #NAME,                                                                   \
-        .inputs = INPUT_NAMES,                                                                     \
-        .signature = INPUT_NAMES SIGNATURE,                                                        \
-        .types = TYPES,                                                                            \
-        .outputs = "images labels",                                                                \
-        .halves = LEATI_HALVES_OWN,                                                                \
-        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
-        .rows = rows,                                                                              \
-        .args_size = sizeof(struct leati_mix_args),                                                \
-        .min_inputs = INPUTS,                                                                      \
-        .max_inputs = INPUTS,                                                                      \
-        .flags = LEATI_COSTLY | (FLAGS),                                                           \
-        .infer = NAME##_infer,                                                                     \
-        .complete = COMPLETE,                                                                      \
-        .kernel = NAME##_kernel,                                                                   \
-    }
-
 #endif

@@ -13,7 +13,7 @@
 #include "base/minmax.h"
 #include "graph/computed.h"
 #include "graph/kernel_host.h"
-#include "graph/ops/picture/decode_jpeg.h"
+#include "graph/ops/picture/decode.h"
 #include "graph/support/picture/stream.h"
 #include <string.h>
 

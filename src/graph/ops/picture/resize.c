@@ -1,12 +1,18 @@
-/* resize: pictures [H, W, C] or [N, H, W, C] scaled to another size, as float32 (tf.image.resize).
+/* resize: pictures scaled to a size (tf.image.resize). resize_with_pad: pictures scaled to fit into
+ * a size, with their proportions, and padded with zeros to it (tf.image.resize_with_pad).
+ * resize_grad, resize_with_pad_grad: what flows back: each value of the first input, the result's
+ * gradient, without padding, is spread over the pixels of the second input's shape that it was made
+ * of.
  *
- * Method nearest keeps the dtype. With preserve_aspect_ratio the size is the largest one inside the
- * given one that has the pictures' proportions. The gradient is resize_grad. Fails on empty
- * pictures and sizes. No state; the lock of the store of plans (resize.h). */
+ * Results are float32, but method nearest keeps the dtype. With preserve_aspect_ratio the size is
+ * the largest one inside the given one that has the pictures' proportions. Gradients are computed
+ * in float32, and theirs are the operations themselves. Fails on methods that there are not, on
+ * empty pictures and targets, and where the gradient has not the shape of the result. No state; the
+ * lock of the store of plans (resize.h). */
 #include "graph/support/picture/resize.h"
 #include "base/minmax.h"
-
 #include <math.h>
+#include <string.h>
 
 const leati_row leati_resize_rows[] = {
     {.name = "size",
@@ -103,22 +109,269 @@ leat_value leat_op_resize(leat_value images, int64_t height, int64_t width, cons
     return leati_graph_build1(&leati_tensor_op_resize, &args, images);
 }
 
-const leati_tensor_op leati_tensor_op_resize = {
-    .name = "resize",
-    .version = 1,
-    .doc = "Pictures scaled to another size, as float32 (tf.image.resize).",
-    .names = "image.resize",
-    .inputs = "images",
-    .types = "T",
-    .outputs = "output",
-    .halves = LEATI_HALVES_OWN,
-    .checks = LEATI_CHECKS_IN_PYTHON,
-    .rows = leati_resize_rows,
-    .args_size = sizeof(struct leati_resize_args),
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .flags = LEATI_COSTLY,
-    .infer = resize_infer,
-    .kernel = resize_kernel,
-    .gradient = resize_gradient,
+const leati_row leati_resize_with_pad_rows[] = {
+    {.name = "target_height",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
+     .offset = offsetof(struct leati_resize_with_pad_args, target_height),
+     .doc = "Height of the result, in pixels."},
+    {.name = "target_width",
+     .type = LEATI_ROW_INT,
+     .flags = LEATI_REQUIRED | LEATI_TENSOR,
+     .offset = offsetof(struct leati_resize_with_pad_args, target_width),
+     .doc = "Width of the result, in pixels."},
+    {.name = "method",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct leati_resize_with_pad_args, method),
+     .default_text = "bilinear",
+     .doc = "As of resize."},
+    {.name = "antialias",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct leati_resize_with_pad_args, antialias),
+     .doc = "Blend all pixels that a smaller picture's pixel covers."},
+    {0},
 };
+
+static leat_status resize_with_pad_infer(leati_infer_call *call, leat_error *err) {
+    const struct leati_resize_with_pad_args *args = call->args;
+    leati_resize_method method;
+    leat_dtype dtype;
+    LEATI_TRY(leati_resize_method_of(args->method, &method, err));
+    LEATI_TRY(leati_resize_dtype(method, call->inputs[0].dtype, &dtype, err));
+    if (call->unknown != 0)
+        return leati_frames_infer(call, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, dtype, err);
+    LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
+    return leati_frames_infer(call, args->target_height, args->target_width, dtype, err);
+}
+
+static int64_t padding(float target, float size) {
+    int64_t pixels = (int64_t)floorf((target - size) / 2);
+    return LEATI_MAX(pixels, 0);
+}
+
+leat_status leati_resize_pad_scaling(const struct leati_resize_with_pad_args *args,
+                                     const leati_frames *in, leati_scaling *out, leat_error *err) {
+    LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
+    /* In float, as TensorFlow computes it. */
+    float by_height = (float)in->height / (float)args->target_height;
+    float by_width = (float)in->width / (float)args->target_width;
+    float ratio = LEATI_MAX(by_width, by_height);
+    float height = (float)in->height / ratio, width = (float)in->width / ratio;
+    *out = (leati_scaling){.antialias = args->antialias,
+                           .height = (int64_t)floorf(height),
+                           .width = (int64_t)floorf(width),
+                           .canvas_height = args->target_height,
+                           .canvas_width = args->target_width,
+                           .top = padding((float)args->target_height, height),
+                           .left = padding((float)args->target_width, width)};
+    LEATI_TRY(leati_resize_method_of(args->method, &out->method, err));
+    if (out->height >= 1 && out->width >= 1)
+        return LEAT_OK;
+    return leati_refuse(err, VALUE,
+                        "a picture of %lld x %lld that keeps its proportions has no pixel within "
+                        "%lld x %lld; expected a larger target",
+                        (long long)in->height, (long long)in->width, (long long)args->target_height,
+                        (long long)args->target_width);
+}
+
+static leat_status resize_with_pad_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    leati_scaling scaling;
+    leati_frames in;
+    LEATI_TRY(leati_frames_of(&shape, &in, err));
+    LEATI_TRY(leati_resize_pad_scaling(call->args, &in, &scaling, err));
+    return leati_resize_scale(call, &scaling, err);
+}
+
+static leat_status resize_with_pad_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_dtype dtype = leat_value_dtype(call->inputs[0]);
+    (void)err;
+    if (dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64)
+        call->input_gradients[0] =
+            leati_graph_build2(&leati_tensor_op_resize_with_pad_grad, call->args,
+                               call->output_gradients[0], call->inputs[0]);
+    return LEAT_OK;
+}
+
+leat_value leat_op_resize_with_pad(leat_value images, int64_t target_height, int64_t target_width,
+                                   const char *method, bool antialias) {
+    struct leati_resize_with_pad_args args = {
+        target_height, target_width, (char *)(uintptr_t)(method != NULL ? method : "bilinear"),
+        antialias};
+    return leati_graph_build1(&leati_tensor_op_resize_with_pad, &args, images);
+}
+
+leat_status leati_resize_scale_back_infer(leati_infer_call *call, leat_error *err) {
+    for (int i = 0; i < 2; i++)
+        if (call->inputs[i].dtype < LEAT_FLOAT16 || call->inputs[i].dtype > LEAT_FLOAT64)
+            return leati_refuse(
+                err, DTYPE, "%s is %s; expected floats, through which gradients flow",
+                i == 0 ? "the gradient" : "the picture", leat_dtype_name(call->inputs[i].dtype));
+    return leati_op_infer_output(call, call->inputs[1].dtype, &call->inputs[1].shape, NULL, err);
+}
+
+static leat_status check_gradient(const leati_kernel_call *call, const leati_frames *in,
+                                  int64_t height, int64_t width, leat_error *err) {
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    leati_frames found;
+    char text[128];
+    LEATI_TRY(leati_frames_of(&shape, &found, err));
+    if (found.count == in->count && found.height == height && found.width == width &&
+        found.channels == in->channels)
+        return LEAT_OK;
+    return leati_refuse(
+        err, SHAPE,
+        "the gradient has shape %s; expected %lld pictures of %lld x %lld with %lld "
+        "channels",
+        leati_shape_text(&shape, text), (long long)in->count, (long long)height, (long long)width,
+        (long long)in->channels);
+}
+
+/* The part of a gradient that is not padding, without gaps; it may be all of it. */
+static const float *part_of(const leati_scaling *s, int64_t channels, const float *whole,
+                            float *scratch) {
+    size_t row = (size_t)(s->width * channels);
+    if (scratch == NULL)
+        return whole;
+    whole += (s->top * s->canvas_width + s->left) * channels;
+    for (int64_t y = 0; y < s->height; y++)
+        memcpy(scratch + (size_t)y * row, whole + y * s->canvas_width * channels,
+               row * sizeof *scratch);
+    return scratch;
+}
+
+/* Spreads the gradient, of float32, over pictures of float32. */
+static leat_status spread(const leati_kernel_call *call, const leati_scaling *scaling,
+                          const leati_frames *in, const leati_operand *gradient,
+                          const leati_operand *out, leat_error *err) {
+    size_t part = (size_t)(scaling->height * scaling->width * in->channels) * sizeof(float);
+    bool padded =
+        scaling->height != scaling->canvas_height || scaling->width != scaling->canvas_width;
+    float *scratch = padded ? leati_arena_alloc(call->arena, part) : NULL;
+    if (padded && scratch == NULL)
+        return leati_no_memory(err);
+    leati_resize_plan plan = leati_resize_plan_take((int32_t)in->height, (int32_t)in->width);
+    leat_status status = leati_resize_prepare(
+        &plan, (int32_t)in->height, (int32_t)in->width, (int32_t)scaling->height,
+        (int32_t)scaling->width, (int32_t)in->channels, scaling->method, scaling->antialias, err);
+    int64_t from_step = scaling->canvas_height * scaling->canvas_width * in->channels;
+    int64_t step = in->height * in->width * in->channels;
+    for (int64_t row = 0; row < call->n && status == LEAT_OK; row++)
+        for (int64_t i = 0; i < in->count; i++) {
+            const float *from = (const float *)(const void *)leati_support_row_of(gradient, row);
+            leati_resize_spread(&plan,
+                                part_of(scaling, in->channels, from + i * from_step, scratch),
+                                (float *)(void *)leati_support_row_of(out, row) + i * step);
+        }
+    leati_resize_plan_give(&plan);
+    return status;
+}
+
+leat_status leati_resize_scale_back(leati_kernel_call *call, const leati_scaling *scaling,
+                                    leat_error *err) {
+    leat_shape shape = leati_support_operand_shape(&call->inputs[1]);
+    leati_operand gradient = call->inputs[0], wide;
+    leati_frames in;
+    LEATI_TRY(leati_frames_of(&shape, &in, err));
+    LEATI_TRY(check_gradient(call, &in, scaling->canvas_height, scaling->canvas_width, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    if (gradient.dtype != LEAT_FLOAT32)
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &gradient, err));
+    wide = call->outputs[0];
+    if (wide.dtype == LEAT_FLOAT32)
+        return spread(call, scaling, &in, &gradient, &wide, err);
+    size_t bytes = (size_t)call->n * (size_t)wide.count * sizeof(float);
+    wide.dtype = LEAT_FLOAT32;
+    wide.row_stride = wide.count * (int64_t)sizeof(float);
+    wide.data = leati_arena_alloc(call->arena, bytes);
+    if (wide.data == NULL)
+        return leati_no_memory(err);
+    LEATI_TRY(spread(call, scaling, &in, &gradient, &wide, err));
+    return leati_support_inner_cast_into(call, &wide, &call->outputs[0], err);
+}
+
+static leat_status resize_grad_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct leati_resize_args *args = call->args;
+    leat_shape shape = leati_support_operand_shape(&call->inputs[1]);
+    leati_scaling scaling = {.antialias = args->antialias};
+    leati_frames in;
+    LEATI_TRY(leati_frames_of(&shape, &in, err));
+    LEATI_TRY(leati_resize_method_of(args->method, &scaling.method, err));
+    LEATI_TRY(leati_resize_size(args, in.height, in.width, &scaling.height, &scaling.width, err));
+    scaling.canvas_height = scaling.height;
+    scaling.canvas_width = scaling.width;
+    return leati_resize_scale_back(call, &scaling, err);
+}
+
+static leat_status resize_grad_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value back =
+        leati_graph_build1(&leati_tensor_op_resize, call->args, call->output_gradients[0]);
+    (void)err;
+    call->input_gradients[0] = leat_op_cast(back, leat_value_dtype(call->inputs[0]));
+    return LEAT_OK;
+}
+
+static leat_status resize_with_pad_grad_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape shape = leati_support_operand_shape(&call->inputs[1]);
+    leati_scaling scaling;
+    leati_frames in;
+    LEATI_TRY(leati_frames_of(&shape, &in, err));
+    LEATI_TRY(leati_resize_pad_scaling(call->args, &in, &scaling, err));
+    return leati_resize_scale_back(call, &scaling, err);
+}
+
+static leat_status resize_with_pad_grad_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value back =
+        leati_graph_build1(&leati_tensor_op_resize_with_pad, call->args, call->output_gradients[0]);
+    (void)err;
+    call->input_gradients[0] = leat_op_cast(back, leat_value_dtype(call->inputs[0]));
+    return LEAT_OK;
+}
+
+/* The descriptor of one operation. */
+#define RESIZE_OP(NAME, DOC, ...)                                                                  \
+    const leati_tensor_op leati_tensor_op_##NAME = {                                               \
+        .name = #NAME,                                                                             \
+        .version = 1,                                                                              \
+        .doc = DOC " (tf.image." #NAME ").",                                                       \
+        .names = "image." #NAME,                                                                   \
+        .types = "T",                                                                              \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
+        .min_inputs = 1,                                                                           \
+        .max_inputs = 1,                                                                           \
+        .flags = LEATI_COSTLY,                                                                     \
+        .infer = NAME##_infer,                                                                     \
+        .kernel = NAME##_kernel,                                                                   \
+        .gradient = NAME##_gradient,                                                               \
+        __VA_ARGS__,                                                                               \
+    };
+RESIZE_OP(resize, "Pictures scaled to another size, as float32", .inputs = "images",
+          .rows = leati_resize_rows, .args_size = sizeof(struct leati_resize_args))
+RESIZE_OP(resize_with_pad, "Pictures scaled to fit into a size, and padded with zeros",
+          .inputs = "image", .rows = leati_resize_with_pad_rows,
+          .args_size = sizeof(struct leati_resize_with_pad_args))
+
+/* The descriptor of a gradient. */
+#define RESIZE_GRAD_OP(NAME, DOC, ...)                                                             \
+    const leati_tensor_op leati_tensor_op_##NAME = {                                               \
+        .name = #NAME,                                                                             \
+        .version = 1,                                                                              \
+        .doc = DOC,                                                                                \
+        .types = "T U",                                                                            \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_OWN,                                                                \
+        .min_inputs = 2,                                                                           \
+        .max_inputs = 2,                                                                           \
+        .infer = leati_resize_scale_back_infer,                                                    \
+        .kernel = NAME##_kernel,                                                                   \
+        .gradient = NAME##_gradient,                                                               \
+        __VA_ARGS__,                                                                               \
+    };
+RESIZE_GRAD_OP(resize_grad,
+               "A gradient spread over the pixels that resize made each value of (for gradients).",
+               .rows = leati_resize_rows, .args_size = sizeof(struct leati_resize_args))
+RESIZE_GRAD_OP(resize_with_pad_grad, "What flows back through resize_with_pad (for gradients).",
+               .rows = leati_resize_with_pad_rows,
+               .args_size = sizeof(struct leati_resize_with_pad_args))

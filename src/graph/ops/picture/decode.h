@@ -1,6 +1,6 @@
 /* The arguments of decode_jpeg and decode_and_crop_jpeg. */
-#ifndef LEATI_GRAPH_OPS_PICTURE_DECODE_JPEG_H
-#define LEATI_GRAPH_OPS_PICTURE_DECODE_JPEG_H
+#ifndef LEATI_GRAPH_OPS_PICTURE_DECODE_H
+#define LEATI_GRAPH_OPS_PICTURE_DECODE_H
 
 #include "graph/support/picture/pictures.h"
 

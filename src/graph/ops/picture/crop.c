@@ -254,22 +254,27 @@ leat_value leat_op_pad_to_bounding_box(leat_value images, int64_t offset_height,
                      target_height, target_width);
 }
 
+/* Height and width that the result shall have. */
+struct target_args {
+    int64_t target_height, target_width;
+};
+
 static const leati_row target_rows[] = {
     {.name = "target_height",
      .type = LEATI_ROW_INT,
      .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct leati_target_args, target_height),
+     .offset = offsetof(struct target_args, target_height),
      .doc = "Height of the result, in pixels."},
     {.name = "target_width",
      .type = LEATI_ROW_INT,
      .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct leati_target_args, target_width),
+     .offset = offsetof(struct target_args, target_width),
      .doc = "Width of the result, in pixels."},
     {0},
 };
 
 static leat_status crop_or_pad_infer(leati_infer_call *call, leat_error *err) {
-    const struct leati_target_args *args = call->args;
+    const struct target_args *args = call->args;
     leat_dtype dtype = call->inputs[0].dtype;
     if (call->unknown != 0)
         return leati_frames_infer(call, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, dtype, err);
@@ -283,7 +288,7 @@ static int64_t begin(int64_t size, int64_t target) {
 }
 
 static leat_status crop_or_pad_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct leati_target_args *args = call->args;
+    const struct target_args *args = call->args;
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames in;
     LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
@@ -305,7 +310,7 @@ static leat_status crop_or_pad_gradient(leati_gradient_call *call, leat_error *e
 
 leat_value leat_op_resize_with_crop_or_pad(leat_value images, int64_t target_height,
                                            int64_t target_width) {
-    struct leati_target_args args = {target_height, target_width};
+    struct target_args args = {target_height, target_width};
     return leati_graph_build1(&leati_tensor_op_resize_with_crop_or_pad, &args, images);
 }
 
@@ -336,5 +341,5 @@ CROP_OP(pad_to_bounding_box, "Pictures at a place of larger ones, zero elsewhere
         .args_size = sizeof(struct leati_box_args), .infer = pad_infer, .kernel = pad_kernel,
         .gradient = pad_gradient)
 CROP_OP(resize_with_crop_or_pad, "Pictures cut or padded with zeros around their middle",
-        .rows = target_rows, .args_size = sizeof(struct leati_target_args),
-        .infer = crop_or_pad_infer, .kernel = crop_or_pad_kernel, .gradient = crop_or_pad_gradient)
+        .rows = target_rows, .args_size = sizeof(struct target_args), .infer = crop_or_pad_infer,
+        .kernel = crop_or_pad_kernel, .gradient = crop_or_pad_gradient)

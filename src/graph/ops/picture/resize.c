@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-const leati_row leati_resize_rows[] = {
+static const leati_row resize_rows[] = {
     {.name = "size",
      .type = LEATI_ROW_INTS,
      .flags = LEATI_REQUIRED | LEATI_TENSOR,
@@ -36,8 +36,10 @@ const leati_row leati_resize_rows[] = {
     {0},
 };
 
-leat_status leati_resize_size(const struct leati_resize_args *args, int64_t height, int64_t width,
-                              int64_t *out_height, int64_t *out_width, leat_error *err) {
+/* The size that the arguments give pictures of that height and width; -1 where it follows from one
+ * that is not known. */
+static leat_status size_of(const struct leati_resize_args *args, int64_t height, int64_t width,
+                           int64_t *out_height, int64_t *out_width, leat_error *err) {
     if (args->size.count != 2 || args->size.values[0] < 1 || args->size.values[1] < 1)
         return leati_refuse(err, VALUE,
                             "size has %d numbers; expected a height and a width of at least 1",
@@ -75,9 +77,8 @@ static leat_status resize_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_resize_method_of(args->method, &method, err));
     LEATI_TRY(leati_resize_dtype(method, call->inputs[0].dtype, &dtype, err));
     if (call->unknown == 0)
-        LEATI_TRY(leati_resize_size(args, known ? shape->dims[shape->rank - 3] : -1,
-                                    known ? shape->dims[shape->rank - 2] : -1, &height, &width,
-                                    err));
+        LEATI_TRY(size_of(args, known ? shape->dims[shape->rank - 3] : -1,
+                          known ? shape->dims[shape->rank - 2] : -1, &height, &width, err));
     return leati_frames_infer(call, height, width, dtype, err);
 }
 
@@ -88,7 +89,7 @@ static leat_status resize_kernel(leati_kernel_call *call, leat_error *err) {
     leati_frames in;
     LEATI_TRY(leati_resize_method_of(args->method, &scaling.method, err));
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    LEATI_TRY(leati_resize_size(args, in.height, in.width, &scaling.height, &scaling.width, err));
+    LEATI_TRY(size_of(args, in.height, in.width, &scaling.height, &scaling.width, err));
     scaling.canvas_height = scaling.height;
     scaling.canvas_width = scaling.width;
     return leati_resize_scale(call, &scaling, err);
@@ -109,31 +110,37 @@ leat_value leat_op_resize(leat_value images, int64_t height, int64_t width, cons
     return leati_graph_build1(&leati_tensor_op_resize, &args, images);
 }
 
-const leati_row leati_resize_with_pad_rows[] = {
+struct resize_with_pad_args {
+    int64_t target_height, target_width;
+    char *method;
+    bool antialias;
+};
+
+static const leati_row resize_with_pad_rows[] = {
     {.name = "target_height",
      .type = LEATI_ROW_INT,
      .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct leati_resize_with_pad_args, target_height),
+     .offset = offsetof(struct resize_with_pad_args, target_height),
      .doc = "Height of the result, in pixels."},
     {.name = "target_width",
      .type = LEATI_ROW_INT,
      .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct leati_resize_with_pad_args, target_width),
+     .offset = offsetof(struct resize_with_pad_args, target_width),
      .doc = "Width of the result, in pixels."},
     {.name = "method",
      .type = LEATI_ROW_STRING,
-     .offset = offsetof(struct leati_resize_with_pad_args, method),
+     .offset = offsetof(struct resize_with_pad_args, method),
      .default_text = "bilinear",
      .doc = "As of resize."},
     {.name = "antialias",
      .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct leati_resize_with_pad_args, antialias),
+     .offset = offsetof(struct resize_with_pad_args, antialias),
      .doc = "Blend all pixels that a smaller picture's pixel covers."},
     {0},
 };
 
 static leat_status resize_with_pad_infer(leati_infer_call *call, leat_error *err) {
-    const struct leati_resize_with_pad_args *args = call->args;
+    const struct resize_with_pad_args *args = call->args;
     leati_resize_method method;
     leat_dtype dtype;
     LEATI_TRY(leati_resize_method_of(args->method, &method, err));
@@ -149,8 +156,8 @@ static int64_t padding(float target, float size) {
     return LEATI_MAX(pixels, 0);
 }
 
-leat_status leati_resize_pad_scaling(const struct leati_resize_with_pad_args *args,
-                                     const leati_frames *in, leati_scaling *out, leat_error *err) {
+static leat_status pad_scaling(const struct resize_with_pad_args *args, const leati_frames *in,
+                               leati_scaling *out, leat_error *err) {
     LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
     /* In float, as TensorFlow computes it. */
     float by_height = (float)in->height / (float)args->target_height;
@@ -179,7 +186,7 @@ static leat_status resize_with_pad_kernel(leati_kernel_call *call, leat_error *e
     leati_scaling scaling;
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    LEATI_TRY(leati_resize_pad_scaling(call->args, &in, &scaling, err));
+    LEATI_TRY(pad_scaling(call->args, &in, &scaling, err));
     return leati_resize_scale(call, &scaling, err);
 }
 
@@ -195,13 +202,13 @@ static leat_status resize_with_pad_gradient(leati_gradient_call *call, leat_erro
 
 leat_value leat_op_resize_with_pad(leat_value images, int64_t target_height, int64_t target_width,
                                    const char *method, bool antialias) {
-    struct leati_resize_with_pad_args args = {
-        target_height, target_width, (char *)(uintptr_t)(method != NULL ? method : "bilinear"),
-        antialias};
+    struct resize_with_pad_args args = {target_height, target_width,
+                                        (char *)(uintptr_t)(method != NULL ? method : "bilinear"),
+                                        antialias};
     return leati_graph_build1(&leati_tensor_op_resize_with_pad, &args, images);
 }
 
-leat_status leati_resize_scale_back_infer(leati_infer_call *call, leat_error *err) {
+static leat_status scale_back_infer(leati_infer_call *call, leat_error *err) {
     for (int i = 0; i < 2; i++)
         if (call->inputs[i].dtype < LEAT_FLOAT16 || call->inputs[i].dtype > LEAT_FLOAT64)
             return leati_refuse(
@@ -267,8 +274,10 @@ static leat_status spread(const leati_kernel_call *call, const leati_scaling *sc
     return status;
 }
 
-leat_status leati_resize_scale_back(leati_kernel_call *call, const leati_scaling *scaling,
-                                    leat_error *err) {
+/* What flows into the pictures of a scaling, input 0, is spread over pictures of input 1's shape.
+ */
+static leat_status scale_back(leati_kernel_call *call, const leati_scaling *scaling,
+                              leat_error *err) {
     leat_shape shape = leati_support_operand_shape(&call->inputs[1]);
     leati_operand gradient = call->inputs[0], wide;
     leati_frames in;
@@ -297,10 +306,10 @@ static leat_status resize_grad_kernel(leati_kernel_call *call, leat_error *err) 
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     LEATI_TRY(leati_resize_method_of(args->method, &scaling.method, err));
-    LEATI_TRY(leati_resize_size(args, in.height, in.width, &scaling.height, &scaling.width, err));
+    LEATI_TRY(size_of(args, in.height, in.width, &scaling.height, &scaling.width, err));
     scaling.canvas_height = scaling.height;
     scaling.canvas_width = scaling.width;
-    return leati_resize_scale_back(call, &scaling, err);
+    return scale_back(call, &scaling, err);
 }
 
 static leat_status resize_grad_gradient(leati_gradient_call *call, leat_error *err) {
@@ -316,8 +325,8 @@ static leat_status resize_with_pad_grad_kernel(leati_kernel_call *call, leat_err
     leati_scaling scaling;
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    LEATI_TRY(leati_resize_pad_scaling(call->args, &in, &scaling, err));
-    return leati_resize_scale_back(call, &scaling, err);
+    LEATI_TRY(pad_scaling(call->args, &in, &scaling, err));
+    return scale_back(call, &scaling, err);
 }
 
 static leat_status resize_with_pad_grad_gradient(leati_gradient_call *call, leat_error *err) {
@@ -348,10 +357,10 @@ static leat_status resize_with_pad_grad_gradient(leati_gradient_call *call, leat
         __VA_ARGS__,                                                                               \
     };
 RESIZE_OP(resize, "Pictures scaled to another size, as float32", .inputs = "images",
-          .rows = leati_resize_rows, .args_size = sizeof(struct leati_resize_args))
+          .rows = resize_rows, .args_size = sizeof(struct leati_resize_args))
 RESIZE_OP(resize_with_pad, "Pictures scaled to fit into a size, and padded with zeros",
-          .inputs = "image", .rows = leati_resize_with_pad_rows,
-          .args_size = sizeof(struct leati_resize_with_pad_args))
+          .inputs = "image", .rows = resize_with_pad_rows,
+          .args_size = sizeof(struct resize_with_pad_args))
 
 /* The descriptor of a gradient. */
 #define RESIZE_GRAD_OP(NAME, DOC, ...)                                                             \
@@ -364,14 +373,13 @@ RESIZE_OP(resize_with_pad, "Pictures scaled to fit into a size, and padded with 
         .halves = LEATI_HALVES_OWN,                                                                \
         .min_inputs = 2,                                                                           \
         .max_inputs = 2,                                                                           \
-        .infer = leati_resize_scale_back_infer,                                                    \
+        .infer = scale_back_infer,                                                                 \
         .kernel = NAME##_kernel,                                                                   \
         .gradient = NAME##_gradient,                                                               \
         __VA_ARGS__,                                                                               \
     };
 RESIZE_GRAD_OP(resize_grad,
                "A gradient spread over the pixels that resize made each value of (for gradients).",
-               .rows = leati_resize_rows, .args_size = sizeof(struct leati_resize_args))
+               .rows = resize_rows, .args_size = sizeof(struct leati_resize_args))
 RESIZE_GRAD_OP(resize_with_pad_grad, "What flows back through resize_with_pad (for gradients).",
-               .rows = leati_resize_with_pad_rows,
-               .args_size = sizeof(struct leati_resize_with_pad_args))
+               .rows = resize_with_pad_rows, .args_size = sizeof(struct resize_with_pad_args))

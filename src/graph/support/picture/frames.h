@@ -38,10 +38,7 @@ struct leati_box_args {
     int64_t offset_height, offset_width, target_height, target_width;
 };
 
-/* Height and width that the result shall have. */
-struct leati_target_args {
-    int64_t target_height, target_width;
-};
+/* INVALID_ARGUMENT where a result without pixels is wanted. */
 LEAT_WARN_UNUSED leat_status leati_frames_target_check(int64_t height, int64_t width,
                                                        leat_error *err);
 

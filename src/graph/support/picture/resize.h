@@ -42,30 +42,6 @@ struct leati_resize_args {
     char *method;
     bool preserve_aspect_ratio, antialias;
 };
-extern const leati_row leati_resize_rows[];
-/* The size that the arguments give pictures of that height and width; -1 where it follows from one
- * that is not known. */
-LEAT_WARN_UNUSED leat_status leati_resize_size(const struct leati_resize_args *args, int64_t height,
-                                               int64_t width, int64_t *out_height,
-                                               int64_t *out_width, leat_error *err);
-
-/* The attributes of resize_with_pad and its gradient, and how they scale pictures. */
-struct leati_resize_with_pad_args {
-    int64_t target_height, target_width;
-    char *method;
-    bool antialias;
-};
-extern const leati_row leati_resize_with_pad_rows[];
-LEAT_WARN_UNUSED leat_status leati_resize_pad_scaling(const struct leati_resize_with_pad_args *args,
-                                                      const leati_frames *in, leati_scaling *out,
-                                                      leat_error *err);
-
-/* The kernel of resize's gradients: what flows into the pictures of a scaling, input 0, is spread
- * over pictures of input 1's shape. Computed in float32. */
-LEAT_WARN_UNUSED leat_status leati_resize_scale_back(leati_kernel_call *call,
-                                                     const leati_scaling *scaling, leat_error *err);
-/* The infer slot of resize's gradients. */
-LEAT_WARN_UNUSED leat_status leati_resize_scale_back_infer(leati_infer_call *call, leat_error *err);
 
 /* A plan from the store, or an empty one, and back. */
 leati_resize_plan leati_resize_plan_take(int32_t height, int32_t width);

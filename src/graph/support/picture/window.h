@@ -66,9 +66,4 @@ leat_value leati_window_conv_build(const leati_tensor_op *op, const leat_op_conv
 leat_value leati_window_pool_build(const leati_tensor_op *op, const leat_op_pool2d_options *options,
                                    const leat_value *inputs, int num_inputs);
 
-/* The kernel of max_pool2d_grad; `fetch`: of its gradient, where input 2 has the picture's shape
- * and the output that of the pooling. */
-LEAT_WARN_UNUSED leat_status leati_window_max_pool_route(leati_kernel_call *call, bool fetch,
-                                                         leat_error *err);
-
 #endif

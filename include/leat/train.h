@@ -292,8 +292,9 @@ LEAT_API char *leat_parts_json(leat_error *err);
  * stateless_update_state, ...). Immutable; may be used by several threads.
  *
  * One line of the table `sort` ("layer", "loss", "metric", "optimizer", "initializer", "schedule")
- * with arguments in JSON text (NULL: none). NOT_FOUND lists the names there are. Owned
- * (leat_part_free). */
+ * with arguments in JSON text (NULL: none). NOT_FOUND lists the names there are. An optimizer
+ * without a name (NULL) is one of the program's own, with the arguments that all of them have; its
+ * updates are leat_part_apply_own's. Owned (leat_part_free). */
 LEAT_API leat_part *leat_part_new(const char *sort, const char *name, const char *config,
                                   leat_error *err);
 LEAT_API void leat_part_free(leat_part *part);
@@ -352,6 +353,23 @@ typedef struct leat_application {
     bool alone;
 } leat_application;
 LEAT_API void leat_part_apply(const leat_part *part, const leat_application *application);
+
+/* The same for an optimizer of a program's own (keras.optimizers.Optimizer): `update` adds the
+ * update of variable `index` to the graph; it is called for each variable, in order, on the
+ * caller's thread, and a failure ends the application. All is borrowed. */
+typedef struct leat_own_updates {
+    leat_status (*update)(void *data, int index, leat_value gradient, leat_value learning_rate,
+                          leat_error *err);
+    void *data;
+    /* What it may change beside variables and slots: stays as it was where a step only adds
+     * gradients up. */
+    leat_variable *const *others;
+    int num_others;
+    /* Variables behind those with gradients, with slots like them: their averages move as well. */
+    int num_idle;
+} leat_own_updates;
+LEAT_API void leat_part_apply_own(const leat_part *part, const leat_application *application,
+                                  const leat_own_updates *own);
 
 /* An initializer's float32 values of a static shape; `seed` is used by random kinds. Owned. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_part_initialize(const leat_part *part, int64_t seed,

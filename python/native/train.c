@@ -21,12 +21,12 @@ PyObject *native_train_tables(PyObject *module, PyObject *unused) {
     return native_text(leat_parts_json(&err), &err);
 }
 
-/* Part(sort, name, configuration as JSON or None) */
+/* Part(sort, name or None, configuration as JSON or None) */
 static PyObject *part_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *const names[] = {"sort", "name", "config", NULL};
     const char *sort = NULL, *name = NULL, *config = NULL;
     leat_error err = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "ss|z", (char **)(uintptr_t)names, &sort, &name,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sz|z", (char **)(uintptr_t)names, &sort, &name,
                                      &config))
         return NULL;
     leat_part *part = leat_part_new(sort, name, config, &err);
@@ -211,50 +211,81 @@ static int flags_of(PyObject *given, Py_ssize_t wanted, bool **out) {
     return *out == NULL ? (PyErr_NoMemory(), -1) : 0;
 }
 
-/* apply(graph, gradients, variables, slots, iterations, learning rate, which do not decay, alone)
- */
+/* A function of Python that adds updates to a graph. */
+typedef struct updater {
+    PyObject *graph, *function;
+} updater;
+
+/* The update of leat_own_updates; the exception stays set. */
+static leat_status call_updater(void *data, int index, leat_value gradient,
+                                leat_value learning_rate, leat_error *err) {
+    const updater *self = data;
+    PyObject *tensor = native_tensor_symbolic(self->graph, gradient.id);
+    PyObject *rate = tensor == NULL ? NULL : native_tensor_symbolic(self->graph, learning_rate.id);
+    PyObject *result =
+        rate == NULL ? NULL : PyObject_CallFunction(self->function, "iOO", index, tensor, rate);
+    Py_XDECREF(tensor);
+    Py_XDECREF(rate);
+    if (result == NULL)
+        return err->code = LEAT_ABORTED;
+    Py_DECREF(result);
+    return LEAT_OK;
+}
+
+/* apply(graph, gradients, variables and those without gradients, slots, iterations, learning rate,
+ * which do not decay, alone, update, others) */
 static PyObject *part_apply(PyObject *self, PyObject *args) {
     PyObject *graph = NULL, *gradients = NULL, *variables = NULL, *slots = NULL, *rate = NULL;
-    PyObject *iterations = NULL, *keeps = Py_None;
+    PyObject *iterations = NULL, *keeps = Py_None, *update = Py_None, *others = NULL;
     bool *flags = NULL;
-    Py_ssize_t num_gradients = 0, num_variables = 0, num_slots = 0;
+    Py_ssize_t num_gradients = 0, num_variables = 0, num_slots = 0, num_others = 0;
     int alone = 0;
     leat_application application = {0};
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "OOOOOO|Op", &graph, &gradients, &variables, &slots, &iterations,
-                          &rate, &keeps, &alone) ||
+    if (!PyArg_ParseTuple(args, "OOOOOOOpOO", &graph, &gradients, &variables, &slots, &iterations,
+                          &rate, &keeps, &alone, &update, &others) ||
         native_open_graph(graph) == NULL)
         return NULL;
+    updater updates = {.graph = graph, .function = update};
     leat_value *values = native_values_in(graph, gradients, &num_gradients);
     leat_variable **all = values == NULL ? NULL : variables_of(variables, &num_variables);
     leat_variable **own = all == NULL ? NULL : variables_of(slots, &num_slots);
-    application.iterations = own == NULL ? NULL : native_variable_of(iterations);
+    leat_variable **beside = own == NULL ? NULL : variables_of(others, &num_others);
+    application.iterations = beside == NULL ? NULL : native_variable_of(iterations);
     int status = application.iterations == NULL
                      ? -1
                      : native_value_in(graph, rate, &application.learning_rate);
-    if (status == 0 && num_gradients != num_variables) {
+    if (status == 0 &&
+        (update == Py_None ? num_gradients != num_variables : num_gradients > num_variables)) {
         PyErr_SetString(PyExc_ValueError, "as many gradients as variables are needed");
         status = -1;
     }
     if (status == 0)
-        status = flags_of(keeps, num_variables, &flags);
+        status = flags_of(keeps, num_gradients, &flags);
     if (status == 0) {
         application.keeps = flags;
         application.alone = alone != 0;
         application.gradients = values;
         application.variables = all;
-        application.count = (int)num_variables;
+        application.count = (int)num_gradients;
         application.slots = own;
         application.num_slots = (int)num_slots;
-        leat_part_apply(part_of(self), &application);
+        const leat_own_updates own_updates = {.update = call_updater,
+                                              .data = &updates,
+                                              .others = beside,
+                                              .num_others = (int)num_others,
+                                              .num_idle = (int)(num_variables - num_gradients)};
+        leat_part_apply_own(part_of(self), &application, update == Py_None ? NULL : &own_updates);
         if (leat_graph_take_error(native_graph_of(graph), &err) != LEAT_OK) {
-            native_raise(&err);
+            if (PyErr_Occurred() == NULL)
+                native_raise(&err);
             status = -1;
         }
     }
     PyMem_Free(values);
     PyMem_Free(all);
     PyMem_Free(own);
+    PyMem_Free(beside);
     PyMem_Free(flags);
     return status == 0 ? Py_NewRef(Py_None) : NULL;
 }
@@ -283,8 +314,8 @@ static PyMethodDef part_methods[] = {
     {"update", part_update, METH_VARARGS, "update(graph, values, states) -> new states."},
     {"result", part_result, METH_VARARGS, "result(graph, states) -> tensor."},
     {"apply", part_apply, METH_VARARGS,
-     "apply(graph, gradients, variables, slots, iterations, learning_rate, keeps=None, "
-     "alone=False)."},
+     "apply(graph, gradients, variables, slots, iterations, learning_rate, keeps, alone, update, "
+     "others)."},
     {"initialize", part_initialize, METH_VARARGS, "initialize(seed, shape) -> tensor."},
     {0},
 };

@@ -90,6 +90,46 @@ def test_optimizers_of_ones_own_have_what_all_have(shared):
         np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+def test_an_optimizer_of_ones_own_may_keep_many_slots_and_fail():
+    class Many(keras.optimizers.Optimizer):
+        def build(self, variables):
+            super().build(variables)
+            self.kept = self.add_optimizer_variables(variables, [f"slot{place}" for place in range(6)])
+
+        def update_step(self, gradient, variable, learning_rate):
+            for listed in self.kept:
+                self.assign_add(listed[self._get_variable_index(variable)], gradient)
+            if self.kept[0][0].shape != variable.shape and self.fails:
+                raise KeyError("bias")
+    optimizer, made = Many(1.0, gradient_accumulation_steps=2, use_ema=True, ema_momentum=0.5), variables()
+    optimizer.fails = True
+    with pytest.raises(KeyError, match="bias"):
+        run(optimizer, made, GRADS[:1])
+    optimizer.fails = False
+    assert int(optimizer.iterations) == 0 and len(optimizer.variables) == 2 + 4 + 12
+    with pytest.warns(UserWarning, match="bias"):
+        optimizer.apply([tf.constant(GRADS[0][0]), None], made)
+    np.testing.assert_array_equal(optimizer.kept[5][0], np.zeros((2, 2)))
+    np.testing.assert_array_equal(optimizer._model_variables_moving_average[1], START[1])
+    run(optimizer, made, GRADS[1:2])
+    np.testing.assert_allclose(optimizer.kept[5][0], (GRADS[0][0] + GRADS[1][0]) / 2, rtol=1e-6)
+    np.testing.assert_allclose(optimizer.kept[5][1], GRADS[1][1] / 2, rtol=1e-6)
+
+
+def test_an_optimizer_of_ones_own_may_look_at_values():
+    class Looking(Own):
+        def update_step(self, gradient, variable, learning_rate):
+            seen.append(float(gradient.numpy().sum()))
+            super().update_step(gradient, variable, learning_rate)
+    shared, seen = {"clipnorm": 0.2, "weight_decay": 0.1, "use_ema": True, "gradient_accumulation_steps": 2}, []
+    looking, traced = Looking(**shared), Own(**shared)
+    for found, expected in zip(run(looking), run(traced)):
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    for found, expected in zip(looking.variables, traced.variables):
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert len(seen) == 2 * len(GRADS) and int(looking._iterations) == len(GRADS)
+
+
 def test_a_step_without_changing_variables():
     optimizer, made = keras.optimizers.SGD(0.5, momentum=0.9), variables()
     optimizer.build(made)

@@ -124,14 +124,19 @@ class Graph(_native.Graph):
         self._note([*inputs, *weights], [output, *(update for update in updates if update is not None)])
         return output, updates
 
-    def apply_part(self, part, gradients, variables, slots, iterations, rate, keeps=None, alone=False):
-        """Adds the step of an optimizer over variables; `keeps`: which of them weight decay leaves alone; `alone`:
-        only the update of variables and slots."""
+    def apply_part(self, part, gradients, variables, slots, iterations, rate, keeps=None, alone=False, update=None,
+                   others=()):
+        """Adds the step of an optimizer over variables, of which the last ones may have no gradient; `keeps`: which of
+        them weight decay leaves alone; `alone`: only the update of variables and slots; `update`: what adds it, a
+        function of a variable's place, its gradient and the rate, which may change `others` beside."""
         self.has_effects = True
-        part.apply(self, gradients, [v._native for v in variables], [v._native for v in slots], iterations._native,
-                   rate, keeps, alone)
-        for variable in (*variables, *slots, iterations):
+        changed = (*variables, *slots, *others, iterations)
+        for variable in changed:
             self.variables.setdefault(id(variable), [variable, [], False])[2] = False
+        part.apply(self, gradients, [v._native for v in variables], [v._native for v in slots], iterations._native,
+                   rate, keeps, alone, update, [v._native for v in others])
+        for variable in changed:
+            self.forget_reads(variable)
 
     def _seeded(self, attributes):
         """The attributes with the seed that an operation of an inner function has under a global seed."""

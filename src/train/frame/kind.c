@@ -1,9 +1,9 @@
 /* The tables of layers, losses, optimizers, metrics, initialisers and schedules, and the arguments
  * of their kinds.
  *
- * A kind is one file and one line in its table. Arguments are made whole or not at all. Failures:
- * NOT_FOUND for a name that is not in the table, INVALID_ARGUMENT for arguments that the rows or
- * the kind refuse, RESOURCE_EXHAUSTED. The tables are constant; no locks. */
+ * A kind has one line in its table, which says its file. Arguments are made whole or not at all.
+ * Failures: NOT_FOUND for a name that is not in the table, INVALID_ARGUMENT for arguments that the
+ * rows or the kind refuse, RESOURCE_EXHAUSTED. The tables are constant; no locks. */
 #include "train/frame/kind.h"
 #include "base/alloc.h"
 #include "base/error.h"

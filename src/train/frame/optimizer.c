@@ -267,8 +267,8 @@ leat_status leati_optimizer_slots(const leati_optimizer_kind *kind, const void *
                             kind->kind.name);
     if (kind->slots_of != NULL)
         return kind->slots_of(args, variable, out, err);
-    const char *const *names = kind->slots(args);
-    for (int i = 0; names[i] != NULL; i++) {
+    const char *const *names = kind->slots == NULL ? NULL : kind->slots(args);
+    for (int i = 0; names != NULL && names[i] != NULL; i++) {
         out->list[out->count] = like;
         out->list[out->count].start = kind->slot_start == NULL ? 0 : kind->slot_start(args, i);
         out->list[out->count++].name = names[i];
@@ -448,3 +448,16 @@ void leat_optimizer_minimize(leat_optimizer *optimizer, leat_value loss,
     leat_optimizer_apply(optimizer, gradients, variables, count);
     leati_free(gradients);
 }
+
+static const leati_row own_rows[] = {LEATI_OPTIMIZER_ROWS, {0}};
+
+const leati_optimizer_kind leati_optimizer_own = {
+    .kind =
+        {
+            .name = "Optimizer",
+            .doc = "An optimizer of a program's own (keras.optimizers.Optimizer).",
+            .rows = own_rows,
+            .args_size = sizeof(struct leati_optimizer_args),
+            .check = leati_optimizer_check,
+        },
+};

@@ -54,9 +54,12 @@ typedef struct leati_optimizer_kind {
     void (*begin)(const leati_update *update);
     /* The part of a variable with so many slots that a step takes away; NULL: weight_decay. */
     double (*decay)(const void *args, int num_slots);
-    /* Adds the operations that update one variable and its slots. */
+    /* Adds the operations that update one variable and its slots; NULL: the application does. */
     void (*update)(const leati_update *update);
 } leati_optimizer_kind;
+
+/* An optimizer of a program's own, which has what all of them share. */
+extern const leati_optimizer_kind leati_optimizer_own;
 
 /* The descriptors of the table. */
 #define X(file, name) extern const leati_optimizer_kind leati_optimizer_##name;
@@ -91,12 +94,13 @@ typedef struct leati_application {
     const leati_optimizer_kind *kind;
     const struct leati_optimizer_args *args;
     leat_graph *graph;
-    const leati_slots *slots; /* one for each gradient */
-    leat_value *gradients;    /* overwritten */
-    const bool *keeps;        /* which variables do not decay; NULL: none of them */
-    bool alone;               /* as in leat_application */
-    int count;                /* at least one */
-    leat_variable *common;    /* NULL where the kind has no `begin` */
+    const leati_slots *slots;    /* one for each gradient, then for each idle variable */
+    leat_value *gradients;       /* overwritten */
+    const bool *keeps;           /* which variables do not decay; NULL: none of them */
+    int count;                   /* of gradients, at least one */
+    bool alone;                  /* as in leat_application */
+    const leat_own_updates *own; /* NULL: the kind updates */
+    leat_variable *common;       /* NULL where the kind has no `begin` */
     leat_variable *iterations;
     leat_value learning_rate; /* float32 scalar */
 } leati_application;

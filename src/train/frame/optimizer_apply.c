@@ -49,27 +49,28 @@ static leat_value rate_of(const struct application *a, leat_dtype dtype) {
     return as_dtype(a->given.learning_rate, dtype);
 }
 
-/* Variables and their slots, one after the other: what a step that only accumulates leaves as it
- * was. Returns how many there are; `values` NULL: only counts. */
-static int each_value(const struct application *a, leat_value *values) {
-    int count = 0;
+/* What a step that only accumulates leaves as it was, number `index`: variables and their slots,
+ * one after the other, what they share, and the others. NULL behind the last one. */
+static leat_variable *kept_variable(const struct application *a, int index) {
     for (int i = 0; i < a->given.count; i++) {
         const leati_slots *slots = &a->given.slots[i];
-        for (int k = -1; k < slots->count; k++, count++)
-            if (values != NULL)
-                values[count] =
-                    leat_graph_read(a->given.graph, k < 0 ? slots->variable : slots->own[k]);
+        if (index <= slots->count)
+            return index == 0 ? slots->variable : slots->own[index - 1];
+        index -= slots->count + 1;
     }
-    if (a->given.common != NULL && values != NULL)
-        values[count] = leat_graph_read(a->given.graph, a->given.common);
-    return count + (a->given.common != NULL);
+    if (a->given.common != NULL && index-- == 0)
+        return a->given.common;
+    bool is_other = a->given.own != NULL && index < a->given.own->num_others;
+    return is_other ? a->given.own->others[index] : NULL;
 }
 
 /* Adds the gradients up; on every n-th step they are replaced by their mean. */
 static leat_status begin_accumulation(struct application *a, leat_error *err) {
     int64_t steps = a->given.args->gradient_accumulation_steps;
-    size_t count = (size_t)each_value(a, NULL);
-    a->before = leati_alloc(count, sizeof *a->before);
+    int num_kept = 0;
+    while (kept_variable(a, num_kept) != NULL)
+        num_kept++;
+    a->before = leati_alloc((size_t)num_kept, sizeof *a->before);
     if (a->before == NULL)
         return leati_no_memory(err);
     leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
@@ -87,25 +88,19 @@ static leat_status begin_accumulation(struct application *a, leat_error *err) {
         leat_graph_assign(a->given.graph, accumulator,
                           leat_op_select(a->is_update, leat_op_zeros_like(total), total));
     }
-    each_value(a, a->before);
+    for (int i = 0; i < num_kept; i++)
+        a->before[i] = leat_graph_read(a->given.graph, kept_variable(a, i));
     return LEAT_OK;
-}
-
-static void put_back(const struct application *a, leat_variable *variable, leat_value before) {
-    leat_value now = leat_graph_read(a->given.graph, variable);
-    leat_graph_assign_copy(a->given.graph, variable, leat_op_select(a->is_update, now, before));
 }
 
 /* Puts back what a step that only accumulates has changed. */
 static void end_accumulation(const struct application *a) {
-    int at = 0;
-    for (int i = 0; i < a->given.count; i++) {
-        const leati_slots *slots = &a->given.slots[i];
-        for (int k = -1; k < slots->count; k++)
-            put_back(a, k < 0 ? slots->variable : slots->own[k], a->before[at++]);
+    leat_variable *variable;
+    for (int i = 0; (variable = kept_variable(a, i)) != NULL; i++) {
+        leat_value now = leat_graph_read(a->given.graph, variable);
+        leat_graph_assign_copy(a->given.graph, variable,
+                               leat_op_select(a->is_update, now, a->before[i]));
     }
-    if (a->given.common != NULL)
-        put_back(a, a->given.common, a->before[at]);
 }
 
 static void decay(const struct application *a, int index) {
@@ -121,8 +116,14 @@ static void decay(const struct application *a, int index) {
     leat_graph_assign_copy(a->given.graph, variable, leat_op_subtract(value, part));
 }
 
-static void update(const struct application *a, int index) {
+static leat_status update(const struct application *a, int index, leat_error *err) {
     const leati_slots *slots = &a->given.slots[index];
+    leat_value gradient = a->given.gradients[index];
+    const leat_own_updates *own = a->given.own;
+    if (own != NULL)
+        return leati_support_value_failed(gradient)
+                   ? LEAT_OK
+                   : own->update(own->data, index, gradient, a->given.learning_rate, err);
     leat_variable *variable = slots->variable;
     const leati_update one = {.graph = a->given.graph,
                               .args = a->given.args,
@@ -130,12 +131,20 @@ static void update(const struct application *a, int index) {
                               .slots = slots->own,
                               .num_slots = slots->count,
                               .common = a->given.common,
-                              .gradient = a->given.gradients[index],
+                              .gradient = gradient,
                               .learning_rate = rate_of(a, leat_variable_dtype(variable)),
                               .step = leat_op_add(a->updates, integer(a, 1))};
     if (index == 0 && a->given.kind->begin != NULL && !a->given.alone)
         a->given.kind->begin(&one);
     a->given.kind->update(&one);
+    return LEAT_OK;
+}
+
+static leat_status update_all(const struct application *a, leat_error *err) {
+    leat_status status = LEAT_OK;
+    for (int i = 0; i < a->given.count && status == LEAT_OK; i++)
+        status = update(a, i, err);
+    return status;
 }
 
 /* average = momentum * average + (1 - momentum) * variable; the first one is the variable. */
@@ -158,12 +167,11 @@ static void average(const struct application *a, const leati_slots *slots) {
 }
 
 /* The updates without all that goes before and behind them. */
-static void apply_alone(struct application *a) {
+static leat_status apply_alone(struct application *a, leat_error *err) {
     int64_t steps = a->given.args->gradient_accumulation_steps;
     leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
     a->updates = steps > 1 ? leat_op_floordiv(step, integer(a, steps)) : step;
-    for (int i = 0; i < a->given.count; i++)
-        update(a, i);
+    return update_all(a, err);
 }
 
 static leat_status apply(struct application *a, leat_error *err) {
@@ -181,14 +189,16 @@ static leat_status apply(struct application *a, leat_error *err) {
     leati_optimizer_clip_gradients(a->given.args, a->given.gradients, a->given.count);
     for (int i = 0; i < a->given.count; i++)
         decay(a, i);
-    for (int i = 0; i < a->given.count; i++)
-        update(a, i);
-    if (accumulates)
+    status = update_all(a, err);
+    if (accumulates && status == LEAT_OK)
         end_accumulation(a);
-    for (int i = 0; i < a->given.count && a->given.args->use_ema; i++)
+    leati_free(a->before);
+    if (status != LEAT_OK)
+        return status;
+    int num_variables = a->given.count + (a->given.own == NULL ? 0 : a->given.own->num_idle);
+    for (int i = 0; i < num_variables && a->given.args->use_ema; i++)
         average(a, &a->given.slots[i]);
     leat_graph_assign_add(a->given.graph, a->given.iterations, integer(a, 1));
-    leati_free(a->before);
     return LEAT_OK;
 }
 
@@ -229,8 +239,5 @@ void leati_optimizer_step_back(const leati_update *update, leat_value change) {
 
 leat_status leati_optimizer_apply(const leati_application *application, leat_error *err) {
     struct application a = {.given = *application};
-    if (!application->alone)
-        return apply(&a, err);
-    apply_alone(&a);
-    return LEAT_OK;
+    return application->alone ? apply_alone(&a, err) : apply(&a, err);
 }

@@ -75,7 +75,9 @@ leat_part *leat_part_new(const char *sort, const char *name, const char *config,
         return NULL;
     }
     const leati_kind *const *kinds = sorts[at].kinds(&count);
-    const leati_kind *kind = leati_kind_find(kinds, count, sort, name, err);
+    const leati_kind *kind = at == OPTIMIZER && name == NULL
+                                 ? &leati_optimizer_own.kind
+                                 : leati_kind_find(kinds, count, sort, name, err);
     void *args;
     if (kind == NULL || read_args(kind, config, &args, err) != LEAT_OK)
         return NULL;
@@ -352,17 +354,25 @@ leat_value leat_part_result(const leat_part *part, const leat_value *states, int
 
 /* Counts the slots of each variable into `counts`. */
 static leat_status check_application(const leat_part *part, const leat_application *given,
-                                     int *counts, leat_error *err) {
-    int total = 0;
-    for (int i = 0; i < given->count + given->num_slots + 1; i++) {
-        const leat_variable *variable = i < given->count ? given->variables[i]
-                                        : i - given->count < given->num_slots
-                                            ? given->slots[i - given->count]
-                                            : given->iterations;
-        if (variable == NULL)
-            return leati_refuse(err, VALUE, "variable or slot %d is NULL", i);
-    }
-    for (int i = 0; i < given->count; i++) {
+                                     const leat_own_updates *own, int *counts, leat_error *err) {
+    int total = 0, number = 0, num_variables = given->count + (own == NULL ? 0 : own->num_idle);
+    const struct {
+        leat_variable *const *list;
+        int count;
+    } lists[] = {{given->variables, num_variables},
+                 {given->slots, given->num_slots},
+                 {own == NULL ? NULL : own->others, own == NULL ? 0 : own->num_others},
+                 {&given->iterations, 1}};
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
+        for (int i = 0; i < lists[k].count; i++, number++)
+            if (lists[k].list[i] == NULL)
+                return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable or slot %d is NULL",
+                                  number);
+    if ((optimizer_of(part)->update == NULL) != (own != NULL && own->update != NULL))
+        return leati_fail(
+            err, LEAT_INVALID_ARGUMENT,
+            "an optimizer of a program's own, and no other, takes a function `update`");
+    for (int i = 0; i < num_variables; i++) {
         leati_weights wanted;
         LEATI_TRY(leati_optimizer_slots(optimizer_of(part), part->args, given->variables[i],
                                         &wanted, err));
@@ -372,31 +382,32 @@ static leat_status check_application(const leat_part *part, const leat_applicati
     total += optimizer_of(part)->begin != NULL;
     if (given->num_slots == total)
         return LEAT_OK;
-    return leati_refuse(err, STRUCTURE,
-                        "%d slots were given for %d variables; %s keeps %d for them",
-                        given->num_slots, given->count, part->kind->name, total);
+    return leati_fail(err, LEAT_INVALID_ARGUMENT,
+                      "%d slots were given for %d variables; %s keeps %d for them",
+                      given->num_slots, num_variables, part->kind->name, total);
 }
 
-static leat_status apply(const leat_part *part, const leat_application *given, leat_graph *graph,
-                         leat_error *err) {
+static leat_status apply(const leat_part *part, const leat_application *given,
+                         const leat_own_updates *own, leat_graph *graph, leat_error *err) {
     if (kind_of(part, OPTIMIZER, err) == NULL)
         return LEAT_INVALID_ARGUMENT;
     size_t count = (size_t)given->count;
+    size_t num_variables = count + (own == NULL ? 0 : (size_t)own->num_idle);
     leat_value *gradients = leati_alloc(count, sizeof *gradients);
-    leati_slots *slots = leati_alloc_zero(count, sizeof *slots);
-    int *counts = leati_alloc(count, sizeof *counts);
+    leati_slots *slots = leati_alloc_zero(num_variables, sizeof *slots);
+    int *counts = leati_alloc(num_variables, sizeof *counts);
     leat_status status = LEAT_OK;
     if (gradients == NULL || slots == NULL || counts == NULL)
         status = leati_no_memory(err);
     if (status == LEAT_OK)
-        status = check_application(part, given, counts, err);
+        status = check_application(part, given, own, counts, err);
     if (status == LEAT_OK) {
         memcpy(gradients, given->gradients, count * sizeof *gradients);
-        leat_variable *const *own = given->slots;
-        for (int i = 0; i < given->count; i++) {
+        leat_variable *const *next = given->slots;
+        for (size_t i = 0; i < num_variables; i++) {
             slots[i].variable = given->variables[i];
-            leati_optimizer_slots_sort(part->args, own, counts[i], &slots[i]);
-            own = own == NULL ? NULL : own + counts[i];
+            leati_optimizer_slots_sort(part->args, next, counts[i], &slots[i]);
+            next = next == NULL ? NULL : next + counts[i];
         }
         const leati_application application = {
             .kind = optimizer_of(part),
@@ -406,6 +417,7 @@ static leat_status apply(const leat_part *part, const leat_application *given, l
             .gradients = gradients,
             .keeps = given->keeps,
             .alone = given->alone,
+            .own = own,
             .count = given->count,
             .common = optimizer_of(part)->begin == NULL ? NULL : given->slots[given->num_slots - 1],
             .iterations = given->iterations,
@@ -419,12 +431,17 @@ static leat_status apply(const leat_part *part, const leat_application *given, l
 }
 
 void leat_part_apply(const leat_part *part, const leat_application *application) {
+    leat_part_apply_own(part, application, NULL);
+}
+
+void leat_part_apply_own(const leat_part *part, const leat_application *application,
+                         const leat_own_updates *own) {
     leat_graph *graph =
         application == NULL ? NULL : graph_of(application->gradients, application->count);
     leat_error err = {0};
     if (graph == NULL || leati_support_value_failed(application->learning_rate))
         return;
-    if (apply(part, application, graph, &err) == LEAT_OK)
+    if (apply(part, application, own, graph, &err) == LEAT_OK)
         return;
     leati_prefix(&err, "leat_part_apply");
     leati_graph_error(graph, &err);

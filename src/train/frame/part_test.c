@@ -204,6 +204,106 @@ static void optimizers_take_slots(void **state) {
     assert_true(ran >= 4);
 }
 
+/* ---- an optimizer of one's own ---- */
+
+struct own_optimizer {
+    leat_graph *graph;
+    leat_variable *variable, *beside;
+    bool fails;
+};
+
+/* variable -= rate * gradient; counts in `beside`. */
+static leat_status own_update(void *data, int index, leat_value gradient, leat_value learning_rate,
+                              leat_error *err) {
+    const struct own_optimizer *own = data;
+    assert_int_equal(index, 0);
+    if (own->fails) {
+        *err = (leat_error){.code = LEAT_DATA_LOSS};
+        snprintf(err->text, sizeof err->text, "no update today");
+        return LEAT_DATA_LOSS;
+    }
+    leat_value now = leat_graph_read(own->graph, own->variable);
+    leat_graph_assign(own->graph, own->variable,
+                      leat_op_subtract(now, leat_op_multiply(learning_rate, gradient)));
+    leat_graph_assign_add(own->graph, own->beside, learning_rate);
+    return LEAT_OK;
+}
+
+static leat_variable *float_variable(float value) {
+    leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &value);
+    return leat_variable_new(&tensor, NULL, &train_error);
+}
+
+static void expect_floats(leat_variable *const *variables, int count, const float *expected) {
+    for (int i = 0; i < count; i++) {
+        leat_tensor found;
+        train_ok(leat_variable_read(variables[i], &found, &train_error));
+        assert_true(*(const float *)found.data == expected[i]);
+        leat_tensor_unref(&found);
+    }
+}
+
+/* One step with the gradient 2 and the rate 1 of a variable beside an idle one. */
+static leat_status own_step(const leat_part *part, leat_variable *const all[8], bool updates,
+                            bool fails) {
+    const float two = 2, one = 1;
+    leat_error err = {0};
+    leat_graph *graph = leat_graph_new_eager(&err);
+    leat_tensor tensors[2] = {leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &two),
+                              leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &one)};
+    leat_value gradient = leat_graph_tensor(graph, &tensors[0]);
+    struct own_optimizer own = {graph, all[0], all[6], fails};
+    const leat_application application = {.gradients = &gradient,
+                                          .variables = all,
+                                          .count = 1,
+                                          .slots = all + 2,
+                                          .num_slots = 4,
+                                          .iterations = all[7],
+                                          .learning_rate = leat_graph_tensor(graph, &tensors[1])};
+    leat_part_apply_own(part, &application,
+                        &(leat_own_updates){.update = updates ? own_update : NULL,
+                                            .data = &own,
+                                            .others = all + 6,
+                                            .num_others = 1,
+                                            .num_idle = 1});
+    leat_status status = leat_graph_take_error(graph, &train_error);
+    leat_graph_free(graph);
+    return status;
+}
+
+/* Decay, accumulation and averages are the frame's; what it calls is given the mean gradient. */
+static void updates_of_ones_own(void **state) {
+    (void)state;
+    leat_part *part = leat_part_new("optimizer", NULL,
+                                    "{\"weight_decay\": 0.5, \"use_ema\": true, \"ema_momentum\": "
+                                    "0.5, \"gradient_accumulation_steps\": 2}",
+                                    &train_error);
+    assert_non_null(part);
+    /* A variable, an idle one, an average and a sum of each, one beside, the steps. */
+    leat_variable *all[8];
+    for (int i = 0; i < 7; i++)
+        all[i] = float_variable(i == 0 ? 8.0F : i == 1 ? 4.0F : 0.0F);
+    leat_tensor none = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &(int64_t){0});
+    all[7] = leat_variable_new(&none, NULL, &train_error);
+    train_ok(own_step(part, all, true, false));
+    expect_floats(all, 7, (const float[]){8, 4, 8, 2, 4, 0, 0});
+    train_ok(own_step(part, all, true, false));
+    expect_floats(all, 7, (const float[]){2, 4, 2, 0, 4, 0, 1});
+    leat_tensor six = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &(float){6});
+    train_ok(leat_variable_assign(all[1], &six, &train_error));
+    train_ok(own_step(part, all, true, false));
+    expect_floats(all, 7, (const float[]){2, 6, 2, 2, 5, 0, 1});
+    assert_int_equal(own_step(part, all, true, true), LEAT_DATA_LOSS);
+    assert_non_null(strstr(train_error.text, "no update today"));
+    leat_part *sgd = leat_part_new("optimizer", "SGD", NULL, &train_error);
+    assert_int_equal(own_step(part, all, false, false), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(own_step(sgd, all, true, false), LEAT_INVALID_ARGUMENT);
+    leat_part_free(sgd);
+    leat_part_free(part);
+    for (int i = 0; i < 8; i++)
+        leat_variable_unref(all[i]);
+}
+
 /* Names of the slots of a variable of this name and shape, one behind the other. */
 static void expect_slots(const char *optimizer, const char *config, const char *name,
                          leat_shape shape, const char *expected) {
@@ -447,6 +547,7 @@ int main(void) {
         cmocka_unit_test(layers_take_weights),
         cmocka_unit_test(metrics_take_states),
         cmocka_unit_test(optimizers_take_slots),
+        cmocka_unit_test(updates_of_ones_own),
         cmocka_unit_test(slots_depend_on_the_variable),
         cmocka_unit_test(losses_take_masks),
         cmocka_unit_test(metrics_give_values),

@@ -24,6 +24,9 @@ def _name_of(variable):
     return name.replace("/", "_").replace(":", "_")
 
 
+_OWN = {**tables.entry_of("optimizer", "SGD"), "name": None}  # its lines of the arguments that all optimizers have
+
+
 def _restored(restore, entry, data, variable):
     restore(variable, entry, data)
 
@@ -296,64 +299,29 @@ class Optimizer:
         """The loss times `loss_scale_factor`, of which gradients are taken; steps divide them by it."""
         return loss if self.loss_scale_factor is None else loss * float(self.loss_scale_factor)
 
-    @staticmethod
-    def _summed(grads):
-        """Gradients summed over the replicas that take the step together."""
-        module = sys.modules.get("leat.distribute")
-        context = module.get_replica_context() if module is not None else None
-        if context is None or context.num_replicas_in_sync == 1:
-            return grads
-        return context.all_reduce("SUM", grads)
-
     def _take_step(self, grads, variables):
-        rate, grads = self._rate(), self._unscaled(self._summed(grads))
-        if self.gradient_accumulation_steps:
-            self._accumulate(grads, variables, rate)
-        else:
-            self._update(grads, variables, rate)
-        if self.use_ema:
-            self._move_averages()
-        self._constrain(variables)
-        self._iterations.assign_add(1)
+        """Adds a step to the graph that is traced; the library's frame calls `update_step` for each variable."""
+        given = {id(variable) for variable in variables}
+        idle = [variable for variable in self._trainable_variables if self.use_ema and id(variable) not in given]
+        kept = [listed for listed in (self._model_variables_moving_average, self._accumulated_gradients) if listed]
+        apart = {id(slot) for listed in kept for slot in listed}
+        slots = [listed[self._get_variable_index(variable)] for variable in (*variables, *idle) for listed in kept]
+        part = tables.part("optimizer", _OWN, {name: getattr(self, name) for name in self._shared})
+        self._add_step(part, grads, variables, slots, idle,
+                       lambda place, gradient, rate: self.update_step(gradient, variables[place], rate),
+                       [slot for slot in self._slots if id(slot) not in apart])
 
-    def _update(self, grads, variables, rate):
-        grads = self._clip_gradients(grads)
+    def _add_step(self, part, grads, variables, slots, idle=(), update=None, others=()):
+        graph = trace.current_graph() or trace.Graph(eager=True)  # of a step that cannot be traced
+        graph.apply_part(part, [trace.reach(graph, gradient) for gradient in self._unscaled(grads)],
+                         [*variables, *idle], slots, self._iterations, trace.reach(graph, self._rate()),
+                         [not self._decays(variable) for variable in variables], update=update, others=others)
+        if graph.is_eager:
+            graph.is_open = False
+            graph.release()
         for variable in variables:
-            if self.weight_decay and self._decays(variable):
-                variable.assign_sub(variable * self.weight_decay * rate)
-        for gradient, variable in zip(grads, variables):
-            self.update_step(gradient, variable, rate)
-
-    def _accumulate(self, grads, variables, rate):
-        """Adds gradients up; every n-th step updates with their mean, the others leave all but the sums as it was."""
-        op, steps = ops.FUNCTIONS, self.gradient_accumulation_steps
-        count = self._iterations._as_tensor() + 1
-        is_update = op["equal"](op["math.floormod"](count, op["cast"](steps, count.dtype)), op["cast"](0, count.dtype))
-        apart = {id(one) for one in (*self._model_variables_moving_average, *self._accumulated_gradients)}
-        touched = [*variables, *(slot for slot in self._slots if id(slot) not in apart)]
-        sums = [self._accumulated_gradients[self._get_variable_index(variable)] for variable in variables]
-        before = [one.read_value() for one in touched]
-        totals = [gradient + kept for gradient, kept in zip(grads, sums)]
-        self._update([total / float(steps) for total in totals], variables, rate)
-        for one, old in zip(touched, before):
-            one.assign(op["where"](is_update, one.read_value(), old))
-        for kept, total in zip(sums, totals):
-            kept.assign(op["where"](is_update, op["zeros_like"](total), total))
-
-    def _move_averages(self):
-        """Moves the averages of all variables; every n-th update the variables become them."""
-        op = ops.FUNCTIONS
-        count = self.iterations
-        count = count._as_tensor() if hasattr(count, "_as_tensor") else count
-        later = op["cast"](op["not_equal"](count, op["zeros_like"](count)), dtypes.float32)
-        every = self.ema_overwrite_frequency
-        for variable, kept in zip(self._trainable_variables, self._model_variables_moving_average):
-            momentum = op["cast"](later * self.ema_momentum, variable.dtype)
-            mean = momentum * kept + (1.0 - momentum) * variable
-            kept.assign(mean)
-            if every:
-                place = op["math.floormod"](count + 1, op["cast"](every, count.dtype))
-                variable.assign(op["where"](op["equal"](place, op["zeros_like"](place)), mean, variable.read_value()))
+            if getattr(variable, "constraint", None) is not None:
+                variable.assign(variable.constraint(variable._as_tensor()))
 
     def exclude_from_weight_decay(self, var_list=None, var_names=None):
         """Says which variables weight decay leaves alone: a list of them, or of expressions that their names match."""
@@ -364,26 +332,6 @@ class Optimizer:
     def _decays(self, variable):
         listed, words = self._undecayed
         return id(variable) not in listed and (words is None or words.search(variable.name) is None)
-
-    def _clip_gradients(self, grads):
-        """Gradients clipped as the arguments say; a norm of all that is not finite makes every gradient NaN."""
-        op = ops.FUNCTIONS
-        if self.clipnorm:
-            return [g * self.clipnorm / op["math.maximum"](op["math.sqrt"](op["reduce_sum"](g * g)), self.clipnorm)
-                    for g in grads]
-        if self.global_clipnorm:
-            norm = op["math.sqrt"](op["math.add_n"]([op["reduce_sum"](g * g) for g in grads]))
-            scale = self.global_clipnorm * op["math.minimum"](1.0 / norm, 1.0 / self.global_clipnorm)
-            return [g * (scale + (norm - norm)) for g in grads]
-        if self.clipvalue:
-            return [op["clip_by_value"](g, -self.clipvalue, self.clipvalue) for g in grads]
-        return grads
-
-    @staticmethod
-    def _constrain(variables):
-        for variable in variables:
-            if getattr(variable, "constraint", None) is not None:
-                variable.assign(variable.constraint(variable._as_tensor()))
 
     def update_step(self, gradient, variable, learning_rate):
         """Changes one variable; a subclass overrides it."""
@@ -570,13 +518,8 @@ class TableOptimizer(Optimizer):
         if type(self).update_step is not TableOptimizer.update_step:
             super()._take_step(grads, variables)
             return
-        graph = trace.current_graph()
-        slots = [slot for variable in variables for slot in self._own[id(variable)]] + self._common
-        rate = trace.reach(graph, self._rate())
-        keeps = [not self._decays(variable) for variable in variables]
-        graph.apply_part(self._part, [trace.reach(graph, gradient) for gradient in self._unscaled(grads)], variables,
-                         slots, self._iterations, rate, keeps)
-        self._constrain(variables)
+        self._add_step(self._part, grads, variables,
+                       [slot for variable in variables for slot in self._own[id(variable)]] + self._common)
 
     def get_config(self):
         """The arguments that make another one like it."""

@@ -12,6 +12,40 @@
 #include "graph/support/picture/window.h"
 #include <string.h>
 
+static const leati_row conv_rows[] = {
+    {.name = "strides",
+     .type = LEATI_ROW_INTS,
+     .offset = offsetof(struct leati_conv_args, strides),
+     .doc = "Steps of the window along height and width; empty: 1."},
+    {.name = "padding",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct leati_conv_args, padding),
+     .default_text = "VALID",
+     .doc = "VALID or SAME."},
+    {.name = "dilations",
+     .type = LEATI_ROW_INTS,
+     .offset = offsetof(struct leati_conv_args, dilations),
+     .doc = "Steps inside the window along height and width; empty: 1."},
+    {0},
+};
+
+/* A builder with the options as attributes. */
+static leat_value build(const leati_tensor_op *op, const leat_op_conv2d_options *options,
+                        const leat_value *inputs, int num_inputs) {
+    leat_op_conv2d_options o = {0};
+    if (options != NULL)
+        o = *options;
+    for (int i = 0; i < 2; i++) {
+        o.strides[i] = o.strides[i] == 0 ? 1 : o.strides[i];
+        o.dilations[i] = o.dilations[i] == 0 ? 1 : o.dilations[i];
+    }
+    char valid[] = "VALID", same[] = "SAME";
+    struct leati_conv_args args = {.strides = {.values = o.strides, .count = 2},
+                                   .dilations = {.values = o.dilations, .count = 2},
+                                   .padding = o.padding == LEAT_SAME ? same : valid};
+    return leati_graph_build_many(op, &args, inputs, num_inputs);
+}
+
 static leat_status conv2d_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, filter, shape;
@@ -79,8 +113,7 @@ static leat_status conv2d_gradient(leati_gradient_call *call, leat_error *err) {
 
 leat_value leat_op_conv2d(leat_value input, leat_value filter,
                           const leat_op_conv2d_options *options) {
-    return leati_window_conv_build(&leati_tensor_op_conv2d, options, (leat_value[]){input, filter},
-                                   2);
+    return build(&leati_tensor_op_conv2d, options, (leat_value[]){input, filter}, 2);
 }
 
 static leat_status conv2d_backprop_input_infer(leati_infer_call *call, leat_error *err) {
@@ -164,8 +197,8 @@ static leat_status conv2d_backprop_input_gradient(leati_gradient_call *call, lea
 
 leat_value leat_op_conv2d_backprop_input(leat_value input, leat_value filter, leat_value gradient,
                                          const leat_op_conv2d_options *options) {
-    return leati_window_conv_build(&leati_tensor_op_conv2d_backprop_input, options,
-                                   (leat_value[]){input, filter, gradient}, 3);
+    return build(&leati_tensor_op_conv2d_backprop_input, options,
+                 (leat_value[]){input, filter, gradient}, 3);
 }
 
 static leat_status conv2d_backprop_filter_infer(leati_infer_call *call, leat_error *err) {
@@ -243,8 +276,8 @@ static leat_status conv2d_backprop_filter_gradient(leati_gradient_call *call, le
 
 leat_value leat_op_conv2d_backprop_filter(leat_value input, leat_value filter, leat_value gradient,
                                           const leat_op_conv2d_options *options) {
-    return leati_window_conv_build(&leati_tensor_op_conv2d_backprop_filter, options,
-                                   (leat_value[]){input, filter, gradient}, 3);
+    return build(&leati_tensor_op_conv2d_backprop_filter, options,
+                 (leat_value[]){input, filter, gradient}, 3);
 }
 
 /* The descriptor of a gradient. */
@@ -256,7 +289,7 @@ leat_value leat_op_conv2d_backprop_filter(leat_value input, leat_value filter, l
         .types = "T T T",                                                                          \
         .outputs = "output",                                                                       \
         .halves = LEATI_HALVES_NONE,                                                               \
-        .rows = leati_conv_rows,                                                                   \
+        .rows = conv_rows,                                                                         \
         .args_size = sizeof(struct leati_conv_args),                                               \
         .min_inputs = 3,                                                                           \
         .max_inputs = 3,                                                                           \
@@ -282,7 +315,7 @@ const leati_tensor_op leati_tensor_op_conv2d = {
     .halves = LEATI_HALVES_NONE,
     .checks = LEATI_CHECKS_IN_KERNEL,
     .large = true,
-    .rows = leati_conv_rows,
+    .rows = conv_rows,
     .args_size = sizeof(struct leati_conv_args),
     .min_inputs = 2,
     .max_inputs = 2,

@@ -12,6 +12,39 @@
 #include "graph/support/picture/window.h"
 #include <string.h>
 
+static const leati_row pool_rows[] = {
+    {.name = "ksize",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct leati_pool_args, ksize),
+     .doc = "Height and width of the window."},
+    {.name = "strides",
+     .type = LEATI_ROW_INTS,
+     .offset = offsetof(struct leati_pool_args, strides),
+     .doc = "Steps of the window along height and width; empty: its size."},
+    {.name = "padding",
+     .type = LEATI_ROW_STRING,
+     .offset = offsetof(struct leati_pool_args, padding),
+     .default_text = "VALID",
+     .doc = "VALID or SAME."},
+    {0},
+};
+
+/* A builder with the options as attributes. */
+static leat_value build(const leati_tensor_op *op, const leat_op_pool2d_options *options,
+                        const leat_value *inputs, int num_inputs) {
+    leat_op_pool2d_options o = {0};
+    if (options != NULL)
+        o = *options;
+    for (int i = 0; i < 2; i++)
+        o.strides[i] = o.strides[i] == 0 ? o.ksize[i] : o.strides[i];
+    char valid[] = "VALID", same[] = "SAME";
+    struct leati_pool_args args = {.ksize = {.values = o.ksize, .count = 2},
+                                   .strides = {.values = o.strides, .count = 2},
+                                   .padding = o.padding == LEAT_SAME ? same : valid};
+    return leati_graph_build_many(op, &args, inputs, num_inputs);
+}
+
 static leat_status pool2d_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, shape;
@@ -80,7 +113,7 @@ static leat_status max_pool2d_gradient(leati_gradient_call *call, leat_error *er
 }
 
 leat_value leat_op_max_pool2d(leat_value input, const leat_op_pool2d_options *options) {
-    return leati_window_pool_build(&leati_tensor_op_max_pool2d, options, &input, 1);
+    return build(&leati_tensor_op_max_pool2d, options, &input, 1);
 }
 
 #define MEAN_TYPE(TYPE)                                                                            \
@@ -139,7 +172,7 @@ static leat_status avg_pool2d_gradient(leati_gradient_call *call, leat_error *er
 }
 
 leat_value leat_op_avg_pool2d(leat_value input, const leat_op_pool2d_options *options) {
-    return leati_window_pool_build(&leati_tensor_op_avg_pool2d, options, &input, 1);
+    return build(&leati_tensor_op_avg_pool2d, options, &input, 1);
 }
 
 static leat_status max_pool2d_grad_infer(leati_infer_call *call, leat_error *err) {
@@ -241,8 +274,8 @@ static leat_status max_pool2d_grad_gradient(leati_gradient_call *call, leat_erro
 
 leat_value leat_op_max_pool2d_grad(leat_value input, leat_value output, leat_value gradient,
                                    const leat_op_pool2d_options *options) {
-    return leati_window_pool_build(&leati_tensor_op_max_pool2d_grad, options,
-                                   (leat_value[]){input, output, gradient}, 3);
+    return build(&leati_tensor_op_max_pool2d_grad, options, (leat_value[]){input, output, gradient},
+                 3);
 }
 
 static leat_status max_pool2d_grad_grad_infer(leati_infer_call *call, leat_error *err) {
@@ -349,7 +382,7 @@ static leat_status avg_pool2d_grad_gradient(leati_gradient_call *call, leat_erro
         .outputs = "output",                                                                       \
         .halves = LEATI_HALVES_NONE,                                                               \
         .checks = LEATI_CHECKS_IN_KERNEL,                                                          \
-        .rows = leati_pool_rows,                                                                   \
+        .rows = pool_rows,                                                                         \
         .args_size = sizeof(struct leati_pool_args),                                               \
         .min_inputs = 1,                                                                           \
         .max_inputs = 1,                                                                           \
@@ -368,7 +401,7 @@ POOL_OP(avg_pool2d, "The mean of each window of pictures NHWC", .infer = pool2d_
         .doc = DOC,                                                                                \
         .outputs = "output",                                                                       \
         .halves = LEATI_HALVES_NONE,                                                               \
-        .rows = leati_pool_rows,                                                                   \
+        .rows = pool_rows,                                                                         \
         .args_size = sizeof(struct leati_pool_args),                                               \
         .infer = NAME##_infer,                                                                     \
         .kernel = NAME##_kernel,                                                                   \

@@ -13,8 +13,29 @@
 #include <math.h>
 #include <string.h>
 
+#define ADJUST_ROWS(NAME, DOC)                                                                     \
+    {                                                                                              \
+        {.name = NAME,                                                                             \
+         .type = LEATI_ROW_FLOAT,                                                                  \
+         .flags = LEATI_REQUIRED | LEATI_TENSOR,                                                   \
+         .offset = offsetof(struct leati_adjust_args, amount),                                     \
+         .doc = DOC},                                                                              \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+/* The slots of an operation whose function NAME##_colour names. */
+#define SLOTS(NAME)                                                                                \
+    static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
+        return leati_colour_infer(call, &NAME##_colour, err);                                      \
+    }                                                                                              \
+    static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
+        return leati_colour_kernel(call, &NAME##_colour, call->args, err);                         \
+    }
+
 static const leati_row adjust_brightness_rows[] =
-    LEATI_ADJUST_ROWS("delta", "The number, for values in [0, 1].");
+    ADJUST_ROWS("delta", "The number, for values in [0, 1].");
 
 static void adjust_brightness(const float *in, float *out, const leati_frames *frames,
                               const void *context) {
@@ -27,13 +48,7 @@ static void adjust_brightness(const float *in, float *out, const leati_frames *f
 static const leati_colour adjust_brightness_colour = {
     .function = adjust_brightness, .dtype = LEAT_BOOL, .saturate = true};
 
-static leat_status adjust_brightness_infer(leati_infer_call *call, leat_error *err) {
-    return leati_colour_infer(call, &adjust_brightness_colour, err);
-}
-
-static leat_status adjust_brightness_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_colour_kernel(call, &adjust_brightness_colour, call->args, err);
-}
+SLOTS(adjust_brightness)
 
 static leat_status adjust_brightness_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
@@ -46,7 +61,7 @@ leat_value leat_op_adjust_brightness(leat_value images, double delta) {
     return leati_graph_build1(&leati_tensor_op_adjust_brightness, &args, images);
 }
 
-static const leati_row adjust_contrast_rows[] = LEATI_ADJUST_ROWS("contrast_factor", "The factor.");
+static const leati_row adjust_contrast_rows[] = ADJUST_ROWS("contrast_factor", "The factor.");
 
 /* Adds up the pixels of a picture, in `sums`, which has room for half of them and one. The second
  * half is added to the first until one pixel is left. */
@@ -88,13 +103,7 @@ static void adjust_contrast(const float *in, float *out, const leati_frames *fra
 static const leati_colour adjust_contrast_colour = {
     .function = adjust_contrast, .rank = 3, .dtype = LEAT_BOOL, .saturate = true};
 
-static leat_status adjust_contrast_infer(leati_infer_call *call, leat_error *err) {
-    return leati_colour_infer(call, &adjust_contrast_colour, err);
-}
-
-static leat_status adjust_contrast_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_colour_kernel(call, &adjust_contrast_colour, call->args, err);
-}
+SLOTS(adjust_contrast)
 
 leat_value leat_op_adjust_contrast(leat_value images, double contrast_factor) {
     struct leati_adjust_args args = {contrast_factor};
@@ -167,7 +176,7 @@ leat_value leat_op_adjust_gamma(leat_value images, double gamma, double gain) {
 }
 
 static const leati_row adjust_hue_rows[] =
-    LEATI_ADJUST_ROWS("delta", "What is added to each hue, of a circle of 1; in [-1, 1].");
+    ADJUST_ROWS("delta", "What is added to each hue, of a circle of 1; in [-1, 1].");
 
 /* The sixths of the circle: which channel is highest, lies between, and is lowest. In even ones the
  * middle channel rises with the hue. */
@@ -236,8 +245,7 @@ leat_value leat_op_adjust_hue(leat_value images, double delta) {
     return leati_graph_build1(&leati_tensor_op_adjust_hue, &args, images);
 }
 
-static const leati_row adjust_saturation_rows[] =
-    LEATI_ADJUST_ROWS("saturation_factor", "The factor.");
+static const leati_row adjust_saturation_rows[] = ADJUST_ROWS("saturation_factor", "The factor.");
 
 static float most(float a, float b, float c) {
     float ab = LEATI_MAX(a, b);
@@ -293,13 +301,7 @@ static void adjust_saturation(const float *in, float *out, const leati_frames *f
 static const leati_colour adjust_saturation_colour = {
     .function = adjust_saturation, .rank = 3, .in_channels = 3, .dtype = LEAT_BOOL};
 
-static leat_status adjust_saturation_infer(leati_infer_call *call, leat_error *err) {
-    return leati_colour_infer(call, &adjust_saturation_colour, err);
-}
-
-static leat_status adjust_saturation_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_colour_kernel(call, &adjust_saturation_colour, call->args, err);
-}
+SLOTS(adjust_saturation)
 
 leat_value leat_op_adjust_saturation(leat_value images, double saturation_factor) {
     struct leati_adjust_args args = {saturation_factor};

@@ -13,6 +13,15 @@
 #include <math.h>
 #include <string.h>
 
+/* The slots of an operation whose function NAME##_colour names. */
+#define SLOTS(NAME)                                                                                \
+    static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
+        return leati_colour_infer(call, &NAME##_colour, err);                                      \
+    }                                                                                              \
+    static leat_status NAME##_kernel(leati_kernel_call *call, leat_error *err) {                   \
+        return leati_colour_kernel(call, &NAME##_colour, NULL, err);                               \
+    }
+
 static const float weights[3] = {0.2989F, 0.587F, 0.114F};
 
 static void rgb_to_grayscale(const float *in, float *out, const leati_frames *frames,
@@ -29,13 +38,7 @@ static const leati_colour rgb_to_grayscale_colour = {.function = rgb_to_grayscal
                                                      .out_channels = 1,
                                                      .dtype = LEAT_BOOL};
 
-static leat_status rgb_to_grayscale_infer(leati_infer_call *call, leat_error *err) {
-    return leati_colour_infer(call, &rgb_to_grayscale_colour, err);
-}
-
-static leat_status rgb_to_grayscale_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_colour_kernel(call, &rgb_to_grayscale_colour, NULL, err);
-}
+SLOTS(rgb_to_grayscale)
 
 static leat_status rgb_to_grayscale_gradient(leati_gradient_call *call, leat_error *err) {
     leat_tensor tensor;
@@ -137,13 +140,7 @@ static const leati_colour rgb_to_hsv_colour = {.function = rgb_to_hsv,
                                                .dtype = LEAT_BOOL,
                                                .floats = true};
 
-static leat_status rgb_to_hsv_infer(leati_infer_call *call, leat_error *err) {
-    return leati_colour_infer(call, &rgb_to_hsv_colour, err);
-}
-
-static leat_status rgb_to_hsv_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_colour_kernel(call, &rgb_to_hsv_colour, NULL, err);
-}
+SLOTS(rgb_to_hsv)
 
 static leat_status rgb_to_hsv_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
@@ -236,13 +233,7 @@ static const leati_colour hsv_to_rgb_colour = {.function = hsv_to_rgb,
                                                .dtype = LEAT_BOOL,
                                                .floats = true};
 
-static leat_status hsv_to_rgb_infer(leati_infer_call *call, leat_error *err) {
-    return leati_colour_infer(call, &hsv_to_rgb_colour, err);
-}
-
-static leat_status hsv_to_rgb_kernel(leati_kernel_call *call, leat_error *err) {
-    return leati_colour_kernel(call, &hsv_to_rgb_colour, NULL, err);
-}
+SLOTS(hsv_to_rgb)
 
 leat_value leat_op_hsv_to_rgb(leat_value images) {
     return leati_graph_build1(&leati_tensor_op_hsv_to_rgb, NULL, images);

@@ -8,8 +8,15 @@
  * the stateless forms of crop and flips. No state, no locks. */
 #include "graph/support/picture/augment.h"
 
+/* Rows of the range of what is drawn, and of the largest change. */
+#define AUGMENT_ROW(NAME, TYPE, FIELD, DOC)                                                        \
+    {                                                                                              \
+        .name = NAME, .type = LEATI_ROW_##TYPE, .flags = LEATI_REQUIRED | LEATI_TENSOR,            \
+        .offset = offsetof(struct leati_augment_args, FIELD), .doc = DOC                           \
+    }
+
 #define RESIZED_CROP_ROWS                                                                          \
-    LEATI_AUGMENT_ROW("size", INTS, size, "Height and width of the result, in pixels."),           \
+    AUGMENT_ROW("size", INTS, size, "Height and width of the result, in pixels."),                 \
         {.name = "scale",                                                                          \
          .type = LEATI_ROW_FLOATS,                                                                 \
          .flags = LEATI_NONE,                                                                      \
@@ -35,17 +42,15 @@
 #define ROWS(NAME, ...)                                                                            \
     static const leati_row random_##NAME##_rows[] = {__VA_ARGS__, LEATI_SEED_ROWS};                \
     static const leati_row stateless_random_##NAME##_rows[] = {__VA_ARGS__, {0}};
-ROWS(brightness,
-     LEATI_AUGMENT_ROW("max_delta", FLOAT, random.high, "The largest change, 0 or more."))
-ROWS(contrast, LEATI_AUGMENT_ROW("lower", FLOAT, random.low, "The smallest factor, 0 or more."),
-     LEATI_AUGMENT_ROW("upper", FLOAT, random.high, "The end of the factors, not reached."))
-ROWS(saturation, LEATI_AUGMENT_ROW("lower", FLOAT, random.low, "The smallest factor, 0 or more."),
-     LEATI_AUGMENT_ROW("upper", FLOAT, random.high, "The end of the factors, not reached."))
-ROWS(hue, LEATI_AUGMENT_ROW("max_delta", FLOAT, random.high, "The largest change, in [0, 0.5]."))
-ROWS(jpeg_quality, LEATI_AUGMENT_ROW("min_jpeg_quality", FLOAT, random.low, "The lowest quality."),
-     LEATI_AUGMENT_ROW("max_jpeg_quality", FLOAT, random.high,
-                       "The end of the qualities, not reached."))
-ROWS(crop, LEATI_AUGMENT_ROW("size", INTS, size, "The result's shape."))
+ROWS(brightness, AUGMENT_ROW("max_delta", FLOAT, random.high, "The largest change, 0 or more."))
+ROWS(contrast, AUGMENT_ROW("lower", FLOAT, random.low, "The smallest factor, 0 or more."),
+     AUGMENT_ROW("upper", FLOAT, random.high, "The end of the factors, not reached."))
+ROWS(saturation, AUGMENT_ROW("lower", FLOAT, random.low, "The smallest factor, 0 or more."),
+     AUGMENT_ROW("upper", FLOAT, random.high, "The end of the factors, not reached."))
+ROWS(hue, AUGMENT_ROW("max_delta", FLOAT, random.high, "The largest change, in [0, 0.5]."))
+ROWS(jpeg_quality, AUGMENT_ROW("min_jpeg_quality", FLOAT, random.low, "The lowest quality."),
+     AUGMENT_ROW("max_jpeg_quality", FLOAT, random.high, "The end of the qualities, not reached."))
+ROWS(crop, AUGMENT_ROW("size", INTS, size, "The result's shape."))
 ROWS(resized_crop, RESIZED_CROP_ROWS)
 static const leati_row flip_rows[] = {LEATI_SEED_ROWS};
 

@@ -40,29 +40,6 @@ struct leati_ssim_args {
     bool return_index_map;      /* of ssim */
     leati_floats power_factors; /* of ssim_multiscale */
 };
-/* The rows of both from max_val on; put them into a list. */
-#define LEATI_SSIM_ROWS                                                                            \
-    {.name = "filter_size",                                                                        \
-     .type = LEATI_ROW_INT,                                                                        \
-     .offset = offsetof(struct leati_ssim_args, filter_size),                                      \
-     .default_number = 11,                                                                         \
-     .minimum = 1,                                                                                 \
-     .maximum = 65535,                                                                             \
-     .doc = "Height and width of the Gaussian window, in pixels."},                                \
-        {.name = "filter_sigma",                                                                   \
-         .type = LEATI_ROW_FLOAT,                                                                  \
-         .offset = offsetof(struct leati_ssim_args, filter_sigma),                                 \
-         .default_number = 1.5,                                                                    \
-         .doc = "Deviation of the Gaussian window, in pixels."},                                   \
-        {.name = "k1",                                                                             \
-         .type = LEATI_ROW_FLOAT,                                                                  \
-         .offset = offsetof(struct leati_ssim_args, k1),                                           \
-         .default_number = 0.01,                                                                   \
-         .doc = "Part of max_val that steadies the comparison of brightness."},                    \
-    {                                                                                              \
-        .name = "k2", .type = LEATI_ROW_FLOAT, .offset = offsetof(struct leati_ssim_args, k2),     \
-        .default_number = 0.03, .doc = "Part of max_val that steadies the comparison of contrast." \
-    }
 
 /* Tables and memory for comparing pictures of one size by windows. */
 typedef struct leati_ssim {

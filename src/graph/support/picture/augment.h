@@ -48,13 +48,6 @@ LEAT_WARN_UNUSED leat_status leati_augment_window(const leati_kernel_call *call,
                                                   const leati_augment *augment, leati_window *out,
                                                   leat_error *err);
 
-/* Rows of the range of what is drawn, and of the largest change. */
-#define LEATI_AUGMENT_ROW(NAME, TYPE, FIELD, DOC)                                                  \
-    {                                                                                              \
-        .name = NAME, .type = LEATI_ROW_##TYPE, .flags = LEATI_REQUIRED | LEATI_TENSOR,            \
-        .offset = offsetof(struct leati_augment_args, FIELD), .doc = DOC                           \
-    }
-
 /* Gradients of stateless forms: as it is; mirrored by the same numbers; put where the crop was. */
 LEAT_WARN_UNUSED leat_status leati_augment_gradient_same(leati_gradient_call *call,
                                                          leat_error *err);

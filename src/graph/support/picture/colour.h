@@ -41,16 +41,4 @@ struct leati_quality_args {
     char *dct_method;
 };
 
-#define LEATI_ADJUST_ROWS(NAME, DOC)                                                               \
-    {                                                                                              \
-        {.name = NAME,                                                                             \
-         .type = LEATI_ROW_FLOAT,                                                                  \
-         .flags = LEATI_REQUIRED | LEATI_TENSOR,                                                   \
-         .offset = offsetof(struct leati_adjust_args, amount),                                     \
-         .doc = DOC},                                                                              \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
-    }
-
 #endif

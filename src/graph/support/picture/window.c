@@ -4,41 +4,6 @@
 
 #include <string.h>
 
-const leati_row leati_pool_rows[] = {
-    {.name = "ksize",
-     .type = LEATI_ROW_INTS,
-     .flags = LEATI_REQUIRED,
-     .offset = offsetof(struct leati_pool_args, ksize),
-     .doc = "Height and width of the window."},
-    {.name = "strides",
-     .type = LEATI_ROW_INTS,
-     .offset = offsetof(struct leati_pool_args, strides),
-     .doc = "Steps of the window along height and width; empty: its size."},
-    {.name = "padding",
-     .type = LEATI_ROW_STRING,
-     .offset = offsetof(struct leati_pool_args, padding),
-     .default_text = "VALID",
-     .doc = "VALID or SAME."},
-    {0},
-};
-
-const leati_row leati_conv_rows[] = {
-    {.name = "strides",
-     .type = LEATI_ROW_INTS,
-     .offset = offsetof(struct leati_conv_args, strides),
-     .doc = "Steps of the window along height and width; empty: 1."},
-    {.name = "padding",
-     .type = LEATI_ROW_STRING,
-     .offset = offsetof(struct leati_conv_args, padding),
-     .default_text = "VALID",
-     .doc = "VALID or SAME."},
-    {.name = "dilations",
-     .type = LEATI_ROW_INTS,
-     .offset = offsetof(struct leati_conv_args, dilations),
-     .doc = "Steps inside the window along height and width; empty: 1."},
-    {0},
-};
-
 leat_status leati_window_axis_init(leati_window_axis *axis, int64_t in, int64_t kernel,
                                    int64_t stride, int64_t dilation, bool same, const char *name,
                                    leat_error *err) {
@@ -193,34 +158,4 @@ leat_status leati_window_want_result_shape(const leat_shape *gradient, const lea
         return LEAT_OK;
     return leati_refuse(err, SHAPE, "the gradient has shape %s; expected %s",
                         leati_shape_text(gradient, texts[0]), leati_shape_text(result, texts[1]));
-}
-
-leat_value leati_window_conv_build(const leati_tensor_op *op, const leat_op_conv2d_options *options,
-                                   const leat_value *inputs, int num_inputs) {
-    leat_op_conv2d_options o = {0};
-    if (options != NULL)
-        o = *options;
-    for (int i = 0; i < 2; i++) {
-        o.strides[i] = o.strides[i] == 0 ? 1 : o.strides[i];
-        o.dilations[i] = o.dilations[i] == 0 ? 1 : o.dilations[i];
-    }
-    char valid[] = "VALID", same[] = "SAME";
-    struct leati_conv_args args = {.strides = {.values = o.strides, .count = 2},
-                                   .dilations = {.values = o.dilations, .count = 2},
-                                   .padding = o.padding == LEAT_SAME ? same : valid};
-    return leati_graph_build_many(op, &args, inputs, num_inputs);
-}
-
-leat_value leati_window_pool_build(const leati_tensor_op *op, const leat_op_pool2d_options *options,
-                                   const leat_value *inputs, int num_inputs) {
-    leat_op_pool2d_options o = {0};
-    if (options != NULL)
-        o = *options;
-    for (int i = 0; i < 2; i++)
-        o.strides[i] = o.strides[i] == 0 ? o.ksize[i] : o.strides[i];
-    char valid[] = "VALID", same[] = "SAME";
-    struct leati_pool_args args = {.ksize = {.values = o.ksize, .count = 2},
-                                   .strides = {.values = o.strides, .count = 2},
-                                   .padding = o.padding == LEAT_SAME ? same : valid};
-    return leati_graph_build_many(op, &args, inputs, num_inputs);
 }

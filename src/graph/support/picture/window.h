@@ -23,14 +23,12 @@ struct leati_pool_args {
     leati_ints ksize, strides;
     char *padding;
 };
-extern const leati_row leati_pool_rows[];
 
 /* Attributes of convolutions. */
 struct leati_conv_args {
     leati_ints strides, dilations;
     char *padding;
 };
-extern const leati_row leati_conv_rows[];
 
 /* Of a convolution in groups, each group of channels / groups channels has filters / groups filters
  * of its own; a depthwise one has a group for each channel. */
@@ -59,11 +57,5 @@ LEAT_WARN_UNUSED leat_status leati_window_want_rank4(const leati_infer_call *cal
 LEAT_WARN_UNUSED leat_status leati_window_want_result_shape(const leat_shape *gradient,
                                                             const leat_shape *result,
                                                             leat_error *err);
-
-/* A builder with the options as attributes. */
-leat_value leati_window_conv_build(const leati_tensor_op *op, const leat_op_conv2d_options *options,
-                                   const leat_value *inputs, int num_inputs);
-leat_value leati_window_pool_build(const leati_tensor_op *op, const leat_op_pool2d_options *options,
-                                   const leat_value *inputs, int num_inputs);
 
 #endif

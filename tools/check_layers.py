@@ -22,7 +22,8 @@ import sources
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
 FLOOR = re.compile(r"set\(LEAT_FLOOR_(\w+) (\d+)\)")
 DRAWERS = re.compile(r"set\(LEAT_DRAWERS_(\w+) ([^)]*)\)")
-TABLES = ("src/graph/ops.def", "src/train/layers.def")
+TABLES = ("src/graph/ops.def", *("src/train/%s.def" % kinds for kinds in (
+    "initializers", "layers", "losses", "metrics", "optimizers", "schedules")))
 LINE = re.compile(r"^X\(([\w, ]+), \w+\)", re.M)
 
 

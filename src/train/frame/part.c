@@ -366,12 +366,10 @@ static leat_status check_application(const leat_part *part, const leat_applicati
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
         for (int i = 0; i < lists[k].count; i++, number++)
             if (lists[k].list[i] == NULL)
-                return leati_fail(err, LEAT_INVALID_ARGUMENT, "variable or slot %d is NULL",
-                                  number);
+                return leati_refuse(err, VALUE, "variable or slot %d is NULL", number);
     if ((optimizer_of(part)->update == NULL) != (own != NULL && own->update != NULL))
-        return leati_fail(
-            err, LEAT_INVALID_ARGUMENT,
-            "an optimizer of a program's own, and no other, takes a function `update`");
+        return leati_refuse(
+            err, VALUE, "an optimizer of a program's own, and no other, takes a function `update`");
     for (int i = 0; i < num_variables; i++) {
         leati_weights wanted;
         LEATI_TRY(leati_optimizer_slots(optimizer_of(part), part->args, given->variables[i],
@@ -382,9 +380,9 @@ static leat_status check_application(const leat_part *part, const leat_applicati
     total += optimizer_of(part)->begin != NULL;
     if (given->num_slots == total)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "%d slots were given for %d variables; %s keeps %d for them",
-                      given->num_slots, num_variables, part->kind->name, total);
+    return leati_refuse(err, STRUCTURE,
+                        "%d slots were given for %d variables; %s keeps %d for them",
+                        given->num_slots, num_variables, part->kind->name, total);
 }
 
 static leat_status apply(const leat_part *part, const leat_application *given,

@@ -84,19 +84,18 @@ static size_t find(const char *const names[3], const char *name) {
 static leat_status variance_scaling_check(const void *arguments, leat_error *err) {
     const struct variance_scaling_args *args = arguments;
     if (!(args->scale > 0))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Argument `scale` must be positive float. Received: scale=%g",
-                          args->scale);
+        return leati_refuse(
+            err, VALUE, "Argument `scale` must be positive float. Received: scale=%g", args->scale);
     if (find(modes, args->mode) == 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid `mode` argument: \"%.60s\". Please use one of \"fan_in\", "
-                          "\"fan_out\", \"fan_avg\"",
-                          args->mode == NULL ? "" : args->mode);
+        return leati_refuse(err, VALUE,
+                            "Invalid `mode` argument: \"%.60s\". Please use one of \"fan_in\", "
+                            "\"fan_out\", \"fan_avg\"",
+                            args->mode == NULL ? "" : args->mode);
     if (find(distributions, args->distribution) == 3)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Invalid `distribution` argument: \"%.60s\". Please use one of "
-                          "\"truncated_normal\", \"untruncated_normal\", \"uniform\"",
-                          args->distribution == NULL ? "" : args->distribution);
+        return leati_refuse(err, VALUE,
+                            "Invalid `distribution` argument: \"%.60s\". Please use one of "
+                            "\"truncated_normal\", \"untruncated_normal\", \"uniform\"",
+                            args->distribution == NULL ? "" : args->distribution);
     return LEAT_OK;
 }
 

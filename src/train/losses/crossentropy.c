@@ -111,7 +111,7 @@ static leat_value smooth_classes(leat_value labels, double smoothing) {
     if (!(smoothing > 0) || leati_support_value_failed(labels))
         return labels;
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
-        return leati_support_build_error(labels.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(labels.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown");
     double spread = smoothing / (double)shape.dims[shape.rank - 1];
     return leat_op_add(leati_support_times(labels, 1 - smoothing),
@@ -290,8 +290,7 @@ static leat_value categorical_focal_call(const void *arguments, leat_value label
 static leat_status generalized_check(const void *arguments, leat_error *err) {
     const struct crossentropy_args *args = arguments;
     if (!(args->q > 0 && args->q < 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "q must be in the interval (0, 1); it is %g",
-                          args->q);
+        return leati_refuse(err, VALUE, "q must be in the interval (0, 1); it is %g", args->q);
     return leati_loss_check(arguments, err);
 }
 
@@ -303,7 +302,7 @@ static leat_value generalized_call(const void *arguments, leat_value labels, lea
         return leati_loss_failed_value(predictions);
     leat_shape shape = leat_value_shape(predictions);
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
-        return leati_support_build_error(predictions.graph, LEAT_INVALID_ARGUMENT,
+        return leati_support_build_error(predictions.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown");
     labels = class_numbers(labels, predictions);
     leat_value chosen =

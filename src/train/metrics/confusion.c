@@ -62,8 +62,8 @@ static leat_status threshold_check(const void *arguments, leat_error *err) {
     if (wrong.failed)
         status = leati_no_memory(err);
     else if (wrong.size > 0)
-        status = leati_fail(err, LEAT_INVALID_ARGUMENT,
-                            "Threshold values must be in [0, 1]. Received: [%.200s]", wrong.data);
+        status = leati_refuse(err, VALUE, "Threshold values must be in [0, 1]. Received: [%.200s]",
+                              wrong.data);
     leati_text_fini(&wrong);
     return status;
 }
@@ -149,15 +149,14 @@ struct spread_args {
 static leat_status spread_check(const void *arguments, const char *name, leat_error *err) {
     const struct spread_args *args = arguments;
     if (args->num_thresholds <= 0)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "Argument `num_thresholds` must be an integer > 0. Received: "
-                          "num_thresholds=%" PRId64,
-                          args->num_thresholds);
+        return leati_refuse(err, VALUE,
+                            "Argument `num_thresholds` must be an integer > 0. Received: "
+                            "num_thresholds=%" PRId64,
+                            args->num_thresholds);
     if (args->value >= 0 && args->value <= 1)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "Argument `%s` must be in the range [0, 1]. Received: %s=%g", name, name,
-                      args->value);
+    return leati_refuse(err, VALUE, "Argument `%s` must be in the range [0, 1]. Received: %s=%g",
+                        name, name, args->value);
 }
 
 static void spread_states(const void *arguments, leati_weights *out) {

@@ -80,9 +80,9 @@ static leat_status fbeta_score_check(const void *arguments, leat_error *err) {
     LEATI_TRY(f_score_check(arguments, err));
     if (args->beta > 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "Invalid `beta` argument value. It should be > 0. Received: beta=%#.2g",
-                      args->beta);
+    return leati_refuse(err, VALUE,
+                        "Invalid `beta` argument value. It should be > 0. Received: beta=%#.2g",
+                        args->beta);
 }
 
 static leat_status f_score_states(const void *arguments, const leat_shape *inputs,

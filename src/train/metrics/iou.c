@@ -86,9 +86,9 @@ static leat_status iou_check(const void *arguments, leat_error *err) {
     for (int32_t i = 0; i < args->target_class_ids.count; i++) {
         int64_t id = args->target_class_ids.values[i];
         if (id < 0 || id >= classes)
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "Target class id %lld is out of range, which is [0, %lld)",
-                              (long long)id, (long long)classes);
+            return leati_refuse(err, VALUE,
+                                "Target class id %lld is out of range, which is [0, %lld)",
+                                (long long)id, (long long)classes);
     }
     if (args->ignore_class.count > 1)
         return leati_refuse(err, VALUE, "ignore_class has %d numbers; expected one",

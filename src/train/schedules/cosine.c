@@ -78,10 +78,10 @@ static leat_status restarts_check(const void *arguments, leat_error *err) {
     const struct restarts_args *args = arguments;
     if (args->first_decay_steps > 0 && args->t_mul > 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "Arguments `first_decay_steps` and `t_mul` must be > 0. Received: "
-                      "first_decay_steps=%g, t_mul=%g",
-                      args->first_decay_steps, args->t_mul);
+    return leati_refuse(err, VALUE,
+                        "Arguments `first_decay_steps` and `t_mul` must be > 0. Received: "
+                        "first_decay_steps=%g, t_mul=%g",
+                        args->first_decay_steps, args->t_mul);
 }
 
 /* The number of the half cosine, and in `part` what of it is over. */

@@ -168,10 +168,10 @@ static leat_status sparse_row(leati_kernel_call *call, int64_t row, int64_t clas
         int64_t label = leati_support_index_at(labels, row, i);
         if (label < 0 || label >= classes) {
             call->failed_row = row;
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "label %lld of row %lld is outside [0, %lld), the classes of the "
-                              "logits",
-                              (long long)label, (long long)i, (long long)classes);
+            return leati_refuse(err, VALUE,
+                                "label %lld of row %lld is outside [0, %lld), the classes of the "
+                                "logits",
+                                (long long)label, (long long)i, (long long)classes);
         }
         int64_t at = i * classes;
         if (logits->dtype == LEAT_FLOAT32)

@@ -152,7 +152,7 @@ leat_status leati_decode_crop_options(const struct leati_decode_jpeg_args *args,
                       &options->crop_width};
     LEATI_TRY(leati_decode_jpeg_options(args, options, err));
     if (window->rank != 1 || window->count != 4)
-        return leati_refuse(err, VALUE,
+        return leati_refuse(err, SHAPE,
                             "crop_window has %lld numbers; expected 4: y, x, height, width",
                             (long long)window->count);
     options->crop = true;

@@ -196,8 +196,8 @@ static leat_status suppress_kernel(leati_kernel_call *call, int64_t columns,
         return leati_refuse(err, VALUE, "max_output_size is %lld; expected 0 or more",
                             (long long)args->max_output_size);
     if (columns > 0 && !(args->iou_threshold >= 0 && args->iou_threshold <= 1))
-        return leati_fail(err, LEAT_INVALID_ARGUMENT, "iou_threshold is %g; it must be in [0, 1]",
-                          args->iou_threshold);
+        return leati_refuse(err, VALUE, "iou_threshold is %g; it must be in [0, 1]",
+                            args->iou_threshold);
     if (!(args->soft_nms_sigma >= 0))
         return leati_refuse(err, VALUE, "soft_nms_sigma is %g; expected 0 or more",
                             args->soft_nms_sigma);

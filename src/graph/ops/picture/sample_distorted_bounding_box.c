@@ -73,10 +73,10 @@ static leat_status check_args(const struct box_args *args, leat_error *err) {
     LEATI_TRY(check_pair(&args->area_range, "area_range", 1, err));
     if (args->min_object_covered >= 0 && args->max_attempts > 0)
         return LEAT_OK;
-    return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                      "min_object_covered is %g and max_attempts %" PRId64
-                      "; expected 0 or more, and at least 1",
-                      args->min_object_covered, args->max_attempts);
+    return leati_refuse(err, VALUE,
+                        "min_object_covered is %g and max_attempts %" PRId64
+                        "; expected 0 or more, and at least 1",
+                        args->min_object_covered, args->max_attempts);
 }
 
 static leat_status part_infer(leati_infer_call *call, leat_error *err) {
@@ -108,10 +108,11 @@ static leat_status begin(leati_kernel_call *call, leat_error *err) {
     leat_shape three = LEAT_SHAPE(3), one = LEAT_SHAPE(1, 1, 4);
     LEATI_TRY(check_args(call->args, err));
     if (size->rank != 1 || size->count != 3 || boxes->rank != 3 || boxes->dims[2] != 4)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "image_size has %" PRId64 " numbers, bounding_boxes rank %d; expected 3, "
-                          "and [N, n, 4]",
-                          size->count, (int)boxes->rank);
+        return leati_refuse(err, SHAPE,
+                            "image_size has %" PRId64
+                            " numbers, bounding_boxes rank %d; expected 3, "
+                            "and [N, n, 4]",
+                            size->count, (int)boxes->rank);
     LEATI_TRY(leati_support_output_like(call, 0, &three, err));
     LEATI_TRY(leati_support_output_like(call, 1, &three, err));
     return leati_support_output_like(call, 2, &one, err);
@@ -235,9 +236,9 @@ static leat_status begin_row(const leati_kernel_call *call, int64_t row, sampler
     int64_t height = number_at(&call->inputs[SIZE], row, 0);
     int64_t width = number_at(&call->inputs[SIZE], row, 1);
     if (height < 0 || width < 0 || height >= INT32_MAX || width >= INT32_MAX)
-        return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                          "image_size is %" PRId64 " x %" PRId64 "; expected sides below 2^31 - 1",
-                          height, width);
+        return leati_refuse(
+            err, VALUE, "image_size is %" PRId64 " x %" PRId64 "; expected sides below 2^31 - 1",
+            height, width);
     s->height = (int32_t)height;
     s->width = (int32_t)width;
     s->boxes = (const float *)(const void *)leati_support_row_of(boxes, row);
@@ -249,9 +250,9 @@ static leat_status begin_row(const leati_kernel_call *call, int64_t row, sampler
                             "use_image_if_no_bounding_boxes");
     for (int64_t i = 0; i < 4 * s->num_boxes; i++)
         if (!(s->boxes[i] >= 0 && s->boxes[i] <= 1))
-            return leati_fail(err, LEAT_INVALID_ARGUMENT,
-                              "box %" PRId64 " has the coordinate %.9g; expected numbers in [0, 1]",
-                              i / 4, (double)s->boxes[i]);
+            return leati_refuse(
+                err, VALUE, "box %" PRId64 " has the coordinate %.9g; expected numbers in [0, 1]",
+                i / 4, (double)s->boxes[i]);
     const double *area = args->area_range.values;
     s->least_area = (float)(area != NULL ? area[0] : 0.05) * (float)s->width * (float)s->height;
     s->most_area = (float)(area != NULL ? area[1] : 1) * (float)s->width * (float)s->height;

@@ -4,7 +4,7 @@
  * (owned), and returns NULL with `err` filled on the first failure; a NULL input passes through and
  * keeps the first error. leat_dataset_ref makes a second owner when a dataset has two consumers.
  * Datasets are immutable and may be used from any thread; an iterator belongs to one thread at a
- * time (leat_iterator_cancel excepted). Operators stand in leat/data_ops.h. */
+ * time (leat_iterator_cancel excepted). Operators stand in leat/sources.h and leat/data_ops.h. */
 #ifndef LEAT_DATA_H
 #define LEAT_DATA_H
 

@@ -14,6 +14,7 @@
 #include <leat/image.h>
 #include <leat/ops.h>
 #include <leat/ops_arrays.h>
+#include <leat/sources.h>
 #include <leat/summary.h>
 #include <leat/train.h>
 

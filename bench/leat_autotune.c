@@ -28,15 +28,16 @@ typedef struct pipeline {
 } pipeline;
 
 static leat_dataset *pictures(const pipeline *p, int64_t calls, leat_error *err) {
-    leat_dataset_map_options parallel = {.num_parallel_calls = calls};
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = calls};
     leat_dataset *ds = leat_dataset_repeat(bench_name_dataset(p->files, p->count, err), -1, err);
     leat_function *load = LEAT_TRACE(bench_load_picture, NULL, leat_dataset_spec(ds), err);
     return leat_dataset_batch(leat_dataset_map(ds, load, &parallel, err), PICTURES, NULL, err);
 }
 
 static leat_dataset *records(const pipeline *p, int64_t calls, leat_error *err) {
-    leat_dataset_tf_record_options reading = {.num_parallel_reads = calls};
-    leat_dataset_map_options parallel = {.num_parallel_calls = calls};
+    leat_dataset_tf_record_options reading = {LEAT_DATASET_TF_RECORD_DEFAULTS,
+                                              .num_parallel_reads = calls};
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = calls};
     leat_dataset *ds =
         leat_dataset_tf_record((const char *const *)p->files, p->count, &reading, err);
     leat_function *parse = LEAT_TRACE(bench_parse_record, p->features, leat_dataset_spec(ds), err);
@@ -45,7 +46,7 @@ static leat_dataset *records(const pipeline *p, int64_t calls, leat_error *err) 
 }
 
 static leat_dataset *uneven(int64_t calls, leat_error *err) {
-    leat_dataset_map_options parallel = {.num_parallel_calls = calls};
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = calls};
     leat_dataset *ds = leat_dataset_range(0, INT64_MAX, 1, NULL, err);
     return leat_dataset_batch(leat_dataset_map(ds, bench_uneven_function(ds, err), &parallel, err),
                               NUMBERS, NULL, err);

@@ -116,13 +116,17 @@ static inline int bench_pictures(int argc, char **argv, const char *name, leat_t
     int count = 0;
     char **names = bench_names(argv[3], &count);
     leat_dataset *ds = leat_dataset_repeat(bench_name_dataset(names, count, &err), -1, &err);
-    leat_dataset_map_options parallel = {.num_parallel_calls = atoi(argv[2])};
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS,
+                                         .num_parallel_calls = atoi(argv[2])};
     leat_function *function = LEAT_TRACE(load, NULL, leat_dataset_spec(ds), &err);
     bench_check(function != NULL, name, &err);
     ds = leat_dataset_map(ds, function, &parallel, &err);
     ds = leat_dataset_batch(ds, 64, NULL, &err);
     ds = leat_dataset_with_options(
-        ds, &(leat_dataset_options){.picture_quality = argc == 5 ? argv[4] : NULL}, &err);
+        ds,
+        &(leat_dataset_options){LEAT_DATASET_DEFAULTS,
+                                .picture_quality = argc == 5 ? argv[4] : NULL},
+        &err);
     leat_iterator_options options = {.num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, name, &err);

@@ -48,10 +48,10 @@ static leat_iterator *iterate(leat_dataset *ds, int threads) {
 static leat_iterator *in_turns(char **names, int count, int64_t block, int threads, bool sloppy) {
     leat_error err = {0};
     leat_dataset *ds = bench_name_dataset(names, count, &err);
-    leat_dataset_interleave_options options = {.cycle_length = 16,
-                                               .block_length = block,
-                                               .num_parallel_calls = LEAT_AUTOTUNE,
-                                               .not_deterministic = sloppy};
+    leat_dataset_interleave_options options = {
+        LEAT_DATASET_INTERLEAVE_DEFAULTS, .cycle_length = 16, .block_length = block,
+        .num_parallel_calls = LEAT_AUTOTUNE,
+        .deterministic = sloppy ? LEAT_CHOICE_FALSE : LEAT_CHOICE_DEFAULT};
     leat_function *function = LEAT_TRACE(read_file, NULL, leat_dataset_spec(ds), &err);
     return iterate(leat_dataset_interleave(ds, function, &options, &err), threads);
 }

@@ -30,7 +30,9 @@ static leat_dataset *batches(void) {
     bench_check(leat_element_set(&element, spec, tensors, &err) == LEAT_OK, "rows", &err);
     leat_dataset *ds = leat_dataset_from_tensor_slices(&element, &err);
     ds = leat_dataset_repeat(ds, -1, &err);
-    ds = leat_dataset_batch(ds, BATCH, &(leat_dataset_batch_options){.drop_remainder = true}, &err);
+    ds = leat_dataset_batch(
+        ds, BATCH,
+        &(leat_dataset_batch_options){LEAT_DATASET_BATCH_DEFAULTS, .drop_remainder = true}, &err);
     ds = leat_dataset_prefetch(ds, 2, &err);
     bench_check(ds != NULL, "dataset", &err);
     leat_element_fini(&element);

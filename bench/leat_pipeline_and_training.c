@@ -23,9 +23,11 @@ static leat_dataset *pipeline(const char *list, int threads) {
     int count = 0;
     char **names = bench_names(list, &count);
     leat_dataset *ds = leat_dataset_repeat(bench_name_dataset(names, count, &err), -1, &err);
-    leat_dataset_map_options parallel = {.num_parallel_calls = threads};
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = threads};
     ds = leat_dataset_map(ds, LEAT_TRACE(load, NULL, leat_dataset_spec(ds), &err), &parallel, &err);
-    ds = leat_dataset_batch(ds, BATCH, &(leat_dataset_batch_options){.drop_remainder = true}, &err);
+    ds = leat_dataset_batch(
+        ds, BATCH,
+        &(leat_dataset_batch_options){LEAT_DATASET_BATCH_DEFAULTS, .drop_remainder = true}, &err);
     ds = leat_dataset_prefetch(ds, 4, &err);
     bench_check(ds != NULL, "pipeline", &err);
     return ds;

@@ -47,8 +47,9 @@ int main(int argc, char **argv) {
     }
     leat_error err = {0};
     leat_dataset *ds = rows_in_memory(&err);
-    ds = leat_dataset_shuffle(ds, 100000, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)},
-                              &err);
+    ds = leat_dataset_shuffle(
+        ds, 100000,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(1)}, &err);
     ds = leat_dataset_map(ds, LEAT_TRACE(scale, NULL, leat_dataset_spec(ds), &err), NULL, &err);
     ds = leat_dataset_batch(ds, 256, NULL, &err);
     ds = leat_dataset_repeat(ds, -1, &err);

@@ -13,7 +13,8 @@ int main(int argc, char **argv) {
     bool small = strcmp(argv[4], "small") == 0;
     char **names = bench_names(argv[3], &count);
     leat_spec *spec = bench_record_features(small, &err);
-    leat_dataset_tf_record_options reading = {.compression_type = argc > 5 ? argv[5] : "",
+    leat_dataset_tf_record_options reading = {LEAT_DATASET_TF_RECORD_DEFAULTS,
+                                              .compression_type = argc > 5 ? argv[5] : "",
                                               .num_parallel_reads = threads > 1 ? threads : 0};
     leat_dataset *ds = leat_dataset_tf_record((const char *const *)names, count, &reading, &err);
     ds = leat_dataset_map(ds, LEAT_TRACE(bench_parse_record, spec, leat_dataset_spec(ds), &err),

@@ -23,8 +23,9 @@ int main(int argc, char **argv) {
     int threads = atoi(argv[2]);
     double seconds = atof(argv[1]) / ROUNDS / 2, limit = 0;
     leat_dataset *ds = leat_dataset_range(0, INT64_MAX, 1, NULL, &err);
-    leat_dataset_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE,
-                                         .not_deterministic = strcmp(argv[3], "any") == 0};
+    leat_dataset_map_options parallel = {
+        LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = LEAT_AUTOTUNE,
+        .deterministic = strcmp(argv[3], "any") == 0 ? LEAT_CHOICE_FALSE : LEAT_CHOICE_DEFAULT};
     ds = leat_dataset_batch(leat_dataset_map(ds, bench_uneven_function(ds, &err), &parallel, &err),
                             BATCH, NULL, &err);
     leat_iterator_options options = {.num_threads = threads};

@@ -23,7 +23,7 @@ add_library(leati_test_build INTERFACE) # for whatever includes "support/x.h"
 target_include_directories(leati_test_build INTERFACE ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(leati_test_build INTERFACE leati_build PkgConfig::CMOCKA)
 # Compiling the tests' own code in full would take twice as long, and longer than it makes them faster.
-target_compile_options(leati_test_build INTERFACE $<$<CONFIG:Release>:-O1>)
+target_compile_options(leati_test_build INTERFACE $<$<CONFIG:Release>:-O1> ${LEAT_OVERRIDING})
 set(LEAT_THREAD_ROOMS run coll exec data dist train)
 set(LEAT_GOLDEN_PARTS tfdata distribute nn image)
 set(LEAT_LONGEST tests/killed "conform/(data|states|ops_)" "dist/(distributed_processes|multi_worker)" golden/modes fuzz

@@ -64,8 +64,9 @@ static leat_status make_datasets(struct program *program, leat_error *err) {
     int64_t batch = program->batch * program->devices;
     leat_dataset *train =
         pictures_loaded(pictures, pictures_dataset(pictures, 0, VALIDATION_EVERY, true, err), err);
-    train = leat_dataset_shuffle(train, 1000, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)},
-                                 err);
+    train = leat_dataset_shuffle(
+        train, 1000,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(1)}, err);
     train = leat_dataset_prefetch(leat_dataset_batch(train, batch, NULL, err), LEAT_AUTOTUNE, err);
     program->train = leat_strategy_distribute_dataset(program->strategy, train, NULL, err);
     leat_dataset *validation =

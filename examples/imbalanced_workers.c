@@ -94,16 +94,21 @@ static int repeat_batch(void *context, leat_graph *graph, leat_value *outputs) {
 /* `dataset` (given) with a traced function over its elements. */
 static leat_dataset *map(leat_dataset *dataset, leat_tracer tracer, leat_error *err) {
     leat_function *function = LEAT_TRACE(tracer, NULL, leat_dataset_spec(dataset), err);
-    return leat_dataset_map(dataset, function,
-                            &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS};
+    parallel.num_parallel_calls = LEAT_AUTOTUNE;
+    return leat_dataset_map(dataset, function, &parallel, err);
 }
 
 static leat_dataset *make_dataset(leat_error *err) {
     leat_dataset *ds = leat_dataset_cache(map(make_rows(err), scale, err), err);
-    ds = leat_dataset_shuffle(ds, ROWS, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
-    ds = map(
-        leat_dataset_batch(ds, BATCH, &(leat_dataset_batch_options){.drop_remainder = true}, err),
-        one_hot, err);
+    ds = leat_dataset_shuffle(
+        ds, ROWS,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(5)}, err);
+    ds = map(leat_dataset_batch(
+                 ds, BATCH,
+                 &(leat_dataset_batch_options){LEAT_DATASET_BATCH_DEFAULTS, .drop_remainder = true},
+                 err),
+             one_hot, err);
     leat_function *repeat = LEAT_TRACE(repeat_batch, NULL, leat_dataset_spec(ds), err);
     ds = leat_dataset_parallel_interleave(ds, repeat, 10, NULL, err);
     return leat_dataset_prefetch(ds, LEAT_AUTOTUNE, err);

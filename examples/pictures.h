@@ -138,8 +138,9 @@ static leat_dataset *pictures_loaded(struct pictures *pictures, leat_dataset *pa
     if (paths == NULL)
         return NULL;
     leat_function *load = LEAT_TRACE(pictures_load, pictures, leat_dataset_spec(paths), err);
-    return leat_dataset_map(paths, load,
-                            &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS};
+    parallel.num_parallel_calls = LEAT_AUTOTUNE;
+    return leat_dataset_map(paths, load, &parallel, err);
 }
 
 /* A small convolutional network for pictures of this size. Owned. */

@@ -225,8 +225,9 @@ static leat_distributed_dataset *make_dataset(struct program *program, leat_erro
         return NULL;
     leat_function *function = LEAT_TRACE(augment, NULL, leat_dataset_spec(dataset), err);
     dataset = leat_dataset_map(dataset, function, NULL, err);
-    dataset = leat_dataset_shuffle(dataset, 1000,
-                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, err);
+    dataset = leat_dataset_shuffle(
+        dataset, 1000,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(1)}, err);
     dataset = leat_dataset_batch(dataset, program->batch * program->devices, NULL, err);
     dataset = leat_dataset_prefetch(dataset, LEAT_AUTOTUNE, err);
     return leat_strategy_distribute_dataset(program->strategy, dataset, NULL, err);

@@ -113,9 +113,12 @@ static leat_dataset *paths_and_labels(int64_t count, leat_error *err) {
 static leat_distributed_dataset *make_dataset(struct program *program, leat_error *err) {
     leat_dataset *ds = paths_and_labels(program->pictures, err);
     leat_function *load = LEAT_TRACE(load_image, program, leat_dataset_spec(ds), err);
-    ds = leat_dataset_map(ds, load,
-                          &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
-    ds = leat_dataset_shuffle(ds, 1000, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, err);
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS};
+    parallel.num_parallel_calls = LEAT_AUTOTUNE;
+    ds = leat_dataset_map(ds, load, &parallel, err);
+    ds = leat_dataset_shuffle(
+        ds, 1000,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(1)}, err);
     ds = leat_dataset_batch(ds, program->batch * leat_strategy_num_replicas(program->strategy),
                             NULL, err);
     ds = leat_dataset_prefetch(ds, LEAT_AUTOTUNE, err);

@@ -5,7 +5,8 @@
 int main(void) {
     leat_error err = {0};
     leat_dataset *ds = leat_dataset_range(0, 10, 1, NULL, &err);
-    ds = leat_dataset_shuffle(ds, 10, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, &err);
+    leat_dataset_shuffle_options shuffle = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(7)};
+    ds = leat_dataset_shuffle(ds, 10, &shuffle, &err);
     ds = leat_dataset_batch(ds, 4, NULL, &err);
     leat_iterator *iterator = leat_iterator_new(ds, NULL, &err);
     leat_element element = {0};

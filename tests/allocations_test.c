@@ -118,7 +118,7 @@ static void write_records(const char *path, int count) {
 static leat_dataset *map_with(leat_dataset *ds, leat_tracer tracer, void *context,
                               int64_t parallel) {
     leat_error err = {0};
-    leat_dataset_map_options options = {.num_parallel_calls = parallel};
+    leat_dataset_map_options options = {LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = parallel};
     leat_function *function = LEAT_TRACE(tracer, context, leat_dataset_spec(ds), &err);
     ds = leat_dataset_map(ds, function, parallel > 0 ? &options : NULL, &err);
     if (ds == NULL)
@@ -136,10 +136,15 @@ static void check_records(int64_t parallel, int threads) {
     leat_dataset *ds = leat_dataset_tf_record(paths, 1, NULL, &err);
     ds = map_with(ds, trace_parse, spec, 0);
     ds = map_with(ds, trace_arithmetic, NULL, parallel);
-    ds = leat_dataset_shuffle(ds, 500, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, &err);
+    ds = leat_dataset_shuffle(
+        ds, 500,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(1)}, &err);
     ds = leat_dataset_repeat(
-        leat_dataset_batch(ds, 32, &(leat_dataset_batch_options){.drop_remainder = true}, &err), -1,
-        &err);
+        leat_dataset_batch(
+            ds, 32,
+            &(leat_dataset_batch_options){LEAT_DATASET_BATCH_DEFAULTS, .drop_remainder = true},
+            &err),
+        -1, &err);
     ds = leat_dataset_prefetch(ds, 4, &err);
     check_steady(ds, threads, 32);
     leat_spec_unref(spec);

@@ -1,5 +1,5 @@
 /* The builders of <leat/data_ops.h>: the plan of each says the arguments that were given and no
- * others, so that options left at 0 are the defaults of the operator's rows; read back it is the
+ * others, so that the defaults of options are those of the operator's rows; read back it is the
  * same plan. Each builder is called with NULL for its inputs and functions, and with each
  * allocation failing; it takes what it was given every time. */
 #include "support/cmocka.h"
@@ -244,9 +244,23 @@ typedef leat_dataset *(*build_function)(leat_error *err);
         return CALL;                                                                               \
     }
 #define REFUSED(LABEL, CALL, OP, REASON, KEYWORD) DATASET(LABEL, , , , CALL)
+#define OPTIONS(LABEL, TYPE, DEFAULTS, OP, ARGUMENTS, INPUTS, CALL)                                \
+    static leat_dataset *with_##LABEL(const TYPE *options, leat_error *err) {                      \
+        return CALL;                                                                               \
+    }                                                                                              \
+    static leat_dataset *build_##LABEL(leat_error *err) {                                          \
+        return with_##LABEL(NULL, err);                                                            \
+    }                                                                                              \
+    static leat_dataset *default_##LABEL(leat_error *err) {                                        \
+        return with_##LABEL(&(TYPE){DEFAULTS}, err);                                               \
+    }                                                                                              \
+    static leat_dataset *sizeless_##LABEL(leat_error *err) {                                       \
+        return with_##LABEL(&(TYPE){0}, err);                                                      \
+    }
 #include "dataset_builders.def"
 #undef DATASET
 #undef REFUSED
+#undef OPTIONS
 
 static const struct builder {
     const char *label, *operator, * arguments, *inputs;
@@ -254,9 +268,13 @@ static const struct builder {
 } builders[] = {
 #define DATASET(LABEL, OP, ARGUMENTS, INPUTS, CALL) {#LABEL, OP, ARGUMENTS, INPUTS, build_##LABEL},
 #define REFUSED(LABEL, CALL, OP, REASON, KEYWORD)
+#define OPTIONS(LABEL, TYPE, DEFAULTS, OP, ARGUMENTS, INPUTS, CALL)                                \
+    {#LABEL, OP, ARGUMENTS, INPUTS, build_##LABEL},                                                \
+        {#LABEL " with the defaults", OP, ARGUMENTS, INPUTS, default_##LABEL},
 #include "dataset_builders.def"
 #undef DATASET
 #undef REFUSED
+#undef OPTIONS
 };
 
 static const struct refusal {
@@ -268,9 +286,12 @@ static const struct refusal {
 #define DATASET(LABEL, OP, ARGUMENTS, INPUTS, CALL)
 #define REFUSED(LABEL, CALL, OP, REASON, KEYWORD)                                                  \
     {#LABEL, OP, LEAT_REASON_##REASON, KEYWORD, build_##LABEL},
+#define OPTIONS(LABEL, TYPE, DEFAULTS, OP, ARGUMENTS, INPUTS, CALL)                                \
+    {#LABEL " without a size", #TYPE ".size", LEAT_REASON_VALUE, "0", sizeless_##LABEL},
 #include "dataset_builders.def"
 #undef DATASET
 #undef REFUSED
+#undef OPTIONS
 };
 
 enum { COUNT = sizeof builders / sizeof *builders };
@@ -448,6 +469,10 @@ static void test_refused(void **state) {
         leat_dataset_unref(dataset);
         leat_dataset_unref(refusals[i].build(NULL));
     }
+    /* Options that cannot be read do not hide why the input is missing. */
+    leat_error before = {.code = LEAT_DATA_LOSS, .text = "before"};
+    assert_null(leat_dataset_batch(NULL, 2, &(leat_dataset_batch_options){.size = 0}, &before));
+    assert_string_equal(before.text, "before");
     torture_end();
     assert_int_equal(wrong, 0);
 }

@@ -279,7 +279,8 @@ static void test_callback_that_fails(void **state) {
             LEAT_CALLBACK(fail_on_two, NULL, NULL, NULL, parallel ? LEAT_PURE : 0,
                           leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
                           leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err), &err);
-        leat_dataset_map_options options = {.num_parallel_calls = parallel ? 2 : 0};
+        leat_dataset_map_options options = {LEAT_DATASET_MAP_DEFAULTS,
+                                            .num_parallel_calls = parallel ? 2 : LEAT_UNSET};
         leat_dataset *dataset =
             leat_dataset_map(leat_dataset_range(0, 4, 1, NULL, &err), function, &options, &err);
         dataset = leat_dataset_label(dataset, "guard", &err);

@@ -86,7 +86,9 @@ static leat_dataset *pipeline(bool cached, int64_t epochs) {
         (const char *const[]){"data/digits/digits-train.tfrecord"}, 1, NULL, &err);
     leat_function *decode = LEAT_TRACE(trace_decode, NULL, leat_dataset_spec(dataset), &err);
     dataset = leat_dataset_map(
-        dataset, decode, &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, &err);
+        dataset, decode,
+        &(leat_dataset_map_options){LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = LEAT_AUTOTUNE},
+        &err);
     dataset = cached ? leat_dataset_cache(dataset, &err) : dataset;
     dataset = leat_dataset_shuffle(dataset, 500, NULL, &err);
     dataset = epochs > 1 ? leat_dataset_repeat(dataset, epochs, &err) : dataset;

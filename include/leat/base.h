@@ -100,6 +100,30 @@ LEAT_API const char *leat_reason_name(leat_reason reason);
  * The text is static. */
 LEAT_API const char *leat_status_name(leat_status status);
 
+/* ---- options ----
+ *
+ * What a function may be told beside its arguments is a struct leat_..._options of the caller's;
+ * NULL stands for the defaults. Its first member says how large it is, so that a later version can
+ * add members (docs/VERSIONING.md). Initialise it with the macro LEAT_..._DEFAULTS beside it, which
+ * has that size and every default that is not 0:
+ *
+ *     leat_dataset_window_options options = {LEAT_DATASET_WINDOW_DEFAULTS};
+ *     options.stride = 2;
+ *
+ * Members of which the default is 0 may stand behind the macro. So may the others in C, but
+ * compilers warn of it (-Woverride-init, -Winitializer-overrides); assign them. A struct without
+ * the macro is INVALID_ARGUMENT. A value of 0 is 0. In place of None, in TensorFlow's words, stand
+ * NULL for a pointer and LEAT_UNSET for a number. */
+#define LEAT_UNSET INT64_MIN
+#define LEAT_UNLIMITED (-1) /* for a limit: none */
+
+/* True, false, or as the library has it otherwise; `true` and `false` may be assigned in C. */
+typedef enum leat_choice {
+    LEAT_CHOICE_DEFAULT = -1,
+    LEAT_CHOICE_FALSE = 0,
+    LEAT_CHOICE_TRUE = 1
+} leat_choice;
+
 /* The version as "major.minor.patch"; static text. */
 LEAT_API const char *leat_version(void);
 

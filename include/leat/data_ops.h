@@ -29,13 +29,17 @@ extern "C" {
 
 /* tf.data.Dataset.map. `function` takes the element's components. num_parallel_calls 0: one call at
  * a time on the consumer's thread; n or LEAT_AUTOTUNE: on the pool, delivered in order unless
- * not_deterministic. */
+ * deterministic is false. */
 typedef struct leat_dataset_map_options {
-    int64_t num_parallel_calls;
-    bool not_deterministic;
+    size_t size;
+    int64_t num_parallel_calls; /* LEAT_UNSET: on the consumer's thread */
+    leat_choice deterministic;  /* in order, unless an option of the plan says otherwise */
     bool synchronous; /* never in parallel, also where a rewrite would; not with num_parallel_calls
                        */
 } leat_dataset_map_options;
+#define LEAT_DATASET_MAP_DEFAULTS                                                                  \
+    .size = sizeof(leat_dataset_map_options), .num_parallel_calls = LEAT_UNSET,                    \
+    .deterministic = LEAT_CHOICE_DEFAULT
 LEAT_API leat_dataset *leat_dataset_map(leat_dataset *input, leat_function *function,
                                         const leat_dataset_map_options *options, leat_error *err);
 
@@ -50,14 +54,18 @@ LEAT_API leat_dataset *leat_dataset_flat_map(leat_dataset *input, leat_function 
 /* tf.data.Dataset.interleave: the elements of `cycle_length` of the datasets that `function`
  * returns, block_length of each in turn. num_parallel_calls n or LEAT_AUTOTUNE chooses TensorFlow's
  * parallel form, whose order differs behind an error; INVALID_ARGUMENT for more than cycle_length.
- * Drivers read pure datasets ahead, num_parallel_calls at a time; with not_deterministic the one
- * that is ready goes first. */
+ * Drivers read pure datasets ahead, num_parallel_calls at a time; where deterministic is false the
+ * one that is ready goes first. */
 typedef struct leat_dataset_interleave_options {
-    int64_t cycle_length;       /* 0 or LEAT_AUTOTUNE: by the number of cores, when it is made */
-    int64_t block_length;       /* elements; 0: 1 */
-    int64_t num_parallel_calls; /* 0: the sequential form */
-    bool not_deterministic;
+    size_t size;
+    int64_t cycle_length;       /* LEAT_AUTOTUNE: by the number of cores, when it is made */
+    int64_t block_length;       /* elements */
+    int64_t num_parallel_calls; /* LEAT_UNSET: the sequential form */
+    leat_choice deterministic;
 } leat_dataset_interleave_options;
+#define LEAT_DATASET_INTERLEAVE_DEFAULTS                                                           \
+    .size = sizeof(leat_dataset_interleave_options), .cycle_length = LEAT_AUTOTUNE,                \
+    .block_length = 1, .num_parallel_calls = LEAT_UNSET, .deterministic = LEAT_CHOICE_DEFAULT
 LEAT_API leat_dataset *leat_dataset_interleave(leat_dataset *input, leat_function *function,
                                                const leat_dataset_interleave_options *options,
                                                leat_error *err);
@@ -65,12 +73,17 @@ LEAT_API leat_dataset *leat_dataset_interleave(leat_dataset *input, leat_functio
 /* tf.data.experimental.parallel_interleave, the legacy form: interleave's parallel order with any
  * cycle_length. With sloppy the dataset that is ready goes first. */
 typedef struct leat_dataset_parallel_interleave_options {
-    int64_t block_length; /* elements; 0: 1 */
+    size_t size;
+    int64_t block_length; /* elements */
     bool sloppy;
-    /* Bounds of what TensorFlow's threads read ahead, without effect here; 0: none given. */
+    /* Bounds of what TensorFlow's threads read ahead, without effect here: LEAT_UNSET. */
     int64_t buffer_output_elements, prefetch_input_elements;
-    int64_t num_parallel_calls; /* datasets read at a time; 0: as many as help */
+    int64_t num_parallel_calls; /* datasets read at a time; LEAT_UNSET: as many as help */
 } leat_dataset_parallel_interleave_options;
+#define LEAT_DATASET_PARALLEL_INTERLEAVE_DEFAULTS                                                  \
+    .size = sizeof(leat_dataset_parallel_interleave_options), .block_length = 1,                   \
+    .buffer_output_elements = LEAT_UNSET, .prefetch_input_elements = LEAT_UNSET,                   \
+    .num_parallel_calls = LEAT_UNSET
 LEAT_API leat_dataset *
 leat_dataset_parallel_interleave(leat_dataset *input, leat_function *function, int64_t cycle_length,
                                  const leat_dataset_parallel_interleave_options *options,
@@ -86,10 +99,12 @@ LEAT_API leat_dataset *leat_dataset_scan(leat_dataset *input, const leat_element
 /* tf.data.experimental.map_and_batch: batches of function's results; a failing element costs
  * exactly its batch. INVALID_ARGUMENT if both numbers are given. */
 typedef struct leat_dataset_map_and_batch_options {
+    size_t size;
     int64_t num_parallel_batches; /* 0: by num_parallel_calls */
     bool drop_remainder;
     int64_t num_parallel_calls; /* 0: batch_size; or LEAT_AUTOTUNE */
 } leat_dataset_map_and_batch_options;
+#define LEAT_DATASET_MAP_AND_BATCH_DEFAULTS .size = sizeof(leat_dataset_map_and_batch_options)
 LEAT_API leat_dataset *leat_dataset_map_and_batch(leat_dataset *input, leat_function *function,
                                                   int64_t batch_size,
                                                   const leat_dataset_map_and_batch_options *options,
@@ -102,10 +117,14 @@ LEAT_API leat_dataset *leat_dataset_map_and_batch(leat_dataset *input, leat_func
  * ragged (RaggedFeature, rank 0) vector [-1]. A record that does not fit is INVALID_ARGUMENT and
  * costs its batch. */
 typedef struct leat_dataset_parse_example_options {
+    size_t size;
     const leat_element *defaults; /* borrowed, copied: a dict of values for dense features */
-    int64_t num_parallel_calls;   /* batches at a time; 0: 1; or LEAT_AUTOTUNE */
-    bool not_deterministic;
+    int64_t num_parallel_calls;   /* batches at a time; or LEAT_AUTOTUNE */
+    leat_choice deterministic;
 } leat_dataset_parse_example_options;
+#define LEAT_DATASET_PARSE_EXAMPLE_DEFAULTS                                                        \
+    .size = sizeof(leat_dataset_parse_example_options), .num_parallel_calls = 1,                   \
+    .deterministic = LEAT_CHOICE_DEFAULT
 LEAT_API leat_dataset *leat_dataset_parse_example(leat_dataset *input, const leat_spec *features,
                                                   const leat_dataset_parse_example_options *options,
                                                   leat_error *err);
@@ -115,9 +134,12 @@ LEAT_API leat_dataset *leat_dataset_parse_example(leat_dataset *input, const lea
 /* tf.data.Dataset.shuffle, TensorFlow's order bit for bit. buffer_size in elements, > 0, or
  * LEAT_UNKNOWN_CARDINALITY for the whole input. */
 typedef struct leat_dataset_shuffle_options {
+    size_t size;
     leat_seed seed;
-    bool no_reshuffle; /* reshuffle_each_iteration=False */
+    bool reshuffle_each_iteration;
 } leat_dataset_shuffle_options;
+#define LEAT_DATASET_SHUFFLE_DEFAULTS                                                              \
+    .size = sizeof(leat_dataset_shuffle_options), .reshuffle_each_iteration = true
 LEAT_API leat_dataset *leat_dataset_shuffle(leat_dataset *input, int64_t buffer_size,
                                             const leat_dataset_shuffle_options *options,
                                             leat_error *err);
@@ -178,10 +200,13 @@ LEAT_API leat_dataset *leat_dataset_pad_to_cardinality(leat_dataset *input, int6
 /* tf.data.Dataset.batch: stacks batch_size consecutive elements along a new first axis. Unequal
  * shapes are INVALID_ARGUMENT naming both. */
 typedef struct leat_dataset_batch_options {
+    size_t size;
     bool drop_remainder;
-    int64_t num_parallel_calls; /* 0: none */
-    bool not_deterministic;
+    int64_t num_parallel_calls; /* 0: on the consumer's thread */
+    leat_choice deterministic;
 } leat_dataset_batch_options;
+#define LEAT_DATASET_BATCH_DEFAULTS                                                                \
+    .size = sizeof(leat_dataset_batch_options), .deterministic = LEAT_CHOICE_DEFAULT
 LEAT_API leat_dataset *leat_dataset_batch(leat_dataset *input, int64_t batch_size,
                                           const leat_dataset_batch_options *options,
                                           leat_error *err);
@@ -190,6 +215,7 @@ LEAT_API leat_dataset *leat_dataset_batch(leat_dataset *input, int64_t batch_siz
  * INVALID_ARGUMENT where padded_shapes or padding_values do not fit the elements; at an element
  * that is larger than its padded shape DATA_LOSS. */
 typedef struct leat_dataset_padded_batch_options {
+    size_t size;
     bool drop_remainder;
     const leat_element *padded_shapes;  /* borrowed, copied: the elements' structure with vectors of
                                            dimensions, -1: the longest of the batch. NULL: all of
@@ -197,6 +223,7 @@ typedef struct leat_dataset_padded_batch_options {
     const leat_element *padding_values; /* borrowed, copied: the same with scalars, or one scalar
                                            for all components. NULL: 0, false, "" */
 } leat_dataset_padded_batch_options;
+#define LEAT_DATASET_PADDED_BATCH_DEFAULTS .size = sizeof(leat_dataset_padded_batch_options)
 LEAT_API leat_dataset *leat_dataset_padded_batch(leat_dataset *input, int64_t batch_size,
                                                  const leat_dataset_padded_batch_options *options,
                                                  leat_error *err);
@@ -206,9 +233,12 @@ LEAT_API leat_dataset *leat_dataset_padded_batch(leat_dataset *input, int64_t ba
  * leat_dataset_batch does it. As in TensorFlow every batch with a ragged value of rank 2 or more is
  * INVALID_ARGUMENT where row_splits_dtype is int32. */
 typedef struct leat_dataset_ragged_batch_options {
+    size_t size;
     bool drop_remainder;
-    leat_dtype row_splits_dtype; /* of new row splits; LEAT_INVALID: int64 */
+    leat_dtype row_splits_dtype; /* of new row splits */
 } leat_dataset_ragged_batch_options;
+#define LEAT_DATASET_RAGGED_BATCH_DEFAULTS                                                         \
+    .size = sizeof(leat_dataset_ragged_batch_options), .row_splits_dtype = LEAT_INT64
 LEAT_API leat_dataset *leat_dataset_ragged_batch(leat_dataset *input, int64_t batch_size,
                                                  const leat_dataset_ragged_batch_options *options,
                                                  leat_error *err);
@@ -238,23 +268,29 @@ LEAT_API leat_dataset *leat_dataset_unbatch(leat_dataset *input, leat_error *err
  * sequence, which goes on where the sequence is split. INVALID_ARGUMENT for other elements, and at
  * a sequence that is too long; such an error, as one of the input, ends its own place alone. */
 typedef struct leat_dataset_pack_options {
-    bool no_split; /* a sequence that does not fit begins the next window, and what is left of this
-                      one is padded; one longer than a window is INVALID_ARGUMENT */
-    bool truncate; /* with no_split: cut a sequence that is longer than a window */
-    bool drop_remainder;           /* leave out a last window that is not full */
+    size_t size;
+    /* False: a sequence that does not fit begins the next window, and what is left of this one is
+     * padded; one longer than a window is INVALID_ARGUMENT. */
+    bool split;
+    bool truncate;       /* where split is false: cut a sequence that is longer than a window */
+    bool drop_remainder; /* leave out a last window that is not full */
     const leat_element *pad_value; /* borrowed, copied: one scalar, or the elements' structure with
                                       scalars. NULL: 0, false, "" */
 } leat_dataset_pack_options;
+#define LEAT_DATASET_PACK_DEFAULTS .size = sizeof(leat_dataset_pack_options), .split = true
 LEAT_API leat_dataset *leat_dataset_pack(leat_dataset *input, int64_t length,
                                          const leat_dataset_pack_options *options, leat_error *err);
 
 /* tf.data.Dataset.window: each element is a dataset of `size` consecutive elements, one per
  * component in the structure of the input's elements. */
 typedef struct leat_dataset_window_options {
-    int64_t shift;  /* elements from one window to the next; 0: size */
-    int64_t stride; /* elements from one of a window to its next; 0: 1 */
+    size_t size;
+    int64_t shift;  /* elements from one window to the next; LEAT_UNSET: size */
+    int64_t stride; /* elements from one of a window to its next */
     bool drop_remainder;
 } leat_dataset_window_options;
+#define LEAT_DATASET_WINDOW_DEFAULTS                                                               \
+    .size = sizeof(leat_dataset_window_options), .shift = LEAT_UNSET, .stride = 1
 LEAT_API leat_dataset *leat_dataset_window(leat_dataset *input, int64_t size,
                                            const leat_dataset_window_options *options,
                                            leat_error *err);
@@ -277,13 +313,16 @@ LEAT_API leat_dataset *leat_dataset_group_by_window(leat_dataset *input, leat_fu
  * float32 or float64). bucket_batch_sizes has num_boundaries + 1 numbers. The arrays are borrowed.
  * A batch comes as soon as it is full, what is left at the end in the order of buckets. */
 typedef struct leat_dataset_bucket_by_sequence_length_options {
+    size_t size;
     const leat_element *padded_shapes,
         *padding_values;         /* as in leat_dataset_padded_batch_options */
     bool pad_to_bucket_boundary; /* unknown dimensions become the bucket's upper bound less 1; a
                                     group behind the last boundary is INTERNAL */
-    bool no_padding;             /* elements are batched as they are */
+    bool padding;                /* false, TensorFlow's no_padding: batched as they are */
     bool drop_remainder;
 } leat_dataset_bucket_by_sequence_length_options;
+#define LEAT_DATASET_BUCKET_BY_SEQUENCE_LENGTH_DEFAULTS                                            \
+    .size = sizeof(leat_dataset_bucket_by_sequence_length_options), .padding = true
 LEAT_API leat_dataset *leat_dataset_bucket_by_sequence_length(
     leat_dataset *input, leat_function *element_length_func, const int64_t *bucket_boundaries,
     int num_boundaries, const int64_t *bucket_batch_sizes,
@@ -318,8 +357,11 @@ LEAT_API leat_dataset *leat_dataset_zip_structured(leat_dataset *const *inputs, 
 /* tf.data.Dataset.choose_from_datasets: elements of the inputs (given, all released on failure) in
  * the order of the numbers in `choice` (given), a dataset of int64 scalars. */
 typedef struct leat_dataset_choose_from_datasets_options {
-    bool go_on_at_empty_dataset; /* stop_on_empty_dataset=False */
+    size_t size;
+    bool stop_on_empty_dataset;
 } leat_dataset_choose_from_datasets_options;
+#define LEAT_DATASET_CHOOSE_FROM_DATASETS_DEFAULTS                                                 \
+    .size = sizeof(leat_dataset_choose_from_datasets_options), .stop_on_empty_dataset = true
 LEAT_API leat_dataset *
 leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, leat_dataset *choice,
                                   const leat_dataset_choose_from_datasets_options *options,
@@ -328,6 +370,7 @@ leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, l
 /* tf.data.Dataset.sample_from_datasets: elements of the inputs (given, all released on failure) in
  * a random order, TensorFlow's draws bit for bit. */
 typedef struct leat_dataset_sample_from_datasets_options {
+    size_t size;
     const leat_element *weights; /* borrowed, copied: a vector of float32 or float64, one number for
                                     each input. NULL: equal weights. float32 leaves out inputs whose
                                     weight is not positive, as a list of numbers does in Python */
@@ -335,6 +378,8 @@ typedef struct leat_dataset_sample_from_datasets_options {
     bool stop_on_empty_dataset;
     bool rerandomize_each_iteration; /* other draws in every epoch and iterator */
 } leat_dataset_sample_from_datasets_options;
+#define LEAT_DATASET_SAMPLE_FROM_DATASETS_DEFAULTS                                                 \
+    .size = sizeof(leat_dataset_sample_from_datasets_options)
 LEAT_API leat_dataset *
 leat_dataset_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
                                   const leat_dataset_sample_from_datasets_options *options,
@@ -365,11 +410,12 @@ LEAT_API leat_dataset *leat_dataset_ignore_errors(leat_dataset *input, bool log_
  * an epoch than the options allow are DATA_LOSS, and then the end. CANCELLED, DEADLINE_EXCEEDED and
  * RESOURCE_EXHAUSTED are delivered. */
 typedef struct leat_dataset_quarantine_options {
-    int64_t max_errors;  /* bad elements of an epoch; 0: any number */
-    bool no_errors;      /* instead of max_errors: not one */
-    double max_fraction; /* of an epoch's elements, above 0 to 1, from 100 elements on and at the
-                            end; 0: 1 */
+    size_t size;
+    int64_t max_errors;  /* bad elements of an epoch */
+    double max_fraction; /* of an epoch's elements, 0 to 1, from 100 elements on and at the end */
 } leat_dataset_quarantine_options;
+#define LEAT_DATASET_QUARANTINE_DEFAULTS                                                           \
+    .size = sizeof(leat_dataset_quarantine_options), .max_errors = LEAT_UNLIMITED, .max_fraction = 1
 LEAT_API leat_dataset *leat_dataset_quarantine(leat_dataset *input, const char *path,
                                                const leat_dataset_quarantine_options *options,
                                                leat_error *err);
@@ -390,13 +436,16 @@ LEAT_API leat_dataset *leat_dataset_cache_to_file(leat_dataset *input, const cha
  * in the folder `path`, later ones, of other processes too, read them. A changed plan makes a
  * snapshot of its own beside; callbacks are told apart by their names alone. */
 typedef struct leat_dataset_snapshot_options {
-    const char *compression; /* NULL: "AUTO", which is SNAPPY; "" is none; or a compression_type */
+    size_t size;
+    const char *compression;    /* "AUTO", which is SNAPPY; "" is none; or a compression_type */
     leat_function *reader_func; /* given; from a dataset of the shards' datasets to a dataset. Where
                                    shard_func is NULL elements are tuples of number and element.
                                    NULL: the shards are read in turns */
     leat_function *shard_func;  /* given; from an element to its shard, an int64 scalar. NULL: the
                                    elements' numbers modulo the machine's processors */
 } leat_dataset_snapshot_options;
+#define LEAT_DATASET_SNAPSHOT_DEFAULTS                                                             \
+    .size = sizeof(leat_dataset_snapshot_options), .compression = "AUTO"
 LEAT_API leat_dataset *leat_dataset_snapshot(leat_dataset *input, const char *path,
                                              const leat_dataset_snapshot_options *options,
                                              leat_error *err);
@@ -418,15 +467,16 @@ typedef enum leat_external_state {
 } leat_external_state;
 
 /* tf.data.Dataset.with_options: the input; iterators over any plan that holds the node follow its
- * options. Of two values of one field that of the node closer to the plan's end counts. Flags are 0
- * (not set), 1 (true) or -1 (false); numbers 0 where not set. An iterator's own options
- * (leat_iterator_options) come before these. */
+ * options. Of two values of one field that of the node closer to the plan's end counts. All are
+ * left unset. An iterator's own options (leat_iterator_options) come before these. */
 typedef struct leat_dataset_options {
-    int deterministic; /* false: parallel operators that leave it open give up their order */
-    int apply_default_optimizations; /* false: only the rewrites that are true below */
-    int inject_prefetch, map_and_batch_fusion, map_fusion, map_parallelization, noop_elimination,
-        shuffle_and_repeat_fusion;
-    int autotune;                    /* false: LEAT_AUTOTUNE numbers keep their start values */
+    size_t size;
+    /* False: parallel operators that leave it open give up their order. */
+    leat_choice deterministic;
+    leat_choice apply_default_optimizations; /* false: only the rewrites that are true below */
+    leat_choice inject_prefetch, map_and_batch_fusion, map_fusion, map_parallelization,
+        noop_elimination, shuffle_and_repeat_fusion;
+    leat_choice autotune;            /* false: LEAT_AUTOTUNE numbers keep their start values */
     int64_t cpu_budget;              /* threads that AUTOTUNE may give to one operator */
     int64_t ram_budget;              /* bytes held beyond which AUTOTUNE enlarges no buffer */
     int64_t initial_parallelism;     /* calls at a time that AUTOTUNE starts with */
@@ -440,6 +490,14 @@ typedef struct leat_dataset_options {
      * colours. Copied. */
     const char *picture_quality;
 } leat_dataset_options;
+#define LEAT_DATASET_DEFAULTS                                                                      \
+    .size = sizeof(leat_dataset_options), .deterministic = LEAT_CHOICE_DEFAULT,                    \
+    .apply_default_optimizations = LEAT_CHOICE_DEFAULT, .inject_prefetch = LEAT_CHOICE_DEFAULT,    \
+    .map_and_batch_fusion = LEAT_CHOICE_DEFAULT, .map_fusion = LEAT_CHOICE_DEFAULT,                \
+    .map_parallelization = LEAT_CHOICE_DEFAULT, .noop_elimination = LEAT_CHOICE_DEFAULT,           \
+    .shuffle_and_repeat_fusion = LEAT_CHOICE_DEFAULT, .autotune = LEAT_CHOICE_DEFAULT,             \
+    .cpu_budget = LEAT_UNSET, .ram_budget = LEAT_UNSET, .initial_parallelism = LEAT_UNSET,         \
+    .min_parallelism = LEAT_UNSET, .private_threadpool_size = LEAT_UNSET
 LEAT_API leat_dataset *leat_dataset_with_options(leat_dataset *input,
                                                  const leat_dataset_options *options,
                                                  leat_error *err);

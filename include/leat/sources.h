@@ -22,8 +22,11 @@ extern "C" {
 /* tf.data.Dataset.range(start, stop, step, output_type): scalars computed in int64, then cast.
  * INVALID_ARGUMENT for step 0. */
 typedef struct leat_dataset_range_options {
-    leat_dtype output_type; /* LEAT_INVALID: int64 */
+    size_t size;
+    leat_dtype output_type;
 } leat_dataset_range_options;
+#define LEAT_DATASET_RANGE_DEFAULTS                                                                \
+    .size = sizeof(leat_dataset_range_options), .output_type = LEAT_INT64
 LEAT_API leat_dataset *leat_dataset_range(int64_t start, int64_t stop, int64_t step,
                                           const leat_dataset_range_options *options,
                                           leat_error *err);
@@ -31,17 +34,23 @@ LEAT_API leat_dataset *leat_dataset_range(int64_t start, int64_t stop, int64_t s
 /* tf.data.Dataset.random: int64 scalars from 0 to 2^32 - 1, TensorFlow's numbers bit for bit,
  * without end. */
 typedef struct leat_dataset_random_options {
+    size_t size;
     leat_seed seed;
-    bool rerandomize_each_iteration; /* other numbers in every epoch and iterator */
+    leat_choice rerandomize_each_iteration; /* other numbers in every epoch and iterator */
 } leat_dataset_random_options;
+#define LEAT_DATASET_RANDOM_DEFAULTS                                                               \
+    .size = sizeof(leat_dataset_random_options), .rerandomize_each_iteration = LEAT_CHOICE_DEFAULT
 LEAT_API leat_dataset *leat_dataset_random(const leat_dataset_random_options *options,
                                            leat_error *err);
 
 /* tf.data.Dataset.counter: start, start + step, ... without end. INVALID_ARGUMENT for numbers that
  * the dtype does not have; integers may be up to 2^53 in magnitude. */
 typedef struct leat_dataset_counter_options {
-    leat_dtype dtype; /* LEAT_INVALID: int64 */
+    size_t size;
+    leat_dtype dtype;
 } leat_dataset_counter_options;
+#define LEAT_DATASET_COUNTER_DEFAULTS                                                              \
+    .size = sizeof(leat_dataset_counter_options), .dtype = LEAT_INT64
 LEAT_API leat_dataset *leat_dataset_counter(double start, double step,
                                             const leat_dataset_counter_options *options,
                                             leat_error *err);
@@ -78,12 +87,14 @@ typedef struct leat_generator {
  * is copied. A plan refers to it by `name`. With LEAT_PURE (each run of the same args gives the
  * same values) values are taken ahead and iterators can be saved; else saving is UNIMPLEMENTED. */
 typedef struct leat_dataset_from_generator_options {
+    size_t size;
     const leat_element *args;       /* borrowed, copied: what `open` gets; NULL: nothing */
     const char *name;               /* copied; NULL: no plan can be written */
     uint32_t flags;                 /* 0 or LEAT_PURE */
     void (*release)(void *context); /* frees the context with the dataset, or at once if the call
                                        fails; NULL: nothing to free */
 } leat_dataset_from_generator_options;
+#define LEAT_DATASET_FROM_GENERATOR_DEFAULTS .size = sizeof(leat_dataset_from_generator_options)
 LEAT_API leat_dataset *
 leat_dataset_from_generator(const leat_generator *generator, void *context,
                             const leat_dataset_from_generator_options *options,
@@ -99,12 +110,15 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_generator_register(const char *name,
 
 /* ---- files ---- */
 
-/* tf.data.Dataset.list_files: names that match the glob patterns, sorted, then shuffled unless told
- * not to. INVALID_ARGUMENT "No files matched pattern" at the call. */
+/* tf.data.Dataset.list_files: names that match the glob patterns, sorted, then shuffled.
+ * INVALID_ARGUMENT "No files matched pattern" at the call. */
 typedef struct leat_dataset_list_files_options {
-    bool no_shuffle;
+    size_t size;
+    bool shuffle;
     leat_seed seed;
 } leat_dataset_list_files_options;
+#define LEAT_DATASET_LIST_FILES_DEFAULTS                                                           \
+    .size = sizeof(leat_dataset_list_files_options), .shuffle = true
 LEAT_API leat_dataset *leat_dataset_list_files(const char *pattern,
                                                const leat_dataset_list_files_options *options,
                                                leat_error *err);
@@ -121,13 +135,16 @@ typedef enum leat_index_use {
     LEAT_INDEX_REQUIRED  /* a missing index is NOT_FOUND when the dataset is made */
 } leat_index_use;
 typedef struct leat_dataset_tf_record_options {
+    size_t size;
     const char *compression_type; /* a name of leat_compression; NULL: none */
-    int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
+    int64_t buffer_size;          /* bytes read at once */
     int64_t num_parallel_reads;   /* files read in turns, record by record; 0: one after the other.
                                      LEAT_AUTOTUNE: a third of the machine's cores, rounded up; it
                                      becomes this number, on which the order depends, in the plan */
     leat_index_use index;         /* not in tf.data */
 } leat_dataset_tf_record_options;
+#define LEAT_DATASET_TF_RECORD_DEFAULTS                                                            \
+    .size = sizeof(leat_dataset_tf_record_options), .buffer_size = 262144
 LEAT_API leat_dataset *leat_dataset_tf_record(const char *const *filenames, int num_filenames,
                                               const leat_dataset_tf_record_options *options,
                                               leat_error *err);
@@ -140,10 +157,12 @@ LEAT_API leat_dataset *leat_dataset_tf_record_of(leat_dataset *filenames,
  * '\r'. An error of a file comes again at each call; a bad option is INVALID_ARGUMENT at the first
  * element. */
 typedef struct leat_dataset_text_line_options {
+    size_t size;
     const char *compression_type; /* a name of leat_compression; NULL: none */
-    int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
+    int64_t buffer_size;          /* bytes read at once; 0, as in TensorFlow: 256 KiB */
     int64_t num_parallel_reads;   /* as in leat_dataset_tf_record_options */
 } leat_dataset_text_line_options;
+#define LEAT_DATASET_TEXT_LINE_DEFAULTS .size = sizeof(leat_dataset_text_line_options)
 LEAT_API leat_dataset *leat_dataset_text_line(const char *const *filenames, int num_filenames,
                                               const leat_dataset_text_line_options *options,
                                               leat_error *err);
@@ -157,11 +176,14 @@ LEAT_API leat_dataset *leat_dataset_text_line_of(leat_dataset *filenames,
  * INVALID_ARGUMENT at each call, a compressed one DATA_LOSS at its end; a bad option is
  * INVALID_ARGUMENT at the first element. */
 typedef struct leat_dataset_fixed_length_record_options {
+    size_t size;
     int64_t header_bytes, footer_bytes; /* left out of each file */
-    int64_t buffer_size;                /* bytes read at once; 0: 256 KiB */
+    int64_t buffer_size;                /* bytes read at once; 0, as in TensorFlow: 256 KiB */
     const char *compression_type;       /* a name of leat_compression; NULL: none */
     int64_t num_parallel_reads;         /* as in leat_dataset_tf_record_options */
 } leat_dataset_fixed_length_record_options;
+#define LEAT_DATASET_FIXED_LENGTH_RECORD_DEFAULTS                                                  \
+    .size = sizeof(leat_dataset_fixed_length_record_options)
 LEAT_API leat_dataset *leat_dataset_fixed_length_record(
     const char *const *filenames, int num_filenames, int64_t record_bytes,
     const leat_dataset_fixed_length_record_options *options, leat_error *err);
@@ -178,11 +200,13 @@ leat_dataset_fixed_length_record_of(leat_dataset *filenames, int64_t record_byte
  * archives. Such a file, and a damaged header, is one error and the next file follows; a cut file
  * gives its whole rows, then DATA_LOSS. Names are borrowed and copied. */
 typedef struct leat_dataset_numpy_options {
+    size_t size;
     const leat_spec *output_signature; /* borrowed: a tensor of known shape, of a row; NULL: as the
                                           first file says */
     const char *compression_type;      /* a name of leat_compression; NULL: none */
-    int64_t buffer_size;               /* bytes read at once; 0: 256 KiB */
+    int64_t buffer_size;               /* bytes read at once; 0, as in TensorFlow: 256 KiB */
 } leat_dataset_numpy_options;
+#define LEAT_DATASET_NUMPY_DEFAULTS .size = sizeof(leat_dataset_numpy_options)
 LEAT_API leat_dataset *leat_dataset_numpy(const char *const *filenames, int num_filenames,
                                           const leat_dataset_numpy_options *options,
                                           leat_error *err);
@@ -199,10 +223,12 @@ LEAT_API leat_dataset *leat_dataset_numpy_of(leat_dataset *filenames,
  * skipping costs a seek and passes samples whatever is in them, and there is random access. Texts
  * are borrowed and copied. */
 typedef struct leat_dataset_tar_options {
+    size_t size;
     const char *compression_type; /* a name of leat_compression; NULL: none */
-    int64_t buffer_size;          /* bytes read at once; 0: 256 KiB */
+    int64_t buffer_size;          /* bytes read at once; 0, as in TensorFlow: 256 KiB */
     leat_index_use index;         /* as in leat_dataset_tf_record_options */
 } leat_dataset_tar_options;
+#define LEAT_DATASET_TAR_DEFAULTS .size = sizeof(leat_dataset_tar_options)
 LEAT_API leat_dataset *leat_dataset_tar(const char *const *filenames, int num_filenames,
                                         const char *const *fields, int num_fields,
                                         const leat_dataset_tar_options *options, leat_error *err);
@@ -212,17 +238,21 @@ LEAT_API leat_dataset *leat_dataset_tar(const char *const *filenames, int num_fi
  * int32, int64 or string: its one value where a field is missing, or no values if it must be there.
  * A bad record is one INVALID_ARGUMENT; an error of a file comes again at each call. */
 typedef struct leat_dataset_csv_options {
+    size_t size;
     const char *compression_type; /* a name of leat_compression; NULL: none */
-    int64_t buffer_size;          /* bytes read at once; 0: 4 MiB */
+    int64_t buffer_size;          /* bytes read at once */
     bool header;                  /* leave out the first record of each file */
-    const char *field_delim;      /* one byte; NULL: "," */
-    bool no_quotes;               /* use_quote_delim=False */
-    const char *na_value;         /* a field of this text is missing; NULL: "" */
+    const char *field_delim;      /* one byte */
+    bool use_quote_delim;         /* fields may be quoted */
+    const char *na_value;         /* a field of this text is missing */
     const int64_t *select_cols;   /* the fields to take, ascending (borrowed); NULL: all */
     int num_select_cols;
     const int64_t *exclude_cols; /* the fields to leave out, ascending (borrowed); NULL: none */
     int num_exclude_cols;
 } leat_dataset_csv_options;
+#define LEAT_DATASET_CSV_DEFAULTS                                                                  \
+    .size = sizeof(leat_dataset_csv_options), .buffer_size = 4194304, .field_delim = ",",          \
+    .use_quote_delim = true, .na_value = ""
 LEAT_API leat_dataset *leat_dataset_csv(const char *const *filenames, int num_filenames,
                                         const leat_element *record_defaults,
                                         const leat_dataset_csv_options *options, leat_error *err);
@@ -239,44 +269,55 @@ LEAT_API leat_dataset *leat_dataset_sql(const char *driver_name, const char *dat
  * waits.
  */
 typedef struct leat_dataset_load_options {
+    size_t size;
     const leat_spec *element_spec; /* borrowed; NULL: the one that was saved. It is not held against
                                       that one: tensors that do not fit are INVALID_ARGUMENT */
     const char *compression;       /* that it was saved with; NULL: none */
     leat_function *reader_func;    /* given; from a dataset of the shards' datasets to a dataset.
                                       NULL: the shards are read in turns */
     bool wait;                     /* until the folder holds a saved dataset */
-    int64_t wait_deadline_ms;      /* DEADLINE_EXCEEDED after that; 0: none */
+    int64_t wait_deadline_ms;      /* DEADLINE_EXCEEDED after that */
     bool (*cancelled)(
         void *context); /* asked while waiting: true ends it with CANCELLED; or NULL */
     void *context;
 } leat_dataset_load_options;
+#define LEAT_DATASET_LOAD_DEFAULTS                                                                 \
+    .size = sizeof(leat_dataset_load_options), .wait_deadline_ms = LEAT_UNLIMITED
 LEAT_API leat_dataset *leat_dataset_load(const char *path, const leat_dataset_load_options *options,
                                          leat_error *err);
 
 /* ---- whole pipelines from files ---- */
 
-/* How whole input pipelines shuffle and repeat. {0}: shuffled, forever, prefetched. */
+/* How whole input pipelines shuffle and repeat: shuffled, forever, prefetched. */
 typedef struct leat_dataset_epochs_options {
-    int64_t num_epochs; /* 0: forever, without a smaller last batch */
-    bool no_shuffle;
-    int64_t shuffle_buffer_size; /* records; 0: 10000 */
+    size_t size;
+    int64_t num_epochs; /* LEAT_UNSET: forever, without a smaller last batch */
+    bool shuffle;
+    int64_t shuffle_buffer_size; /* records */
     leat_seed shuffle_seed;
-    int64_t prefetch_buffer_size; /* batches; 0: LEAT_AUTOTUNE */
+    int64_t prefetch_buffer_size; /* batches */
 } leat_dataset_epochs_options;
+#define LEAT_DATASET_EPOCHS_DEFAULTS                                                               \
+    .size = sizeof(leat_dataset_epochs_options), .num_epochs = LEAT_UNSET, .shuffle = true,        \
+    .shuffle_buffer_size = 10000, .prefetch_buffer_size = LEAT_AUTOTUNE
 
 /* tf.data.experimental.make_batched_features_dataset: the TFRecords of all files that match the
  * patterns (texts borrowed), shuffled, repeated, in batches, parsed as leat_dataset_parse_example
  * does it. INVALID_ARGUMENT "No files matched pattern" at the call. */
 typedef struct leat_dataset_make_batched_features_options {
-    leat_dataset_epochs_options epochs;
-    const leat_element *defaults; /* as in leat_dataset_parse_example_options */
+    size_t size;
+    const leat_dataset_epochs_options *epochs; /* borrowed; NULL: the defaults */
+    const leat_element *defaults;              /* as in leat_dataset_parse_example_options */
     const char *label_key;        /* borrowed; NULL: none. Elements become pairs of the other
                                      features and this one */
     const char *compression_type; /* borrowed; of the files: NULL, "GZIP", "ZLIB" */
-    int64_t reader_num_threads;   /* files read in turns; 0: 1 */
-    int64_t parser_num_threads;   /* 0: 2 */
+    int64_t reader_num_threads;   /* files read in turns */
+    int64_t parser_num_threads;
     bool sloppy_ordering, drop_final_batch;
 } leat_dataset_make_batched_features_options;
+#define LEAT_DATASET_MAKE_BATCHED_FEATURES_DEFAULTS                                                \
+    .size = sizeof(leat_dataset_make_batched_features_options), .reader_num_threads = 1,           \
+    .parser_num_threads = 2
 LEAT_API leat_dataset *
 leat_dataset_make_batched_features(const char *const *file_pattern, int num_patterns,
                                    int64_t batch_size, const leat_spec *features,
@@ -290,21 +331,26 @@ leat_dataset_make_batched_features(const char *const *file_pattern, int num_patt
  * have not.
  */
 typedef struct leat_dataset_make_csv_options {
-    leat_dataset_epochs_options epochs;
-    const char *const *column_names; /* borrowed: num_columns names; 0: the headers' */
+    size_t size;
+    const leat_dataset_epochs_options *epochs; /* borrowed; NULL: the defaults */
+    const char *const *column_names;           /* borrowed: num_columns names; 0: the headers' */
     int num_columns;
     const leat_element *column_defaults; /* borrowed, copied: as leat_dataset_csv's record_defaults,
                                             one for each selected column; NULL: inferred */
     const char *label_name;              /* borrowed; NULL: none. Elements become pairs */
     const leat_element *select_columns;  /* borrowed, copied: a vector of numbers or of names */
-    const char *field_delim;             /* one byte; NULL: "," */
-    const char *na_value;                /* NULL: "" */
+    const char *field_delim;             /* one byte */
+    bool use_quote_delim;                /* fields may be quoted */
+    const char *na_value;                /* a field of this text is missing */
+    bool header;                         /* the files' first records are names */
     const char *compression_type;        /* NULL, "GZIP", "ZLIB" */
-    bool no_quotes, no_header;           /* use_quote_delim=False, header=False */
-    int64_t num_parallel_reads;          /* files read in turns; 0: 1 */
-    int64_t num_rows_for_inference;      /* 0: 100; negative: all */
+    int64_t num_parallel_reads;          /* files read in turns */
+    int64_t num_rows_for_inference;      /* negative: all */
     bool sloppy, ignore_errors;
 } leat_dataset_make_csv_options;
+#define LEAT_DATASET_MAKE_CSV_DEFAULTS                                                             \
+    .size = sizeof(leat_dataset_make_csv_options), .field_delim = ",", .use_quote_delim = true,    \
+    .na_value = "", .header = true, .num_parallel_reads = 1, .num_rows_for_inference = 100
 LEAT_API leat_dataset *leat_dataset_make_csv(const char *const *file_pattern, int num_patterns,
                                              int64_t batch_size,
                                              const leat_dataset_make_csv_options *options,

@@ -99,8 +99,8 @@ PyObject *native_dataset_generator(PyObject *class, PyObject *args) {
     }
     if (native_read_element(given, &arguments) == 0) {
         *generator = (python_generator){.start = Py_NewRef(start), .output = leat_spec_ref(output)};
-        leat_dataset_from_generator_options options = {.args = &arguments,
-                                                       .release = release_generator};
+        leat_dataset_from_generator_options options = {
+            LEAT_DATASET_FROM_GENERATOR_DEFAULTS, .args = &arguments, .release = release_generator};
         leat_dataset *dataset = leat_dataset_from_generator(&calls, generator, &options, output,
                                                             &err); /* output is given */
         result = native_dataset_new(dataset, &err);

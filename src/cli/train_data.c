@@ -99,8 +99,8 @@ static leat_dataset *records_dataset(const leati_paths *paths, leat_error *err) 
     leat_compression compression;
     if (leat_compression_guess(paths->values[0], &compression, err) != LEAT_OK)
         return NULL;
-    leat_dataset_tf_record_options options = {.compression_type =
-                                                  leat_compression_name(compression)};
+    leat_dataset_tf_record_options options = {
+        LEAT_DATASET_TF_RECORD_DEFAULTS, .compression_type = leat_compression_name(compression)};
     return leat_dataset_tf_record((const char *const *)paths->values, (int)paths->count, &options,
                                   err);
 }
@@ -125,7 +125,8 @@ static leat_status count_records(const leati_paths *paths, int64_t *out, leat_er
  * test part, the rest trains. */
 static leat_dataset *split_records(const leati_paths *paths, int64_t seed, int64_t test_rows,
                                    bool test, leat_error *err) {
-    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(seed), .no_reshuffle = true};
+    leat_dataset_shuffle_options options = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(seed)};
+    options.reshuffle_each_iteration = false;
     leat_dataset *dataset =
         leat_dataset_shuffle(records_dataset(paths, err), LEAT_UNKNOWN_CARDINALITY, &options, err);
     return test ? leat_dataset_take(dataset, test_rows, err)
@@ -242,7 +243,8 @@ static leat_status open_pictures(const leati_corpus_files *files, int64_t seed, 
 
 /* Records or paths as pictures with labels. */
 static leat_dataset *decoded(leat_dataset *dataset, struct reading *reading, leat_error *err) {
-    leat_dataset_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE};
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS};
+    parallel.num_parallel_calls = LEAT_AUTOTUNE;
     if (reading->features != NULL)
         dataset = map(dataset, "parse", trace_parse, reading, NULL, err);
     else

@@ -179,7 +179,7 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_err
  * are used up. */
 static leat_status distribute(const leati_train_options *options, leati_corpus *corpus,
                               leat_strategy *strategy, struct loop *loop, leat_error *err) {
-    leat_dataset_shuffle_options seeded = {.seed = options->seed};
+    leat_dataset_shuffle_options seeded = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = options->seed};
     /* Every process reads everything and takes its rows of each batch, so that the batches are the
      * same however many there are. */
     leat_strategy_distribute_options how = {.count_rows = true};

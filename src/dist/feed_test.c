@@ -301,7 +301,8 @@ static void one_order(bool no_reshuffle) {
     struct thread threads[WORKERS];
     memset(seen, 0, sizeof seen);
     for (int w = 0; w < WORKERS; w++) {
-        leat_dataset_shuffle_options options = {.no_reshuffle = no_reshuffle};
+        leat_dataset_shuffle_options options = {LEAT_DATASET_SHUFFLE_DEFAULTS,
+                                                .reshuffle_each_iteration = !no_reshuffle};
         leat_dataset *ds = leat_dataset_range(0, ROWS, 1, NULL, NULL);
         ds = leat_dataset_cache(leat_dataset_shuffle(ds, ROWS, &options, NULL), NULL);
         threads[w] = (struct thread){

@@ -157,7 +157,8 @@ static int trace_archive(void *context, leat_graph *graph, leat_value *outputs) 
 }
 
 static leat_dataset *listed_archives(leat_error *err) {
-    const leat_dataset_list_files_options options = {.seed = LEAT_SEED(5)};
+    const leat_dataset_list_files_options options = {LEAT_DATASET_LIST_FILES_DEFAULTS,
+                                                     .seed = LEAT_SEED(5)};
     leat_dataset *names = leat_dataset_list_files(scratch_path("archives-*"), &options, err);
     leat_function *function =
         names == NULL ? NULL : LEAT_TRACE(trace_archive, NULL, leat_dataset_spec(names), err);
@@ -191,7 +192,9 @@ static leat_dataset *whole_csv(leat_error *err) {
     static const char *const columns[] = {"n"};
     const char *pattern = scratch_path("csv-*");
     const leat_dataset_make_csv_options options = {
-        .epochs = {.num_epochs = 1}, .column_names = columns, .num_columns = 1, .no_header = true};
+        LEAT_DATASET_MAKE_CSV_DEFAULTS,
+        .epochs = &(leat_dataset_epochs_options){LEAT_DATASET_EPOCHS_DEFAULTS, .num_epochs = 1},
+        .column_names = columns, .num_columns = 1, .header = false};
     return leat_dataset_make_csv(&pattern, 1, 3, &options, err);
 }
 

@@ -41,7 +41,9 @@ static void write_files(void) {
 static leat_dataset *features_dataset(leat_error *err) {
     const char *pattern = scratch_path("x-*"), *names[] = {"x"};
     const leat_dataset_make_batched_features_options options = {
-        .epochs = {.num_epochs = 1, .no_shuffle = true}};
+        LEAT_DATASET_MAKE_BATCHED_FEATURES_DEFAULTS,
+        .epochs = &(leat_dataset_epochs_options){LEAT_DATASET_EPOCHS_DEFAULTS, .num_epochs = 1,
+                                                 .shuffle = false}};
     leat_spec *parts[] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err)};
     leat_spec *features = leat_spec_dict(names, parts, 1, err);
     leat_dataset *made =
@@ -133,7 +135,8 @@ static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
 
 /* Records of files in the order in which list_files shuffles their names. */
 static leat_dataset *listed(leat_error *err) {
-    const leat_dataset_list_files_options options = {.seed = LEAT_SEED(5)};
+    const leat_dataset_list_files_options options = {LEAT_DATASET_LIST_FILES_DEFAULTS,
+                                                     .seed = LEAT_SEED(5)};
     leat_dataset *names = leat_dataset_list_files(scratch_path("x-*"), &options, err);
     leat_function *function =
         names == NULL ? NULL : LEAT_TRACE(trace_reader, NULL, leat_dataset_spec(names), err);
@@ -268,7 +271,8 @@ static leat_dataset *make_batches(void *context, const leat_input_context *input
     (void)input;
     if (b->prefetched)
         dataset = leat_dataset_prefetch(dataset, 7, err);
-    return b->with_options ? leat_dataset_with_options(dataset, &(leat_dataset_options){0}, err)
+    return b->with_options ? leat_dataset_with_options(
+                                 dataset, &(leat_dataset_options){LEAT_DATASET_DEFAULTS}, err)
                            : dataset;
 }
 

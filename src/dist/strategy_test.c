@@ -383,7 +383,7 @@ static void test_replica_batches(void **state) {
     (void)state;
     leat_error err = {0};
     leat_strategy *strategy = open_strategy(2);
-    leat_dataset_batch_options drop = {.drop_remainder = true};
+    leat_dataset_batch_options drop = {LEAT_DATASET_BATCH_DEFAULTS, .drop_remainder = true};
     leat_dataset *dataset =
         leat_dataset_batch(leat_dataset_range(0, 6, 1, NULL, &err), 2, &drop, &err);
     leat_distributed_dataset *distributed =

@@ -223,7 +223,9 @@ void data_over_others(golden_case *c, const json_t *json, int which) {
 
 static leat_dataset *shuffled(leat_dataset *input, int64_t seed, leat_error *err) {
     return leat_dataset_global_shuffle(
-        input, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(seed)}, err);
+        input,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(seed)},
+        err);
 }
 
 /* The elements in the order that global_shuffle gives the numbers below their count, which the

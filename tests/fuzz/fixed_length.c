@@ -36,9 +36,9 @@ static void run(const uint8_t *bytes, size_t all) {
     split(data, size, header, record, footer, &expected);
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
         leat_error err = {0};
-        leat_dataset_fixed_length_record_options options = {.header_bytes = (int64_t)header,
-                                                            .footer_bytes = (int64_t)footer,
-                                                            .buffer_size = reads[i]};
+        leat_dataset_fixed_length_record_options options = {
+            LEAT_DATASET_FIXED_LENGTH_RECORD_DEFAULTS, .header_bytes = (int64_t)header,
+            .footer_bytes = (int64_t)footer, .buffer_size = reads[i]};
         fuzz_run(leat_dataset_fixed_length_record(&path, 1, (int64_t)record, &options, &err),
                  i == 1, &found);
         if (is_even(size, header, record, footer))

@@ -44,7 +44,7 @@ static void run(const uint8_t *data, size_t size) {
             fuzz_broken("%zu outcomes of %llu rows", whole.count, (unsigned long long)expected);
     }
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        leat_dataset_numpy_options options = {.buffer_size = reads[i]};
+        leat_dataset_numpy_options options = {LEAT_DATASET_NUMPY_DEFAULTS, .buffer_size = reads[i]};
         fuzz_run(leat_dataset_numpy(&path, 1, &options, &err), i == 1, &other);
         fuzz_compare("rows", &whole, &other);
     }

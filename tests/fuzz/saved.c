@@ -106,7 +106,7 @@ static void check_records(const uint8_t *data, size_t size) {
     if (spec == NULL)
         return;
     leat_error err = {0};
-    leat_dataset_load_options options = {.element_spec = spec};
+    leat_dataset_load_options options = {LEAT_DATASET_LOAD_DEFAULTS, .element_spec = spec};
     write_folder(spec, data + 2 + length, size - 2 - length);
     leat_dataset *dataset = leat_dataset_load(FOLDER, &options, &err);
     if (dataset == NULL) {

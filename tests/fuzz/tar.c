@@ -40,7 +40,7 @@ static void compare_reads(const uint8_t *data, size_t size) {
     leat_error err = {0};
     fuzz_run(leat_dataset_tar(&path, 1, fields, 2, NULL, &err), true, &expected);
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        leat_dataset_tar_options options = {.buffer_size = reads[i]};
+        leat_dataset_tar_options options = {LEAT_DATASET_TAR_DEFAULTS, .buffer_size = reads[i]};
         fuzz_run(leat_dataset_tar(&path, 1, fields, 2, &options, &err), false, &found);
         fuzz_compare("samples", &expected, &found);
     }

@@ -34,7 +34,8 @@ static void run(const uint8_t *data, size_t size) {
     split(data, size, &expected);
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
         leat_error err = {0};
-        leat_dataset_text_line_options options = {.buffer_size = reads[i]};
+        leat_dataset_text_line_options options = {LEAT_DATASET_TEXT_LINE_DEFAULTS,
+                                                  .buffer_size = reads[i]};
         fuzz_run(leat_dataset_text_line(&path, 1, &options, &err), i == 1, &found);
         fuzz_compare("lines", &expected, &found);
     }

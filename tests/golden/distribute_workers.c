@@ -94,7 +94,9 @@ static leat_dataset *made_by_function(void *context, const leat_input_context *i
         ds = leat_dataset_shard(ds, input->num_input_pipelines, input->input_pipeline_id, err);
     return leat_dataset_batch(
         ds, batch,
-        &(leat_dataset_batch_options){.drop_remainder = golden_bool(w->json, "drop", false)}, err);
+        &(leat_dataset_batch_options){LEAT_DATASET_BATCH_DEFAULTS,
+                                      .drop_remainder = golden_bool(w->json, "drop", false)},
+        err);
 }
 
 static void *worker_main(void *context) {

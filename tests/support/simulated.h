@@ -105,8 +105,10 @@ SIMULATED_UNUSED static leat_dataset *simulated_dataset(const simulated_data *da
         free(names);
     }
     if (data->shuffled)
-        dataset = leat_dataset_shuffle(dataset, data->rows / 2 + 1,
-                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
+        dataset = leat_dataset_shuffle(
+            dataset, data->rows / 2 + 1,
+            &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(7)},
+            err);
     dataset = leat_dataset_batch(dataset, data->batch, NULL, err);
     if (data->unknown)
         dataset = simulated_mapped(dataset, simulated_trace_zero, err);

@@ -225,8 +225,10 @@ static void test_lists(void **state) {
                                      leat_dataset_cache(range_of(3, &err), &err), &err);
         check_rows(dataset, indices, 7, verify, expected);
         dataset = leat_dataset_unbatch(
-            leat_dataset_batch(dataset, 4, &(leat_dataset_batch_options){.drop_remainder = true},
-                               &err),
+            leat_dataset_batch(
+                dataset, 4,
+                &(leat_dataset_batch_options){LEAT_DATASET_BATCH_DEFAULTS, .drop_remainder = true},
+                &err),
             &err);
         check_rows(dataset, indices, 7, verify, expected);
         dataset = leat_dataset_zip(&dataset, 1, &err);

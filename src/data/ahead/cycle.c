@@ -81,7 +81,7 @@ void leati_cycle_empty(leati_cycle *cycle) {
 
 int64_t leati_cycle_of_cores(int64_t num_parallel_calls) {
     int64_t cores = leati_pool_num_cores();
-    if (num_parallel_calls == LEATI_NOT_PARALLEL)
+    if (num_parallel_calls == LEAT_UNSET)
         return cores;
     if (num_parallel_calls == LEAT_AUTOTUNE)
         return (cores + 2) / 3;

@@ -17,11 +17,8 @@
 #include "data/run/inner.h"
 #include "data/values/join.h"
 
-/* In place of num_parallel_calls: none was given. */
-#define LEATI_NOT_PARALLEL INT64_MIN
-
-typedef struct leati_cycle_slot leati_cycle_slot;
-typedef struct leati_cycle_workers leati_cycle_workers;
+typedef struct leati_slot leati_slot;
+typedef struct leati_crew leati_crew;
 
 typedef struct leati_cycle_options {
     int64_t cycle_length, block_length; /* at least 1 */
@@ -49,7 +46,7 @@ typedef struct leati_cycle {
 } leati_cycle;
 
 /* TensorFlow's cycle_length for AUTOTUNE: by the number of cores, and in the parallel form by
- * num_parallel_calls, which may be LEAT_AUTOTUNE; LEATI_NOT_PARALLEL: the sequential form. It is
+ * num_parallel_calls, which may be LEAT_AUTOTUNE; LEAT_UNSET: the sequential form. It is
  * called when a plan is made, so that a written plan keeps its order on other machines. */
 int64_t leati_cycle_of_cores(int64_t num_parallel_calls);
 

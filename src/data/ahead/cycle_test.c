@@ -112,13 +112,15 @@ static leat_dataset *interleave_some(void *context, leat_error *err) {
     leat_function *function = LEAT_TRACE(trace_inner, s, leat_dataset_spec(dataset), err);
     if (s->legacy) {
         leat_dataset_parallel_interleave_options options = {
-            .block_length = s->block, .sloppy = s->any_order, .num_parallel_calls = s->calls};
+            LEAT_DATASET_PARALLEL_INTERLEAVE_DEFAULTS, .block_length = s->block == 0 ? 1 : s->block,
+            .sloppy = s->any_order, .num_parallel_calls = s->calls == 0 ? LEAT_UNSET : s->calls};
         return leat_dataset_parallel_interleave(dataset, function, s->cycle, &options, err);
     }
-    leat_dataset_interleave_options options = {.cycle_length = s->cycle,
-                                               .block_length = s->block,
-                                               .num_parallel_calls = s->calls,
-                                               .not_deterministic = s->any_order};
+    leat_dataset_interleave_options options = {
+        LEAT_DATASET_INTERLEAVE_DEFAULTS, .cycle_length = s->cycle,
+        .block_length = s->block == 0 ? 1 : s->block,
+        .num_parallel_calls = s->calls == 0 ? LEAT_UNSET : s->calls,
+        .deterministic = s->any_order ? LEAT_CHOICE_FALSE : LEAT_CHOICE_DEFAULT};
     return leat_dataset_interleave(dataset, function, &options, err);
 }
 

@@ -76,8 +76,10 @@ static int trace_row(void *context, leat_graph *graph, leat_value *outputs) {
 static leat_iterator *open_iterator(const struct setting *s) {
     leat_error err = {0};
     leat_dataset *dataset = leat_dataset_range(0, s->n, 1, NULL, &err);
-    leat_dataset_map_options options = {.num_parallel_calls = s->parallel,
-                                        .not_deterministic = s->any_order};
+    leat_dataset_map_options options = {
+        LEAT_DATASET_MAP_DEFAULTS,
+        .num_parallel_calls = s->parallel == 0 ? LEAT_UNSET : s->parallel,
+        .deterministic = s->any_order ? LEAT_CHOICE_FALSE : LEAT_CHOICE_DEFAULT};
     leat_function *function =
         LEAT_TRACE(trace_row, (void *)(uintptr_t)s, leat_dataset_spec(dataset), &err);
     dataset = leat_dataset_map(dataset, function, &options, &err);

@@ -220,7 +220,7 @@ static int trace_constant(void *context, leat_graph *graph, leat_value *outputs)
 static void test_state(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset_shuffle_options shuffle = {.seed = LEAT_SEED(7)};
+    leat_dataset_shuffle_options shuffle = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(7)};
     leat_dataset *plain = leat_dataset_range(0, 4, 1, NULL, &err);
     leat_dataset *datasets[] = {plain,
                                 leat_dataset_shuffle(leat_dataset_ref(plain), 4, &shuffle, &err)};

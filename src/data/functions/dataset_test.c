@@ -86,7 +86,8 @@ static leat_dataset *build(void *context, leat_error *err) {
     leat_function *function = LEAT_TRACE(p->tracer, context, leat_dataset_spec(dataset), err);
     if (!p->interleave)
         return leat_dataset_flat_map(dataset, function, err);
-    leat_dataset_interleave_options options = {.cycle_length = 2, .block_length = 2};
+    leat_dataset_interleave_options options = {LEAT_DATASET_INTERLEAVE_DEFAULTS, .cycle_length = 2,
+                                               .block_length = 2};
     return leat_dataset_interleave(dataset, function, &options, err);
 }
 
@@ -320,7 +321,7 @@ static int trace_constant(void *context, leat_graph *graph, leat_value *outputs)
 static void test_shared_generator(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(7)};
+    leat_dataset_shuffle_options options = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(7)};
     struct program p = {.tracer = trace_constant, .end = 3};
     p.dataset = leat_dataset_shuffle(range_of(0, 4, &err), 4, &options, &err);
     leat_dataset *dataset = build(&p, &err);
@@ -337,7 +338,7 @@ static void test_shared_generator(void **state) {
 }
 
 static leat_dataset *build_repeated(void *context, leat_error *err) {
-    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(7)};
+    leat_dataset_shuffle_options options = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(7)};
     struct program p = {.tracer = context, .end = 3};
     p.dataset = leat_dataset_shuffle(range_of(0, 4, err), 4, &options, err);
     leat_dataset *dataset = p.dataset == NULL ? NULL : build(&p, err);

@@ -265,10 +265,12 @@ static void test_wait(void **state) {
     (void)state;
     leat_error err = {0};
     int asked = 0;
-    leat_dataset_load_options options = {.wait = true, .wait_deadline_ms = 1};
+    leat_dataset_load_options options = {LEAT_DATASET_LOAD_DEFAULTS, .wait = true,
+                                         .wait_deadline_ms = 1};
     assert_null(leat_dataset_load(scratch_path("later"), &options, &err));
     assert_int_equal(err.code, LEAT_DEADLINE_EXCEEDED);
-    options = (leat_dataset_load_options){.wait = true, .cancelled = third_time, .context = &asked};
+    options = (leat_dataset_load_options){LEAT_DATASET_LOAD_DEFAULTS, .wait = true,
+                                          .cancelled = third_time, .context = &asked};
     assert_null(leat_dataset_load(scratch_path("later"), &options, &err));
     assert_int_equal(err.code, LEAT_CANCELLED);
     assert_int_equal(asked, 3);
@@ -322,7 +324,7 @@ static leat_function *in_order(const leat_spec *element) {
 
 static leat_dataset *load_in_order(void *context, leat_error *err) {
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
-    leat_dataset_load_options options = {.reader_func = in_order(spec)};
+    leat_dataset_load_options options = {LEAT_DATASET_LOAD_DEFAULTS, .reader_func = in_order(spec)};
     leat_spec_unref(spec);
     return leat_dataset_load(context, &options, err);
 }
@@ -343,6 +345,7 @@ static void test_shards(void **state) {
 static leat_dataset *snapshot_in_order(void *context, leat_error *err) {
     leat_dataset *input = leat_dataset_range(0, 8, 1, NULL, err);
     leat_dataset_snapshot_options options = {
+        LEAT_DATASET_SNAPSHOT_DEFAULTS,
         .shard_func = LEAT_TRACE(mod_3, NULL, leat_dataset_spec(input), err),
         .reader_func = in_order(leat_dataset_spec(input))};
     return leat_dataset_snapshot(input, context, &options, err);

@@ -444,8 +444,9 @@ leat_dataset *leati_saved_plan(const char *folder, const leati_saved_info *info,
     leati_free(run);
     if (shards == NULL || reader_func != NULL)
         return shards == NULL ? NULL : call_reader((const leat_function *)reader_func, shards, err);
-    leat_dataset_interleave_options options = {.cycle_length = cycle_length,
-                                               .num_parallel_calls = LEAT_AUTOTUNE};
+    leat_dataset_interleave_options options = {LEAT_DATASET_INTERLEAVE_DEFAULTS};
+    options.cycle_length = cycle_length;
+    options.num_parallel_calls = LEAT_AUTOTUNE;
     return leat_dataset_interleave(shards, LEAT_TRACE(same, NULL, leat_dataset_spec(shards), err),
                                    &options, err);
 }

@@ -335,12 +335,13 @@ const leati_dataset_op leati_op_batch = {
 
 leat_dataset *leat_dataset_batch(leat_dataset *input, int64_t batch_size,
                                  const leat_dataset_batch_options *options, leat_error *err) {
-    struct batch_args args = {.batch_size = batch_size, .deterministic = -1};
-    if (options != NULL) {
-        args.drop_remainder = options->drop_remainder;
-        args.num_parallel_calls = options->num_parallel_calls;
-        args.deterministic = options->not_deterministic ? 0 : -1;
-    }
+    leat_dataset_batch_options o = {LEAT_DATASET_BATCH_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_batch_options, &o, options, &input, 1, err))
+        return NULL;
+    struct batch_args args = {.batch_size = batch_size,
+                              .drop_remainder = o.drop_remainder,
+                              .num_parallel_calls = o.num_parallel_calls,
+                              .deterministic = (int8_t)o.deterministic};
     return leati_dataset_new(&leati_op_batch, &args, &input, 1, err);
 }
 

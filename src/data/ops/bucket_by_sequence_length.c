@@ -291,25 +291,27 @@ leat_dataset *leat_dataset_bucket_by_sequence_length(
     int num_boundaries, const int64_t *bucket_batch_sizes,
     const leat_dataset_bucket_by_sequence_length_options *options, leat_error *err) {
     static const int64_t none;
+    leat_dataset_bucket_by_sequence_length_options o = {
+        LEAT_DATASET_BUCKET_BY_SEQUENCE_LENGTH_DEFAULTS};
     leat_dataset *dataset = NULL;
-    if (!leati_apply_function_is_missing(element_length_func, "bucket_by_sequence_length",
+    if (LEATI_DATASET_OPTIONS(leat_dataset_bucket_by_sequence_length_options, &o, options, &input,
+                              1, err) &&
+        !leati_apply_function_is_missing(element_length_func, "bucket_by_sequence_length",
                                          "element_length_func", &input, 1, err)) {
-        struct bucket_args args = {.element_length_func = (leat_object *)element_length_func};
+        struct bucket_args args = {.element_length_func = (leat_object *)element_length_func,
+                                   .pad_to_bucket_boundary = o.pad_to_bucket_boundary,
+                                   .no_padding = !o.padding,
+                                   .drop_remainder = o.drop_remainder};
         args.bucket_boundaries.count = bucket_boundaries == NULL ? 0 : num_boundaries;
         args.bucket_boundaries.values =
             (int64_t *)(args.bucket_boundaries.count > 0 ? bucket_boundaries : &none);
         args.bucket_batch_sizes.count = bucket_batch_sizes == NULL ? 0 : num_boundaries + 1;
         args.bucket_batch_sizes.values =
             (int64_t *)(bucket_batch_sizes == NULL ? &none : bucket_batch_sizes);
-        if (options != NULL) {
-            args.pad_to_bucket_boundary = options->pad_to_bucket_boundary;
-            args.no_padding = options->no_padding;
-            args.drop_remainder = options->drop_remainder;
-            if (options->padded_shapes != NULL)
-                args.padded_shapes = *options->padded_shapes;
-            if (options->padding_values != NULL)
-                args.padding_values = *options->padding_values;
-        }
+        if (o.padded_shapes != NULL)
+            args.padded_shapes = *o.padded_shapes;
+        if (o.padding_values != NULL)
+            args.padding_values = *o.padding_values;
         dataset = leati_dataset_new(&leati_op_bucket_by_sequence_length, &args, &input, 1, err);
     }
     leat_function_unref(element_length_func);

@@ -17,8 +17,10 @@ static leat_dataset *cache_some(void *context, leat_error *err) {
     const struct cached *c = context;
     leat_dataset *dataset = leat_dataset_range(0, c->elements, 1, NULL, err);
     if (c->shuffled) {
-        dataset = leat_dataset_shuffle(dataset, c->elements,
-                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
+        dataset = leat_dataset_shuffle(
+            dataset, c->elements,
+            &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(5)},
+            err);
     }
     dataset = c->errors ? dataset_faults(dataset, 5, 3, err) : dataset;
     dataset = c->impure ? dataset_impure(dataset, err) : dataset;
@@ -76,9 +78,9 @@ static void test_incomplete(void **state) {
 /* Two iterators fill at once; the first to finish is kept for all. */
 static leat_dataset *zip_same(void *context, leat_error *err) {
     (void)context;
-    leat_dataset *dataset =
-        leat_dataset_shuffle(leat_dataset_range(0, 5, 1, NULL, err), 5,
-                             &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    leat_dataset *dataset = leat_dataset_shuffle(
+        leat_dataset_range(0, 5, 1, NULL, err), 5,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(3)}, err);
     dataset = leat_dataset_cache(dataset, err);
     dataset = leat_dataset_zip((leat_dataset *[]){leat_dataset_ref(dataset), dataset}, 2, err);
     return leat_dataset_repeat(dataset, 2, err);
@@ -91,8 +93,9 @@ static void test_two_writers(void **state) {
 
 static leat_dataset *shuffled_after(void *context, leat_error *err) {
     leat_dataset *dataset = cache_some(context, err);
-    dataset = leat_dataset_shuffle(dataset, 6,
-                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
+    dataset = leat_dataset_shuffle(
+        dataset, 6,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(5)}, err);
     return leat_dataset_repeat(leat_dataset_batch(dataset, 4, NULL, err), 3, err);
 }
 
@@ -245,8 +248,10 @@ static void test_files_are_shared(void **state) {
     free(text);
     leat_dataset_unref(dataset);
     /* Elements of another spec are refused. */
-    dataset = leat_dataset_range(0, 3, 1,
-                                 &(leat_dataset_range_options){.output_type = LEAT_FLOAT32}, &err);
+    dataset = leat_dataset_range(
+        0, 3, 1,
+        &(leat_dataset_range_options){LEAT_DATASET_RANGE_DEFAULTS, .output_type = LEAT_FLOAT32},
+        &err);
     dataset = leat_dataset_cache_to_file(dataset, scratch_path("cache"), &err);
     text = dataset_text(dataset, NULL, 1);
     assert_string_equal(text, "!INVALID_ARGUMENT");

@@ -169,9 +169,7 @@ leat_dataset *
 leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, leat_dataset *choice,
                                   const leat_dataset_choose_from_datasets_options *options,
                                   leat_error *err) {
-    struct choose_args args = {.choice_is_input = true,
-                               .stop_on_empty_dataset =
-                                   options == NULL || !options->go_on_at_empty_dataset};
+    leat_dataset_choose_from_datasets_options o = {LEAT_DATASET_CHOOSE_FROM_DATASETS_DEFAULTS};
     leat_dataset **all = num_inputs < 0 ? NULL : leati_alloc((size_t)num_inputs + 1, sizeof(*all));
     if (all == NULL) {
         leat_dataset_unref(choice);
@@ -188,8 +186,14 @@ leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, l
     for (int i = 0; i < num_inputs; i++)
         all[i] = inputs[i];
     all[num_inputs] = choice;
-    leat_dataset *dataset =
-        leati_dataset_new(&leati_op_choose_from_datasets, &args, all, num_inputs + 1, err);
+    leat_dataset *dataset = NULL;
+    if (LEATI_DATASET_OPTIONS(leat_dataset_choose_from_datasets_options, &o, options, all,
+                              num_inputs + 1, err)) {
+        struct choose_args args = {.choice_is_input = true,
+                                   .stop_on_empty_dataset = o.stop_on_empty_dataset};
+        dataset =
+            leati_dataset_new(&leati_op_choose_from_datasets, &args, all, num_inputs + 1, err);
+    }
     leati_free((void *)all);
     return dataset;
 }

@@ -251,8 +251,9 @@ const leati_dataset_op leati_op_counter = {
 
 leat_dataset *leat_dataset_counter(double start, double step,
                                    const leat_dataset_counter_options *options, leat_error *err) {
-    struct counter_args args = {.start = start, .step = step, .dtype = LEAT_INT64};
-    if (options != NULL && options->dtype != LEAT_INVALID)
-        args.dtype = options->dtype;
+    leat_dataset_counter_options o = {LEAT_DATASET_COUNTER_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_counter_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    struct counter_args args = {.start = start, .step = step, .dtype = o.dtype};
     return leati_dataset_new(&leati_op_counter, &args, NULL, 0, err);
 }

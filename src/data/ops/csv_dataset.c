@@ -572,17 +572,18 @@ const leati_dataset_op leati_op_csv_dataset = {
 leat_dataset *leat_dataset_csv(const char *const *filenames, int num_filenames,
                                const leat_element *record_defaults,
                                const leat_dataset_csv_options *options, leat_error *err) {
-    static const leat_dataset_csv_options none = {0};
-    const leat_dataset_csv_options *o = options != NULL ? options : &none;
+    leat_dataset_csv_options o = {LEAT_DATASET_CSV_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_csv_options, &o, options, err) != LEAT_OK)
+        return NULL;
     struct csv_args args = {
-        .compression_type = (char *)(uintptr_t)o->compression_type, /* texts are copied */
-        .buffer_size = o->buffer_size == 0 ? DEFAULT_BUFFER : o->buffer_size,
-        .header = o->header,
-        .field_delim = (char *)(uintptr_t)(o->field_delim != NULL ? o->field_delim : ","),
-        .use_quote_delim = !o->no_quotes,
-        .na_value = (char *)(uintptr_t)(o->na_value != NULL ? o->na_value : ""),
-        .select_cols = {.values = (int64_t *)o->select_cols, .count = o->num_select_cols},
-        .exclude_cols = {.values = (int64_t *)o->exclude_cols, .count = o->num_exclude_cols}};
+        .compression_type = (char *)(uintptr_t)o.compression_type, /* texts are copied */
+        .buffer_size = o.buffer_size,
+        .header = o.header,
+        .field_delim = (char *)(uintptr_t)o.field_delim,
+        .use_quote_delim = o.use_quote_delim,
+        .na_value = (char *)(uintptr_t)(o.na_value != NULL ? o.na_value : ""),
+        .select_cols = {.values = (int64_t *)o.select_cols, .count = o.num_select_cols},
+        .exclude_cols = {.values = (int64_t *)o.exclude_cols, .count = o.num_exclude_cols}};
     leat_dataset *dataset = NULL;
     if (record_defaults == NULL) {
         leati_refuse(err, VALUE, "csv_dataset: record_defaults is NULL");

@@ -250,22 +250,22 @@ const leati_dataset_op leati_op_fixed_length_record_dataset = {
 };
 
 static struct fixed_args args_of(int64_t record_bytes,
-                                 const leat_dataset_fixed_length_record_options *options) {
-    struct fixed_args args = {.record_bytes = record_bytes};
-    if (options != NULL) {
-        args.header_bytes = options->header_bytes;
-        args.footer_bytes = options->footer_bytes;
-        args.buffer_size = options->buffer_size;
-        args.compression_type = (char *)(uintptr_t)options->compression_type; /* copied */
-        args.num_parallel_reads = options->num_parallel_reads;
-    }
-    return args;
+                                 const leat_dataset_fixed_length_record_options *o) {
+    return (struct fixed_args){.record_bytes = record_bytes,
+                               .header_bytes = o->header_bytes,
+                               .footer_bytes = o->footer_bytes,
+                               .buffer_size = o->buffer_size,
+                               .compression_type = (char *)(uintptr_t)o->compression_type,
+                               .num_parallel_reads = o->num_parallel_reads};
 }
 
 leat_dataset *leat_dataset_fixed_length_record(
     const char *const *filenames, int num_filenames, int64_t record_bytes,
     const leat_dataset_fixed_length_record_options *options, leat_error *err) {
-    struct fixed_args args = args_of(record_bytes, options);
+    leat_dataset_fixed_length_record_options o = {LEAT_DATASET_FIXED_LENGTH_RECORD_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_fixed_length_record_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    struct fixed_args args = args_of(record_bytes, &o);
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("fixed_length_record_dataset", filenames, num_filenames,
                                &args.filenames, err) == LEAT_OK)
@@ -278,6 +278,10 @@ leat_dataset *
 leat_dataset_fixed_length_record_of(leat_dataset *filenames, int64_t record_bytes,
                                     const leat_dataset_fixed_length_record_options *options,
                                     leat_error *err) {
-    struct fixed_args args = args_of(record_bytes, options);
+    leat_dataset_fixed_length_record_options o = {LEAT_DATASET_FIXED_LENGTH_RECORD_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_fixed_length_record_options, &o, options, &filenames, 1,
+                               err))
+        return NULL;
+    struct fixed_args args = args_of(record_bytes, &o);
     return leati_dataset_new(&leati_op_fixed_length_record_dataset, &args, &filenames, 1, err);
 }

@@ -133,7 +133,8 @@ static int trace_double(void *context, leat_graph *graph, leat_value *outputs) {
 static void test_pool_of_one(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset_map_options parallel = {.num_parallel_calls = LEAT_AUTOTUNE};
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS,
+                                         .num_parallel_calls = LEAT_AUTOTUNE};
     leat_dataset *dataset = leat_dataset_repeat(range_of(50, &err), 20, &err);
     dataset = leat_dataset_map(
         dataset, LEAT_TRACE(trace_double, NULL, leat_dataset_spec(dataset), &err), &parallel, &err);

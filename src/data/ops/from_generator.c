@@ -362,12 +362,15 @@ static leat_dataset *make(leati_generator *generator, leat_spec *output_signatur
 leat_dataset *leat_dataset_from_generator(const leat_generator *generator, void *context,
                                           const leat_dataset_from_generator_options *options,
                                           leat_spec *output_signature, leat_error *err) {
-    static const leat_dataset_from_generator_options none = {0};
-    const leat_dataset_from_generator_options *o = options != NULL ? options : &none;
+    leat_dataset_from_generator_options o = {LEAT_DATASET_FROM_GENERATOR_DEFAULTS};
     leat_dataset *dataset = NULL;
     leati_generator *object = NULL;
+    if (LEATI_OPTIONS(leat_dataset_from_generator_options, &o, options, err) != LEAT_OK) {
+        leat_spec_unref(output_signature);
+        return NULL;
+    }
     if (generator != NULL && generator->next != NULL && output_signature != NULL) {
-        object = leati_generator_new(generator, context, o->name, o->flags, err);
+        object = leati_generator_new(generator, context, o.name, o.flags, err);
     } else if (err != NULL && err->code == LEAT_OK) {
         leati_refuse(err, VALUE, "from_generator: %s is NULL; pass %s",
                      output_signature == NULL ? "output_signature"
@@ -376,11 +379,11 @@ leat_dataset *leat_dataset_from_generator(const leat_generator *generator, void 
                      output_signature == NULL ? "a spec" : "one");
     }
     if (object != NULL) {
-        object->release = o->release;
-        dataset = make(object, output_signature, o->args, err);
+        object->release = o.release;
+        dataset = make(object, output_signature, o.args, err);
         leati_object_unref(object);
-    } else if (o->release != NULL) {
-        o->release(context);
+    } else if (o.release != NULL) {
+        o.release(context);
     }
     leat_spec_unref(output_signature);
     return dataset;

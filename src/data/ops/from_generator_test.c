@@ -61,7 +61,7 @@ static leat_spec *numbers(leat_dtype dtype) {
 static leat_dataset *made(struct counting *c, const char *name, uint32_t flags) {
     leat_error err = {0};
     leat_dataset_from_generator_options options = {
-        .name = name, .flags = flags, .release = release};
+        LEAT_DATASET_FROM_GENERATOR_DEFAULTS, .name = name, .flags = flags, .release = release};
     leat_dataset *dataset =
         leat_dataset_from_generator(&functions, c, &options, numbers(LEAT_INT64), &err);
     assert_non_null(dataset);
@@ -132,7 +132,8 @@ static void test_failures(void **state) {
 static void test_refuses(void **state) {
     (void)state;
     struct counting c = {.limit = 2};
-    leat_dataset_from_generator_options options = {.release = release};
+    leat_dataset_from_generator_options options = {LEAT_DATASET_FROM_GENERATOR_DEFAULTS,
+                                                   .release = release};
     leat_generator nothing = {0};
     leat_error err = {0};
     assert_null(leat_dataset_from_generator(NULL, &c, &options, numbers(LEAT_INT64), &err));
@@ -175,7 +176,9 @@ static void test_plans(void **state) {
     leat_spec *scalar = numbers(LEAT_INT64), *spec = leat_spec_tuple(&scalar, 1, &err);
     leat_element args = {.spec = spec, .tensors = &tensor, .num_tensors = 1};
     leat_dataset *with_args = leat_dataset_from_generator(
-        &functions, &c, &(leat_dataset_from_generator_options){.name = "plans", .args = &args},
+        &functions, &c,
+        &(leat_dataset_from_generator_options){LEAT_DATASET_FROM_GENERATOR_DEFAULTS,
+                                               .name = "plans", .args = &args},
         numbers(LEAT_INT64), &err);
     char *text = leat_dataset_to_json(with_args, &err);
     leat_dataset *read = leat_dataset_from_json(text, &err);

@@ -211,11 +211,10 @@ const leati_dataset_op leati_op_global_shuffle = {
 leat_dataset *leat_dataset_global_shuffle(leat_dataset *input,
                                           const leat_dataset_shuffle_options *options,
                                           leat_error *err) {
-    struct global_args args = {.reshuffle_each_iteration = true};
-    if (options != NULL) {
-        args.seed =
-            (leati_seed_argument){.given = options->seed.given, .value = options->seed.value};
-        args.reshuffle_each_iteration = !options->no_reshuffle;
-    }
+    leat_dataset_shuffle_options o = {LEAT_DATASET_SHUFFLE_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_shuffle_options, &o, options, &input, 1, err))
+        return NULL;
+    struct global_args args = {.seed = {.given = o.seed.given, .value = o.seed.value},
+                               .reshuffle_each_iteration = o.reshuffle_each_iteration};
     return leati_dataset_new(&leati_op_global_shuffle, &args, &input, 1, err);
 }

@@ -8,7 +8,8 @@
 #include "support/refused.h"
 #include <leat/ops.h>
 
-static const leat_dataset_shuffle_options seed_3 = {.seed = LEAT_SEED(3)};
+static const leat_dataset_shuffle_options seed_3 = {LEAT_DATASET_SHUFFLE_DEFAULTS,
+                                                    .seed = LEAT_SEED(3)};
 
 static int trace_noise(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;

@@ -235,12 +235,13 @@ static leat_dataset *some_buckets(void *context, leat_error *err) {
 
 static void test_buckets(void **state) {
     (void)state;
-    leat_dataset_bucket_by_sequence_length_options options = {0};
+    leat_dataset_bucket_by_sequence_length_options options = {
+        LEAT_DATASET_BUCKET_BY_SEQUENCE_LENGTH_DEFAULTS};
     dataset_check(some_buckets, NULL, "[0,1] [2,3] [5,6,7] [4] [8]");
     dataset_check(some_buckets, &options, "[0,1] [2,3] [5,6,7] [4] [8]");
     options.drop_remainder = true;
     dataset_check(some_buckets, &options, "[0,1] [2,3] [5,6,7]");
-    options.no_padding = true;
+    options.padding = false;
     dataset_check(some_buckets, &options, "[0,1] [2,3] [5,6,7]");
     /* The batch size is known at run time only, as in TensorFlow. */
     leat_dataset *dataset = dataset_made(some_buckets, &options);
@@ -273,10 +274,12 @@ static void test_buckets_refuse(void **state) {
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SCALAR, &err);
     leat_element padding = {.spec = spec, .tensors = &tensor, .num_tensors = 1};
     err = (leat_error){0};
-    refused(buckets(same, 1, two, 2, three,
-                    &(leat_dataset_bucket_by_sequence_length_options){.padding_values = &padding},
-                    &err),
-            &err, LEAT_REASON_SHAPE, "padding_values");
+    refused(
+        buckets(same, 1, two, 2, three,
+                &(leat_dataset_bucket_by_sequence_length_options){
+                    LEAT_DATASET_BUCKET_BY_SEQUENCE_LENGTH_DEFAULTS, .padding_values = &padding},
+                &err),
+        &err, LEAT_REASON_SHAPE, "padding_values");
     leat_spec_unref(spec);
     leati_dataset_templates_trim();
 }
@@ -285,7 +288,8 @@ static void test_buckets_refuse(void **state) {
 static void test_bucket_errors(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset_bucket_by_sequence_length_options options = {.pad_to_bucket_boundary = true};
+    leat_dataset_bucket_by_sequence_length_options options = {
+        LEAT_DATASET_BUCKET_BY_SEQUENCE_LENGTH_DEFAULTS, .pad_to_bucket_boundary = true};
     leat_dataset *dataset = dataset_made(some_buckets, &options);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};

@@ -50,7 +50,7 @@ static const leati_row interleave_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_AUTOTUNE | LEATI_NONE,
      ROW(num_parallel_calls),
-     .default_number = (double)LEATI_NOT_PARALLEL,
+     .default_number = (double)LEAT_UNSET,
      .minimum = 1,
      .maximum = INT64_MAX,
      .doc = "The parallel form: so many datasets, at most cycle_length, are read ahead at a "
@@ -65,7 +65,7 @@ static const leati_row interleave_rows[] = {
 };
 
 static bool is_parallel(const struct interleave_args *args) {
-    return args->num_parallel_calls != LEATI_NOT_PARALLEL;
+    return args->num_parallel_calls != LEAT_UNSET;
 }
 
 static const leat_function *function_of(const leat_dataset *dataset) {
@@ -155,22 +155,17 @@ const leati_dataset_op leati_op_interleave = {
 leat_dataset *leat_dataset_interleave(leat_dataset *input, leat_function *function,
                                       const leat_dataset_interleave_options *options,
                                       leat_error *err) {
-    struct interleave_args args = {.map_func = (leat_object *)function,
-                                   .cycle_length = LEAT_AUTOTUNE,
-                                   .block_length = 1,
-                                   .num_parallel_calls = LEATI_NOT_PARALLEL,
-                                   .deterministic = -1};
-    if (options != NULL) {
-        args.cycle_length = options->cycle_length == 0 ? LEAT_AUTOTUNE : options->cycle_length;
-        args.block_length = options->block_length == 0 ? 1 : options->block_length;
-        args.num_parallel_calls =
-            options->num_parallel_calls == 0 ? LEATI_NOT_PARALLEL : options->num_parallel_calls;
-        args.deterministic = options->not_deterministic ? 0 : -1;
+    leat_dataset_interleave_options o = {LEAT_DATASET_INTERLEAVE_DEFAULTS};
+    leat_dataset *dataset = NULL;
+    if (LEATI_DATASET_OPTIONS(leat_dataset_interleave_options, &o, options, &input, 1, err) &&
+        !leati_apply_function_is_missing(function, "interleave", "map_func", &input, 1, err)) {
+        struct interleave_args args = {.map_func = (leat_object *)function,
+                                       .cycle_length = o.cycle_length,
+                                       .block_length = o.block_length,
+                                       .num_parallel_calls = o.num_parallel_calls,
+                                       .deterministic = (int8_t)o.deterministic};
+        dataset = leati_dataset_new(&leati_op_interleave, &args, &input, 1, err);
     }
-    leat_dataset *dataset =
-        leati_apply_function_is_missing(function, "interleave", "map_func", &input, 1, err)
-            ? NULL
-            : leati_dataset_new(&leati_op_interleave, &args, &input, 1, err);
     leat_function_unref(function);
     return dataset;
 }

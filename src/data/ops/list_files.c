@@ -132,12 +132,12 @@ leat_dataset *leat_dataset_list_files(const char *pattern,
         leati_refuse(err, VALUE, "list_files: file_pattern is NULL; pass a pattern");
         return NULL;
     }
+    leat_dataset_list_files_options o = {LEAT_DATASET_LIST_FILES_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_list_files_options, &o, options, err) != LEAT_OK)
+        return NULL;
     leat_string one = {.data = pattern, .size = strlen(pattern)};
-    struct list_files_args args = {.file_pattern = {.values = &one, .count = 1}, .shuffle = true};
-    if (options != NULL) {
-        args.shuffle = !options->no_shuffle;
-        args.seed =
-            (leati_seed_argument){.given = options->seed.given, .value = options->seed.value};
-    }
+    struct list_files_args args = {.file_pattern = {.values = &one, .count = 1},
+                                   .shuffle = o.shuffle,
+                                   .seed = {.given = o.seed.given, .value = o.seed.value}};
     return leati_dataset_new(&leati_op_list_files, &args, NULL, 0, err);
 }

@@ -110,8 +110,8 @@ enum { POLL_NS = 50 * 1000 * 1000 };
 static leat_status wait_for(const char *path, const leat_dataset_load_options *options,
                             leat_error *err) {
     static int logged;
-    int64_t deadline_ms = options == NULL ? 0 : options->wait_deadline_ms;
-    int64_t end = deadline_ms > 0 ? leati_now_ns() + deadline_ms * 1000000 : LEATI_NO_DEADLINE;
+    int64_t deadline_ms = options->wait_deadline_ms;
+    int64_t end = deadline_ms >= 0 ? leati_now_ns() + deadline_ms * 1000000 : LEATI_NO_DEADLINE;
     for (;;) {
         leati_saved_info info;
         leat_error local = {0};
@@ -119,7 +119,7 @@ static leat_status wait_for(const char *path, const leat_dataset_load_options *o
         if (read_info(path, &info, &local) != LEAT_NOT_FOUND)
             return LEAT_OK; /* what it is comes to light where it is read */
         leati_log_once(&logged, LEAT_LOG_INFO, "load: waiting for %.200s", path);
-        if (options != NULL && options->cancelled != NULL && options->cancelled(options->context))
+        if (options->cancelled != NULL && options->cancelled(options->context))
             return leati_fail(err, LEAT_CANCELLED, "load: waiting for %.300s was cancelled", path);
         if (leati_now_ns() >= end) {
             return leati_fail(err, LEAT_DEADLINE_EXCEEDED, "load: waited %lld ms for %.300s: %s",
@@ -133,7 +133,8 @@ static leat_status load_check(leat_dataset *dataset, leat_error *err) {
     struct load_args *args = dataset->args;
     leati_saved_info info;
     leat_compression compression = LEAT_COMPRESSION_NONE;
-    leat_status status = args->wait ? wait_for(args->path, NULL, err) : LEAT_OK;
+    const leat_dataset_load_options forever = {LEAT_DATASET_LOAD_DEFAULTS};
+    leat_status status = args->wait ? wait_for(args->path, &forever, err) : LEAT_OK;
     if (status == LEAT_OK)
         status = read_info(args->path, &info, err);
     if (status == LEAT_OK && args->element_spec == NULL) {
@@ -286,20 +287,21 @@ const leati_dataset_op leati_op_load = {
 
 leat_dataset *leat_dataset_load(const char *path, const leat_dataset_load_options *options,
                                 leat_error *err) {
-    struct load_args args = {.path = (char *)(uintptr_t)path}; /* copied */
+    leat_dataset_load_options o = {LEAT_DATASET_LOAD_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_load_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    struct load_args args = {.path = (char *)(uintptr_t)path, /* copied */
+                             .element_spec = (leat_spec *)(uintptr_t)o.element_spec,
+                             .compression = (char *)(uintptr_t)o.compression,
+                             .reader_func = (leat_object *)o.reader_func,
+                             .wait = o.wait};
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
     leat_status status =
         path == NULL ? leati_refuse(e, VALUE, "load: path is NULL; pass a folder") : LEAT_OK;
-    if (options != NULL) {
-        args.element_spec = (leat_spec *)(uintptr_t)options->element_spec;
-        args.compression = (char *)(uintptr_t)options->compression;
-        args.reader_func = (leat_object *)options->reader_func;
-        args.wait = options->wait;
-        status = status == LEAT_OK && options->wait ? wait_for(path, options, e) : status;
-    }
+    status = status == LEAT_OK && o.wait ? wait_for(path, &o, e) : status;
     leat_dataset *dataset =
         status == LEAT_OK ? leati_dataset_new(&leati_op_load, &args, NULL, 0, e) : NULL;
-    leat_function_unref(options == NULL ? NULL : options->reader_func);
+    leat_function_unref(o.reader_func);
     return dataset;
 }

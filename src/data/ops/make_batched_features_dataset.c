@@ -153,10 +153,12 @@ static leat_dataset *records_of(const struct batched_args *args, leat_dataset *f
         return NULL;
     }
     if (args->reader_num_threads == LEAT_AUTOTUNE) {
-        leat_dataset_interleave_options options = {.num_parallel_calls = LEAT_AUTOTUNE};
+        leat_dataset_interleave_options options = {LEAT_DATASET_INTERLEAVE_DEFAULTS};
+        options.num_parallel_calls = LEAT_AUTOTUNE;
         return leat_dataset_interleave(files, reader, &options, err);
     }
-    leat_dataset_parallel_interleave_options options = {.sloppy = args->sloppy_ordering};
+    leat_dataset_parallel_interleave_options options = {LEAT_DATASET_PARALLEL_INTERLEAVE_DEFAULTS,
+                                                        .sloppy = args->sloppy_ordering};
     return leat_dataset_parallel_interleave(files, reader, args->reader_num_threads, &options, err);
 }
 
@@ -165,10 +167,12 @@ static leat_dataset *make_plan(const struct batched_args *args, leat_error *err)
     if (leati_recipe_match_names(&args->file_pattern, "make_batched_features_dataset", &names,
                                  err) != LEAT_OK)
         return NULL;
-    leat_dataset_batch_options batch = {
-        .drop_remainder = args->drop_final_batch || args->epochs.num_epochs == LEATI_EPOCHS_NONE};
-    leat_dataset_parse_example_options parse = {.defaults = &args->defaults,
-                                                .num_parallel_calls = args->parser_num_threads};
+    leat_dataset_batch_options batch = {LEAT_DATASET_BATCH_DEFAULTS,
+                                        .drop_remainder = args->drop_final_batch ||
+                                                          args->epochs.num_epochs == LEAT_UNSET};
+    leat_dataset_parse_example_options parse = {LEAT_DATASET_PARSE_EXAMPLE_DEFAULTS,
+                                                .defaults = &args->defaults};
+    parse.num_parallel_calls = args->parser_num_threads;
     leat_dataset *plan = leati_recipe_epochs_files(&args->epochs, &names, err);
     leat_tensor_unref(&names);
     plan = records_of(args, plan, err);
@@ -242,23 +246,25 @@ leat_dataset_make_batched_features(const char *const *file_pattern, int num_patt
                                    int64_t batch_size, const leat_spec *features,
                                    const leat_dataset_make_batched_features_options *options,
                                    leat_error *err) {
-    static const leat_dataset_make_batched_features_options none = {0};
-    const leat_dataset_make_batched_features_options *o = options == NULL ? &none : options;
-    leat_string reader = {.data = o->compression_type,
-                          .size = o->compression_type == NULL ? 0 : strlen(o->compression_type)};
-    struct batched_args args = {
-        .batch_size = batch_size,
-        .features = leat_spec_ref(features),
-        .label_key = (char *)(uintptr_t)o->label_key,
-        .epochs = leati_recipe_epochs_of(&o->epochs),
-        .reader_num_threads = o->reader_num_threads == 0 ? 1 : o->reader_num_threads,
-        .parser_num_threads = o->parser_num_threads == 0 ? 2 : o->parser_num_threads,
-        .sloppy_ordering = o->sloppy_ordering,
-        .drop_final_batch = o->drop_final_batch};
-    if (o->compression_type != NULL)
+    leat_dataset_make_batched_features_options o = {LEAT_DATASET_MAKE_BATCHED_FEATURES_DEFAULTS};
+    leati_epochs epochs = {0};
+    if (LEATI_OPTIONS(leat_dataset_make_batched_features_options, &o, options, err) != LEAT_OK ||
+        leati_recipe_epochs_read(o.epochs, &epochs, err) != LEAT_OK)
+        return NULL;
+    leat_string reader = {.data = o.compression_type,
+                          .size = o.compression_type == NULL ? 0 : strlen(o.compression_type)};
+    struct batched_args args = {.batch_size = batch_size,
+                                .features = leat_spec_ref(features),
+                                .label_key = (char *)(uintptr_t)o.label_key,
+                                .epochs = epochs,
+                                .reader_num_threads = o.reader_num_threads,
+                                .parser_num_threads = o.parser_num_threads,
+                                .sloppy_ordering = o.sloppy_ordering,
+                                .drop_final_batch = o.drop_final_batch};
+    if (o.compression_type != NULL)
         args.reader_args = (leati_strings){.values = &reader, .count = 1};
-    if (o->defaults != NULL)
-        args.defaults = *o->defaults;
+    if (o.defaults != NULL)
+        args.defaults = *o.defaults;
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("make_batched_features_dataset", file_pattern, num_patterns,
                                &args.file_pattern, err) == LEAT_OK)

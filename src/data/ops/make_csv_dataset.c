@@ -401,10 +401,12 @@ static leat_dataset *records_of(const struct make_csv_args *args, const struct c
         return NULL;
     }
     if (args->num_parallel_reads == LEAT_AUTOTUNE) {
-        leat_dataset_interleave_options options = {.num_parallel_calls = LEAT_AUTOTUNE};
+        leat_dataset_interleave_options options = {LEAT_DATASET_INTERLEAVE_DEFAULTS};
+        options.num_parallel_calls = LEAT_AUTOTUNE;
         return leat_dataset_interleave(files, function, &options, err);
     }
-    leat_dataset_parallel_interleave_options options = {.sloppy = args->sloppy};
+    leat_dataset_parallel_interleave_options options = {LEAT_DATASET_PARALLEL_INTERLEAVE_DEFAULTS,
+                                                        .sloppy = args->sloppy};
     return leat_dataset_parallel_interleave(files, function, args->num_parallel_reads, &options,
                                             err);
 }
@@ -483,8 +485,8 @@ static leat_status check_label(const struct make_csv_args *args, const struct co
 static leat_dataset *make_plan(const struct make_csv_args *args, const leat_tensor *files,
                                leat_error *err) {
     struct columns c = {0};
-    leat_dataset_batch_options batch = {.drop_remainder =
-                                            args->epochs.num_epochs == LEATI_EPOCHS_NONE};
+    leat_dataset_batch_options batch = {LEAT_DATASET_BATCH_DEFAULTS,
+                                        .drop_remainder = args->epochs.num_epochs == LEAT_UNSET};
     leat_dataset *plan = NULL;
     leat_status status = find_columns(args, files, &c, err);
     if (status == LEAT_OK)
@@ -541,33 +543,30 @@ const leati_dataset_op leati_op_make_csv_dataset = {
 leat_dataset *leat_dataset_make_csv(const char *const *file_pattern, int num_patterns,
                                     int64_t batch_size,
                                     const leat_dataset_make_csv_options *options, leat_error *err) {
-    static const leat_dataset_make_csv_options none = {0};
-    const leat_dataset_make_csv_options *o = options == NULL ? &none : options;
-    const char *delimiter = o->field_delim == NULL ? "," : o->field_delim;
-    const char *na_value = o->na_value == NULL ? "" : o->na_value;
-    struct make_csv_args args = {
-        .batch_size = batch_size,
-        .label_name = (char *)(uintptr_t)o->label_name,
-        .field_delim = (char *)(uintptr_t)delimiter,
-        .use_quote_delim = !o->no_quotes,
-        .na_value = (char *)(uintptr_t)na_value,
-        .header = !o->no_header,
-        .epochs = leati_recipe_epochs_of(&o->epochs),
-        .num_parallel_reads = o->num_parallel_reads == 0 ? 1 : o->num_parallel_reads,
-        .sloppy = o->sloppy,
-        .num_rows_for_inference = o->num_rows_for_inference == 0 ? 100 : o->num_rows_for_inference,
-        .compression_type = (char *)(uintptr_t)o->compression_type,
-        .ignore_errors = o->ignore_errors,
-        .encoding = (char *)(uintptr_t) "utf-8"};
-    if (o->column_defaults != NULL)
-        args.column_defaults = *o->column_defaults;
-    if (o->select_columns != NULL)
-        args.select_columns = *o->select_columns;
+    leat_dataset_make_csv_options o = {LEAT_DATASET_MAKE_CSV_DEFAULTS};
+    struct make_csv_args args = {.batch_size = batch_size, .encoding = (char *)(uintptr_t) "utf-8"};
+    if (LEATI_OPTIONS(leat_dataset_make_csv_options, &o, options, err) != LEAT_OK ||
+        leati_recipe_epochs_read(o.epochs, &args.epochs, err) != LEAT_OK)
+        return NULL;
+    args.label_name = (char *)(uintptr_t)o.label_name;
+    args.field_delim = (char *)(uintptr_t)o.field_delim;
+    args.use_quote_delim = o.use_quote_delim;
+    args.na_value = (char *)(uintptr_t)(o.na_value == NULL ? "" : o.na_value);
+    args.header = o.header;
+    args.num_parallel_reads = o.num_parallel_reads;
+    args.sloppy = o.sloppy;
+    args.num_rows_for_inference = o.num_rows_for_inference;
+    args.compression_type = (char *)(uintptr_t)o.compression_type;
+    args.ignore_errors = o.ignore_errors;
+    if (o.column_defaults != NULL)
+        args.column_defaults = *o.column_defaults;
+    if (o.select_columns != NULL)
+        args.select_columns = *o.select_columns;
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("make_csv_dataset", file_pattern, num_patterns, &args.file_pattern,
                                err) == LEAT_OK &&
-        (o->num_columns == 0 ||
-         leati_files_view_names("make_csv_dataset", o->column_names, o->num_columns,
+        (o.num_columns == 0 ||
+         leati_files_view_names("make_csv_dataset", o.column_names, o.num_columns,
                                 &args.column_names, err) == LEAT_OK))
         dataset = leati_dataset_new(&leati_op_make_csv_dataset, &args, NULL, 0, err);
     leati_free(args.file_pattern.values);

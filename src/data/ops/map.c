@@ -25,7 +25,6 @@ struct map_args {
     bool use_unbounded_threadpool;
 };
 
-#define NOT_PARALLEL INT64_MIN
 #define ROW(field) .offset = offsetof(struct map_args, field)
 
 static const leati_row map_rows[] = {
@@ -38,7 +37,7 @@ static const leati_row map_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_AUTOTUNE | LEATI_NONE,
      ROW(num_parallel_calls),
-     .default_number = (double)NOT_PARALLEL,
+     .default_number = (double)LEAT_UNSET,
      .doc = "How many calls run at a time on the pool; none: one, on the consumer's thread."},
     {.name = "deterministic",
      .type = LEATI_ROW_BOOL_OR_NONE,
@@ -83,7 +82,7 @@ static leat_function *function_of(const leat_dataset *dataset) {
 
 static leat_status map_check(leat_dataset *dataset, leat_error *err) {
     const struct map_args *args = dataset->args;
-    bool parallel = args->num_parallel_calls != NOT_PARALLEL;
+    bool parallel = args->num_parallel_calls != LEAT_UNSET;
     if (parallel && args->num_parallel_calls < 1 && args->num_parallel_calls != LEAT_AUTOTUNE) {
         return leati_refuse(
             err, VALUE, "map: num_parallel_calls is %lld; expected at least 1, or AUTOTUNE (-1)",
@@ -107,7 +106,7 @@ static bool has_effects(const leat_dataset *dataset) {
 
 static bool map_reads_ahead(const leat_dataset *dataset) {
     const struct map_args *args = dataset->args;
-    return args->num_parallel_calls != NOT_PARALLEL && !has_effects(dataset);
+    return args->num_parallel_calls != LEAT_UNSET && !has_effects(dataset);
 }
 
 /* What comes in any order does not come again in the same one: readers must not replay it. */
@@ -326,18 +325,16 @@ const leati_dataset_op leati_op_map = {
 
 leat_dataset *leat_dataset_map(leat_dataset *input, leat_function *function,
                                const leat_dataset_map_options *options, leat_error *err) {
-    struct map_args args = {.function = (leat_object *)function,
-                            .num_parallel_calls = NOT_PARALLEL,
-                            .deterministic = -1};
-    if (options != NULL && options->num_parallel_calls != 0)
-        args.num_parallel_calls = options->num_parallel_calls;
-    if (options != NULL && options->not_deterministic)
-        args.deterministic = 0;
-    args.synchronous = options != NULL && options->synchronous;
-    leat_dataset *dataset =
-        leati_apply_function_is_missing(function, "map", "map_func", &input, 1, err)
-            ? NULL
-            : leati_dataset_new(&leati_op_map, &args, &input, 1, err);
+    leat_dataset_map_options o = {LEAT_DATASET_MAP_DEFAULTS};
+    leat_dataset *dataset = NULL;
+    if (LEATI_DATASET_OPTIONS(leat_dataset_map_options, &o, options, &input, 1, err) &&
+        !leati_apply_function_is_missing(function, "map", "map_func", &input, 1, err)) {
+        struct map_args args = {.function = (leat_object *)function,
+                                .num_parallel_calls = o.num_parallel_calls,
+                                .deterministic = (int8_t)o.deterministic,
+                                .synchronous = o.synchronous};
+        dataset = leati_dataset_new(&leati_op_map, &args, &input, 1, err);
+    }
     leat_function_unref(function);
     return dataset;
 }

@@ -70,8 +70,10 @@ static int64_t calls(const struct map_and_batch_args *args) {
 
 static leat_dataset *map_and_batch_expand(const leat_dataset *dataset, leat_error *err) {
     const struct map_and_batch_args *args = dataset->args;
-    leat_dataset_map_options map_options = {.num_parallel_calls = calls(args)};
-    leat_dataset_batch_options batch_options = {.drop_remainder = args->drop_remainder};
+    leat_dataset_map_options map_options = {LEAT_DATASET_MAP_DEFAULTS};
+    map_options.num_parallel_calls = calls(args);
+    leat_dataset_batch_options batch_options = {LEAT_DATASET_BATCH_DEFAULTS,
+                                                .drop_remainder = args->drop_remainder};
     leat_dataset *map = leat_dataset_map(leat_dataset_ref(dataset->inputs[0]),
                                          leati_object_ref(args->function), &map_options, err);
     leat_dataset *batch = leat_dataset_batch(map, args->batch_size, &batch_options, err);
@@ -110,17 +112,17 @@ leat_dataset *leat_dataset_map_and_batch(leat_dataset *input, leat_function *fun
                                          int64_t batch_size,
                                          const leat_dataset_map_and_batch_options *options,
                                          leat_error *err) {
-    struct map_and_batch_args args = {.function = (leat_object *)function,
-                                      .batch_size = batch_size};
-    if (options != NULL) {
-        args.num_parallel_batches = options->num_parallel_batches;
-        args.drop_remainder = options->drop_remainder;
-        args.num_parallel_calls = options->num_parallel_calls;
+    leat_dataset_map_and_batch_options o = {LEAT_DATASET_MAP_AND_BATCH_DEFAULTS};
+    leat_dataset *dataset = NULL;
+    if (LEATI_DATASET_OPTIONS(leat_dataset_map_and_batch_options, &o, options, &input, 1, err) &&
+        !leati_apply_function_is_missing(function, "map_and_batch", "map_func", &input, 1, err)) {
+        struct map_and_batch_args args = {.function = (leat_object *)function,
+                                          .batch_size = batch_size,
+                                          .num_parallel_batches = o.num_parallel_batches,
+                                          .drop_remainder = o.drop_remainder,
+                                          .num_parallel_calls = o.num_parallel_calls};
+        dataset = leati_dataset_new(&leati_op_map_and_batch, &args, &input, 1, err);
     }
-    leat_dataset *dataset =
-        leati_apply_function_is_missing(function, "map_and_batch", "map_func", &input, 1, err)
-            ? NULL
-            : leati_dataset_new(&leati_op_map_and_batch, &args, &input, 1, err);
     leat_function_unref(function);
     return dataset;
 }

@@ -67,7 +67,8 @@ struct mapped {
 
 static leat_dataset *apply(leat_dataset *input, leat_tracer tracer, void *context, int64_t parallel,
                            leat_error *err) {
-    leat_dataset_map_options options = {.num_parallel_calls = parallel};
+    leat_dataset_map_options options = {
+        LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = parallel == 0 ? LEAT_UNSET : parallel};
     leat_function *function = LEAT_TRACE(tracer, context, leat_dataset_spec(input), err);
     return leat_dataset_map(input, function, &options, err);
 }
@@ -76,8 +77,10 @@ static leat_dataset *map_some(void *context, leat_error *err) {
     const struct mapped *m = context;
     leat_dataset *dataset = range_of(m->n, err);
     if (m->shuffled_input) {
-        dataset = leat_dataset_shuffle(dataset, 5,
-                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
+        dataset = leat_dataset_shuffle(
+            dataset, 5,
+            &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(7)},
+            err);
     }
     dataset = m->faulty_input ? dataset_faults(dataset, 5, 2, err) : dataset;
     dataset = m->impure_input ? dataset_impure(dataset, err) : dataset;
@@ -162,7 +165,8 @@ static char *sorted(char *text) {
 static leat_dataset *map_any_order(void *context, leat_error *err) {
     struct faults *f = context;
     leat_dataset *dataset = dataset_faults(range_of(12, err), 7, 5, err);
-    leat_dataset_map_options options = {.num_parallel_calls = 3, .not_deterministic = true};
+    leat_dataset_map_options options = {LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = 3,
+                                        .deterministic = LEAT_CHOICE_FALSE};
     leat_function *function = LEAT_TRACE(trace_fail, f, leat_dataset_spec(dataset), err);
     return leat_dataset_map(dataset, function, &options, err);
 }
@@ -232,7 +236,8 @@ static leat_dataset *map_user(struct calls *calls, int64_t parallel, leat_error 
     leat_function *function =
         LEAT_CALLBACK(call_user, calls, NULL, NULL, 0, leat_spec_ref(leat_dataset_spec(dataset)),
                       leat_spec_ref(leat_dataset_spec(dataset)), err);
-    leat_dataset_map_options options = {.num_parallel_calls = parallel};
+    leat_dataset_map_options options = {
+        LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = parallel == 0 ? LEAT_UNSET : parallel};
     return leat_dataset_label(leat_dataset_map(dataset, function, &options, err), "mine", err);
 }
 

@@ -53,8 +53,9 @@ static leat_function *range_function(void) {
 static void test_interleave(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset_interleave_options options = {.cycle_length = 2};
-    leat_dataset_interleave_options parallel = {.cycle_length = 3, .num_parallel_calls = 2};
+    leat_dataset_interleave_options options = {LEAT_DATASET_INTERLEAVE_DEFAULTS, .cycle_length = 2};
+    leat_dataset_interleave_options parallel = {LEAT_DATASET_INTERLEAVE_DEFAULTS, .cycle_length = 3,
+                                                .num_parallel_calls = 2};
     EXPECT(leat_dataset_interleave(leat_dataset_range(0, 4, 1, NULL, &err), range_function(),
                                    &options, &err),
            true, 0, 0, 1, 0, 1, 2);
@@ -62,13 +63,14 @@ static void test_interleave(void **state) {
                                    &parallel, &err),
            true, 0, 0, 0, 1, 1, 0, 2, 1, 0, 2, 1, 0, 3, 2, 1, 3, 2, 0, 4, 3, 1, 4, 2, 5, 3, 4, 5,
            6);
-    leat_dataset_parallel_interleave_options legacy = {.block_length = 1,
-                                                       .prefetch_input_elements = 1};
+    leat_dataset_parallel_interleave_options legacy = {
+        LEAT_DATASET_PARALLEL_INTERLEAVE_DEFAULTS, .block_length = 1, .prefetch_input_elements = 1};
     EXPECT(leat_dataset_parallel_interleave(leat_dataset_range(0, 7, 1, NULL, &err),
                                             range_function(), 2, &legacy, &err),
            true, 0, 0, 1, 0, 1, 0, 2, 1, 2, 0, 3, 1, 2, 0, 3, 1, 4, 2, 3, 4, 5);
     /* With no element for its place, an ended dataset leaves the rest of its block to the next. */
-    legacy = (leat_dataset_parallel_interleave_options){.block_length = 2};
+    legacy = (leat_dataset_parallel_interleave_options){LEAT_DATASET_PARALLEL_INTERLEAVE_DEFAULTS,
+                                                        .block_length = 2};
     EXPECT(leat_dataset_parallel_interleave(leat_dataset_range(2, 6, 1, NULL, &err),
                                             range_function(), 7, &legacy, &err),
            true, 0, 1, 0, 1, 0, 1, 0, 1, 2, 2, 2, 3, 3, 4);
@@ -96,9 +98,9 @@ static void test_cycle_of_cores(void **state) {
 static void test_interleave_refuses(void **state) {
     (void)state;
     static const leat_dataset_interleave_options wrong[] = {
-        {.cycle_length = -2},
-        {.cycle_length = 2, .block_length = -1},
-        {.cycle_length = 2, .num_parallel_calls = 3},
+        {LEAT_DATASET_INTERLEAVE_DEFAULTS, .cycle_length = -2},
+        {LEAT_DATASET_INTERLEAVE_DEFAULTS, .cycle_length = 2, .block_length = -1},
+        {LEAT_DATASET_INTERLEAVE_DEFAULTS, .cycle_length = 2, .num_parallel_calls = 3},
     };
     for (int i = 0; i < 3; i++) {
         leat_error err = {0};
@@ -111,7 +113,7 @@ static void test_interleave_refuses(void **state) {
 static void test_numbers(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset_random_options options = {.seed = LEAT_SEED(42)};
+    leat_dataset_random_options options = {LEAT_DATASET_RANDOM_DEFAULTS, .seed = LEAT_SEED(42)};
     EXPECT(leat_dataset_random(&options, &err), false, 2985944072, 4132877644, 929418493,
            249609589);
     options.rerandomize_each_iteration = true;
@@ -147,7 +149,8 @@ static void test_sample(void **state) {
     (void)state;
     leat_error err = {0};
     leat_dataset *inputs[3];
-    leat_dataset_sample_from_datasets_options options = {.seed = LEAT_SEED(7)};
+    leat_dataset_sample_from_datasets_options options = {LEAT_DATASET_SAMPLE_FROM_DATASETS_DEFAULTS,
+                                                         .seed = LEAT_SEED(7)};
     three(inputs);
     EXPECT(leat_dataset_sample_from_datasets(inputs, 3, &options, &err), true, 10, 0, 20, 1, 11, 12,
            21, 2, 22, 23, 24, 3, 4, 25, 26, 27);
@@ -166,8 +169,8 @@ static void test_sample_of_no_weight_ends(void **state) {
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT64, shape, weights);
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT64, shape, &err);
     leat_element element = {.spec = spec, .tensors = &tensor, .num_tensors = 1};
-    leat_dataset_sample_from_datasets_options options = {.weights = &element,
-                                                         .seed = LEAT_SEED(11)};
+    leat_dataset_sample_from_datasets_options options = {
+        LEAT_DATASET_SAMPLE_FROM_DATASETS_DEFAULTS, .weights = &element, .seed = LEAT_SEED(11)};
     leat_dataset *inputs[3];
     three(inputs);
     EXPECT(leat_dataset_sample_from_datasets(inputs, 3, &options, &err), true, 10, 11, 12);

@@ -12,8 +12,9 @@ static leat_dataset *range_of(int64_t start, int64_t stop, leat_error *err) {
 }
 
 static leat_dataset *shuffled(int64_t n, leat_error *err) {
-    return leat_dataset_shuffle(range_of(0, n, err), 4,
-                                &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
+    return leat_dataset_shuffle(
+        range_of(0, n, err), 4,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(3)}, err);
 }
 
 /* ---- zip ---- */
@@ -80,7 +81,8 @@ static leat_dataset *zip_nested(void *context, leat_error *err) {
 static leat_dataset *zip_same(void *context, leat_error *err) {
     (void)context;
     leat_dataset *dataset = leat_dataset_shuffle(
-        range_of(0, 6, err), 6, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
+        range_of(0, 6, err), 6,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(3)}, err);
     return leat_dataset_zip((leat_dataset *[]){leat_dataset_ref(dataset), dataset}, 2, err);
 }
 
@@ -126,7 +128,8 @@ static leat_dataset *concatenate_some(void *context, leat_error *err) {
 static leat_dataset *concatenate_shuffled(void *context, leat_error *err) {
     (void)context;
     leat_dataset *dataset = leat_dataset_shuffle(
-        range_of(0, 5, err), 5, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
+        range_of(0, 5, err), 5,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(3)}, err);
     return leat_dataset_concatenate(leat_dataset_ref(dataset), dataset, err);
 }
 
@@ -148,8 +151,10 @@ static void test_concatenate_and_enumerate(void **state) {
     dataset_check(enumerate_some, &(int64_t){-1},
                   "(-1,0) (0,1) (1,2) !INVALID_ARGUMENT (3,1) (4,2)");
     leat_error err = {0};
-    leat_dataset *other =
-        leat_dataset_range(0, 3, 1, &(leat_dataset_range_options){.output_type = LEAT_INT32}, &err);
+    leat_dataset *other = leat_dataset_range(
+        0, 3, 1,
+        &(leat_dataset_range_options){LEAT_DATASET_RANGE_DEFAULTS, .output_type = LEAT_INT32},
+        &err);
     assert_null(leat_dataset_concatenate(range_of(0, 3, &err), other, &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "int32[]");
 }
@@ -171,7 +176,8 @@ static leat_dataset *shard_some(void *context, leat_error *err) {
 static leat_dataset *shard_shuffled(void *context, leat_error *err) {
     (void)context;
     leat_dataset *dataset = leat_dataset_shuffle(
-        range_of(0, 9, err), 9, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
+        range_of(0, 9, err), 9,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(5)}, err);
     return leat_dataset_repeat(leat_dataset_shard(dataset, 2, 0, err), 2, err);
 }
 

@@ -408,19 +408,18 @@ const leati_dataset_op leati_op_numpy_dataset = {
     .close = leati_files_close,
 };
 
-static struct numpy_args args_of(const leat_dataset_numpy_options *options) {
-    struct numpy_args args = {0};
-    if (options != NULL) { /* all copied */
-        args.output_signature = (leat_spec *)(uintptr_t)options->output_signature;
-        args.compression_type = (char *)(uintptr_t)options->compression_type;
-        args.buffer_size = options->buffer_size;
-    }
-    return args;
+static struct numpy_args args_of(const leat_dataset_numpy_options *o) {
+    return (struct numpy_args){.output_signature = (leat_spec *)(uintptr_t)o->output_signature,
+                               .compression_type = (char *)(uintptr_t)o->compression_type,
+                               .buffer_size = o->buffer_size};
 }
 
 leat_dataset *leat_dataset_numpy(const char *const *filenames, int num_filenames,
                                  const leat_dataset_numpy_options *options, leat_error *err) {
-    struct numpy_args args = args_of(options);
+    leat_dataset_numpy_options o = {LEAT_DATASET_NUMPY_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_numpy_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    struct numpy_args args = args_of(&o);
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("numpy_dataset", filenames, num_filenames, &args.filenames, err) ==
         LEAT_OK)
@@ -431,6 +430,9 @@ leat_dataset *leat_dataset_numpy(const char *const *filenames, int num_filenames
 
 leat_dataset *leat_dataset_numpy_of(leat_dataset *filenames,
                                     const leat_dataset_numpy_options *options, leat_error *err) {
-    struct numpy_args args = args_of(options);
+    leat_dataset_numpy_options o = {LEAT_DATASET_NUMPY_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_numpy_options, &o, options, &filenames, 1, err))
+        return NULL;
+    struct numpy_args args = args_of(&o);
     return leati_dataset_new(&leati_op_numpy_dataset, &args, &filenames, 1, err);
 }

@@ -16,7 +16,7 @@ static void expect_error(const char *name, leat_status code, const char *keyword
     snprintf(path, sizeof(path), FOLDER "%s", name);
     leat_error err = {0};
     leat_spec *row = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(3), &err);
-    leat_dataset_numpy_options options = {.output_signature = row};
+    leat_dataset_numpy_options options = {LEAT_DATASET_NUMPY_DEFAULTS, .output_signature = row};
     leat_dataset *dataset = leat_dataset_numpy(&(const char *){path}, 1, &options, &err);
     assert_non_null(dataset);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);

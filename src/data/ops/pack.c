@@ -587,13 +587,14 @@ const leati_dataset_op leati_op_pack = {
 
 leat_dataset *leat_dataset_pack(leat_dataset *input, int64_t length,
                                 const leat_dataset_pack_options *options, leat_error *err) {
-    struct pack_args args = {.length = length, .split = true};
-    if (options != NULL) {
-        args.split = !options->no_split;
-        args.truncate = options->truncate;
-        args.drop_remainder = options->drop_remainder;
-        if (options->pad_value != NULL)
-            args.pad_value = *options->pad_value;
-    }
+    leat_dataset_pack_options o = {LEAT_DATASET_PACK_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_pack_options, &o, options, &input, 1, err))
+        return NULL;
+    struct pack_args args = {.length = length,
+                             .split = o.split,
+                             .truncate = o.truncate,
+                             .drop_remainder = o.drop_remainder};
+    if (o.pad_value != NULL)
+        args.pad_value = *o.pad_value;
     return leati_dataset_new(&leati_op_pack, &args, &input, 1, err);
 }

@@ -22,7 +22,7 @@ static leat_dataset *pack_some(void *context, leat_error *err) {
         leat_dataset_batch(leat_dataset_range(0, p->n, 1, NULL, err), p->size, NULL, err);
     dataset = p->faulty ? dataset_faults(dataset, 3, 1, err) : dataset;
     dataset = p->impure ? dataset_impure(dataset, err) : dataset;
-    return leat_dataset_pack(dataset, p->length, &p->options, err);
+    return leat_dataset_pack(dataset, p->length, p->options.size == 0 ? NULL : &p->options, err);
 }
 
 static void test_options(void **state) {
@@ -32,13 +32,16 @@ static void test_options(void **state) {
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, NULL);
     leat_element element = {0};
     assert_int_equal(leat_element_set(&element, spec, &pad, NULL), LEAT_OK);
-    struct packed p = {.n = 7, .size = 3, .length = 4, .options = {.pad_value = &element}};
+    struct packed p = {.n = 7,
+                       .size = 3,
+                       .length = 4,
+                       .options = {LEAT_DATASET_PACK_DEFAULTS, .pad_value = &element}};
     dataset_check(pack_some, &p,
                   "{positions:[0,1,2,0],segment_ids:[1,1,1,2],tokens:[0,1,2,3]} "
                   "{positions:[1,2,0,0],segment_ids:[1,1,2,0],tokens:[4,5,6,-1]}");
     p.options.drop_remainder = true;
     dataset_check(pack_some, &p, "{positions:[0,1,2,0],segment_ids:[1,1,1,2],tokens:[0,1,2,3]}");
-    p.options = (leat_dataset_pack_options){.no_split = true};
+    p.options = (leat_dataset_pack_options){LEAT_DATASET_PACK_DEFAULTS, .split = false};
     dataset_check(pack_some, &p,
                   "{positions:[0,1,2,0],segment_ids:[1,1,1,0],tokens:[0,1,2,0]} "
                   "{positions:[0,1,2,0],segment_ids:[1,1,1,2],tokens:[3,4,5,6]}");
@@ -122,7 +125,7 @@ static void test_long_windows(void **state) {
 static void test_refused(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset_pack_options none = {0};
+    leat_dataset_pack_options none = {LEAT_DATASET_PACK_DEFAULTS};
     leat_dataset *dataset =
         leat_dataset_pack(leat_dataset_range(0, 4, 1, NULL, &err), 3, &none, &err);
     assert_null(dataset);

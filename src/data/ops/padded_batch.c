@@ -471,13 +471,14 @@ const leati_dataset_op leati_op_padded_batch = {
 leat_dataset *leat_dataset_padded_batch(leat_dataset *input, int64_t batch_size,
                                         const leat_dataset_padded_batch_options *options,
                                         leat_error *err) {
-    struct padded_args args = {.batch_size = batch_size, .length = -1};
-    if (options != NULL) {
-        args.drop_remainder = options->drop_remainder;
-        if (options->padded_shapes != NULL)
-            args.padded_shapes = *options->padded_shapes;
-        if (options->padding_values != NULL)
-            args.padding_values = *options->padding_values;
-    }
+    leat_dataset_padded_batch_options o = {LEAT_DATASET_PADDED_BATCH_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_padded_batch_options, &o, options, &input, 1, err))
+        return NULL;
+    struct padded_args args = {
+        .batch_size = batch_size, .drop_remainder = o.drop_remainder, .length = -1};
+    if (o.padded_shapes != NULL)
+        args.padded_shapes = *o.padded_shapes;
+    if (o.padding_values != NULL)
+        args.padding_values = *o.padding_values;
     return leati_dataset_new(&leati_op_padded_batch, &args, &input, 1, err);
 }

@@ -31,10 +31,10 @@ static leat_dataset *pad(void *context, leat_error *err) {
     if (status == LEAT_OK)
         status = set(&values, LEAT_SCALAR, &minus_one, err);
     if (status == LEAT_OK) {
-        leat_dataset_padded_batch_options options = {.drop_remainder = p->drop_remainder,
-                                                     .padded_shapes =
-                                                         p->length > 0 ? &shapes : NULL,
-                                                     .padding_values = p->values ? &values : NULL};
+        leat_dataset_padded_batch_options options = {
+            LEAT_DATASET_PADDED_BATCH_DEFAULTS, .drop_remainder = p->drop_remainder,
+            .padded_shapes = p->length > 0 ? &shapes : NULL,
+            .padding_values = p->values ? &values : NULL};
         dataset =
             leat_dataset_padded_batch(dataset, p->batch_size, p->options ? &options : NULL, err);
     } else {

@@ -26,9 +26,6 @@ struct legacy_args {
 
 #define ROW(field) .offset = offsetof(struct legacy_args, field)
 
-/* None of the three that bound TensorFlow's threads was given. */
-#define NOT_GIVEN INT64_MIN
-
 static const leati_row legacy_rows[] = {
     {.name = "map_func",
      .type = LEATI_ROW_FUNCTION,
@@ -59,7 +56,7 @@ static const leati_row legacy_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
      ROW(buffer_output_elements),
-     .default_number = (double)NOT_GIVEN,
+     .default_number = (double)LEAT_UNSET,
      .minimum = 1,
      .maximum = INT64_MAX,
      .doc = "How many elements of each dataset may be ready; none: 2 * block_length."},
@@ -67,14 +64,14 @@ static const leati_row legacy_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
      ROW(prefetch_input_elements),
-     .default_number = (double)NOT_GIVEN,
+     .default_number = (double)LEAT_UNSET,
      .maximum = INT64_MAX,
      .doc = "How many datasets may be opened ahead; none: 2 * cycle_length."},
     {.name = "num_parallel_calls",
      .type = LEATI_ROW_INT,
      .flags = LEATI_AUTOTUNE | LEATI_NONE,
      ROW(num_parallel_calls),
-     .default_number = (double)NOT_GIVEN,
+     .default_number = (double)LEAT_UNSET,
      .minimum = 1,
      .maximum = INT64_MAX,
      .doc = "How many datasets are read ahead at a time; none: as many as help."},
@@ -107,7 +104,7 @@ static leat_status legacy_open(leati_node_state *node, void *state, leat_error *
                                          .parallel = true,
                                          .keeps_block = true,
                                          .any_order = args->sloppy,
-                                         .limit = calls == NOT_GIVEN ? LEAT_AUTOTUNE : calls};
+                                         .limit = calls == LEAT_UNSET ? LEAT_AUTOTUNE : calls};
     (void)state;
     return leati_cycle_open(node, &options, err);
 }
@@ -148,26 +145,21 @@ leat_dataset *
 leat_dataset_parallel_interleave(leat_dataset *input, leat_function *function, int64_t cycle_length,
                                  const leat_dataset_parallel_interleave_options *options,
                                  leat_error *err) {
-    struct legacy_args args = {.map_func = (leat_object *)function,
-                               .cycle_length = cycle_length,
-                               .block_length = 1,
-                               .buffer_output_elements = NOT_GIVEN,
-                               .prefetch_input_elements = NOT_GIVEN,
-                               .num_parallel_calls = NOT_GIVEN};
-    if (options != NULL) {
-        args.block_length = options->block_length == 0 ? 1 : options->block_length;
-        args.sloppy = options->sloppy;
-        args.buffer_output_elements =
-            options->buffer_output_elements == 0 ? NOT_GIVEN : options->buffer_output_elements;
-        args.prefetch_input_elements =
-            options->prefetch_input_elements == 0 ? NOT_GIVEN : options->prefetch_input_elements;
-        args.num_parallel_calls =
-            options->num_parallel_calls == 0 ? NOT_GIVEN : options->num_parallel_calls;
+    leat_dataset_parallel_interleave_options o = {LEAT_DATASET_PARALLEL_INTERLEAVE_DEFAULTS};
+    leat_dataset *dataset = NULL;
+    if (LEATI_DATASET_OPTIONS(leat_dataset_parallel_interleave_options, &o, options, &input, 1,
+                              err) &&
+        !leati_apply_function_is_missing(function, "parallel_interleave", "map_func", &input, 1,
+                                         err)) {
+        struct legacy_args args = {.map_func = (leat_object *)function,
+                                   .cycle_length = cycle_length,
+                                   .block_length = o.block_length,
+                                   .sloppy = o.sloppy,
+                                   .buffer_output_elements = o.buffer_output_elements,
+                                   .prefetch_input_elements = o.prefetch_input_elements,
+                                   .num_parallel_calls = o.num_parallel_calls};
+        dataset = leati_dataset_new(&leati_op_parallel_interleave, &args, &input, 1, err);
     }
-    leat_dataset *dataset =
-        leati_apply_function_is_missing(function, "parallel_interleave", "map_func", &input, 1, err)
-            ? NULL
-            : leati_dataset_new(&leati_op_parallel_interleave, &args, &input, 1, err);
     leat_function_unref(function);
     return dataset;
 }

@@ -206,8 +206,9 @@ static leat_function *parse_function(const struct parse_args *args, const leat_s
 static leat_dataset *parse_expand(const leat_dataset *dataset, leat_error *err) {
     const struct parse_args *args = dataset->args;
     const leat_spec *input = dataset->inputs[0]->spec;
-    leat_dataset_map_options options = {.num_parallel_calls = args->num_parallel_calls,
-                                        .not_deterministic = args->deterministic == 0};
+    leat_dataset_map_options options = {LEAT_DATASET_MAP_DEFAULTS};
+    options.num_parallel_calls = args->num_parallel_calls;
+    options.deterministic = args->deterministic == 0 ? LEAT_CHOICE_FALSE : LEAT_CHOICE_DEFAULT;
     leat_shape shape = leat_spec_shape(input);
     int64_t rows = shape.rank == 1 ? shape.dims[0] : LEAT_UNKNOWN_DIM;
     leat_function *function = NULL;
@@ -240,15 +241,14 @@ const leati_dataset_op leati_op_parse_example_dataset = {
 leat_dataset *leat_dataset_parse_example(leat_dataset *input, const leat_spec *features,
                                          const leat_dataset_parse_example_options *options,
                                          leat_error *err) {
-    struct parse_args args = {
-        .features = leat_spec_ref(features), .num_parallel_calls = 1, .deterministic = -1};
-    if (options != NULL) {
-        args.num_parallel_calls =
-            options->num_parallel_calls == 0 ? 1 : options->num_parallel_calls;
-        args.deterministic = options->not_deterministic ? 0 : -1;
-        if (options->defaults != NULL)
-            args.defaults = *options->defaults;
-    }
+    leat_dataset_parse_example_options o = {LEAT_DATASET_PARSE_EXAMPLE_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_parse_example_options, &o, options, &input, 1, err))
+        return NULL;
+    struct parse_args args = {.features = leat_spec_ref(features),
+                              .num_parallel_calls = o.num_parallel_calls,
+                              .deterministic = (int8_t)o.deterministic};
+    if (o.defaults != NULL)
+        args.defaults = *o.defaults;
     leat_dataset *dataset =
         leati_dataset_new(&leati_op_parse_example_dataset, &args, &input, 1, err);
     leat_spec_unref(args.features);

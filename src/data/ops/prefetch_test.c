@@ -22,8 +22,10 @@ static leat_dataset *prefetch_some(void *context, leat_error *err) {
     const struct fetched *f = context;
     leat_dataset *dataset = range_of(f->n, err);
     if (f->shuffled) {
-        dataset = leat_dataset_shuffle(dataset, 4,
-                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
+        dataset = leat_dataset_shuffle(
+            dataset, 4,
+            &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(7)},
+            err);
     }
     dataset = f->faulty ? dataset_faults(dataset, 5, 3, err) : dataset;
     dataset = f->impure ? dataset_impure(dataset, err) : dataset;

@@ -21,7 +21,6 @@
 #include <leat/data_ops.h>
 #include <string.h>
 
-#define NO_LIMIT (-1)
 enum { ENOUGH = 100 };
 
 struct quarantine_args {
@@ -42,7 +41,7 @@ static const leati_row quarantine_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
      ROW(max_errors),
-     .default_number = NO_LIMIT,
+     .default_number = LEAT_UNLIMITED,
      .doc = "How many bad elements an epoch may have; none: any number."},
     {.name = "max_fraction",
      .type = LEATI_ROW_FLOAT,
@@ -66,7 +65,7 @@ struct quarantine_state {
 
 static leat_status quarantine_check(leat_dataset *dataset, leat_error *err) {
     const struct quarantine_args *args = dataset->args;
-    if (args->max_errors < NO_LIMIT) {
+    if (args->max_errors < LEAT_UNLIMITED) {
         return leati_refuse(err, VALUE,
                             "quarantine: max_errors is %lld; expected at least 0, or none",
                             (long long)args->max_errors);
@@ -318,12 +317,11 @@ const leati_dataset_op leati_op_quarantine = {
 leat_dataset *leat_dataset_quarantine(leat_dataset *input, const char *path,
                                       const leat_dataset_quarantine_options *options,
                                       leat_error *err) {
+    leat_dataset_quarantine_options o = {LEAT_DATASET_QUARANTINE_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_quarantine_options, &o, options, &input, 1, err))
+        return NULL;
     struct quarantine_args args = {.path = (char *)(uintptr_t)path, /* copied */
-                                   .max_errors = NO_LIMIT,
-                                   .max_fraction = 1};
-    if (options != NULL && (options->max_errors != 0 || options->no_errors))
-        args.max_errors = options->no_errors ? 0 : options->max_errors;
-    if (options != NULL && options->max_fraction != 0)
-        args.max_fraction = options->max_fraction;
+                                   .max_errors = o.max_errors,
+                                   .max_fraction = o.max_fraction};
     return leati_dataset_new(&leati_op_quarantine, &args, &input, 1, err);
 }

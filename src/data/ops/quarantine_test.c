@@ -21,10 +21,11 @@ static int to_number(void *context, leat_graph *graph, leat_value *outputs) {
 static leat_dataset *numbers(const char *lines, const char *compression) {
     leat_error err = {0};
     const char *path = scratch_write("numbers.txt", lines, strlen(lines));
-    leat_dataset_text_line_options options = {.compression_type = compression};
+    leat_dataset_text_line_options options = {LEAT_DATASET_TEXT_LINE_DEFAULTS,
+                                              .compression_type = compression};
     leat_dataset *dataset = leat_dataset_text_line(&path, 1, &options, &err);
     leat_function *function = LEAT_TRACE(to_number, NULL, leat_dataset_spec(dataset), &err);
-    leat_dataset_map_options parallel = {.num_parallel_calls = 2};
+    leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = 2};
     dataset =
         leat_dataset_label(leat_dataset_map(dataset, function, &parallel, &err), "number", &err);
     assert_non_null(dataset);
@@ -123,7 +124,8 @@ static void test_limit(void **state) {
     leat_error err = {0};
     char path[1024];
     snprintf(path, sizeof(path), "%s", scratch_path("bad.jsonl"));
-    leat_dataset_quarantine_options one = {.max_errors = 1}, none = {.no_errors = true};
+    leat_dataset_quarantine_options one = {LEAT_DATASET_QUARANTINE_DEFAULTS, .max_errors = 1},
+                                    none = {LEAT_DATASET_QUARANTINE_DEFAULTS, .max_errors = 0};
     leat_dataset *dataset =
         leat_dataset_quarantine(numbers("1\nx\n3\ny\n5\n", NULL), path, &one, &err);
     leat_iterator *iterator = iterate(dataset);
@@ -155,7 +157,7 @@ static void test_resume(void **state) {
     leat_error err = {0};
     char path[1024];
     snprintf(path, sizeof(path), "%s", scratch_path("bad.jsonl"));
-    leat_dataset_quarantine_options two = {.max_errors = 2};
+    leat_dataset_quarantine_options two = {LEAT_DATASET_QUARANTINE_DEFAULTS, .max_errors = 2};
     leat_dataset *dataset =
         leat_dataset_quarantine(numbers("x\n1\ny\n2\n3\nz\n4\n", NULL), path, &two, &err);
     leat_iterator *iterator = iterate(dataset);
@@ -199,7 +201,8 @@ static void test_no_folder(void **state) {
 static void test_arguments(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_dataset_quarantine_options few = {.max_errors = -3}, more = {.max_fraction = 1.5};
+    leat_dataset_quarantine_options few = {LEAT_DATASET_QUARANTINE_DEFAULTS, .max_errors = -3},
+                                    more = {LEAT_DATASET_QUARANTINE_DEFAULTS, .max_fraction = 1.5};
     assert_null(leat_dataset_quarantine(leat_dataset_range(0, 3, 1, NULL, &err), NULL, &few, &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "-3");
     err = (leat_error){0};

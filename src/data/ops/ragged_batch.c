@@ -48,11 +48,11 @@ const leati_dataset_op leati_op_ragged_batch = {
 leat_dataset *leat_dataset_ragged_batch(leat_dataset *input, int64_t batch_size,
                                         const leat_dataset_ragged_batch_options *options,
                                         leat_error *err) {
-    struct ragged_batch_args args = {.batch_size = batch_size, .row_splits_dtype = LEAT_INT64};
-    if (options != NULL) {
-        args.drop_remainder = options->drop_remainder;
-        if (options->row_splits_dtype != LEAT_INVALID)
-            args.row_splits_dtype = options->row_splits_dtype;
-    }
+    leat_dataset_ragged_batch_options o = {LEAT_DATASET_RAGGED_BATCH_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_ragged_batch_options, &o, options, &input, 1, err))
+        return NULL;
+    struct ragged_batch_args args = {.batch_size = batch_size,
+                                     .drop_remainder = o.drop_remainder,
+                                     .row_splits_dtype = o.row_splits_dtype};
     return leati_dataset_new(&leati_op_ragged_batch, &args, &input, 1, err);
 }

@@ -191,11 +191,10 @@ const leati_dataset_op leati_op_random = {
 };
 
 leat_dataset *leat_dataset_random(const leat_dataset_random_options *options, leat_error *err) {
-    struct random_args args = {.rerandomize_each_iteration = -1};
-    if (options != NULL) {
-        args.seed =
-            (leati_seed_argument){.given = options->seed.given, .value = options->seed.value};
-        args.rerandomize_each_iteration = options->rerandomize_each_iteration;
-    }
+    leat_dataset_random_options o = {LEAT_DATASET_RANDOM_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_random_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    struct random_args args = {.seed = {.given = o.seed.given, .value = o.seed.value},
+                               .rerandomize_each_iteration = (int8_t)o.rerandomize_each_iteration};
     return leati_dataset_new(&leati_op_random, &args, NULL, 0, err);
 }

@@ -238,9 +238,10 @@ const leati_dataset_op leati_op_range = {
 
 leat_dataset *leat_dataset_range(int64_t start, int64_t stop, int64_t step,
                                  const leat_dataset_range_options *options, leat_error *err) {
+    leat_dataset_range_options o = {LEAT_DATASET_RANGE_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_range_options, &o, options, err) != LEAT_OK)
+        return NULL;
     struct range_args args = {
-        .start = start, .stop = stop, .step = step, .output_type = LEAT_INT64};
-    if (options != NULL && options->output_type != LEAT_INVALID)
-        args.output_type = options->output_type;
+        .start = start, .stop = stop, .step = step, .output_type = o.output_type};
     return leati_dataset_new(&leati_op_range, &args, NULL, 0, err);
 }

@@ -475,14 +475,14 @@ leat_dataset *
 leat_dataset_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
                                   const leat_dataset_sample_from_datasets_options *options,
                                   leat_error *err) {
-    struct sample_args args = {0};
-    if (options != NULL) {
-        args.seed =
-            (leati_seed_argument){.given = options->seed.given, .value = options->seed.value};
-        args.stop_on_empty_dataset = options->stop_on_empty_dataset;
-        args.rerandomize_each_iteration = options->rerandomize_each_iteration;
-    }
-    if (options != NULL && options->weights != NULL)
-        args.weights = *options->weights; /* copied by the rows */
+    leat_dataset_sample_from_datasets_options o = {LEAT_DATASET_SAMPLE_FROM_DATASETS_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_sample_from_datasets_options, &o, options, inputs,
+                               num_inputs, err))
+        return NULL;
+    struct sample_args args = {.seed = {.given = o.seed.given, .value = o.seed.value},
+                               .stop_on_empty_dataset = o.stop_on_empty_dataset,
+                               .rerandomize_each_iteration = o.rerandomize_each_iteration};
+    if (o.weights != NULL)
+        args.weights = *o.weights; /* copied by the rows */
     return leati_dataset_new(&leati_op_sample_from_datasets, &args, inputs, num_inputs, err);
 }

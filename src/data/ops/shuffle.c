@@ -237,12 +237,12 @@ leat_dataset *leati_dataset_shuffle_repeated(const leat_dataset *shuffle, int64_
 
 leat_dataset *leat_dataset_shuffle(leat_dataset *input, int64_t buffer_size,
                                    const leat_dataset_shuffle_options *options, leat_error *err) {
-    struct shuffle_args args = {
-        .buffer_size = buffer_size, .reshuffle_each_iteration = true, .epochs = 1};
-    if (options != NULL) {
-        args.seed =
-            (leati_seed_argument){.given = options->seed.given, .value = options->seed.value};
-        args.reshuffle_each_iteration = !options->no_reshuffle;
-    }
+    leat_dataset_shuffle_options o = {LEAT_DATASET_SHUFFLE_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_shuffle_options, &o, options, &input, 1, err))
+        return NULL;
+    struct shuffle_args args = {.buffer_size = buffer_size,
+                                .seed = {.given = o.seed.given, .value = o.seed.value},
+                                .reshuffle_each_iteration = o.reshuffle_each_iteration,
+                                .epochs = 1};
     return leati_dataset_new(&leati_op_shuffle, &args, &input, 1, err);
 }

@@ -95,8 +95,9 @@ static leat_dataset *make(void *context, leat_error *err) {
     dataset = r->modulus > 0 ? dataset_faults(dataset, r->modulus, r->remainder, err) : dataset;
     dataset = r->batched ? leat_dataset_batch(dataset, 2, NULL, err) : dataset;
     dataset = r->impure ? dataset_impure(dataset, err) : dataset;
-    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(r->seed),
-                                            .no_reshuffle = r->no_reshuffle};
+    leat_dataset_shuffle_options options = {LEAT_DATASET_SHUFFLE_DEFAULTS,
+                                            .seed = LEAT_SEED(r->seed),
+                                            .reshuffle_each_iteration = !r->no_reshuffle};
     return leat_dataset_repeat(leat_dataset_shuffle(dataset, r->buffer, &options, err), r->count,
                                err);
 }

@@ -506,13 +506,14 @@ const leati_dataset_op leati_op_snapshot = {
 
 leat_dataset *leat_dataset_snapshot(leat_dataset *input, const char *path,
                                     const leat_dataset_snapshot_options *options, leat_error *err) {
-    static const leat_dataset_snapshot_options none = {0};
-    const leat_dataset_snapshot_options *o = options != NULL ? options : &none;
+    leat_dataset_snapshot_options o = {LEAT_DATASET_SNAPSHOT_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_snapshot_options, &o, options, &input, 1, err))
+        return NULL;
     struct snapshot_args args = {
         .path = (char *)(uintptr_t)path, /* these two are copied */
-        .compression = (char *)(uintptr_t)(o->compression == NULL ? "AUTO" : o->compression),
-        .reader_func = (leat_object *)o->reader_func,
-        .shard_func = (leat_object *)o->shard_func};
+        .compression = (char *)(uintptr_t)(o.compression == NULL ? "" : o.compression),
+        .reader_func = (leat_object *)o.reader_func,
+        .shard_func = (leat_object *)o.shard_func};
     leat_dataset *dataset = NULL;
     if (path == NULL && input != NULL) {
         leati_refuse(err, VALUE, "snapshot: path is NULL; pass a folder");
@@ -520,7 +521,7 @@ leat_dataset *leat_dataset_snapshot(leat_dataset *input, const char *path,
     } else {
         dataset = leati_dataset_new(&leati_op_snapshot, &args, &input, 1, err);
     }
-    leat_function_unref(o->reader_func);
-    leat_function_unref(o->shard_func);
+    leat_function_unref(o.reader_func);
+    leat_function_unref(o.shard_func);
     return dataset;
 }

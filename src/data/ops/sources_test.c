@@ -57,8 +57,9 @@ static leat_dataset *tensors_of_structure(void *context, leat_error *err) {
 
 static leat_dataset *shuffled_slices(void *context, leat_error *err) {
     leat_dataset *dataset = leat_dataset_repeat(slices_of_structure(context, err), 3, err);
-    dataset = leat_dataset_shuffle(dataset, 4,
-                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, err);
+    dataset = leat_dataset_shuffle(
+        dataset, 4,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(1)}, err);
     return leat_dataset_batch(dataset, 2, NULL, err);
 }
 
@@ -165,10 +166,10 @@ static char *in_folder(const char *names) {
 
 static void test_list_files(void **state) {
     (void)state;
-    struct listing l = {.options.no_shuffle = true};
+    struct listing l = {.options = {LEAT_DATASET_LIST_FILES_DEFAULTS, .shuffle = false}};
     torture_begin();
     dataset_check(list, &l, in_folder("B a b x10 x9"));
-    l = (struct listing){.options.seed = LEAT_SEED(42)};
+    l = (struct listing){.options = {LEAT_DATASET_LIST_FILES_DEFAULTS, .seed = LEAT_SEED(42)}};
     dataset_check(list, &l, in_folder("B x9 a x10 b"));
     struct dataset_wanting plan = {list, &l, 0};
     dataset_check(dataset_through_json, &plan, in_folder("B x9 a x10 b"));
@@ -198,7 +199,7 @@ static void test_list_files_without_a_match(void **state) {
 /* A state is refused when other files are there. */
 static void test_list_files_changed(void **state) {
     (void)state;
-    struct listing l = {.options.seed = LEAT_SEED(1)};
+    struct listing l = {.options = {LEAT_DATASET_LIST_FILES_DEFAULTS, .seed = LEAT_SEED(1)}};
     leat_dataset *dataset = dataset_made(list, &l);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     char *data = NULL;

@@ -411,14 +411,13 @@ const leati_dataset_op leati_op_tar_dataset = {
 leat_dataset *leat_dataset_tar(const char *const *filenames, int num_filenames,
                                const char *const *fields, int num_fields,
                                const leat_dataset_tar_options *options, leat_error *err) {
-    struct tar_args args = {0};
+    leat_dataset_tar_options o = {LEAT_DATASET_TAR_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_tar_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    struct tar_args args = {.compression_type = (char *)(uintptr_t)o.compression_type, /* copied */
+                            .buffer_size = o.buffer_size,
+                            .index = (char *)(uintptr_t)leati_record_index_use_text(o.index)};
     leat_dataset *dataset = NULL;
-    leat_index_use use = options == NULL ? LEAT_INDEX_NONE : options->index;
-    args.index = (char *)(uintptr_t)leati_record_index_use_text(use);
-    if (options != NULL) {
-        args.compression_type = (char *)(uintptr_t)options->compression_type; /* copied */
-        args.buffer_size = options->buffer_size;
-    }
     if (leati_files_view_names("tar_dataset", filenames, num_filenames, &args.filenames, err) ==
             LEAT_OK &&
         leati_files_view_names("tar_dataset", fields, num_fields, &args.fields, err) == LEAT_OK)

@@ -67,7 +67,7 @@ static int write_shards(void **state) {
 
 static leat_dataset *open_shards(leat_index_use use, leat_error *err) {
     const char *paths[] = {names[0], names[1], names[2]}, *field = "bin";
-    leat_dataset_tar_options options = {.index = use};
+    leat_dataset_tar_options options = {LEAT_DATASET_TAR_DEFAULTS, .index = use};
     return leat_dataset_tar(paths, 3, &field, 1, &options, err);
 }
 
@@ -113,7 +113,7 @@ static void test_shuffled(void **state) {
     (void)state;
     leat_error err = {0};
     leat_element element = {0};
-    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(3)};
+    leat_dataset_shuffle_options options = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(3)};
     leat_dataset *dataset =
         leat_dataset_global_shuffle(open_shards(LEAT_INDEX_REQUIRED, &err), &options, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);

@@ -183,20 +183,19 @@ const leati_dataset_op leati_op_text_line_dataset = {
     .close = leati_files_close,
 };
 
-static struct text_args args_of(const leat_dataset_text_line_options *options) {
-    struct text_args args = {0};
-    if (options != NULL) {
-        args.compression_type = (char *)(uintptr_t)options->compression_type; /* copied */
-        args.buffer_size = options->buffer_size;
-        args.num_parallel_reads = options->num_parallel_reads;
-    }
-    return args;
+static struct text_args args_of(const leat_dataset_text_line_options *o) {
+    return (struct text_args){.compression_type = (char *)(uintptr_t)o->compression_type,
+                              .buffer_size = o->buffer_size,
+                              .num_parallel_reads = o->num_parallel_reads};
 }
 
 leat_dataset *leat_dataset_text_line(const char *const *filenames, int num_filenames,
                                      const leat_dataset_text_line_options *options,
                                      leat_error *err) {
-    struct text_args args = args_of(options);
+    leat_dataset_text_line_options o = {LEAT_DATASET_TEXT_LINE_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_text_line_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    struct text_args args = args_of(&o);
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("text_line_dataset", filenames, num_filenames, &args.filenames,
                                err) == LEAT_OK)
@@ -208,6 +207,9 @@ leat_dataset *leat_dataset_text_line(const char *const *filenames, int num_filen
 leat_dataset *leat_dataset_text_line_of(leat_dataset *filenames,
                                         const leat_dataset_text_line_options *options,
                                         leat_error *err) {
-    struct text_args args = args_of(options);
+    leat_dataset_text_line_options o = {LEAT_DATASET_TEXT_LINE_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_text_line_options, &o, options, &filenames, 1, err))
+        return NULL;
+    struct text_args args = args_of(&o);
     return leati_dataset_new(&leati_op_text_line_dataset, &args, &filenames, 1, err);
 }

@@ -255,28 +255,24 @@ const leati_dataset_op leati_op_tf_record_dataset = {
     .indexable = record_indexable,
 };
 
-static void set_options(const leat_dataset_tf_record_options *options, struct record_args *args) {
-    leat_index_use use = options == NULL ? LEAT_INDEX_NONE : options->index;
-    args->index =
-        (char *)(uintptr_t)leati_record_index_use_text(use); /* copied, as are the others */
-    args->buffer_size = DEFAULT_BUFFER;
-    if (options == NULL)
-        return;
-    args->compression_type = (char *)(uintptr_t)options->compression_type; /* copied, not changed */
-    args->buffer_size = options->buffer_size == 0 ? DEFAULT_BUFFER : options->buffer_size;
-    args->num_parallel_reads = options->num_parallel_reads;
+static struct record_args args_of(const leat_dataset_tf_record_options *o) {
+    return (struct record_args){.compression_type = (char *)(uintptr_t)o->compression_type,
+                                .buffer_size = o->buffer_size,
+                                .num_parallel_reads = o->num_parallel_reads,
+                                .index = (char *)(uintptr_t)leati_record_index_use_text(o->index)};
 }
 
 leat_dataset *leat_dataset_tf_record(const char *const *filenames, int num_filenames,
                                      const leat_dataset_tf_record_options *options,
                                      leat_error *err) {
-    struct record_args args = {0};
+    leat_dataset_tf_record_options o = {LEAT_DATASET_TF_RECORD_DEFAULTS};
+    if (LEATI_OPTIONS(leat_dataset_tf_record_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    struct record_args args = args_of(&o);
     leat_dataset *dataset = NULL;
     if (leati_files_view_names("tf_record_dataset", filenames, num_filenames, &args.filenames,
-                               err) == LEAT_OK) {
-        set_options(options, &args);
+                               err) == LEAT_OK)
         dataset = leati_dataset_new(&leati_op_tf_record_dataset, &args, NULL, 0, err);
-    }
     leati_free(args.filenames.values);
     return dataset;
 }
@@ -284,7 +280,9 @@ leat_dataset *leat_dataset_tf_record(const char *const *filenames, int num_filen
 leat_dataset *leat_dataset_tf_record_of(leat_dataset *filenames,
                                         const leat_dataset_tf_record_options *options,
                                         leat_error *err) {
-    struct record_args args = {0};
-    set_options(options, &args);
+    leat_dataset_tf_record_options o = {LEAT_DATASET_TF_RECORD_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_tf_record_options, &o, options, &filenames, 1, err))
+        return NULL;
+    struct record_args args = args_of(&o);
     return leati_dataset_new(&leati_op_tf_record_dataset, &args, &filenames, 1, err);
 }

@@ -101,10 +101,11 @@ static leat_dataset *read_files(void *context, leat_error *err) {
         names[count] = paths[count];
         at += n + (at[n] == ' ');
     }
+    const leat_dataset_tf_record_options *options = r->options.size == 0 ? NULL : &r->options;
     leat_dataset *dataset =
         r->from_dataset ? leat_dataset_tf_record_of(
-                              dataset_of_names(names, count, r->name_errors, err), &r->options, err)
-                        : leat_dataset_tf_record(names, count, &r->options, err);
+                              dataset_of_names(names, count, r->name_errors, err), options, err)
+                        : leat_dataset_tf_record(names, count, options, err);
     dataset = r->skip > 0 ? leat_dataset_skip(dataset, r->skip, err) : dataset;
     return r->num_shards > 0 ? leat_dataset_shard(dataset, r->num_shards, r->index, err) : dataset;
 }
@@ -127,7 +128,8 @@ static void test_files_in_order(void **state) {
 
 static void test_compressed(void **state) {
     (void)state;
-    struct reading r = {.names = "gz", .options.compression_type = "GZIP"};
+    struct reading r = {.names = "gz",
+                        .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .compression_type = "GZIP"}};
     leat_dataset *dataset = dataset_made(read_files, &r);
     char *text = dataset_text(dataset, NULL, -1);
     assert_int_equal(strlen(text), 5 * 1004 + 4);
@@ -165,9 +167,11 @@ static void test_missing_file(void **state) {
     (void)state;
     dataset_check_most(read_files, &(struct reading){.names = "b missing a"}, 5,
                        "\"b0\" \"b1\" !NOT_FOUND !NOT_FOUND !NOT_FOUND");
-    dataset_check_most(read_files,
-                       &(struct reading){.names = "missing a", .options.num_parallel_reads = 2}, 5,
-                       "!NOT_FOUND \"a0\" !NOT_FOUND \"a1\" !NOT_FOUND");
+    dataset_check_most(
+        read_files,
+        &(struct reading){.names = "missing a",
+                          .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 2}},
+        5, "!NOT_FOUND \"a0\" !NOT_FOUND \"a1\" !NOT_FOUND");
 }
 
 /* skip and shard do not look at the data of what they pass. */
@@ -181,28 +185,44 @@ static void test_skipped_damage(void **state) {
                   "!DATA_LOSS \"b0\"");
     dataset_check(read_files, &(struct reading){.names = "junk b", .skip = 1}, "!DATA_LOSS \"b1\"");
     /* Files read in turns are skipped by reading. */
-    dataset_check(read_files,
-                  &(struct reading){.names = "c b", .skip = 3, .options.num_parallel_reads = 2},
-                  "!DATA_LOSS");
+    dataset_check(
+        read_files,
+        &(struct reading){.names = "c b",
+                          .skip = 3,
+                          .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 2}},
+        "!DATA_LOSS");
 }
 
 /* The order of TensorFlow's legacy parallel interleave: a file that ended gives its place to the
  * next one, and its turn to its neighbour. */
 static void test_files_in_turns(void **state) {
     (void)state;
-    dataset_check(read_files, &(struct reading){.names = "a b a", .options.num_parallel_reads = 1},
-                  "\"a0\" \"a1\" \"a2\" \"a3\" \"b0\" \"b1\" \"a0\" \"a1\" \"a2\" \"a3\"");
-    dataset_check(read_files, &(struct reading){.names = "a b a", .options.num_parallel_reads = 2},
-                  "\"a0\" \"b0\" \"a1\" \"b1\" \"a2\" \"a3\" \"a0\" \"a1\" \"a2\" \"a3\"");
-    dataset_check(read_files, &(struct reading){.names = "a b a", .options.num_parallel_reads = 3},
-                  "\"a0\" \"b0\" \"a0\" \"a1\" \"b1\" \"a1\" \"a2\" \"a2\" \"a3\" \"a3\"");
-    dataset_check(read_files, &(struct reading){.names = "a c", .options.num_parallel_reads = 2},
-                  "\"a0\" \"c0\" \"a1\" !DATA_LOSS \"a2\" \"a3\"");
-    dataset_check(read_files,
-                  &(struct reading){.names = "a empty b a",
-                                    .options.num_parallel_reads = 9,
-                                    .from_dataset = true},
-                  "\"a0\" \"b0\" \"a0\" \"a1\" \"b1\" \"a1\" \"a2\" \"a2\" \"a3\" \"a3\"");
+    dataset_check(
+        read_files,
+        &(struct reading){.names = "a b a",
+                          .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 1}},
+        "\"a0\" \"a1\" \"a2\" \"a3\" \"b0\" \"b1\" \"a0\" \"a1\" \"a2\" \"a3\"");
+    dataset_check(
+        read_files,
+        &(struct reading){.names = "a b a",
+                          .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 2}},
+        "\"a0\" \"b0\" \"a1\" \"b1\" \"a2\" \"a3\" \"a0\" \"a1\" \"a2\" \"a3\"");
+    dataset_check(
+        read_files,
+        &(struct reading){.names = "a b a",
+                          .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 3}},
+        "\"a0\" \"b0\" \"a0\" \"a1\" \"b1\" \"a1\" \"a2\" \"a2\" \"a3\" \"a3\"");
+    dataset_check(
+        read_files,
+        &(struct reading){.names = "a c",
+                          .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 2}},
+        "\"a0\" \"c0\" \"a1\" !DATA_LOSS \"a2\" \"a3\"");
+    dataset_check(
+        read_files,
+        &(struct reading){.names = "a empty b a",
+                          .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 9},
+                          .from_dataset = true},
+        "\"a0\" \"b0\" \"a0\" \"a1\" \"b1\" \"a1\" \"a2\" \"a2\" \"a3\" \"a3\"");
 }
 
 /* AUTOTUNE is a third of the cores, rounded up, and stays so in a written plan; the order is
@@ -214,7 +234,9 @@ static void test_turns_of_cores(void **state) {
         "\"a0\" \"b0\" \"a1\" \"b1\" \"a2\" \"a3\" \"a0\" \"a1\" \"a2\" \"a3\"",
         "\"a0\" \"b0\" \"a0\" \"a1\" \"b1\" \"a1\" \"a2\" \"a2\" \"a3\" \"a3\""};
     int reads = (leati_pool_num_cores() + 2) / 3;
-    struct reading r = {.names = "a b a", .options.num_parallel_reads = LEAT_AUTOTUNE};
+    struct reading r = {
+        .names = "a b a",
+        .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = LEAT_AUTOTUNE}};
     leat_error err = {0};
     for (int from_dataset = 0; from_dataset < 2; from_dataset++) {
         r.from_dataset = from_dataset == 1;
@@ -232,8 +254,9 @@ static void test_turns_of_cores(void **state) {
 
 static leat_dataset *shuffled_batches(void *context, leat_error *err) {
     leat_dataset *dataset = leat_dataset_repeat(read_files(context, err), 2, err);
-    dataset = leat_dataset_shuffle(dataset, 5,
-                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(2)}, err);
+    dataset = leat_dataset_shuffle(
+        dataset, 5,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(2)}, err);
     return leat_dataset_batch(dataset, 3, NULL, err);
 }
 
@@ -242,7 +265,9 @@ static void test_composed(void **state) {
     struct reading r = {.names = "a c b"};
     dataset_check(shuffled_batches, &r, NULL);
     struct reading of_names = {
-        .names = "b a", .from_dataset = true, .options.num_parallel_reads = 2};
+        .names = "b a",
+        .from_dataset = true,
+        .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 2}};
     struct dataset_wanting plan = {read_files, &of_names, 0};
     leat_dataset *dataset = dataset_made(dataset_through_json, &plan);
     char *text = dataset_text(dataset, NULL, -1);
@@ -258,7 +283,8 @@ static void test_many_records(void **state) {
     (void)state;
     write_records("many", "m", 3000, 0, LEAT_COMPRESSION_NONE);
     write_records("large", "l", 3, 20000, LEAT_COMPRESSION_NONE);
-    struct reading r = {.names = "many large many", .options.buffer_size = 4096};
+    struct reading r = {.names = "many large many",
+                        .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .buffer_size = 4096}};
     leat_dataset *dataset = dataset_made(read_files, &r);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
@@ -304,7 +330,8 @@ static void test_read_ahead(void **state) {
     (void)state;
     write_records("x", "x", 3000, 100, LEAT_COMPRESSION_NONE);
     write_records("y", "y", 2000, 100, LEAT_COMPRESSION_NONE);
-    struct reading r = {.names = "x y", .options.num_parallel_reads = 2};
+    struct reading r = {.names = "x y",
+                        .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 2}};
     leat_dataset *dataset = dataset_made(read_files, &r);
     static const int places[] = {0, 1, 2, 1999, 2047, 2048, 2049, 3999, 4001, 4999, 5000};
     for (int threads = 1; threads <= 4; threads += 3) {
@@ -351,7 +378,8 @@ static void test_damage_read_ahead(void **state) {
     write_records("r", "r", GOOD, 100, LEAT_COMPRESSION_NONE);
     /* Records 0 to 6999 have 26,890 digits and 117 other bytes each. */
     damage("q", 26890 + BAD * 117L + 13, false);
-    struct reading r = {.names = "p q r", .options.num_parallel_reads = 3};
+    struct reading r = {.names = "p q r",
+                        .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 3}};
     leat_dataset *dataset = dataset_made(read_files, &r);
     for (int threads = 1; threads <= 4; threads++) {
         leat_iterator *iterator =
@@ -381,7 +409,8 @@ static void test_memory_of_read_ahead(void **state) {
     (void)state;
     write_records("x", "x", 6000, 100, LEAT_COMPRESSION_NONE);
     write_records("y", "y", 6000, 100, LEAT_COMPRESSION_NONE);
-    struct reading r = {.names = "x y", .options.num_parallel_reads = 2};
+    struct reading r = {.names = "x y",
+                        .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 2}};
     leat_dataset *dataset = dataset_made(read_files, &r);
     leati_iteration iteration = {0};
     leat_error err = {0};
@@ -411,7 +440,8 @@ static void test_kept_elements(void **state) {
     enum { EACH = 1500, PADDING = 2000 };
     write_records("x", "x", EACH, PADDING, LEAT_COMPRESSION_NONE);
     write_records("y", "y", EACH, PADDING, LEAT_COMPRESSION_NONE);
-    struct reading r = {.names = "x y", .options.num_parallel_reads = 2};
+    struct reading r = {.names = "x y",
+                        .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 2}};
     leat_dataset *dataset = dataset_made(read_files, &r);
     leat_element *kept = calloc(2 * EACH, sizeof(*kept));
     assert_non_null(kept);
@@ -514,7 +544,7 @@ static void test_arguments(void **state) {
         leat_reason reason;
         const char *keyword;
     } bad[] = {
-        {{.num_parallel_reads = -2},
+        {{LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = -2},
          LEAT_INVALID_ARGUMENT,
          LEAT_REASON_VALUE,
          "num_parallel_reads"},
@@ -534,8 +564,11 @@ static void test_arguments(void **state) {
     assert_null(leat_dataset_tf_record_of(leat_dataset_range(0, 3, 1, NULL, &err), NULL, &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "int64[]");
     leat_log_set(count_lines, NULL);
-    dataset_check(read_files, &(struct reading){.names = "b", .options.compression_type = "LZO"},
-                  "\"b0\" \"b1\"");
+    dataset_check(
+        read_files,
+        &(struct reading){.names = "b",
+                          .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .compression_type = "LZO"}},
+        "\"b0\" \"b1\"");
     leat_log_set(NULL, NULL);
     assert_int_equal(log_lines, 1);
 }

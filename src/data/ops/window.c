@@ -19,8 +19,6 @@ struct window_args {
     bool drop_remainder;
 };
 
-#define SHIFT_IS_SIZE ((double)INT64_MIN)
-
 static const leati_row window_rows[] = {
     {.name = "size",
      .type = LEATI_ROW_INT,
@@ -33,7 +31,7 @@ static const leati_row window_rows[] = {
      .type = LEATI_ROW_INT,
      .flags = LEATI_NONE,
      .offset = offsetof(struct window_args, shift),
-     .default_number = SHIFT_IS_SIZE,
+     .default_number = (double)LEAT_UNSET,
      .minimum = 1,
      .maximum = INT64_MAX,
      .doc = "Elements from the beginning of a window to that of the next; without it, `size`."},
@@ -70,7 +68,7 @@ static const struct window_args *args_of(const leat_dataset *dataset) {
 }
 
 static int64_t shift_of(const struct window_args *args) {
-    return args->shift == INT64_MIN ? args->size : args->shift;
+    return args->shift == LEAT_UNSET ? args->size : args->shift;
 }
 
 /* Outcomes that a window spans. */
@@ -453,11 +451,10 @@ const leati_dataset_op leati_op_window = {
 
 leat_dataset *leat_dataset_window(leat_dataset *input, int64_t size,
                                   const leat_dataset_window_options *options, leat_error *err) {
-    struct window_args args = {.size = size, .shift = INT64_MIN, .stride = 1};
-    if (options != NULL) {
-        args.shift = options->shift != 0 ? options->shift : INT64_MIN;
-        args.stride = options->stride != 0 ? options->stride : 1;
-        args.drop_remainder = options->drop_remainder;
-    }
+    leat_dataset_window_options o = {LEAT_DATASET_WINDOW_DEFAULTS};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_window_options, &o, options, &input, 1, err))
+        return NULL;
+    struct window_args args = {
+        .size = size, .shift = o.shift, .stride = o.stride, .drop_remainder = o.drop_remainder};
     return leati_dataset_new(&leati_op_window, &args, &input, 1, err);
 }

@@ -176,40 +176,37 @@ const leati_dataset_op leati_op_with_options = {
     .expand = options_expand,
 };
 
-static int8_t flag(int value) {
-    return value == 0 ? -1 : value > 0;
-}
-
 static int64_t number(int64_t value) {
-    return value == 0 ? LEATI_OPTION_NOT_SET : value;
+    return value == LEAT_UNSET ? LEATI_OPTION_NOT_SET : value;
 }
 
 leat_dataset *leat_dataset_with_options(leat_dataset *input, const leat_dataset_options *options,
                                         leat_error *err) {
-    static const leat_dataset_options none = {0};
-    const leat_dataset_options *o = options != NULL ? options : &none;
+    leat_dataset_options o = {LEAT_DATASET_DEFAULTS};
     struct options_args args = {0};
+    if (!LEATI_DATASET_OPTIONS(leat_dataset_options, &o, options, &input, 1, err))
+        return NULL;
     if (leati_rows_defaults(options_rows, &args, err) != LEAT_OK) {
         leat_dataset_unref(input);
         return NULL;
     }
-    args.deterministic = flag(o->deterministic);
-    args.apply_default_optimizations = flag(o->apply_default_optimizations);
-    args.inject_prefetch = flag(o->inject_prefetch);
-    args.map_and_batch_fusion = flag(o->map_and_batch_fusion);
-    args.map_fusion = flag(o->map_fusion);
-    args.map_parallelization = flag(o->map_parallelization);
-    args.noop_elimination = flag(o->noop_elimination);
-    args.shuffle_and_repeat_fusion = flag(o->shuffle_and_repeat_fusion);
-    args.enabled = flag(o->autotune);
-    args.cpu_budget = number(o->cpu_budget);
-    args.ram_budget = number(o->ram_budget);
-    args.initial_parallelism = number(o->initial_parallelism);
-    args.min_parallelism = number(o->min_parallelism);
-    args.private_threadpool_size = number(o->private_threadpool_size);
+    args.deterministic = (int8_t)o.deterministic;
+    args.apply_default_optimizations = (int8_t)o.apply_default_optimizations;
+    args.inject_prefetch = (int8_t)o.inject_prefetch;
+    args.map_and_batch_fusion = (int8_t)o.map_and_batch_fusion;
+    args.map_fusion = (int8_t)o.map_fusion;
+    args.map_parallelization = (int8_t)o.map_parallelization;
+    args.noop_elimination = (int8_t)o.noop_elimination;
+    args.shuffle_and_repeat_fusion = (int8_t)o.shuffle_and_repeat_fusion;
+    args.enabled = (int8_t)o.autotune;
+    args.cpu_budget = number(o.cpu_budget);
+    args.ram_budget = number(o.ram_budget);
+    args.initial_parallelism = number(o.initial_parallelism);
+    args.min_parallelism = number(o.min_parallelism);
+    args.private_threadpool_size = number(o.private_threadpool_size);
     args.experimental_external_state_policy =
-        o->external_state == 0 ? LEATI_OPTION_NOT_SET : (int64_t)o->external_state - 1;
-    args.dataset_name = (char *)o->dataset_name; /* the constructor copies them */
-    args.picture_quality = (char *)(uintptr_t)o->picture_quality;
+        o.external_state == 0 ? LEATI_OPTION_NOT_SET : (int64_t)o.external_state - 1;
+    args.dataset_name = (char *)o.dataset_name; /* the constructor copies them */
+    args.picture_quality = (char *)(uintptr_t)o.picture_quality;
     return leati_dataset_new(&leati_op_with_options, &args, &input, 1, err);
 }

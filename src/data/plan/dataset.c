@@ -177,10 +177,17 @@ static leat_status describe(leat_dataset *dataset, leat_error *err) {
 }
 
 /* Releases given inputs and reports the first failure that led here. */
-static leat_dataset *give_up(leat_dataset *const *inputs, int num_inputs) {
+leat_dataset *leati_dataset_give_up(leat_dataset *const *inputs, int num_inputs) {
     for (int i = 0; i < num_inputs; i++)
         leat_dataset_unref(inputs[i]);
     return NULL;
+}
+
+leat_error *leati_dataset_error(leat_dataset *const *inputs, int num_inputs, leat_error *err) {
+    for (int i = 0; i < num_inputs; i++)
+        if (inputs[i] == NULL && err != NULL && err->code != LEAT_OK)
+            return NULL;
+    return err;
 }
 
 static leat_dataset *dataset_alloc(const leati_dataset_op *op, leat_dataset *const *inputs,
@@ -188,7 +195,7 @@ static leat_dataset *dataset_alloc(const leati_dataset_op *op, leat_dataset *con
     leat_dataset *dataset = leati_alloc_zero(1, sizeof(*dataset));
     if (dataset == NULL) {
         leati_no_memory(err);
-        return give_up(inputs, num_inputs);
+        return leati_dataset_give_up(inputs, num_inputs);
     }
     leati_object_init(&dataset->object, &dataset_type);
     dataset->op = op;
@@ -198,7 +205,7 @@ static leat_dataset *dataset_alloc(const leati_dataset_op *op, leat_dataset *con
     if (dataset->inputs == NULL || dataset->args == NULL) {
         leati_no_memory(err);
         leat_dataset_unref(dataset);
-        return give_up(inputs, num_inputs);
+        return leati_dataset_give_up(inputs, num_inputs);
     }
     for (int i = 0; i < num_inputs; i++)
         dataset->inputs[i] = inputs[i];
@@ -223,13 +230,13 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
         if (inputs[i] == NULL) {
             if (e->code == LEAT_OK)
                 leati_refuse(e, VALUE, "%s: input dataset %d is NULL; pass a dataset", op->name, i);
-            return give_up(inputs, num_inputs);
+            return leati_dataset_give_up(inputs, num_inputs);
         }
     }
     if (op->num_inputs >= 0 && num_inputs != op->num_inputs) {
         leati_refuse(e, VALUE, "%s: expected %d input datasets, found %d", op->name, op->num_inputs,
                      num_inputs);
-        return give_up(inputs, num_inputs);
+        return leati_dataset_give_up(inputs, num_inputs);
     }
     leat_error fresh = {0};
     leat_dataset *dataset = dataset_alloc(op, inputs, num_inputs, e);

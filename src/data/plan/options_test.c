@@ -66,14 +66,15 @@ static struct seen look(const leat_dataset_options *below, const leat_dataset_op
 
 static void test_threads(void **state) {
     (void)state;
-    leat_dataset_options three = {.private_threadpool_size = 3},
-                         five = {.private_threadpool_size = 5};
+    leat_dataset_options three = {LEAT_DATASET_DEFAULTS, .private_threadpool_size = 3},
+                         five = {LEAT_DATASET_DEFAULTS, .private_threadpool_size = 5};
     assert_int_equal(look(&three, NULL, NULL).threads, 3);
     assert_int_equal(look(&three, NULL, NULL).cpus, 3);
     assert_int_equal(look(&three, &five, NULL).threads, 5); /* the one closer to the end */
     assert_int_equal(look(&five, &three, NULL).threads, 3);
     assert_int_equal(look(&five, &three, &(leat_iterator_options){.num_threads = 2}).threads, 2);
-    leat_dataset_options budget = {.private_threadpool_size = 4, .cpu_budget = 2};
+    leat_dataset_options budget = {LEAT_DATASET_DEFAULTS, .private_threadpool_size = 4,
+                                   .cpu_budget = 2};
     assert_int_equal(look(&budget, NULL, NULL).threads, 4);
     assert_int_equal(look(&budget, NULL, NULL).cpus, 2);
     budget.cpu_budget = 9; /* more than there are */
@@ -86,15 +87,17 @@ static void test_tuning(void **state) {
     assert_true(plain.autotune);
     assert_int_equal(plain.tuning.memory, LEATI_OPTION_NOT_SET);
     assert_int_equal(plain.tuning.start, LEATI_OPTION_NOT_SET);
-    leat_dataset_options options = {
-        .autotune = -1, .ram_budget = 1 << 20, .initial_parallelism = 6, .min_parallelism = 2};
+    leat_dataset_options options = {LEAT_DATASET_DEFAULTS, .autotune = LEAT_CHOICE_FALSE,
+                                    .ram_budget = 1 << 20, .initial_parallelism = 6,
+                                    .min_parallelism = 2};
     struct seen set = look(&options, NULL, NULL);
     assert_false(set.autotune);
     assert_int_equal(set.tuning.memory, 1 << 20);
     assert_int_equal(set.tuning.start, 6);
     assert_int_equal(set.tuning.least, 2);
     /* A field that the upper node leaves open keeps the lower one's value. */
-    set = look(&options, &(leat_dataset_options){.autotune = 1}, NULL);
+    set = look(&options,
+               &(leat_dataset_options){LEAT_DATASET_DEFAULTS, .autotune = LEAT_CHOICE_TRUE}, NULL);
     assert_true(set.autotune);
     assert_int_equal(set.tuning.start, 6);
     assert_false(look(NULL, NULL, &(leat_iterator_options){.no_autotune = true}).autotune);
@@ -112,9 +115,10 @@ static int64_t limit_of_map(const leat_dataset_options *options) {
     leat_error err = {0};
     leat_dataset *dataset = leat_dataset_range(0, 3, 1, NULL, &err);
     dataset = leati_dataset_new(&look_op, NULL, &dataset, 1, &err);
-    dataset =
-        leat_dataset_map(dataset, LEAT_TRACE(trace_square, NULL, leat_dataset_spec(dataset), &err),
-                         &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, &err);
+    dataset = leat_dataset_map(
+        dataset, LEAT_TRACE(trace_square, NULL, leat_dataset_spec(dataset), &err),
+        &(leat_dataset_map_options){LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = LEAT_AUTOTUNE},
+        &err);
     dataset = leat_dataset_with_options(dataset, options, &err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     leat_element element = {0};
@@ -127,7 +131,8 @@ static int64_t limit_of_map(const leat_dataset_options *options) {
 
 static void test_parallelism(void **state) {
     (void)state;
-    leat_dataset_options options = {.autotune = -1, .private_threadpool_size = 8};
+    leat_dataset_options options = {LEAT_DATASET_DEFAULTS, .autotune = LEAT_CHOICE_FALSE,
+                                    .private_threadpool_size = 8};
     assert_int_equal(limit_of_map(&options), 8);
     options.initial_parallelism = 3;
     assert_int_equal(limit_of_map(&options), 3);
@@ -167,8 +172,8 @@ static leat_status save_with(leat_external_state policy, bool effects, leat_erro
     if (!effects)
         leat_spec_unref(spec);
     dataset = leat_dataset_map(dataset, function, NULL, err);
-    dataset =
-        leat_dataset_with_options(dataset, &(leat_dataset_options){.external_state = policy}, err);
+    dataset = leat_dataset_with_options(
+        dataset, &(leat_dataset_options){LEAT_DATASET_DEFAULTS, .external_state = policy}, err);
     leat_iterator *iterator = dataset_iterate(dataset, NULL);
     char *data = NULL;
     size_t size = 0;
@@ -267,8 +272,8 @@ static void resized(const char *quality, bool by_index, float *out) {
     leat_spec_unref(spec);
     leat_function *function = LEAT_TRACE(trace_picture, NULL, leat_dataset_spec(dataset), &err);
     dataset = leat_dataset_map(dataset, function, NULL, &err);
-    dataset = leat_dataset_with_options(dataset,
-                                        &(leat_dataset_options){.picture_quality = quality}, &err);
+    dataset = leat_dataset_with_options(
+        dataset, &(leat_dataset_options){LEAT_DATASET_DEFAULTS, .picture_quality = quality}, &err);
     assert_non_null(dataset);
     leat_iterator *iterator = by_index ? NULL : leat_iterator_new(dataset, NULL, &err);
     leat_accessor *accessor = by_index ? leat_accessor_open(dataset, &err) : NULL;

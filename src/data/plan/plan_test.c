@@ -89,8 +89,9 @@ static void test_functions(void **state) {
     leat_error err = {0};
     leat_dataset *dataset = leat_dataset_range(0, 3, 1, NULL, &err);
     leat_function *function = LEAT_TRACE(trace_twice, NULL, leat_dataset_spec(dataset), &err);
-    dataset = leat_dataset_map(dataset, function,
-                               &(leat_dataset_map_options){.num_parallel_calls = 2}, &err);
+    dataset = leat_dataset_map(
+        dataset, function,
+        &(leat_dataset_map_options){LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = 2}, &err);
     assert_non_null(dataset);
     torture_json(true);
     torture_run(to_text, dataset);

@@ -67,16 +67,17 @@ leat_dataset *leati_recipe_names(const leat_tensor *names, const int64_t pair[2]
     return leati_dataset_shuffle_resolved(plan, names->dims[0], pair, err);
 }
 
-leati_epochs leati_recipe_epochs_of(const leat_dataset_epochs_options *options) {
-    return (leati_epochs){
-        .num_epochs = options->num_epochs == 0 ? LEATI_EPOCHS_NONE : options->num_epochs,
-        .shuffle = !options->no_shuffle,
-        .shuffle_buffer_size =
-            options->shuffle_buffer_size == 0 ? 10000 : options->shuffle_buffer_size,
-        .shuffle_seed = {.given = options->shuffle_seed.given,
-                         .value = options->shuffle_seed.value},
-        .prefetch_buffer_size =
-            options->prefetch_buffer_size == 0 ? LEAT_AUTOTUNE : options->prefetch_buffer_size};
+leat_status leati_recipe_epochs_read(const leat_dataset_epochs_options *options, leati_epochs *out,
+                                     leat_error *err) {
+    leat_dataset_epochs_options o = {LEAT_DATASET_EPOCHS_DEFAULTS};
+    LEATI_TRY(LEATI_OPTIONS(leat_dataset_epochs_options, &o, options, err));
+    *out = (leati_epochs){
+        .num_epochs = o.num_epochs,
+        .shuffle = o.shuffle,
+        .shuffle_buffer_size = o.shuffle_buffer_size,
+        .shuffle_seed = {.given = o.shuffle_seed.given, .value = o.shuffle_seed.value},
+        .prefetch_buffer_size = o.prefetch_buffer_size};
+    return LEAT_OK;
 }
 
 void leati_recipe_epochs_resolve(leati_epochs *epochs) {
@@ -97,7 +98,7 @@ leat_dataset *leati_recipe_epochs_records(const leati_epochs *epochs, leat_datas
         records = leati_dataset_shuffle_resolved(records, epochs->shuffle_buffer_size,
                                                  epochs->records_pair, err);
     }
-    int64_t count = epochs->num_epochs == LEATI_EPOCHS_NONE ? -1 : epochs->num_epochs;
+    int64_t count = epochs->num_epochs == LEAT_UNSET ? -1 : epochs->num_epochs;
     return count == 1 ? records : leat_dataset_repeat(records, count, err);
 }
 

@@ -9,12 +9,9 @@
 #include "data/plan/dataset.h"
 #include <leat/data_ops.h>
 
-/* The number of epochs that stands for none given: forever, without a smaller last batch. */
-#define LEATI_EPOCHS_NONE INT64_MIN
-
 /* How files and records are shuffled and repeated. */
 typedef struct leati_epochs {
-    int64_t num_epochs;
+    int64_t num_epochs; /* LEAT_UNSET: forever, without a smaller last batch */
     bool shuffle;
     int64_t shuffle_buffer_size;
     leati_seed_argument shuffle_seed;
@@ -35,7 +32,7 @@ typedef struct leati_epochs {
      .type = LEATI_ROW_INT,                                                                        \
      .flags = LEATI_NONE,                                                                          \
      LEATI_EPOCHS_ROW(args, num_epochs),                                                           \
-     .default_number = (double)LEATI_EPOCHS_NONE,                                                  \
+     .default_number = (double)LEAT_UNSET,                                                         \
      .doc = "How often the records come; none: forever, in full batches."},                        \
         {.name = "shuffle",                                                                        \
          .type = LEATI_ROW_BOOL,                                                                   \
@@ -82,8 +79,9 @@ LEAT_WARN_UNUSED leat_status leati_recipe_match_names(const leati_strings *patte
  * Owned. */
 leat_dataset *leati_recipe_names(const leat_tensor *names, const int64_t pair[2], leat_error *err);
 
-/* The arguments of a C caller. */
-leati_epochs leati_recipe_epochs_of(const leat_dataset_epochs_options *options);
+/* The arguments of a C caller (NULL: the defaults). */
+LEAT_WARN_UNUSED leat_status leati_recipe_epochs_read(const leat_dataset_epochs_options *options,
+                                                      leati_epochs *out, leat_error *err);
 /* For an operator's check: resolves the seeds, the files' first. */
 void leati_recipe_epochs_resolve(leati_epochs *epochs);
 /* The files of a recipe in their order. Owned. */

@@ -53,8 +53,11 @@ static int trace_sum(void *context, leat_graph *graph, leat_value *outputs) {
 static leat_dataset *mapped(leat_dataset *input, leat_tracer tracer, int64_t parallel,
                             leat_error *err) {
     leat_function *function = LEAT_TRACE(tracer, NULL, leat_dataset_spec(input), err);
-    return leat_dataset_map(input, function,
-                            &(leat_dataset_map_options){.num_parallel_calls = parallel}, err);
+    return leat_dataset_map(
+        input, function,
+        &(leat_dataset_map_options){LEAT_DATASET_MAP_DEFAULTS,
+                                    .num_parallel_calls = parallel == 0 ? LEAT_UNSET : parallel},
+        err);
 }
 
 /* The operators of the rewritten plan, the last first. */
@@ -178,15 +181,20 @@ static leat_dataset *make_reading(void *context, leat_error *err) {
     const struct reading *r = context;
     leat_dataset *dataset = range_of(3, err);
     leat_function *function = LEAT_TRACE(trace_read, context, leat_dataset_spec(dataset), err);
-    dataset = leat_dataset_map(dataset, function,
-                               &(leat_dataset_map_options){.num_parallel_calls = r->named ? 2 : 0,
-                                                           .synchronous = r->synchronous},
-                               err);
+    dataset = leat_dataset_map(
+        dataset, function,
+        &(leat_dataset_map_options){LEAT_DATASET_MAP_DEFAULTS,
+                                    .num_parallel_calls = r->named ? 2 : LEAT_UNSET,
+                                    .synchronous = r->synchronous},
+        err);
     if (r->batched)
         dataset = leat_dataset_batch(dataset, 2, NULL, err);
     return !r->tuned_off
                ? dataset
-               : leat_dataset_with_options(dataset, &(leat_dataset_options){.autotune = -1}, err);
+               : leat_dataset_with_options(
+                     dataset,
+                     &(leat_dataset_options){LEAT_DATASET_DEFAULTS, .autotune = LEAT_CHOICE_FALSE},
+                     err);
 }
 
 static int64_t parallel_calls(struct reading *r) {
@@ -234,10 +242,12 @@ struct choosing {
 static leat_dataset *make_choosing(void *context, leat_error *err) {
     struct choosing *c = context;
     leat_dataset *choice = leat_dataset_shuffle(
-        range_of(2, err), 2, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
+        range_of(2, err), 2,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(7)}, err);
     leat_dataset *inputs[] = {range_of(1, err), leat_dataset_range(50, 51, 1, NULL, err)};
     c->choice = c->kept && choice != NULL ? leat_dataset_ref(choice) : NULL;
-    leat_dataset_choose_from_datasets_options options = {.go_on_at_empty_dataset = true};
+    leat_dataset_choose_from_datasets_options options = {LEAT_DATASET_CHOOSE_FROM_DATASETS_DEFAULTS,
+                                                         .stop_on_empty_dataset = false};
     leat_dataset *chosen = leat_dataset_choose_from_datasets(inputs, 2, choice, &options, err);
     leat_dataset *again = chosen == NULL ? NULL : leat_dataset_ref(chosen);
     return leat_dataset_repeat(leat_dataset_concatenate(chosen, again, err), 4, err);

@@ -142,9 +142,10 @@ static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
 static leat_dataset *make(void *context, leat_error *err) {
     (void)context;
     leat_dataset *dataset = dataset_faults(leat_dataset_range(0, 20, 1, NULL, err), 20, 7, err);
-    dataset =
-        leat_dataset_map(dataset, LEAT_TRACE(trace_square, NULL, leat_dataset_spec(dataset), err),
-                         &(leat_dataset_map_options){.num_parallel_calls = LEAT_AUTOTUNE}, err);
+    dataset = leat_dataset_map(
+        dataset, LEAT_TRACE(trace_square, NULL, leat_dataset_spec(dataset), err),
+        &(leat_dataset_map_options){LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = LEAT_AUTOTUNE},
+        err);
     dataset = leat_dataset_label(dataset, "square", err);
     return leat_dataset_prefetch(leat_dataset_batch(dataset, 4, NULL, err), 3, err);
 }

@@ -21,8 +21,10 @@ static leat_dataset *range_up(void *context, leat_error *err) {
 
 static leat_dataset *range_down(void *context, leat_error *err) {
     (void)context;
-    return leat_dataset_range(5, -2, -3, &(leat_dataset_range_options){.output_type = LEAT_FLOAT32},
-                              err);
+    return leat_dataset_range(
+        5, -2, -3,
+        &(leat_dataset_range_options){LEAT_DATASET_RANGE_DEFAULTS, .output_type = LEAT_FLOAT32},
+        err);
 }
 
 static leat_dataset *range_empty(void *context, leat_error *err) {
@@ -121,8 +123,9 @@ static leat_dataset *shuffle_some(void *context, leat_error *err) {
     leat_dataset *dataset = range_of(s->elements, err);
     dataset = s->errors ? dataset_faults(dataset, 4, 1, err) : dataset;
     dataset = s->impure ? dataset_impure(dataset, err) : dataset;
-    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(s->seed),
-                                            .no_reshuffle = s->no_reshuffle};
+    leat_dataset_shuffle_options options = {LEAT_DATASET_SHUFFLE_DEFAULTS,
+                                            .seed = LEAT_SEED(s->seed),
+                                            .reshuffle_each_iteration = !s->no_reshuffle};
     dataset = leat_dataset_shuffle(dataset, s->buffer, &options, err);
     /* Directly over shuffle, repeat is fused with it, which moves errors of later epochs. */
     dataset = s->errors ? leat_dataset_take(dataset, 1000, err) : dataset;
@@ -160,17 +163,20 @@ static void test_shuffle(void **state) {
 
 static leat_dataset *shuffle_of_repeat(void *context, leat_error *err) {
     leat_dataset *dataset = leat_dataset_repeat(range_of(10, err), 2, err);
-    return leat_dataset_shuffle(dataset, *(int64_t *)context,
-                                &(leat_dataset_shuffle_options){.seed = LEAT_SEED(42)}, err);
+    return leat_dataset_shuffle(
+        dataset, *(int64_t *)context,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(42)}, err);
 }
 
 static leat_dataset *shuffle_twice(void *context, leat_error *err) {
     (void)context;
     leat_dataset *dataset = leat_dataset_shuffle(
-        range_of(9, err), 4, &(leat_dataset_shuffle_options){.seed = LEAT_SEED(3)}, err);
+        range_of(9, err), 4,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(3)}, err);
     dataset = leat_dataset_repeat(dataset, 2, err);
-    dataset = leat_dataset_shuffle(dataset, 5,
-                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(5)}, err);
+    dataset = leat_dataset_shuffle(
+        dataset, 5,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(5)}, err);
     return leat_dataset_repeat(dataset, 2, err);
 }
 
@@ -238,11 +244,14 @@ static leat_dataset *batch_some(void *context, leat_error *err) {
     dataset = b->errors ? dataset_faults(dataset, 5, 3, err) : dataset;
     dataset = b->impure ? dataset_impure(dataset, err) : dataset;
     if (b->shuffled) {
-        dataset = leat_dataset_shuffle(dataset, 5,
-                                       &(leat_dataset_shuffle_options){.seed = LEAT_SEED(1)}, err);
+        dataset = leat_dataset_shuffle(
+            dataset, 5,
+            &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(1)},
+            err);
     }
-    return leat_dataset_batch(dataset, b->size,
-                              &(leat_dataset_batch_options){.drop_remainder = b->drop}, err);
+    return leat_dataset_batch(
+        dataset, b->size,
+        &(leat_dataset_batch_options){LEAT_DATASET_BATCH_DEFAULTS, .drop_remainder = b->drop}, err);
 }
 
 static void test_batch(void **state) {
@@ -292,8 +301,9 @@ static leat_dataset *everything(void *context, leat_error *err) {
     (void)context;
     leat_dataset *dataset = leat_dataset_skip(range_of(23, err), 2, err);
     dataset = dataset_faults(dataset, 9, 4, err);
-    dataset = leat_dataset_shuffle(dataset, 6,
-                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(8)}, err);
+    dataset = leat_dataset_shuffle(
+        dataset, 6,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(8)}, err);
     dataset = leat_dataset_repeat(leat_dataset_take(dataset, 17, err), 2, err);
     return leat_dataset_skip(leat_dataset_batch(dataset, 3, NULL, err), 1, err);
 }

@@ -47,10 +47,15 @@ static leat_dataset *pipeline(const struct plan *p, leat_error *err) {
     leat_spec *text = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
     leat_function *function = LEAT_CALLBACK(decode, p->number, NULL, "decode", p->flags, text,
                                             leat_spec_ref(p->number), err);
-    dataset = leat_dataset_map(dataset, function,
-                               &(leat_dataset_map_options){.num_parallel_calls = p->parallel}, err);
-    dataset = leat_dataset_shuffle(dataset, BUFFER,
-                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(7)}, err);
+    dataset =
+        leat_dataset_map(dataset, function,
+                         &(leat_dataset_map_options){
+                             LEAT_DATASET_MAP_DEFAULTS,
+                             .num_parallel_calls = p->parallel == 0 ? LEAT_UNSET : p->parallel},
+                         err);
+    dataset = leat_dataset_shuffle(
+        dataset, BUFFER,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(7)}, err);
     dataset = leat_dataset_batch(dataset, BATCH, NULL, err);
     dataset = leat_dataset_prefetch(dataset, DEPTH, err);
     if (dataset == NULL)
@@ -201,7 +206,9 @@ static size_t interleaved_size(int64_t cycle) {
     leat_dataset *dataset = leat_dataset_range(1000, 1100, 1, NULL, &err);
     leat_function *function = LEAT_TRACE(range_of, NULL, leat_dataset_spec(dataset), &err);
     dataset = leat_dataset_interleave(
-        dataset, function, &(leat_dataset_interleave_options){.cycle_length = cycle}, &err);
+        dataset, function,
+        &(leat_dataset_interleave_options){LEAT_DATASET_INTERLEAVE_DEFAULTS, .cycle_length = cycle},
+        &err);
     if (dataset == NULL)
         fail_msg("%s", err.text);
     leat_iterator *iterator = opened(dataset);

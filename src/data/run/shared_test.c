@@ -90,9 +90,11 @@ static void test_keys(void **state) {
 static leat_status use_choices(void *context, leat_error *err) {
     leat_dataset *inputs[2] = {leat_dataset_range(0, 5, 1, NULL, err),
                                leat_dataset_range(5, 9, 1, NULL, err)};
-    leat_dataset *choice = leat_dataset_shuffle(
-        leat_dataset_range(0, 2, 1, NULL, err), 2,
-        &(leat_dataset_shuffle_options){.seed = {.given = true, .value = 3}}, err);
+    leat_dataset *choice =
+        leat_dataset_shuffle(leat_dataset_range(0, 2, 1, NULL, err), 2,
+                             &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS,
+                                                             .seed = {.given = true, .value = 3}},
+                             err);
     leat_dataset *choose = leat_dataset_choose_from_datasets(inputs, 2, choice, NULL, err);
     leat_dataset *uses[3] = {0};
     leat_status status = choose == NULL ? torture_code(err) : LEAT_OK;

@@ -51,7 +51,7 @@ static void write_packed(const char *name, leat_compression compression) {
 }
 
 static leat_dataset *csv(const char *path, const char *compression, leat_error *err) {
-    leat_dataset_csv_options options = {.compression_type = compression};
+    leat_dataset_csv_options options = {LEAT_DATASET_CSV_DEFAULTS, .compression_type = compression};
     leat_spec *column = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(0), err);
     leat_spec *spec = leat_spec_tuple(&column, 1, err);
     leat_tensor tensor = {0};
@@ -73,16 +73,19 @@ static leat_dataset *read_packed(void *context, leat_error *err) {
     const char *names[] = {path};
     switch (r->reader) {
     case 0: {
-        leat_dataset_text_line_options options = {.compression_type = r->compression};
+        leat_dataset_text_line_options options = {LEAT_DATASET_TEXT_LINE_DEFAULTS,
+                                                  .compression_type = r->compression};
         return leat_dataset_text_line(names, 1, &options, err);
     }
     case 1: {
-        leat_dataset_fixed_length_record_options options = {.compression_type = r->compression};
+        leat_dataset_fixed_length_record_options options = {
+            LEAT_DATASET_FIXED_LENGTH_RECORD_DEFAULTS, .compression_type = r->compression};
         return leat_dataset_fixed_length_record(names, 1, 3, &options, err);
     }
     case 2: return csv(path, r->compression, err);
     default: {
-        leat_dataset_tf_record_options options = {.compression_type = r->compression};
+        leat_dataset_tf_record_options options = {LEAT_DATASET_TF_RECORD_DEFAULTS,
+                                                  .compression_type = r->compression};
         return leat_dataset_tf_record(names, 1, &options, err);
     }
     }
@@ -161,7 +164,8 @@ static void test_memory_of_files_in_turns(void **state) {
                              LEAT_OK);
         assert_int_equal(leat_tfrecord_writer_close(writer, &err), LEAT_OK);
     }
-    leat_dataset_tf_record_options options = {.buffer_size = 4096, .num_parallel_reads = AT_ONCE};
+    leat_dataset_tf_record_options options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .buffer_size = 4096,
+                                              .num_parallel_reads = AT_ONCE};
     leat_iterator_options how = {.num_threads = 4};
     leat_dataset *dataset = leat_dataset_tf_record(paths, FILES, &options, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, &how, &err);

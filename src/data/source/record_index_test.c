@@ -50,12 +50,12 @@ static leat_dataset *open_files(leat_index_use use, leat_error *err) {
     const char *paths[FILES];
     for (int i = 0; i < FILES; i++)
         paths[i] = names[i];
-    leat_dataset_tf_record_options options = {.index = use};
+    leat_dataset_tf_record_options options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .index = use};
     return leat_dataset_tf_record(paths, FILES, &options, err);
 }
 
 static leat_dataset *open_one(const char *path, leat_index_use use, leat_error *err) {
-    leat_dataset_tf_record_options options = {.index = use};
+    leat_dataset_tf_record_options options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .index = use};
     return leat_dataset_tf_record(&path, 1, &options, err);
 }
 
@@ -145,7 +145,8 @@ static void many_files(void **state) {
         snprintf(many[i], sizeof many[i], "%s", write_records(name, 2 * i, 2, true));
         paths[i] = many[i];
     }
-    leat_dataset_tf_record_options options = {.index = LEAT_INDEX_REQUIRED};
+    leat_dataset_tf_record_options options = {LEAT_DATASET_TF_RECORD_DEFAULTS,
+                                              .index = LEAT_INDEX_REQUIRED};
     leat_dataset *dataset = leat_dataset_tf_record(paths, MANY, &options, &err);
     leat_accessor *accessor = leat_accessor_open(dataset, &err);
     for (int64_t i = 0; i < 6 * MANY; i++)
@@ -224,7 +225,7 @@ static void nothing_else_is_read(void **state) {
 
 /* The same order as that of the numbers themselves. */
 static leat_dataset *shuffled(bool records, leat_error *err) {
-    leat_dataset_shuffle_options options = {.seed = LEAT_SEED(3)};
+    leat_dataset_shuffle_options options = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(3)};
     return leat_dataset_global_shuffle(records ? open_files(LEAT_INDEX_AUTO, err)
                                                : leat_dataset_range(0, 1137, 1, NULL, err),
                                        &options, err);
@@ -272,12 +273,12 @@ static void refused(void **state) {
     (void)state;
     leat_error err = {0};
     const char *path = names[0];
-    leat_dataset_tf_record_options options = {.index = LEAT_INDEX_REQUIRED,
-                                              .compression_type = "GZIP"};
+    leat_dataset_tf_record_options options = {
+        LEAT_DATASET_TF_RECORD_DEFAULTS, .index = LEAT_INDEX_REQUIRED, .compression_type = "GZIP"};
     expect_failure(leat_dataset_tf_record(&path, 1, &options, &err), &err, LEAT_INVALID_ARGUMENT,
                    LEAT_REASON_VALUE, "index");
-    options =
-        (leat_dataset_tf_record_options){.index = LEAT_INDEX_REQUIRED, .num_parallel_reads = 2};
+    options = (leat_dataset_tf_record_options){
+        LEAT_DATASET_TF_RECORD_DEFAULTS, .index = LEAT_INDEX_REQUIRED, .num_parallel_reads = 2};
     const char *two[] = {names[0], names[2]};
     expect_failure(leat_dataset_tf_record(two, 2, &options, &err), &err, LEAT_INVALID_ARGUMENT,
                    LEAT_REASON_VALUE, "index");

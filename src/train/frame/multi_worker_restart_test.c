@@ -43,8 +43,9 @@ static leat_dataset *batches(leat_error *err) {
     leat_spec *spec = leat_spec_tuple(children, 2, NULL);
     train_ok(leat_element_set(&rows, spec, tensors, &train_error));
     leat_dataset *dataset = leat_dataset_from_tensor_slices(&rows, err);
-    dataset = leat_dataset_shuffle(dataset, 500,
-                                   &(leat_dataset_shuffle_options){.seed = LEAT_SEED(9)}, err);
+    dataset = leat_dataset_shuffle(
+        dataset, 500,
+        &(leat_dataset_shuffle_options){LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(9)}, err);
     dataset =
         leat_dataset_repeat(leat_dataset_batch(dataset, DIGITS_BATCH, NULL, err), EPOCHS, err);
     leat_element_fini(&rows);

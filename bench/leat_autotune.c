@@ -58,7 +58,7 @@ static leat_iterator *iterate(const pipeline *p, int64_t calls, int64_t buffer) 
                        : strcmp(p->name, "records") == 0 ? records(p, calls, &err)
                                                          : uneven(calls, &err);
     ds = leat_dataset_prefetch(ds, buffer, &err);
-    leat_iterator_options options = {.num_threads = p->threads};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = p->threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, p->name, &err);
     leat_dataset_unref(ds);

@@ -127,7 +127,7 @@ static inline int bench_pictures(int argc, char **argv, const char *name, leat_t
         &(leat_dataset_options){LEAT_DATASET_DEFAULTS,
                                 .picture_quality = argc == 5 ? argv[4] : NULL},
         &err);
-    leat_iterator_options options = {.num_threads = atoi(argv[2])};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, name, &err);
     bench_result result = bench_drain(iterator, atof(argv[1]), "images/s");

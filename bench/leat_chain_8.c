@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
         ds = leat_dataset_map(ds, LEAT_TRACE(add_one, NULL, leat_dataset_spec(ds), &err), NULL,
                               &err);
     ds = leat_dataset_batch(ds, argc > 3 ? atoi(argv[3]) : 1024, NULL, &err);
-    leat_iterator_options options = {.num_threads = atoi(argv[2])};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "chain_8", &err);
     bench_result result = bench_drain(iterator, atof(argv[1]), "element maps/s");

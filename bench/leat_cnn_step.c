@@ -42,7 +42,9 @@ int main(int argc, char **argv) {
                 "devices", &err);
     const char *device = "CPU:0";
     leat_strategy *strategy = leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){.devices = &device, .num_devices = 1}, &err);
+        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = &device,
+                                          .num_devices = 1},
+        &err);
     bench_check(strategy != NULL, "strategy", &err);
     bench_trainer trainer;
     bench_trainer_open(&trainer, strategy, LEAT_SHAPE(side, side, 1), rows);

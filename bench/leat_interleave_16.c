@@ -38,7 +38,7 @@ static int read_file(void *context, leat_graph *graph, leat_value *outputs) {
 static leat_iterator *iterate(leat_dataset *ds, int threads) {
     leat_error err = {0};
     ds = leat_dataset_repeat(leat_dataset_batch(ds, BATCH, NULL, &err), -1, &err);
-    leat_iterator_options options = {.num_threads = threads};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "interleave_16", &err);
     leat_dataset_unref(ds);

@@ -75,7 +75,9 @@ static void open_side(side *s, int replicas, bool *sums) {
         return;
     }
     s->strategy = leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){.devices = devices, .num_devices = replicas}, &err);
+        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = devices,
+                                          .num_devices = replicas},
+        &err);
     bench_check(s->strategy != NULL, "strategy", &err);
     s->distributed = leat_strategy_distribute_dataset(s->strategy, batches(), NULL, &err);
     bench_check(s->distributed != NULL, "distribute", &err);

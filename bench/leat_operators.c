@@ -198,7 +198,8 @@ static leat_dataset *dataset_of(const char *name, const json_t *json, int64_t el
 static double drain(const char *name, leat_dataset *dataset, bool rewritten) {
     leat_error err = {0};
     leat_element element = {0};
-    leat_iterator_options options = {.no_rewrites = !rewritten, .no_autotune = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .rewrites = !(!rewritten),
+                                     .autotune = false};
     double start = rewritten ? bench_now() : bench_cpu();
     leat_iterator *iterator = leat_iterator_new(dataset, &options, &err);
     bench_check(iterator != NULL, name, &err);

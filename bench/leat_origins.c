@@ -56,7 +56,8 @@ static leat_iterator *iterate(const char *list, bool small, const leati_dataset_
                           NULL, &err);
     ds = leat_dataset_repeat(leat_dataset_batch(ds, small ? 1024 : 32, NULL, &err), -1, &err);
     ds = ds == NULL ? NULL : leati_dataset_new(op, &args, &ds, 1, &err);
-    leat_iterator_options options = {.num_threads = 1, .no_rewrites = true, .no_autotune = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 1, .rewrites = false,
+                                     .autotune = false};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "origins", &err);
     leat_dataset_unref(ds);

@@ -68,8 +68,9 @@ static void open_strategy(side *s, const char *address, int rank, int64_t bytes_
     leat_error err = {0};
     if (address == NULL) {
         s->strategy = leat_strategy_mirrored(
-            &(leat_strategy_mirrored_options){
-                .devices = devices, .num_devices = REPLICAS, .bytes_per_pack = bytes_per_pack},
+            &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = devices,
+                                              .num_devices = REPLICAS,
+                                              .bytes_per_pack = bytes_per_pack},
             &err);
         bench_check(s->strategy != NULL, "strategy", &err);
         return;
@@ -80,13 +81,15 @@ static void open_strategy(side *s, const char *address, int rank, int64_t bytes_
              address, rank);
     leat_cluster *cluster = leat_cluster_new(config, &err);
     bench_check(cluster != NULL, "cluster", &err);
-    leat_strategy_multi_worker_mirrored_options options = {.cluster = cluster,
-                                                           .devices = &devices[rank],
-                                                           .num_devices = 1,
-                                                           .communication = LEAT_COMMUNICATION_RING,
-                                                           .timeout_ms = TIMEOUT_MS,
-                                                           .start_timeout_ms = TIMEOUT_MS,
-                                                           .bytes_per_pack = bytes_per_pack};
+    leat_strategy_multi_worker_mirrored_options options = {
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS,
+        .cluster = cluster,
+        .devices = &devices[rank],
+        .num_devices = 1,
+        .communication = LEAT_COMMUNICATION_RING,
+        .timeout_ms = TIMEOUT_MS,
+        .start_timeout_ms = TIMEOUT_MS,
+        .bytes_per_pack = bytes_per_pack};
     s->strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     bench_check(s->strategy != NULL, "strategy", &err);
     leat_cluster_free(cluster);

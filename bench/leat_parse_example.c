@@ -82,7 +82,8 @@ int main(int argc, char **argv) {
     leat_spec *spec = make_spec(features, kind, &err);
     leat_dataset *ds = leat_dataset_repeat(make_records(features, kind, &err), -1, &err);
     ds = leat_dataset_parse_example(ds, spec, NULL, &err);
-    leat_iterator_options options = {.num_threads = 1, .no_rewrites = true, .no_autotune = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 1, .rewrites = false,
+                                     .autotune = false};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "parse_example", &err);
     leat_element element = {0};

@@ -87,7 +87,8 @@ int main(int argc, char **argv) {
     leat_function *function = LEAT_TRACE(trace, &kernel, leat_dataset_spec(ds), &err);
     bench_check(function != NULL, "kernel", &err);
     ds = leat_dataset_map(ds, function, NULL, &err);
-    leat_iterator_options options = {.num_threads = 1, .no_rewrites = true, .no_autotune = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 1, .rewrites = false,
+                                     .autotune = false};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "kernel", &err);
     size_t read = bytes_read(kernel), written = (size_t)VALUES * (kernel == 'f' ? 1 : 4),

@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
     ds = leat_dataset_map(ds, LEAT_TRACE(scale, NULL, leat_dataset_spec(ds), &err), NULL, &err);
     ds = leat_dataset_batch(ds, 256, NULL, &err);
     ds = leat_dataset_repeat(ds, -1, &err);
-    leat_iterator_options options = {.num_threads = atoi(argv[2])};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "small_shuffle", &err);
     bench_result result = bench_drain(iterator, atof(argv[1]), "elements/s");

@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
     leat_dataset *ds = leat_dataset_tf_record((const char *const *)names, count, NULL, &err);
     ds = leat_dataset_shuffle(leat_dataset_repeat(ds, TIMES, &err), SHUFFLE, NULL, &err);
     ds = leat_dataset_prefetch(leat_dataset_batch(ds, BATCH, NULL, &err), PREFETCH, &err);
-    leat_iterator_options options = {.num_threads = atoi(argv[2])};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = atoi(argv[2])};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "stream_memory", &err);
     leat_element element = {0};

@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     ds = leat_dataset_map(ds, LEAT_TRACE(bench_parse_record, spec, leat_dataset_spec(ds), &err),
                           NULL, &err);
     ds = leat_dataset_repeat(leat_dataset_batch(ds, small ? 1024 : 32, NULL, &err), -1, &err);
-    leat_iterator_options options = {.num_threads = threads};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "tfrecord", &err);
     bench_result result = bench_drain(iterator, atof(argv[1]), "records/s");

@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
         .deterministic = strcmp(argv[3], "any") == 0 ? LEAT_CHOICE_FALSE : LEAT_CHOICE_DEFAULT};
     ds = leat_dataset_batch(leat_dataset_map(ds, bench_uneven_function(ds, &err), &parallel, &err),
                             BATCH, NULL, &err);
-    leat_iterator_options options = {.num_threads = threads};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = threads};
     leat_iterator *iterator = leat_iterator_new(ds, &options, &err);
     bench_check(iterator != NULL, "uneven_map", &err);
     bench_result result = {.unit = "elements/s"};

@@ -54,7 +54,8 @@ enum { WARM = 64, WINDOW = 32, WINDOWS = 40 };
  * then a pool grows; that ends, and from then on windows have no allocation. */
 static void check_steady(leat_dataset *dataset, int threads, int64_t batch) {
     leat_error err = {0};
-    leat_iterator_options options = {.num_threads = threads, .no_autotune = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = threads,
+                                     .autotune = false};
     leat_iterator *iterator = leat_iterator_new(dataset, &options, &err);
     if (iterator == NULL)
         fail_msg("%s", err.text);

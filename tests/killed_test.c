@@ -74,7 +74,8 @@ static int check_numbers(leat_dataset *dataset, leat_error *err) {
 static int save(void *context) {
     const struct writing *w = context;
     leat_error err = {0};
-    leat_dataset_save_options options = {.checkpoint = w->checkpoint, .checkpoint_interval = 30};
+    leat_dataset_save_options options = {LEAT_DATASET_SAVE_DEFAULTS, .checkpoint = w->checkpoint,
+                                         .checkpoint_interval = 30};
     leat_dataset *dataset = numbers(&err);
     leat_status status = leat_dataset_save(dataset, w->path, &options, &err);
     leat_dataset_unref(dataset);

@@ -109,6 +109,7 @@ LEAT_API leat_value leat_graph_dataset_call(leat_graph *graph, const leat_datase
 LEAT_API leat_value leat_graph_dataset(leat_graph *graph, leat_dataset *dataset);
 
 typedef struct leat_graph_dataset_reduce_options {
+    size_t size;
     bool can_stop;  /* body gives a bool scalar before the variables: whether to go on */
     bool is_shared; /* others can see that the dataset is run through, though this graph does not
                        show it: it captured the dataset from the function around it */
@@ -116,6 +117,7 @@ typedef struct leat_graph_dataset_reduce_options {
      * dimensions that body changes become unknown by themselves. */
     const leat_spec *shape_invariants;
 } leat_graph_dataset_reduce_options;
+#define LEAT_GRAPH_DATASET_REDUCE_DEFAULTS .size = sizeof(leat_graph_dataset_reduce_options)
 
 /* Runs through a dataset value inside a function (tf.data.Dataset.reduce, and `for` over a dataset,
  * in a tf.function). `body` (borrowed) takes the variables, the components of an element and the
@@ -134,19 +136,23 @@ LEAT_API int leat_graph_dataset_reduce(leat_value dataset, leat_function *body,
  * counterpart, not its bits). */
 LEAT_API uint64_t leat_dataset_fingerprint(const leat_dataset *dataset);
 
-/* How an iterator runs (part of tf.data.Options). {0} is the default: shared pool, all cores, the
+/* How an iterator runs (part of tf.data.Options): on the shared pool with all cores, under the
  * process's memory limit. */
 typedef struct leat_iterator_options {
-    int num_threads;      /* 0: the shared pool; n: a pool of n threads of its own */
-    int64_t memory_limit; /* bytes that its operators may hold; 0: leat_limits_set_memory's alone */
-    bool no_rewrites;     /* run the plan as written */
-    bool no_autotune;     /* LEAT_AUTOTUNE values keep their start values */
+    size_t size;
+    int num_threads;      /* of a pool of its own; 0: none, it uses the shared pool */
+    int64_t memory_limit; /* bytes that its operators may hold, beside leat_limits_set_memory's */
+    bool rewrites;        /* false: run the plan as written */
+    bool autotune;        /* false: LEAT_AUTOTUNE values keep their start values */
     bool verify; /* verification mode: every block is re-encoded, cut at random and checksummed
                     (slow) */
     uint64_t verify_seed;
     int64_t deadline_ms; /* a call to next that waits longer fails with DEADLINE_EXCEEDED and a
-                            stall report; 0: none */
+                            stall report */
 } leat_iterator_options;
+#define LEAT_ITERATOR_DEFAULTS                                                                     \
+    .size = sizeof(leat_iterator_options), .memory_limit = LEAT_UNLIMITED, .rewrites = true,       \
+    .autotune = true, .deadline_ms = LEAT_UNLIMITED
 
 /* Starts an iteration (tf.data.Dataset.__iter__). `dataset` is borrowed, the iterator keeps a
  * reference. Owned; NULL on failure. */
@@ -210,6 +216,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_dataset_at(leat_dataset *dataset, int
  * that was saved there before is replaced when the new one is complete; its files stay. The first
  * error of an element ends the call; nothing that reads as finished is left then. Blocks. */
 typedef struct leat_dataset_save_options {
+    size_t size;
     const char *compression; /* NULL or "": none; or a compression_type. A name that nobody knows is
                                 none, with a warning, as in TensorFlow */
     const leat_function *shard_func; /* borrowed; from an element to its shard, an int64 scalar.
@@ -217,8 +224,10 @@ typedef struct leat_dataset_save_options {
     /* A file that says how far it is (checkpoint_args): a call that finds it goes on from there,
      * with the same plan, path and compression; it is removed at the end. NULL: none. */
     const char *checkpoint;
-    int64_t checkpoint_interval; /* elements from one to the next; 0: 100,000 */
+    int64_t checkpoint_interval; /* elements from one to the next, at least 1 */
 } leat_dataset_save_options;
+#define LEAT_DATASET_SAVE_DEFAULTS                                                                 \
+    .size = sizeof(leat_dataset_save_options), .checkpoint_interval = 100000
 LEAT_API LEAT_WARN_UNUSED leat_status leat_dataset_save(leat_dataset *dataset, const char *path,
                                                         const leat_dataset_save_options *options,
                                                         leat_error *err);
@@ -245,12 +254,15 @@ typedef enum leat_iterator_save_mode {
                             the buffers are */
 } leat_iterator_save_mode;
 
-/* The same in a chosen way. leat_iterator_restore reads them all. `options` NULL or {0} is
+/* The same in a chosen way. leat_iterator_restore reads them all. With `options` NULL it is
  * leat_iterator_save. */
 typedef struct leat_iterator_save_options {
+    size_t size;
     leat_iterator_save_mode mode;
-    int64_t replay_limit; /* elements, for LEAT_SAVE_AUTO; 0: none */
+    int64_t replay_limit; /* elements, for LEAT_SAVE_AUTO */
 } leat_iterator_save_options;
+#define LEAT_ITERATOR_SAVE_DEFAULTS                                                                \
+    .size = sizeof(leat_iterator_save_options), .replay_limit = LEAT_UNLIMITED
 LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_save_with(
     leat_iterator *iterator, const leat_iterator_save_options *options, char **data, size_t *size,
     leat_iterator_save_report *report, leat_error *err);

@@ -33,13 +33,17 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_device_set_logical_cpus(int count, le
 LEAT_API int leat_device_num_logical(const char *kind);
 
 typedef struct leat_strategy_mirrored_options {
+    size_t size;
     const char *const *devices; /* names such as "CPU:1"; NULL: all logical devices */
     int num_devices;
-    int64_t timeout_ms;     /* of every collective; 0: 60,000 */
+    int64_t timeout_ms;     /* of every collective */
     int64_t bytes_per_pack; /* values reduced together are exchanged in packs that end with the one
-                               behind which there are more bytes than this; 0: 1 MiB in the first
-                               pack, in the others an eighth of all, from 1 to 25 MiB */
+                               behind which there are more bytes than this; 0, as in TensorFlow: by
+                               itself, 1 MiB in the first pack, in the others an eighth of all,
+                               from 1 to 25 MiB */
 } leat_strategy_mirrored_options;
+#define LEAT_STRATEGY_MIRRORED_DEFAULTS                                                            \
+    .size = sizeof(leat_strategy_mirrored_options), .timeout_ms = 60000
 
 /* One replica per device of this process (tf.distribute.MirroredStrategy). Owned; NULL on failure.
  */
@@ -68,17 +72,21 @@ typedef enum leat_communication {
 } leat_communication;
 
 typedef struct leat_strategy_multi_worker_mirrored_options {
+    size_t size;
     const leat_cluster *cluster; /* borrowed for the call; NULL: leat_cluster_find(NULL) */
     const char *const *devices;  /* this worker's; NULL: "CPU:0" alone, as TensorFlow has it */
     int num_devices;             /* as many on every worker */
     leat_communication communication;
-    int64_t timeout_ms;           /* of every exchange; 0: 300,000 */
-    int64_t start_timeout_ms;     /* until all workers are there; 0: 300,000 */
-    int64_t heartbeat_timeout_ms; /* a worker that is silent for so long is lost; 0: 10,000 */
+    int64_t timeout_ms;           /* of every exchange */
+    int64_t start_timeout_ms;     /* until all workers are there */
+    int64_t heartbeat_timeout_ms; /* a worker that is silent for so long is lost */
     int64_t bytes_per_pack;       /* as of the mirrored strategy */
     const char *program; /* text that is the same on all workers; NULL: the program's file; "":
                             any */
 } leat_strategy_multi_worker_mirrored_options;
+#define LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS                                               \
+    .size = sizeof(leat_strategy_multi_worker_mirrored_options), .timeout_ms = 300000,             \
+    .start_timeout_ms = 300000, .heartbeat_timeout_ms = 10000
 
 /* Replicas on all workers of a cluster, one process each
  * (tf.distribute.MultiWorkerMirroredStrategy). Waits together until all workers are there;
@@ -157,20 +165,21 @@ typedef enum leat_input_replication {
     LEAT_INPUT_PER_REPLICA /* under the mirrored strategy alone */
 } leat_input_replication;
 
-#define LEAT_NO_BUFFER (-1)
-
-/* What tf.distribute.InputOptions and DistributeOptions say. {0} is the default. */
+/* What tf.distribute.InputOptions and DistributeOptions say. */
 typedef struct leat_strategy_distribute_options {
+    size_t size;
     leat_auto_shard_policy auto_shard_policy;
-    leat_iterator_options iterator;
+    const leat_iterator_options *iterator; /* borrowed for the call; NULL: the defaults */
     leat_input_replication replication;
-    bool keep_on_host;            /* not experimental_fetch_to_device */
-    bool place_dataset_on_device; /* with PER_REPLICA and keep_on_host alone; devices of leat
-                                     compute in host memory, so it changes nothing */
-    int per_replica_buffer_size;  /* elements of each replica that are kept ready; 0: 1;
-                                     LEAT_NO_BUFFER: none */
+    bool fetch_to_device;         /* experimental_fetch_to_device */
+    bool place_dataset_on_device; /* with PER_REPLICA and without fetch_to_device alone; devices of
+                                     leat compute in host memory, so it changes nothing */
+    int per_replica_buffer_size;  /* elements of each replica that are kept ready */
     bool count_rows;              /* leat_distributed_iterator_rows tells rows of every step */
 } leat_strategy_distribute_options;
+#define LEAT_STRATEGY_DISTRIBUTE_DEFAULTS                                                          \
+    .size = sizeof(leat_strategy_distribute_options), .fetch_to_device = true,                     \
+    .per_replica_buffer_size = 1
 
 /* Ends what its replicas wait for: a run in progress fails with ABORTED, or at its next exchange.
  * Without a run nothing happens. From any thread. */

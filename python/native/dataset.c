@@ -233,13 +233,14 @@ static PyObject *dataset_save(PyObject *self, PyObject *args) {
     PyObject *shard = NULL;
     long long interval = 0;
     leat_dataset *dataset = native_dataset_of(self);
-    leat_dataset_save_options options = {0};
+    leat_dataset_save_options options = {LEAT_DATASET_SAVE_DEFAULTS};
     leat_error err = {0};
     leat_status status = LEAT_OK;
     if (!PyArg_ParseTuple(args, "szOzL", &path, &options.compression, &shard, &options.checkpoint,
                           &interval))
         return NULL;
-    options.checkpoint_interval = interval;
+    if (interval != 0)
+        options.checkpoint_interval = interval;
     if (shard != Py_None && (options.shard_func = native_function_of(shard)) == NULL)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;

@@ -349,8 +349,9 @@ static PyObject *graph_reduce_dataset(PyObject *self, PyObject *args) {
                           &captures, &can_stop, &is_shared, &json) ||
         native_value_in(self, dataset, &over) != 0 || native_spec(json, &shapes) != 0)
         return NULL;
-    leat_graph_dataset_reduce_options options = {
-        .can_stop = can_stop, .is_shared = is_shared, .shape_invariants = shapes};
+    leat_graph_dataset_reduce_options options = {LEAT_GRAPH_DATASET_REDUCE_DEFAULTS,
+                                                 .can_stop = can_stop, .is_shared = is_shared,
+                                                 .shape_invariants = shapes};
     leat_value outputs[LEAT_MAX_OUTPUTS];
     leat_value *values = native_values_in(self, variables, &num_variables);
     leat_value *around = values == NULL ? NULL : native_values_in(self, captures, &num_captures);

@@ -148,13 +148,11 @@ int native_read_options(PyObject *options, leat_iterator_options *out) {
     if (!PyArg_ParseTuple(options, "LLLpp", &threads, &memory, &deadline, &no_rewrites,
                           &no_autotune))
         return -1;
-    *out = (leat_iterator_options){
-        .num_threads = (int)threads,
-        .memory_limit = memory,
-        .deadline_ms = deadline,
-        .no_rewrites = no_rewrites != 0,
-        .no_autotune = no_autotune != 0,
-    };
+    *out = (leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .num_threads = (int)threads};
+    out->memory_limit = memory == 0 ? LEAT_UNLIMITED : memory;
+    out->deadline_ms = deadline == 0 ? LEAT_UNLIMITED : deadline;
+    out->rewrites = no_rewrites == 0;
+    out->autotune = no_autotune == 0;
     return 0;
 }
 
@@ -191,7 +189,7 @@ PyObject *native_iterator_distributed(leat_distributed_iterator *distributed,
 static PyObject *iterator_open(PyObject *class, PyObject *args) {
     (void)class;
     PyObject *dataset = NULL, *options = NULL;
-    leat_iterator_options how = {0};
+    leat_iterator_options how = {LEAT_ITERATOR_DEFAULTS};
     leat_error err = {0};
     leat_iterator *iterator = NULL;
     if (!PyArg_ParseTuple(args, "OO", &dataset, &options) || native_dataset_of(dataset) == NULL ||
@@ -379,7 +377,7 @@ static PyObject *iterator_rows(PyObject *object, PyObject *number) {
 
 static PyObject *iterator_save(PyObject *object, PyObject *args) {
     native_iterator *self = usable(object);
-    leat_iterator_save_options options = {0};
+    leat_iterator_save_options options = {LEAT_ITERATOR_SAVE_DEFAULTS};
     leat_iterator_save_report report = {0};
     leat_error err = {0};
     leat_status status = LEAT_OK;
@@ -390,7 +388,7 @@ static PyObject *iterator_save(PyObject *object, PyObject *args) {
     if (self == NULL || !PyArg_ParseTuple(args, "iL", &mode, &limit))
         return NULL;
     options.mode = (leat_iterator_save_mode)mode;
-    options.replay_limit = limit;
+    options.replay_limit = limit == 0 ? LEAT_UNLIMITED : limit;
     enter(self);
     Py_BEGIN_ALLOW_THREADS;
     status = self->distributed != NULL

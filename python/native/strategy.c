@@ -149,7 +149,7 @@ static PyObject *strategy_object(leat_strategy *strategy, const leat_error *err)
 /* mirrored(devices): a list of names such as "CPU:0", None for all devices. */
 static PyObject *strategy_mirrored(PyObject *class, PyObject *devices) {
     (void)class;
-    leat_strategy_mirrored_options options = {0};
+    leat_strategy_mirrored_options options = {LEAT_STRATEGY_MIRRORED_DEFAULTS};
     const char **names = NULL;
     leat_error err = {0};
     if (read_devices(devices, &names, &options.num_devices) != 0)
@@ -164,7 +164,8 @@ static PyObject *strategy_mirrored(PyObject *class, PyObject *devices) {
  * bytes_per_pack, program): waits for all workers. */
 static PyObject *strategy_multi_worker(PyObject *class, PyObject *args) {
     (void)class;
-    leat_strategy_multi_worker_mirrored_options options = {0};
+    leat_strategy_multi_worker_mirrored_options options = {
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS};
     const char *config = NULL, **names = NULL;
     PyObject *devices = Py_None;
     long long timeout = 0, start = 0, pack = 0;
@@ -176,8 +177,10 @@ static PyObject *strategy_multi_worker(PyObject *class, PyObject *args) {
         return NULL;
     options.devices = names;
     options.communication = (leat_communication)communication;
-    options.timeout_ms = timeout;
-    options.start_timeout_ms = start;
+    if (timeout != 0)
+        options.timeout_ms = timeout;
+    if (start != 0)
+        options.start_timeout_ms = start;
     options.bytes_per_pack = pack;
     leat_cluster *cluster = leat_cluster_new(config, &err);
     leat_strategy *strategy = NULL;
@@ -519,6 +522,132 @@ static PyType_Spec step_spec = {
     .basicsize = sizeof(native_step),
     .flags = Py_TPFLAGS_DEFAULT,
     .slots = step_slots,
+};
+
+/* ---- distributed datasets ---- */
+
+/* A dataset function: calls function(pipelines, pipeline, replicas) -> native dataset. */
+static leat_dataset *call_dataset_function(void *function, const leat_input_context *input,
+                                           leat_error *err) {
+    leat_dataset *made = NULL;
+    if (!native_is_running()) {
+        (void)leat_error_set(err, LEAT_CANCELLED, "Python is ending");
+        return NULL;
+    }
+    PyGILState_STATE gil = native_enter_python();
+    PyObject *result = PyObject_CallFunction(function, "iii", input->num_input_pipelines,
+                                             input->input_pipeline_id, input->num_replicas_in_sync);
+    made = result == NULL ? NULL : leat_dataset_ref(native_dataset_of(result));
+    if (made == NULL)
+        (void)native_catch(err);
+    Py_XDECREF(result);
+    native_leave_python(gil);
+    return made;
+}
+
+static void drop_function(void *function) {
+    Py_DECREF((PyObject *)function);
+}
+
+static void release_function(void *function) {
+    native_release_later(drop_function, function);
+}
+
+/* open(strategy, source, policy, options, buffer_size): `source` is a dataset of global batches
+ * that `policy`, one of leat_auto_shard_policy, splits, or a dataset function; for this `policy`
+ * is -1, or -2 where it is called for each replica. */
+static PyObject *distributed_open(PyObject *class, PyObject *args) {
+    (void)class;
+    PyObject *strategy = NULL, *source = NULL, *options = NULL;
+    leat_strategy_distribute_options how = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS};
+    leat_iterator_options iterator = {LEAT_ITERATOR_DEFAULTS};
+    leat_distributed_dataset *made = NULL;
+    leat_error err = {0};
+    int policy = 0;
+    if (!PyArg_ParseTuple(args, "OOiOi", &strategy, &source, &policy, &options,
+                          &how.per_replica_buffer_size) ||
+        strategy_of(strategy) == NULL || (policy >= 0 && native_dataset_of(source) == NULL) ||
+        native_read_options(options, &iterator) != 0)
+        return NULL;
+    leat_strategy *over = strategy_of(strategy);
+    leat_dataset *given = policy < 0 ? NULL : leat_dataset_ref(native_dataset_of(source));
+    void *function = policy < 0 ? Py_NewRef(source) : NULL;
+    how.iterator = &iterator;
+    how.auto_shard_policy = (leat_auto_shard_policy)(policy < 0 ? 0 : policy);
+    how.replication = policy == -2 ? LEAT_INPUT_PER_REPLICA : LEAT_INPUT_PER_WORKER;
+    Py_BEGIN_ALLOW_THREADS; /* several workers compare what they distribute */
+    made = policy < 0 ? leat_strategy_distribute_datasets_from_function(
+                            over, call_dataset_function, function, release_function, &how, &err)
+                      : leat_strategy_distribute_dataset(over, given, &how, &err);
+    Py_END_ALLOW_THREADS;
+    native_distributed *self =
+        made == NULL ? NULL : (native_distributed *)PyType_GenericAlloc(distributed_type, 0);
+    if (self == NULL) {
+        leat_distributed_dataset_free(made);
+        return made == NULL ? native_raise(&err) : NULL;
+    }
+    self->dataset = made;
+    return (PyObject *)self;
+}
+
+static void distributed_dealloc(PyObject *object) {
+    leat_distributed_dataset_free(((native_distributed *)object)->dataset);
+    free_object(object);
+}
+
+static PyObject *distributed_spec(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return native_spec_json(leat_distributed_dataset_spec(((native_distributed *)self)->dataset));
+}
+
+static PyObject *distributed_cardinality(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(
+        leat_distributed_dataset_cardinality(((native_distributed *)self)->dataset));
+}
+
+static PyObject *distributed_describe(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyUnicode_FromString(
+        leat_distributed_dataset_describe(((native_distributed *)self)->dataset));
+}
+
+static PyObject *distributed_iterate(PyObject *self, PyObject *unused) {
+    (void)unused;
+    leat_distributed_dataset *dataset = ((native_distributed *)self)->dataset;
+    leat_distributed_iterator *iterator = NULL;
+    leat_error err = {0};
+    Py_BEGIN_ALLOW_THREADS;
+    iterator = leat_distributed_iterator_new(dataset, &err);
+    Py_END_ALLOW_THREADS;
+    return iterator == NULL
+               ? native_raise(&err)
+               : native_iterator_distributed(iterator, leat_distributed_dataset_spec(dataset));
+}
+
+static PyMethodDef distributed_methods[] = {
+    {"open", distributed_open, METH_VARARGS | METH_STATIC,
+     "open(strategy, dataset or function, policy or -1 or -2, options, buffer size) -> "
+     "DistributedDataset."},
+    {"spec", distributed_spec, METH_NOARGS, "JSON of the spec of one replica's values."},
+    {"cardinality", distributed_cardinality, METH_NOARGS, "That of the dataset it is made of."},
+    {"describe", distributed_describe, METH_NOARGS, "What was decided and why, one line."},
+    {"iterate", distributed_iterate, METH_NOARGS, "An Iterator with step()."},
+    {0},
+};
+
+static PyType_Slot distributed_slots[] = {
+    {Py_tp_doc, "A dataset split among replicas."},
+    {Py_tp_dealloc, (void *)distributed_dealloc},
+    {Py_tp_methods, distributed_methods},
+    {0},
+};
+
+static PyType_Spec distributed_spec_type = {
+    .name = "leat._native.DistributedDataset",
+    .basicsize = sizeof(native_distributed),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = distributed_slots,
 };
 
 int native_add_strategy(PyObject *module) {

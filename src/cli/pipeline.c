@@ -70,8 +70,8 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
         return leati_refuse(err, VALUE,
                             "the pipeline has no end; say how many elements with --limit N");
     }
-    leat_iterator_options how = {.num_threads = (int)options->threads,
-                                 .no_rewrites = options->no_rewrites};
+    leat_iterator_options how = {LEAT_ITERATOR_DEFAULTS, .num_threads = (int)options->threads};
+    how.rewrites = !options->no_rewrites;
     leat_iterator *iterator = leat_iterator_new(dataset, &how, err);
     leat_dataset_unref(dataset);
     if (iterator == NULL)

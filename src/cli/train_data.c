@@ -271,7 +271,8 @@ static void choose_shape(leat_shape first, struct reading *reading) {
 /* Decodes the first picture of `dataset` (given). */
 static leat_status peek(leat_dataset *dataset, struct reading *reading, leat_error *err) {
     dataset = decoded(dataset, reading, err);
-    leat_iterator_options options = {.no_autotune = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS};
+    options.autotune = false;
     leat_iterator *iterator = dataset != NULL ? leat_iterator_new(dataset, &options, err) : NULL;
     leat_dataset_unref(dataset);
     if (iterator == NULL)

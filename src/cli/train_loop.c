@@ -182,7 +182,7 @@ static leat_status distribute(const leati_train_options *options, leati_corpus *
     leat_dataset_shuffle_options seeded = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = options->seed};
     /* Every process reads everything and takes its rows of each batch, so that the batches are the
      * same however many there are. */
-    leat_strategy_distribute_options how = {.count_rows = true};
+    leat_strategy_distribute_options how = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS, .count_rows = true};
     if (leat_strategy_num_workers(strategy) > 1)
         how.auto_shard_policy = LEAT_SHARD_DATA;
     leat_dataset *train = leat_dataset_shuffle(corpus->train, LEATI_SHUFFLE_BUFFER, &seeded, err);

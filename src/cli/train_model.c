@@ -91,8 +91,9 @@ static leat_strategy *make_in_job(int64_t replicas, leat_error *err) {
         (void)snprintf(texts[i], sizeof texts[i], "CPU:%d", (int)i);
         names[i] = texts[i];
     }
-    leat_strategy_multi_worker_mirrored_options options = {.devices = names,
-                                                           .num_devices = (int)replicas};
+    leat_strategy_multi_worker_mirrored_options options = {
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .devices = names,
+        .num_devices = (int)replicas};
     return leat_strategy_multi_worker_mirrored(&options, err);
 }
 

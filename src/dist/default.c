@@ -6,7 +6,8 @@ extern const leati_strategy_kind leati_strategy_default;
 
 leat_strategy *leat_strategy_default(leat_error *err) {
     static const char *const name = "CPU:0";
-    const leat_strategy_mirrored_options options = {.devices = &name, .num_devices = 1};
+    const leat_strategy_mirrored_options options = {LEAT_STRATEGY_MIRRORED_DEFAULTS,
+                                                    .devices = &name, .num_devices = 1};
     return leati_strategy_of_devices(&leati_strategy_default, &options, err);
 }
 

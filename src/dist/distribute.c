@@ -25,10 +25,14 @@ static leat_status check_options(const leati_membership *member, bool by_functio
         return leati_refuse(err, VALUE,
                             "place_dataset_on_device needs the replication LEAT_INPUT_PER_REPLICA");
     }
-    if (by_function && options->place_dataset_on_device && !options->keep_on_host) {
+    if (by_function && options->place_dataset_on_device && options->fetch_to_device) {
         return leati_refuse(err, VALUE,
                             "place_dataset_on_device excludes fetching elements to the device; set "
-                            "keep_on_host");
+                            "fetch_to_device to false");
+    }
+    if (options->per_replica_buffer_size < 0) {
+        return leati_refuse(err, VALUE, "per_replica_buffer_size is %d; expected at least 0",
+                            options->per_replica_buffer_size);
     }
     if (per_replica && !(by_function && member->per_replica_ok)) {
         return leati_fail(
@@ -44,6 +48,19 @@ static leat_status check_options(const leati_membership *member, bool by_functio
                             (int)options->auto_shard_policy, (int)options->replication);
     }
     return LEAT_OK;
+}
+
+/* `own` gets what a caller said; `iterator`, what it pointed to. */
+static leat_status read_options(const leati_membership *member, bool by_function,
+                                const leat_strategy_distribute_options *options,
+                                leat_strategy_distribute_options *own,
+                                leat_iterator_options *iterator, leat_error *err) {
+    *own = (leat_strategy_distribute_options){LEAT_STRATEGY_DISTRIBUTE_DEFAULTS};
+    *iterator = (leat_iterator_options){LEAT_ITERATOR_DEFAULTS};
+    LEATI_TRY(LEATI_OPTIONS(leat_strategy_distribute_options, own, options, err));
+    LEATI_TRY(LEATI_OPTIONS(leat_iterator_options, iterator, own->iterator, err));
+    own->iterator = NULL;
+    return check_options(member, by_function, own, err);
 }
 
 leat_status leat_input_context_batch_size(const leat_input_context *input,
@@ -125,8 +142,7 @@ static bool reads_ahead(const leat_dataset *dataset) {
 leat_dataset *leati_distributed_share(void *dataset, const leati_feed_place *place,
                                       leat_error *err) {
     const leat_distributed_dataset *d = dataset;
-    int asked = d->options.per_replica_buffer_size;
-    int64_t buffer = asked == 0 ? 1 : LEATI_MAX(0, asked);
+    int64_t buffer = d->options.per_replica_buffer_size;
     if (d->dataset == NULL) {
         leat_dataset *batches = batches_of(d, place, err);
         bool ahead = buffer > 0 && leati_planner_all_replicas(place) > 1;
@@ -178,9 +194,13 @@ static void distributed_free(leat_object *object) {
 static const leati_object_type distributed_type = {.name = "distributed dataset",
                                                    .free = distributed_free};
 
-static leat_distributed_dataset *allocate(const leati_membership *member,
+static leat_distributed_dataset *allocate(const leati_membership *member, bool by_function,
                                           const leat_strategy_distribute_options *options,
                                           leat_error *err) {
+    leat_strategy_distribute_options own;
+    leat_iterator_options iterator;
+    if (read_options(member, by_function, options, &own, &iterator, err) != LEAT_OK)
+        return NULL;
     leat_distributed_dataset *d = leati_alloc_zero(1, sizeof(*d));
     if (d == NULL) {
         leati_no_memory(err);
@@ -188,8 +208,9 @@ static leat_distributed_dataset *allocate(const leati_membership *member,
     }
     leati_object_init(&d->object, &distributed_type);
     d->member = *member;
-    d->options = *options;
-    d->num_feeds = options->replication == LEAT_INPUT_PER_REPLICA ? member->replicas : 1;
+    d->options = own;
+    d->iterator = iterator;
+    d->num_feeds = own.replication == LEAT_INPUT_PER_REPLICA ? member->replicas : 1;
     return d;
 }
 
@@ -227,20 +248,18 @@ leat_distributed_dataset *
 leati_distributed_from_dataset(const leati_membership *member, leat_dataset *dataset,
                                const leat_strategy_distribute_options *options, leat_error *err) {
     leat_error local = {0};
-    leat_distributed_dataset *d = NULL;
-    if (check_options(member, false, options, &local) == LEAT_OK)
-        d = allocate(member, options, &local);
+    leat_distributed_dataset *d = allocate(member, false, options, &local);
     if (d == NULL) {
         leat_dataset_unref(dataset);
         return failed(d, &local, err);
     }
-    d->dataset = one_order(dataset, member, options->auto_shard_policy, &local);
+    d->dataset = one_order(dataset, member, d->options.auto_shard_policy, &local);
     if (d->dataset == NULL)
         return failed(d, &local, err);
     dataset = d->dataset;
     d->cardinality = dataset->cardinality;
     leati_feed_place place = leati_distributed_place(d, 0);
-    if (leati_planner_split(dataset, &place, options->auto_shard_policy, &d->plan, &local) !=
+    if (leati_planner_split(dataset, &place, d->options.auto_shard_policy, &d->plan, &local) !=
         LEAT_OK)
         return failed(d, &local, err);
     d->plan.fill = d->plan.fill && !member->drops_partial;
@@ -281,9 +300,7 @@ leati_distributed_from_function(const leati_membership *member, leat_dataset *da
                                 void (*release)(void *context),
                                 const leat_strategy_distribute_options *options, leat_error *err) {
     leat_error local = {0};
-    leat_distributed_dataset *d = NULL;
-    if (check_options(member, true, options, &local) == LEAT_OK)
-        d = allocate(member, options, &local);
+    leat_distributed_dataset *d = allocate(member, true, options, &local);
     if (d == NULL) {
         leat_dataset_unref(dataset);
         if (release != NULL)
@@ -353,8 +370,6 @@ static leat_distributed_dataset *under(leat_strategy *strategy, leat_distributed
     return compare(d, &local) == LEAT_OK ? d : failed(d, &local, err);
 }
 
-static const leat_strategy_distribute_options defaults;
-
 /* Says once that rows which shuffling finds in a batch meet in every epoch. */
 static void warn_of_shuffled_batches(const leat_dataset *dataset) {
     static int logged;
@@ -380,7 +395,6 @@ leat_strategy_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
         return NULL;
     warn_of_shuffled_batches(dataset);
     leati_membership member = membership(strategy);
-    options = options != NULL ? options : &defaults;
     return under(strategy, leati_distributed_from_dataset(&member, dataset, options, err), err);
 }
 
@@ -392,7 +406,6 @@ leat_strategy_distribute_replica_batches(leat_strategy *strategy, leat_dataset *
         return NULL;
     leati_membership member = membership(strategy);
     member.per_replica_ok = false; /* one dataset is for one pipeline */
-    options = options != NULL ? options : &defaults;
     return under(strategy,
                  leati_distributed_from_function(&member, dataset, NULL, NULL, NULL, options, err),
                  err);
@@ -410,7 +423,6 @@ leat_distributed_dataset *leat_strategy_distribute_datasets_from_function(
         return NULL;
     }
     leati_membership member = membership(strategy);
-    options = options != NULL ? options : &defaults;
     return under(
         strategy,
         leati_distributed_from_function(&member, NULL, function, context, release, options, err),

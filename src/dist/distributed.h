@@ -41,8 +41,9 @@ struct leat_distributed_dataset {
     void (*release)(void *context);
     leat_dataset **made; /* by the function, one for each pipeline of this worker; references */
     int64_t cardinality;
-    leati_split_plan plan; /* of this worker's first pipeline */
-    leat_strategy_distribute_options options;
+    leati_split_plan plan;                    /* of this worker's first pipeline */
+    leat_strategy_distribute_options options; /* without `iterator` */
+    leat_iterator_options iterator;
 };
 
 /* The public constructors for a membership (copied): `dataset` is given; `function` may be NULL

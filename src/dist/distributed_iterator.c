@@ -52,10 +52,8 @@ static leat_status open_feeds(leat_distributed_iterator *it, leat_error *err) {
     for (; it->num_feeds < d->num_feeds; it->num_feeds++) {
         leati_split_plan plan = d->plan; /* borrowed: the feed takes what it keeps */
         plan.place = leati_distributed_place(d, it->num_feeds);
-        leati_feed_options options = {.plan = &plan,
-                                      .make = leati_distributed_share,
-                                      .context = d,
-                                      .iterator = d->options.iterator};
+        leati_feed_options options = {
+            .plan = &plan, .make = leati_distributed_share, .context = d, .iterator = d->iterator};
         it->feeds[it->num_feeds] = leati_feed_new(&options, err);
         if (it->feeds[it->num_feeds] == NULL)
             return err->code;

@@ -51,7 +51,8 @@ static leat_dataset *of_replica(void *context, const leat_input_context *input, 
 }
 
 static leat_distributed_dataset *two_feeds(leat_strategy *strategy) {
-    const leat_strategy_distribute_options each = {.replication = LEAT_INPUT_PER_REPLICA};
+    const leat_strategy_distribute_options each = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                   .replication = LEAT_INPUT_PER_REPLICA};
     leat_error err = {0};
     leat_distributed_dataset *dataset = leat_strategy_distribute_datasets_from_function(
         strategy, of_replica, NULL, NULL, &each, &err);
@@ -124,7 +125,8 @@ static void test_counted_rows(void **state) {
     int64_t rows[2] = {-1, -1}, total = -1;
     leat_strategy *strategy = two_replicas();
     for (int counted = 0; counted < 2; counted++) {
-        const leat_strategy_distribute_options options = {.count_rows = counted == 1};
+        const leat_strategy_distribute_options options = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                          .count_rows = counted == 1};
         leat_distributed_dataset *dataset = batches(strategy, &options);
         leat_distributed_iterator *it = iterate(dataset);
         expect(leat_distributed_iterator_rows(NULL, rows, &total, &err), LEAT_INVALID_ARGUMENT,

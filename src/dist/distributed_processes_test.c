@@ -90,7 +90,8 @@ static leat_status slow_row(void *context, const leat_element *in, leat_element 
 static int wait_for_slow(void) {
     leat_error err = {0};
     leat_strategy_multi_worker_mirrored_options options = {
-        .timeout_ms = WAIT_MS, .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = WAIT_MS};
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = WAIT_MS,
+        .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = WAIT_MS};
     leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     int worker = leat_strategy_worker(strategy);
     leat_function *slow = LEAT_CALLBACK(slow_row, &worker, NULL, NULL, LEAT_PURE,
@@ -99,7 +100,8 @@ static int wait_for_slow(void) {
     leat_dataset *dataset =
         leat_dataset_map(leat_dataset_range(0, ROWS, 1, NULL, &err), slow, NULL, &err);
     dataset = leat_dataset_label(dataset, "crop", &err);
-    const leat_strategy_distribute_options how = {.auto_shard_policy = LEAT_SHARD_DATA};
+    const leat_strategy_distribute_options how = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                  .auto_shard_policy = LEAT_SHARD_DATA};
     leat_distributed_dataset *d = leat_strategy_distribute_dataset(
         strategy, leat_dataset_batch(dataset, 4, NULL, &err), &how, &err);
     leat_distributed_iterator *it = leat_distributed_iterator_new(d, &err);
@@ -122,13 +124,15 @@ static int work(void) {
     int steps = -1;
     leat_error err = {0};
     leat_strategy_multi_worker_mirrored_options options = {
-        .timeout_ms = LIMIT_MS, .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = LIMIT_MS};
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LIMIT_MS,
+        .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = LIMIT_MS};
     if (sscanf(workers_argument(), "%511s %31s %d", scratch_folder, what, &steps) != 3)
         return 2;
     leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     simulated_data data = what[0] == 'f' ? by_file : by_piece;
     data.batch += strcmp(what, "other") == 0;
-    leat_strategy_distribute_options how = {.auto_shard_policy = data.policy, .count_rows = true};
+    leat_strategy_distribute_options how = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                            .auto_shard_policy = data.policy, .count_rows = true};
     leat_dataset *dataset = simulated_dataset(&data, &err);
     if (strcmp(what, "drawn") == 0) {
         leat_dataset_unref(dataset);

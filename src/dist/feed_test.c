@@ -169,6 +169,7 @@ static void test_functions_restored(void **state) {
         for (int n = 1; n <= 4; n++) {
             for (int m = 1; m <= 4; m++) {
                 leat_strategy_distribute_options options = {
+                    LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
                     .replication = form == 0 ? LEAT_INPUT_PER_WORKER : LEAT_INPUT_PER_REPLICA};
                 int32_t seen[31] = {0};
                 int calls = 0, counts[2] = {n, m};
@@ -226,7 +227,6 @@ static void test_functions_restored(void **state) {
 struct thread {
     lockstep_member member;
     leat_dataset *dataset; /* given to the thread */
-    leat_strategy_distribute_options options;
     int replicas;
     int64_t steps, rows;
     int32_t *seen; /* its own */
@@ -239,7 +239,7 @@ static void *run_thread(void *context) {
     leati_membership member = lockstep_membership(&t->member, t->replicas);
     leat_per_replica value = {0};
     leat_distributed_dataset *d =
-        leati_distributed_from_dataset(&member, t->dataset, &t->options, &t->error);
+        leati_distributed_from_dataset(&member, t->dataset, NULL, &t->error);
     leat_distributed_iterator *it = leat_distributed_iterator_new(d, &t->error);
     t->status = it == NULL ? t->error.code : LEAT_OK;
     while (t->status == LEAT_OK) {
@@ -379,9 +379,9 @@ static void test_options(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         leat_error err = {0};
-        leat_strategy_distribute_options options = {.place_dataset_on_device = cases[i].place,
-                                                    .keep_on_host = cases[i].keep,
-                                                    .replication = cases[i].replication};
+        leat_strategy_distribute_options options = {
+            LEAT_STRATEGY_DISTRIBUTE_DEFAULTS, .place_dataset_on_device = cases[i].place,
+            .fetch_to_device = !cases[i].keep, .replication = cases[i].replication};
         leat_dataset *dataset =
             cases[i].function
                 ? NULL

@@ -13,10 +13,10 @@ enum { LONG_MS = 60000, MOST_ROUNDS = 200, MANY = 100 };
 
 static leat_strategy *join(void) {
     leat_error err = {0};
+    /* Beats, which take memory too, come rarely. */
     const leat_strategy_multi_worker_mirrored_options options = {
-        .timeout_ms = LONG_MS,
-        .start_timeout_ms = LONG_MS,
-        .heartbeat_timeout_ms = LONG_MS, /* beats, which take memory too, come rarely */
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LONG_MS,
+        .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS,
         .communication = LEAT_COMMUNICATION_SHARED};
     leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     if (strategy == NULL)

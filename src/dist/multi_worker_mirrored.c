@@ -11,18 +11,16 @@
 
 extern const leati_strategy_kind leati_strategy_multi_worker_mirrored;
 
-enum { DEFAULT_TIMEOUT_MS = 300000 };
-
 // ---- life ----
 
 static leat_status check(const leat_strategy_multi_worker_mirrored_options *options, int count,
                          leat_error *err) {
-    if (count < 1 || options->timeout_ms < 0 || options->start_timeout_ms < 0 ||
-        options->heartbeat_timeout_ms < 0 || options->bytes_per_pack < 0) {
+    if (count < 1 || options->timeout_ms < 1 || options->start_timeout_ms < 1 ||
+        options->heartbeat_timeout_ms < 1 || options->bytes_per_pack < 0) {
         return leati_refuse(
             err, VALUE,
             "strategy \"multi_worker_mirrored\": %d devices, timeouts of %lld, %lld "
-            "and %lld ms, bytes_per_pack %lld; expected at least one device, and "
+            "and %lld ms, bytes_per_pack %lld; expected at least one device and 1 ms, and "
             "nothing negative",
             count, (long long)options->timeout_ms, (long long)options->start_timeout_ms,
             (long long)options->heartbeat_timeout_ms, (long long)options->bytes_per_pack);
@@ -51,8 +49,7 @@ static leat_strategy *join(const leat_cluster *cluster,
                                         .devices = devices,
                                         .num_devices = count,
                                         .workers = workers,
-                                        .timeout_ms = options->timeout_ms > 0 ? options->timeout_ms
-                                                                              : DEFAULT_TIMEOUT_MS,
+                                        .timeout_ms = options->timeout_ms,
                                         .bytes_per_pack = options->bytes_per_pack};
     return leati_strategy_new(&parts, err);
 }
@@ -74,12 +71,13 @@ static leat_strategy *make_in(const leat_cluster *cluster,
 leat_strategy *
 leat_strategy_multi_worker_mirrored(const leat_strategy_multi_worker_mirrored_options *options,
                                     leat_error *err) {
-    const leat_strategy_multi_worker_mirrored_options defaults = {0};
+    leat_strategy_multi_worker_mirrored_options o = {LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS};
     leat_error local = {0};
-    options = options != NULL ? options : &defaults;
-    leat_cluster *found = options->cluster == NULL ? leat_cluster_find(NULL, &local) : NULL;
-    const leat_cluster *cluster = options->cluster != NULL ? options->cluster : found;
-    leat_strategy *strategy = cluster == NULL ? NULL : make_in(cluster, options, &local);
+    if (LEATI_OPTIONS(leat_strategy_multi_worker_mirrored_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    leat_cluster *found = o.cluster == NULL ? leat_cluster_find(NULL, &local) : NULL;
+    const leat_cluster *cluster = o.cluster != NULL ? o.cluster : found;
+    leat_strategy *strategy = cluster == NULL ? NULL : make_in(cluster, &o, &local);
     leat_cluster_free(found);
     if (strategy == NULL && err != NULL)
         *err = local;

@@ -31,7 +31,8 @@ static leat_strategy *join(void) {
     leat_error err = {0};
     leat_strategy *strategy = join_as(
         (leat_strategy_multi_worker_mirrored_options){
-            .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS},
+            LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LONG_MS,
+            .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS},
         &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
@@ -251,7 +252,8 @@ static void worker_refused(void **state) {
     leat_error err = {0};
     const char *argument = workers_argument();
     leat_strategy_multi_worker_mirrored_options options = {
-        .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .program = ""};
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LONG_MS,
+        .start_timeout_ms = LONG_MS, .program = ""};
     if (strcmp(argument, "short") == 0)
         options.start_timeout_ms = SHORT_MS;
     if (strcmp(argument, "other program") == 0)
@@ -290,7 +292,8 @@ static void worker_fault(void **state) {
     const char *what = strrchr(workers_argument(), ' ') + 1;
     leat_strategy *strategy = join_as(
         (leat_strategy_multi_worker_mirrored_options){
-            .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = DEAD_MS},
+            LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LONG_MS,
+            .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = DEAD_MS},
         &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
@@ -522,7 +525,8 @@ static void test_alone(void **state) {
     assert_int_equal(leat_strategy_exchange(strategy, &mine, 1, &all, &err), LEAT_OK);
     assert_int_equal(all, 4);
     leat_strategy_unref(strategy);
-    leat_strategy_multi_worker_mirrored_options options = {.bytes_per_pack = -1};
+    leat_strategy_multi_worker_mirrored_options options = {
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .bytes_per_pack = -1};
     assert_null(leat_strategy_multi_worker_mirrored(&options, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }

@@ -80,8 +80,9 @@ static void model_init(struct model *model, int64_t bytes_per_pack) {
     leat_error err = {0};
     *model = (struct model){0};
     model->strategy = leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){
-            .devices = names, .num_devices = REPLICAS, .bytes_per_pack = bytes_per_pack},
+        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = names,
+                                          .num_devices = REPLICAS,
+                                          .bytes_per_pack = bytes_per_pack},
         &err);
     assert_non_null(model->strategy);
     assert_int_equal(leat_strategy_enter(model->strategy, &err), LEAT_OK);

@@ -402,7 +402,8 @@ static void test_fall_back_is_told(void **state) {
                                          .worker = cases[i].worker,
                                          .replicas = 1,
                                          .others = {.exchange = alone}};
-        const leat_strategy_distribute_options options = {.auto_shard_policy = cases[i].policy};
+        const leat_strategy_distribute_options options = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                          .auto_shard_policy = cases[i].policy};
         leat_dataset *dataset = records(&err);
         dataset = leat_dataset_batch(cases[i].files ? dataset : leat_dataset_unique(dataset, &err),
                                      2, NULL, &err);

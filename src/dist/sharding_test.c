@@ -284,7 +284,8 @@ static void release_batches(void *context) {
 static int64_t ahead(struct batches *b, bool by_function, int workers, int replicas, int asked) {
     leat_error err = {0};
     leati_membership member = {.num_workers = workers, .replicas = replicas};
-    const leat_strategy_distribute_options options = {.per_replica_buffer_size = asked};
+    const leat_strategy_distribute_options options = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                      .per_replica_buffer_size = asked};
     member.others.exchange = echo;
     leat_distributed_dataset *d =
         by_function
@@ -313,11 +314,11 @@ static int64_t ahead(struct batches *b, bool by_function, int workers, int repli
  * what reads ahead already, nor where there is one replica alone. */
 static void test_reading_ahead(void **state) {
     (void)state;
-    static const int asked[] = {0, 3, LEAT_NO_BUFFER}, kept[] = {1, 3, 0};
+    static const int asked[] = {1, 3, 0};
     for (int i = 0; i < 3; i++) {
         for (int kind = 0; kind < 4; kind++) {
             struct batches b = {.prefetched = kind % 2 == 1, .with_options = kind >= 2};
-            int64_t one = b.prefetched ? 0 : kept[i];
+            int64_t one = b.prefetched ? 0 : asked[i];
             assert_int_equal(ahead(&b, false, 1, 1, asked[i]), 0);
             assert_int_equal(ahead(&b, false, 1, 2, asked[i]), one);
             assert_int_equal(ahead(&b, false, 2, 1, asked[i]), one);
@@ -332,7 +333,8 @@ static void test_reading_ahead(void **state) {
 
 static leat_status distribute_function(void *context, leat_error *err) {
     const leati_membership member = {.num_workers = 1, .replicas = 2, .per_replica_ok = true};
-    const leat_strategy_distribute_options options = {.replication = LEAT_INPUT_PER_REPLICA};
+    const leat_strategy_distribute_options options = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                      .replication = LEAT_INPUT_PER_REPLICA};
     struct batches *b = context;
     b->releases = 0;
     leat_distributed_dataset *d = leati_distributed_from_function(&member, NULL, make_batches, b,

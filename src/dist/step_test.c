@@ -13,8 +13,10 @@ enum { DEVICES = 2, MANY = 20 /* more than a run keeps on its stack */, MOST_SCO
 
 static leat_strategy *open_strategy(leat_error *err) {
     static const char *const names[] = {"CPU:0", "/device:CPU:1"};
-    return leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){.devices = names, .num_devices = DEVICES}, err);
+    return leat_strategy_mirrored(&(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS,
+                                                                    .devices = names,
+                                                                    .num_devices = DEVICES},
+                                  err);
 }
 
 /* ---- tracing ---- */
@@ -212,14 +214,17 @@ static void test_devices(void **state) {
     (void)state;
     static const char *const wrong[] = {"CPU:", "CPU:x", "CPU:-1", "CPU:0 ", "GPU:0", "", NULL};
     static const leat_strategy_mirrored_options options[] = {
-        {.devices = wrong}, {.timeout_ms = -1}, {.bytes_per_pack = -1}};
+        {LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = wrong},
+        {LEAT_STRATEGY_MIRRORED_DEFAULTS, .timeout_ms = -1},
+        {LEAT_STRATEGY_MIRRORED_DEFAULTS, .bytes_per_pack = -1}};
     leat_error err = {0};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char keyword[16];
         const char *names[] = {"CPU:1", wrong[i]};
         snprintf(keyword, sizeof keyword, "\"%.5s", wrong[i] == NULL ? "(null)" : wrong[i]);
         check_failure(leat_strategy_mirrored(
-                          &(leat_strategy_mirrored_options){.devices = names, .num_devices = 2},
+                          &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS,
+                                                            .devices = names, .num_devices = 2},
                           &err) == NULL,
                       &err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, keyword);
     }

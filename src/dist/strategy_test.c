@@ -20,7 +20,8 @@ enum { DEVICES = 4 };
 static leat_strategy *open_strategy(int replicas) {
     static const char *const names[] = {"CPU:0", "CPU:1", "CPU:2", "CPU:3"};
     leat_error err = {0};
-    leat_strategy_mirrored_options options = {.devices = names, .num_devices = replicas};
+    leat_strategy_mirrored_options options = {LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = names,
+                                              .num_devices = replicas};
     leat_strategy *strategy = leat_strategy_mirrored(&options, &err);
     assert_non_null(strategy);
     assert_int_equal(leat_strategy_num_replicas(strategy), replicas);
@@ -331,13 +332,19 @@ static void test_bad_devices(void **state) {
     leat_error err = {0};
     const char *twice[] = {"CPU:0", "CPU:0"}, *missing[] = {"CPU:77"}, *wrong[] = {"disk"};
     assert_null(leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){.devices = twice, .num_devices = 2}, &err));
+        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = twice,
+                                          .num_devices = 2},
+        &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "0");
     assert_null(leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){.devices = missing, .num_devices = 1}, &err));
+        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = missing,
+                                          .num_devices = 1},
+        &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "77");
     assert_null(leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){.devices = wrong, .num_devices = 1}, &err));
+        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = wrong,
+                                          .num_devices = 1},
+        &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 

@@ -105,7 +105,9 @@ static leat_strategy *two_replicas(void) {
     static const char *const devices[] = {"CPU:0", "CPU:1"};
     leat_error err = {0};
     leat_strategy *strategy = leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){.devices = devices, .num_devices = 2}, &err);
+        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = devices,
+                                          .num_devices = 2},
+        &err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     return strategy;
@@ -346,12 +348,16 @@ static void release_maker(void *context) {
 
 static void test_functions_of_datasets(void **state) {
     (void)state;
-    const leat_strategy_distribute_options plain = {0},
-                                           each = {.replication = LEAT_INPUT_PER_REPLICA},
-                                           placed = {.place_dataset_on_device = true},
-                                           fetched = {.replication = LEAT_INPUT_PER_REPLICA,
+    const leat_strategy_distribute_options plain = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS},
+                                           each = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                   .replication = LEAT_INPUT_PER_REPLICA},
+                                           placed = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                     .place_dataset_on_device = true},
+                                           fetched = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                      .replication = LEAT_INPUT_PER_REPLICA,
                                                       .place_dataset_on_device = true},
-                                           no_policy = {.auto_shard_policy =
+                                           no_policy = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                        .auto_shard_policy =
                                                             (leat_auto_shard_policy)9};
     const struct {
         enum made made;

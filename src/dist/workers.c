@@ -27,13 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    DEFAULT_TIMEOUT_MS = 300000,
-    LONGEST_NAME = 160,
-    LONGEST_SAYING = 128,
-    BEATS_BEFORE_LOSS = 10,
-    RETRY_MS = 20
-};
+enum { LONGEST_NAME = 160, LONGEST_SAYING = 128, BEATS_BEFORE_LOSS = 10, RETRY_MS = 20 };
 
 struct leati_workers {
     int count, number;
@@ -328,8 +322,6 @@ static const char *name_of(void *context, int worker) {
 
 /* A worker may be here for the next job while rank 0 still serves the last one. */
 static leat_status open_store(leati_workers *w, leati_store_options *options, leat_error *err) {
-    if (options->timeout_ms == 0)
-        options->timeout_ms = DEFAULT_TIMEOUT_MS;
     int64_t end_ns = leati_now_ns() + options->timeout_ms * 1000000;
     for (;;) {
         leat_error local = {0};
@@ -393,7 +385,7 @@ leati_workers *leati_workers_join(const leat_cluster *cluster,
     w->names = names;
     w->count = count;
     w->number = number;
-    w->timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS;
+    w->timeout_ms = options->timeout_ms;
     if (open_job(w, cluster, options, num_replicas, err) != LEAT_OK) {
         leati_workers_leave(w);
         leati_workers_free(w);

@@ -44,6 +44,15 @@ leat_value leati_graph_error(leat_graph *graph, const leat_error *err) {
     return failed(graph);
 }
 
+bool leati_graph_read_options(leat_graph *graph, void *own, size_t known, const void *given,
+                              const char *name) {
+    leat_error err = {0};
+    if (leati_options_read(own, known, known, given, name, &err) == LEAT_OK)
+        return true;
+    leati_graph_error(graph, &err);
+    return false;
+}
+
 leat_value leat_graph_fail(leat_graph *graph, leat_status code, const char *text) {
     leat_error err = {0};
     leati_fail(&err, code != LEAT_OK ? code : LEAT_UNKNOWN, "%s",

@@ -3,6 +3,7 @@
 #define LEATI_GRAPH_GRAPH_H
 
 #include "base/alloc.h"
+#include "base/options.h"
 #include "core/object.h"
 #include "graph/op.h"
 #include <leat/graph.h>
@@ -75,6 +76,13 @@ leat_value leati_graph_node(leat_graph *graph, const leati_tensor_op *op, const 
 
 /* Sets the first error and returns a failed value. */
 leat_value leati_graph_error(leat_graph *graph, const leat_error *err);
+
+/* LEATI_OPTIONS for what adds to a graph: false, with the graph's first error, where they cannot be
+ * read. */
+#define LEATI_GRAPH_OPTIONS(type, own, options, graph)                                             \
+    leati_graph_read_options((graph), (type *){own}, sizeof(type), (const type *){options}, #type)
+bool leati_graph_read_options(leat_graph *graph, void *own, size_t known, const void *given,
+                              const char *name);
 
 /* True if the object is a leat_function. */
 bool leati_graph_object_is_function(const leat_object *object);

@@ -62,7 +62,8 @@ static void check_wants(golden_case *c, const json_t *json, uint64_t seed) {
     for (size_t e = 0; pipeline.dataset != NULL && e < epochs && e < 3 && !c->failed; e++) {
         const json_t *limit = json_array_get(limits, e);
         const json_t *expected = json_object_get(expect, keys[e]);
-        leat_iterator_options options = {.verify = true, .verify_seed = seed};
+        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .verify = true,
+                                         .verify_seed = seed};
         leat_iterator *iterator = leat_iterator_new(pipeline.dataset, &options, &err);
         json_t *found = json_array();
         if (iterator != NULL &&
@@ -84,7 +85,7 @@ static void check_stop(golden_case *c, const json_t *json, size_t count, bool ca
     golden_pipeline pipeline;
     leat_error err = {0};
     leat_element element = {0};
-    leat_iterator_options options = {.num_threads = 2};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 2};
     if (golden_build(json, &pipeline, &err) != LEAT_OK) {
         golden_fail(c, "building: %s", err.text);
         return;

@@ -34,7 +34,7 @@ static void check(golden_case *c, const json_t *json, wrapper wrap, int64_t numb
         return;
     }
     size_t count = json_array_size(expected);
-    leat_iterator_options options = {.num_threads = 2};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 2};
     pipeline.dataset = wrap(pipeline.dataset, number, &err);
     leat_iterator *iterator =
         pipeline.dataset == NULL ? NULL : leat_iterator_new(pipeline.dataset, &options, &err);
@@ -51,7 +51,7 @@ static void check(golden_case *c, const json_t *json, wrapper wrap, int64_t numb
 
 static leat_iterator *opened(golden_case *c, const leat_dataset *dataset, int threads) {
     leat_error err = {0};
-    leat_iterator_options options = {.num_threads = threads};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = threads};
     leat_iterator *iterator = leat_iterator_new((leat_dataset *)(uintptr_t)dataset, &options, &err);
     if (iterator == NULL)
         golden_fail(c, "%s", err.text);

@@ -70,7 +70,7 @@ static leat_status iterate(struct body *body, leat_iterator *iterator, leat_erro
 static leat_status run(void *context, leat_error *err) {
     struct body *body = context;
     golden_pipeline pipeline;
-    leat_iterator_options options = {.num_threads = 2};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 2};
     leat_status status = golden_build(body->json, &pipeline, err);
     if (status == LEAT_OK) {
         leat_iterator *iterator = leat_iterator_new(pipeline.dataset, &options, err);

@@ -30,7 +30,7 @@ static void check_code(const char *name, size_t at, leat_status status, const le
 }
 
 static leat_iterator *open_one(const leat_dataset *dataset) {
-    leat_iterator_options options = {.num_threads = 1, .no_autotune = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 1, .autotune = false};
     leat_error err = {0};
     leat_iterator *iterator = leat_iterator_new((leat_dataset *)(uintptr_t)dataset, &options, &err);
     if (iterator == NULL)
@@ -85,7 +85,7 @@ static void check_state(const char *name, const leat_dataset *dataset, char *dat
 /* States saved after so many outcomes, with the elements that operators hold where that differs. */
 static void check_states(const char *name, const leat_dataset *dataset, size_t taken,
                          struct counts *counts) {
-    leat_iterator_save_options whole = {.mode = LEAT_SAVE_DATA};
+    leat_iterator_save_options whole = {LEAT_ITERATOR_SAVE_DEFAULTS, .mode = LEAT_SAVE_DATA};
     leat_error err = {0};
     char *data = NULL, *other = NULL;
     size_t size = 0, other_size = 0;

@@ -38,11 +38,9 @@ typedef struct saved {
 
 static leat_iterator *open_plan(leat_dataset *dataset, int threads, bool verify) {
     leat_error err = {0};
-    leat_iterator_options options = {.num_threads = threads,
-                                     .memory_limit = 64 << 20,
-                                     .verify = verify,
-                                     .verify_seed = 3,
-                                     .deadline_ms = MOST_MS};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS,   .num_threads = threads,
+                                     .memory_limit = 64 << 20, .verify = verify,
+                                     .verify_seed = 3,         .deadline_ms = MOST_MS};
     leat_iterator *iterator = dataset == NULL ? NULL : leat_iterator_new(dataset, &options, &err);
     if (dataset != NULL && iterator == NULL)
         fuzz_check_error("opening", err.code, &err);

@@ -33,7 +33,7 @@ static void make_fit(leat_dataset *dataset, uint8_t *state, size_t size) {
 static void restore(leat_dataset *dataset, const uint8_t *state, size_t size) {
     static fuzz_outcomes outcomes;
     leat_error err = {0};
-    leat_iterator_options options = {.num_threads = 1};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 1};
     leat_iterator *iterator = leat_iterator_new(dataset, &options, &err);
     outcomes.count = 0;
     outcomes.ended = outcomes.limited = false;
@@ -77,7 +77,7 @@ static void run(const uint8_t *data, size_t size) {
 static void keep(const char *text) {
     static fuzz_outcomes outcomes;
     leat_error err = {0};
-    leat_iterator_options options = {.num_threads = 1};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 1};
     leat_dataset *dataset = fuzz_plan_of((const uint8_t *)text, strlen(text));
     leat_iterator *iterator = dataset == NULL ? NULL : leat_iterator_new(dataset, &options, &err);
     char *data = NULL;

@@ -228,7 +228,7 @@ void fuzz_pull(leat_iterator *iterator, size_t most, int ms, fuzz_outcomes *outc
 
 void fuzz_run(leat_dataset *dataset, bool verify, fuzz_outcomes *outcomes) {
     leat_error err = {0};
-    leat_iterator_options options = {.verify = verify};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .verify = verify};
     leat_iterator *iterator = dataset == NULL ? NULL : leat_iterator_new(dataset, &options, &err);
     outcomes->count = 0;
     outcomes->ended = outcomes->limited = false;

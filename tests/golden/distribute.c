@@ -15,7 +15,8 @@ leat_strategy *golden_mirrored(golden_case *c, int replicas) {
         snprintf(texts[i], sizeof texts[i], "CPU:%d", i);
         names[i] = texts[i];
     }
-    leat_strategy_mirrored_options options = {.devices = names, .num_devices = replicas};
+    leat_strategy_mirrored_options options = {LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = names,
+                                              .num_devices = replicas};
     leat_strategy *strategy =
         replicas > MOST_DEVICES ? NULL : leat_strategy_mirrored(&options, &err);
     if (strategy == NULL)
@@ -123,7 +124,8 @@ static void rebatch_case(golden_case *c, const json_t *json, const char *folder)
         return;
     }
     check_batch_size(c, json_object_get(json, "computed_batch_size"), dataset);
-    leat_strategy_distribute_options options = {.auto_shard_policy =
+    leat_strategy_distribute_options options = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                .auto_shard_policy =
                                                     golden_policy(c, golden_text(json, "policy"))};
     leat_strategy *strategy = golden_mirrored(c, (int)golden_int(json, "replicas", 1));
     leat_distributed_dataset *distributed =

@@ -65,7 +65,8 @@ static void check_function(golden_case *c, const json_t *json,
 
 bool golden_input_question(golden_case *c, const json_t *json, const char *what) {
     int replicas = 0, batch = 0;
-    leat_strategy_distribute_options options = {.replication = LEAT_INPUT_PER_REPLICA};
+    leat_strategy_distribute_options options = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                .replication = LEAT_INPUT_PER_REPLICA};
     if (sscanf(what, "R=%d get_per_replica_batch_size(%d)", &replicas, &batch) == 2) {
         batch_size_of_context(c, json, replicas, batch);
     } else if (strcmp(what, "place dataset on device with fetch to device") == 0) {
@@ -149,10 +150,9 @@ static void *values_main(void *context) {
     leat_element elements[2] = {{0}};
     leat_per_replica vector = {&elements[0], 1}, scalar = {&elements[1], 1};
     leat_cluster *cluster = leat_cluster_new(w->config, &w->error);
-    leat_strategy_multi_worker_mirrored_options options = {.cluster = cluster,
-                                                           .timeout_ms = LIMIT_MS,
-                                                           .start_timeout_ms = LIMIT_MS,
-                                                           .heartbeat_timeout_ms = LIMIT_MS};
+    leat_strategy_multi_worker_mirrored_options options = {
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .cluster = cluster, .timeout_ms = LIMIT_MS,
+        .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = LIMIT_MS};
     leat_strategy *strategy =
         cluster == NULL ? NULL : leat_strategy_multi_worker_mirrored(&options, &w->error);
     leat_status status = strategy == NULL ? w->error.code : LEAT_OK;

@@ -37,7 +37,8 @@ static json_t *stream_of(leati_membership *member, leat_dataset *dataset,
 void golden_autoshard_case(golden_case *c, const json_t *json, const char *folder) {
     const json_t *streams = json_object_get(json, "streams");
     json_t *plan = golden_plan_of(c, json_object_get(json, "pipeline"), folder);
-    leat_strategy_distribute_options options = {.auto_shard_policy =
+    leat_strategy_distribute_options options = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
+                                                .auto_shard_policy =
                                                     golden_policy(c, golden_text(json, "policy"))};
     int workers = (int)golden_int(json, "workers", 1);
     if ((size_t)workers != json_array_size(streams))
@@ -104,6 +105,7 @@ static void *worker_main(void *context) {
     leati_membership member = lockstep_membership(&w->member, 1);
     const char *policy = json_string_value(json_object_get(w->json, "policy"));
     leat_strategy_distribute_options options = {
+        LEAT_STRATEGY_DISTRIBUTE_DEFAULTS,
         .auto_shard_policy = golden_policy(NULL, policy == NULL ? "AUTO" : policy)};
     leat_distributed_dataset *d =
         w->dataset != NULL

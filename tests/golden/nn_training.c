@@ -141,7 +141,9 @@ static bool make(golden_case *c, const json_t *json, int replicas, struct traine
     if (leat_device_num_logical("CPU") < 2)
         (void)(leat_device_set_logical_cpus(2, &err) == LEAT_OK);
     t->strategy = leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){.devices = names, .num_devices = replicas}, &err);
+        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = names,
+                                          .num_devices = replicas},
+        &err);
     if (t->strategy != NULL && leat_strategy_enter(t->strategy, &err) == LEAT_OK) {
         t->model = make_model(&err);
         t->optimizer = leati_optimizer_from_json(json_string_value(json_array_get(optimizer, 0)),

@@ -301,7 +301,8 @@ DATASET_UNUSED static leat_iterator *dataset_hop(dataset_maker make, void *conte
                                                  const leat_iterator_options *options,
                                                  leat_dataset **dataset, leat_iterator *iterator,
                                                  int64_t taken, bool fresh, bool held) {
-    const leat_iterator_save_options how = {.mode = held ? LEAT_SAVE_DATA : LEAT_SAVE_AUTO};
+    const leat_iterator_save_options how = {LEAT_ITERATOR_SAVE_DEFAULTS,
+                                            .mode = held ? LEAT_SAVE_DATA : LEAT_SAVE_AUTO};
     char *data = NULL;
     size_t size = 0;
     leat_error err = {0};
@@ -438,17 +439,18 @@ DATASET_UNUSED static void dataset_check_rewritten(dataset_maker make, void *con
     leat_dataset_unref(dataset);
     if (expected != NULL)
         assert_string_equal(plain, expected);
-    leat_iterator_options options = {.num_threads = 1};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 1};
     dataset_same(make, context, &options, plain, most, "one thread");
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct dataset_wanting wanting = {make, context, (int64_t)seed};
-        options = (leat_iterator_options){.verify = true, .verify_seed = seed};
+        options =
+            (leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .verify = true, .verify_seed = seed};
         dataset_same(make, context, &options, plain, most, "verification mode");
         dataset_same(dataset_make_wanting, &wanting, NULL, plain, most, "random requests");
         dataset_same(dataset_make_wanting, &wanting, &options, plain, most,
                      "random requests in verification mode");
     }
-    options = (leat_iterator_options){.verify = true, .verify_seed = 7};
+    options = (leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .verify = true, .verify_seed = 7};
     struct dataset_wanting wanting = {make, context, 11};
     for (int64_t k = 0; most < 0 || k <= most; k++) {
         bool more = dataset_resume(make, context, NULL, k, most, plain, true);
@@ -473,7 +475,7 @@ DATASET_UNUSED static void dataset_check_most(dataset_maker make, void *context,
     leat_dataset *dataset = dataset_made(make, context);
     char *plain = dataset_text(dataset, NULL, most);
     leat_dataset_unref(dataset);
-    leat_iterator_options options = {.no_rewrites = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .rewrites = false};
     dataset_same(make, context, &options, plain, most, "without rewrites");
     free(plain);
     dataset_check_rewritten(make, context, most, expected);

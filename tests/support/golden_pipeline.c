@@ -166,6 +166,7 @@ static leat_status save(leat_dataset *dataset, const json_t *action, leat_error 
     leat_function *function =
         shard == NULL ? NULL : golden_function(shard, leat_dataset_spec(dataset), err);
     leat_dataset_save_options options = {
+        LEAT_DATASET_SAVE_DEFAULTS,
         .compression = json_string_value(json_object_get(args, "compression")),
         .shard_func = function};
     if (shard != NULL && function == NULL)

@@ -39,7 +39,8 @@ static size_t take_states(golden_case *c, leat_iterator *iterator, size_t count,
     for (size_t i = 0; i <= count; i++) {
         leat_error err = {0};
         /* Every other state holds the elements that operators keep. */
-        leat_iterator_save_options options = {.mode = i % 2 == 1 ? LEAT_SAVE_DATA : LEAT_SAVE_AUTO};
+        leat_iterator_save_options options = {LEAT_ITERATOR_SAVE_DEFAULTS,
+                                              .mode = i % 2 == 1 ? LEAT_SAVE_DATA : LEAT_SAVE_AUTO};
         leat_status status = leat_iterator_save_with(iterator, &options, &states[i].data,
                                                      &states[i].size, NULL, &err);
         if (status == (lost ? LEAT_UNIMPLEMENTED : LEAT_FAILED_PRECONDITION)) {

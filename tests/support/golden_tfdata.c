@@ -10,7 +10,7 @@
 /* ---- one case in one mode ---- */
 
 static leat_iterator_options options_of(const golden_run *run, uint32_t mode) {
-    leat_iterator_options options = {0};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS};
     if (mode == GOLDEN_THREADS_1)
         options.num_threads = 1;
     if (mode == GOLDEN_THREADS_2)
@@ -19,7 +19,7 @@ static leat_iterator_options options_of(const golden_run *run, uint32_t mode) {
         options.num_threads = 8;
     options.verify = mode == GOLDEN_VERIFY;
     options.verify_seed = run->seed;
-    options.no_rewrites = mode == GOLDEN_NO_REWRITES;
+    options.rewrites = mode != GOLDEN_NO_REWRITES;
     return options;
 }
 

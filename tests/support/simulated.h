@@ -120,10 +120,10 @@ SIMULATED_UNUSED static leat_distributed_iterator *
 simulated_iterator(const simulated_data *data, const leati_membership *member,
                    leat_distributed_dataset **made, leat_error *err) {
     leat_strategy_distribute_options options = {
-        .auto_shard_policy = data->policy,
-        .count_rows = true,
-        .iterator = {.no_rewrites = data->many, .no_autotune = data->many},
-        .per_replica_buffer_size = data->many ? LEAT_NO_BUFFER : 0};
+        LEAT_STRATEGY_DISTRIBUTE_DEFAULTS, .auto_shard_policy = data->policy, .count_rows = true,
+        .iterator = &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .rewrites = !data->many,
+                                             .autotune = !data->many},
+        .per_replica_buffer_size = data->many ? 0 : 1};
     leat_dataset *dataset = simulated_dataset(data, err);
     *made = dataset == NULL ? NULL : leati_distributed_from_dataset(member, dataset, &options, err);
     return *made == NULL ? NULL : leat_distributed_iterator_new(*made, err);

@@ -93,11 +93,11 @@ def distribute(strategy, dataset, options):
 
 
 def _buffer_size(options):
-    """Elements of each replica that are kept ready, as the library has it: -1 for none."""
+    """Elements of each replica that are kept ready."""
     size = 1 if options is None else options.experimental_per_replica_buffer_size
     if size is not None and size < 0:
         raise ValueError(f"experimental_per_replica_buffer_size is {size}; expected 0, for no buffer, or more")
-    return -1 if size == 0 else size or 1
+    return 1 if size is None else size
 
 
 def distribute_function(strategy, dataset_fn, options):

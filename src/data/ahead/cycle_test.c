@@ -135,7 +135,7 @@ static void check_order(struct interleaved s) {
     char *expected = dataset_text(dataset, NULL, -1);
     leat_dataset_unref(dataset);
     for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
-        leat_iterator_options options = {.num_threads = threads[i]};
+        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = threads[i]};
         dataset_same(interleave_some, &s, &options, expected, -1, "threads");
         options.verify = true;
         dataset_same(interleave_some, &s, &options, expected, -1, "threads, verification mode");
@@ -184,7 +184,7 @@ static void test_nested(void **state) {
     leat_dataset *dataset = leat_dataset_range(0, 3, 1, NULL, &err);
     leat_function *function = LEAT_TRACE(trace_nested, &s, leat_dataset_spec(dataset), &err);
     dataset = leat_dataset_flat_map(dataset, function, &err);
-    leat_iterator_options options = {.num_threads = 2, .no_rewrites = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 2, .rewrites = false};
     char *text = dataset_text(dataset, &options, -1);
     assert_string_equal(text, "0 10 11 20 21 30 22 0 10 11 20 21 30 22 0 10 11 20 21 30 22");
     assert_int_equal(seen.num_threads, 1);
@@ -198,7 +198,7 @@ static void test_few_threads(void **state) {
     struct interleaved s = {1500, 3, 1000, 1, LEAT_AUTOTUNE, false, false, false};
     forget(20000, -1);
     leat_dataset *dataset = dataset_made(interleave_some, &s);
-    leat_iterator_options options = {.num_threads = 2, .verify = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 2, .verify = true};
     char *text = dataset_text(dataset, &options, -1);
     assert_in_range(seen.num_threads, 1, 3); /* the consumer, and as many as the pool has */
     free(text);
@@ -212,7 +212,7 @@ static void test_ahead(void **state) {
     struct timespec late;
     forget(0, -1);
     leat_dataset *dataset = dataset_made(interleave_some, &s);
-    leat_iterator_options options = {.num_threads = 2, .verify = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 2, .verify = true};
     leat_iterator *iterator = dataset_iterate(dataset, &options);
     leat_element element = {0};
     for (int i = 0; i < 10; i++)
@@ -236,7 +236,8 @@ static void test_effects(void **state) {
     struct interleaved s = {6, 9, 2, 2, 2, false, true, false};
     forget(50000, -1);
     leat_dataset *dataset = dataset_made(interleave_some, &s);
-    leat_iterator *iterator = dataset_iterate(dataset, &(leat_iterator_options){.num_threads = 2});
+    leat_iterator *iterator = dataset_iterate(
+        dataset, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .num_threads = 2});
     leat_element element = {0};
     int64_t n = 0;
     while (leat_iterator_next(iterator, &element, NULL) == LEAT_OK) {
@@ -273,7 +274,8 @@ static void test_any_order(void **state) {
         int64_t next[13] = {0};
         forget(30000, -1);
         leat_dataset *dataset = dataset_made(interleave_some, &s);
-        leat_iterator_options options = {.num_threads = threads[i / 2], .verify = true};
+        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = threads[i / 2],
+                                         .verify = true};
         leat_iterator *iterator = dataset_iterate(dataset, &options);
         leat_element element = {0};
         for (int k = 0; k < 5 * i; k++) {
@@ -303,7 +305,8 @@ static void check_held(bool any_order) {
     int64_t late = 0, total = 0, patience = any_order ? 1000 : 3;
     forget(200000, 51);
     leat_dataset *dataset = dataset_made(interleave_some, &s);
-    leat_iterator_options options = {.num_threads = 3, .verify = true, .deadline_ms = 20};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 3, .verify = true,
+                                     .deadline_ms = 20};
     leat_iterator *iterator = dataset_iterate(dataset, &options);
     leat_element element = {0};
     leat_error err = {0};
@@ -346,7 +349,7 @@ static void test_cancel(void **state) {
         struct interleaved s = {40, 5, 4, 2, LEAT_AUTOTUNE, false, false, false};
         forget(i % 2 == 0 ? 20000 : 0, -1);
         leat_dataset *dataset = dataset_made(interleave_some, &s);
-        leat_iterator_options options = {.num_threads = 2, .verify = true};
+        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = 2, .verify = true};
         leat_iterator *iterator = dataset_iterate(dataset, &options);
         leat_element element = {0};
         for (int k = 0; k < i; k++)

@@ -84,7 +84,7 @@ static leat_iterator *open_iterator(const struct setting *s) {
         LEAT_TRACE(trace_row, (void *)(uintptr_t)s, leat_dataset_spec(dataset), &err);
     dataset = leat_dataset_map(dataset, function, &options, &err);
     dataset = leat_dataset_batch(dataset, BATCH, NULL, &err);
-    leat_iterator_options threads = {.num_threads = 4};
+    leat_iterator_options threads = {LEAT_ITERATOR_DEFAULTS, .num_threads = 4};
     leat_iterator *iterator = leat_iterator_new(dataset, &threads, &err);
     if (iterator == NULL)
         fail_msg("%s", err.text);

@@ -274,11 +274,11 @@ int leat_graph_dataset_reduce(leat_value dataset, leat_function *body, const lea
                               int num_variables, const leat_value *captures, int num_captures,
                               const leat_graph_dataset_reduce_options *options,
                               leat_value *outputs) {
-    static const leat_graph_dataset_reduce_options none = {0};
-    const leat_graph_dataset_reduce_options *o = options != NULL ? options : &none;
+    leat_graph_dataset_reduce_options o = {LEAT_GRAPH_DATASET_REDUCE_DEFAULTS};
     leat_graph *graph = dataset.graph;
     if (graph == NULL || graph->error.code != LEAT_OK || dataset.id < 0 ||
-        !leati_branch_given(graph, "dataset_reduce", (leat_function *[]){body}, 1))
+        !leati_branch_given(graph, "dataset_reduce", (leat_function *[]){body}, 1) ||
+        !LEATI_GRAPH_OPTIONS(leat_graph_dataset_reduce_options, &o, options, graph))
         return -1;
     size_t count = 1 + (size_t)num_variables + (size_t)num_captures;
     leat_value *all = leati_alloc(count, sizeof *all);
@@ -295,10 +295,10 @@ int leat_graph_dataset_reduce(leat_value dataset, leat_function *body, const lea
         all[1 + num_variables + i] = captures[i];
     struct dataset_reduce_args args = {.body = &body->object,
                                        .num_variables = num_variables,
-                                       .can_stop = o->can_stop,
-                                       .stateful = o->is_shared || is_shared(graph, dataset.id),
+                                       .can_stop = o.can_stop,
+                                       .stateful = o.is_shared || is_shared(graph, dataset.id),
                                        .shape_invariants =
-                                           (leat_spec *)(uintptr_t)o->shape_invariants};
+                                           (leat_spec *)(uintptr_t)o.shape_invariants};
     leat_value first =
         leati_graph_node(graph, &leati_tensor_op_dataset_reduce, &args, all, (int)count);
     leati_free(all);

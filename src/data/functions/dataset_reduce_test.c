@@ -72,7 +72,8 @@ static int trace_until(void *context, leat_graph *graph, leat_value *outputs) {
 /* s = 0; for y in range(9): s = s * 10 + y; if y >= x: break */
 static int trace_break(void *context, leat_graph *graph, leat_value *outputs) {
     (void)context;
-    leat_graph_dataset_reduce_options options = {.can_stop = true};
+    leat_graph_dataset_reduce_options options = {LEAT_GRAPH_DATASET_REDUCE_DEFAULTS,
+                                                 .can_stop = true};
     return loop(graph, range_to(graph, number(graph, 9)), trace_until, number(graph, 0),
                 argument(graph, 0), &options, outputs);
 }
@@ -261,7 +262,8 @@ static void test_failures(void **state) {
     leat_graph *graph = leat_graph_new(NULL, &err);
     leat_function *sum = function_of(graph, trace_product, 3);
     leat_function *until = function_of(graph, trace_until, 3);
-    leat_graph_dataset_reduce_options stops = {.can_stop = true};
+    leat_graph_dataset_reduce_options stops = {LEAT_GRAPH_DATASET_REDUCE_DEFAULTS,
+                                               .can_stop = true};
     fails(sum, false, 1, NULL, LEAT_REASON_STRUCTURE, "0");
     fails(sum, true, 0, NULL, LEAT_REASON_VALUE, "2");
     fails(until, true, 1, NULL, LEAT_REASON_VALUE, "2");

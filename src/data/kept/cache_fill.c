@@ -48,7 +48,8 @@ void leati_cache_fill_free(leati_cache_fill *fill) {
 static leat_status read_on(leati_cache_fill *fill, leat_dataset *input, int64_t *available,
                            leat_error *err) {
     if (fill->iterator == NULL) {
-        leat_iterator_options options = {.no_rewrites = true};
+        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS};
+        options.rewrites = false;
         fill->iterator = leat_iterator_new(input, &options, err);
     }
     if (fill->iterator == NULL)

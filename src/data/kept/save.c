@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* CHECKSUM_SEED is the same in every version: so a newer checkpoint is told from a damaged one. */
-enum { INTERVAL = 100000, CHECKPOINT_VERSION = 1, CHECKSUM_SEED = 1 };
+enum { CHECKPOINT_VERSION = 1, CHECKSUM_SEED = 1 };
 
 static const char checkpoint_magic[] = "leat save";
 
@@ -155,8 +155,8 @@ static leat_status prepare(struct saving *s, const leat_dataset_save_options *op
         status =
             leati_saved_check_shard("save", (const leat_object *)options->shard_func, spec, err);
     }
-    if (status == LEAT_OK && options->checkpoint_interval < 0) {
-        status = leati_refuse(err, VALUE, "save: checkpoint_interval is %lld; expected 0 or more",
+    if (status == LEAT_OK && options->checkpoint_interval < 1) {
+        status = leati_refuse(err, VALUE, "save: checkpoint_interval is %lld; expected at least 1",
                               (long long)options->checkpoint_interval);
     }
     if (status == LEAT_OK && options->shard_func != NULL) {
@@ -277,8 +277,7 @@ static leat_status run(struct saving *s, leat_error *err) {
 
 leat_status leat_dataset_save(leat_dataset *dataset, const char *path,
                               const leat_dataset_save_options *options, leat_error *err) {
-    static const leat_dataset_save_options none = {0};
-    const leat_dataset_save_options *o = options != NULL ? options : &none;
+    leat_dataset_save_options o = {LEAT_DATASET_SAVE_DEFAULTS};
     leat_error local = {0}, fresh = {0};
     leat_error *e = err != NULL ? err : &local;
     if (dataset == NULL || path == NULL) {
@@ -286,11 +285,12 @@ leat_status leat_dataset_save(leat_dataset *dataset, const char *path,
                                   : leati_refuse(e, VALUE, "save: %s is NULL",
                                                  dataset == NULL ? "dataset" : "path");
     }
+    LEATI_TRY(LEATI_OPTIONS(leat_dataset_save_options, &o, options, e));
     struct saving s = {.dataset = dataset,
                        .path = path,
-                       .checkpoint = o->checkpoint,
-                       .interval = o->checkpoint_interval == 0 ? INTERVAL : o->checkpoint_interval};
-    leat_status status = prepare(&s, o, &fresh);
+                       .checkpoint = o.checkpoint,
+                       .interval = o.checkpoint_interval};
+    leat_status status = prepare(&s, &o, &fresh);
     if (status == LEAT_OK)
         status = run(&s, &fresh);
     leati_saved_writer_close(s.writer);

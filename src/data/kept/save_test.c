@@ -244,7 +244,7 @@ static void test_arguments(void **state) {
     (void)state;
     leat_error err = {0};
     leat_dataset *range = leat_dataset_range(0, 4, 1, NULL, &err);
-    leat_dataset_save_options options = {.checkpoint_interval = -1};
+    leat_dataset_save_options options = {LEAT_DATASET_SAVE_DEFAULTS, .checkpoint_interval = -1};
     assert_int_equal(leat_dataset_save(range, scratch_path("w"), &options, &err),
                      LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_dataset_save(range, NULL, NULL, &(leat_error){0}), LEAT_INVALID_ARGUMENT);
@@ -336,7 +336,8 @@ static void test_shards(void **state) {
     snprintf(path, sizeof path, "%s", scratch_path("shards"));
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     leat_function *function = LEAT_TRACE(mod_3, NULL, spec, &err);
-    save_range(8, path, &(leat_dataset_save_options){.shard_func = function});
+    save_range(8, path,
+               &(leat_dataset_save_options){LEAT_DATASET_SAVE_DEFAULTS, .shard_func = function});
     leat_function_unref(function);
     leat_spec_unref(spec);
     dataset_check(load_in_order, path, "0 3 6 1 4 7 2 5");
@@ -409,7 +410,8 @@ static void test_checkpoint(void **state) {
     char path[1024], progress[1024];
     snprintf(path, sizeof path, "%s", scratch_path("long"));
     snprintf(progress, sizeof progress, "%s", scratch_path("progress"));
-    leat_dataset_save_options options = {.checkpoint = progress, .checkpoint_interval = 10};
+    leat_dataset_save_options options = {LEAT_DATASET_SAVE_DEFAULTS, .checkpoint = progress,
+                                         .checkpoint_interval = 10};
     leat_dataset *dataset = failing(30, &bad), *other = failing(31, &bad);
     assert_int_equal(leat_dataset_save(dataset, path, &options, &err), LEAT_ABORTED);
     assert_null(leat_dataset_load(path, NULL, &err));

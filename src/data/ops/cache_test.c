@@ -137,8 +137,8 @@ static void test_budget(void **state) {
         leat_dataset_batch(leat_dataset_range(0, 64 * 1000, 1, NULL, &err), 1000, NULL, &err);
     dataset = leat_dataset_cache(dataset, &err);
     for (int epoch = 0; epoch < 2; epoch++) {
-        leat_iterator *iterator =
-            dataset_iterate(dataset, &(leat_iterator_options){.memory_limit = 100000});
+        leat_iterator *iterator = dataset_iterate(
+            dataset, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .memory_limit = 100000});
         leat_element element = {0};
         int64_t elements = 0, errors = 0;
         for (;;) {
@@ -173,8 +173,9 @@ static void remove_files(void) {
 /* Every way to run it from nothing. */
 static void check_file(struct cached *c, const char *expected) {
     c->in_file = true;
-    leat_iterator_options options[3] = {
-        {0}, {.verify = true, .verify_seed = 3}, {.verify = true, .verify_seed = 4}};
+    leat_iterator_options options[3] = {{LEAT_ITERATOR_DEFAULTS},
+                                        {LEAT_ITERATOR_DEFAULTS, .verify = true, .verify_seed = 3},
+                                        {LEAT_ITERATOR_DEFAULTS, .verify = true, .verify_seed = 4}};
     for (int i = 0; i < 3; i++) {
         dataset_same(cache_some, c, &options[i], expected, -1, "files");
         remove_files();

@@ -145,7 +145,8 @@ static void test_pool_of_one(void **state) {
         dataset, LEAT_TRACE(trace_double, NULL, leat_dataset_spec(dataset), &err), &parallel, &err);
     dataset = leat_dataset_prefetch(dataset, LEAT_AUTOTUNE, &err);
     assert_non_null(dataset);
-    leat_iterator *iterator = dataset_iterate(dataset, &(leat_iterator_options){.num_threads = 1});
+    leat_iterator *iterator = dataset_iterate(
+        dataset, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .num_threads = 1});
     leat_element element = {0};
     int64_t good = 0, bad = 0;
     leat_status status = LEAT_OK;

@@ -177,7 +177,8 @@ static void test_any_order(void **state) {
     struct faults on_3 = {100, 3};
     for (int64_t k = 0; k < 14; k++) {
         for (uint64_t seed = 1; seed < 20; seed++) {
-            leat_iterator_options options = {.verify = seed % 2 == 0, .verify_seed = seed};
+            leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .verify = seed % 2 == 0,
+                                             .verify_seed = seed};
             leat_dataset *dataset = dataset_made(map_any_order, &on_3);
             leat_iterator *iterator = dataset_iterate(dataset, &options);
             char *text = NULL, *data = NULL;
@@ -317,7 +318,7 @@ static void test_closing(void **state) {
     assert_non_null(dataset);
     for (int threads = 1; threads <= 3; threads++) {
         for (int64_t k = 0; k < 30; k++) {
-            leat_iterator_options options = {.num_threads = threads};
+            leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = threads};
             leat_iterator *iterator = dataset_iterate(dataset, &options);
             leat_element element = {0};
             for (int64_t i = 0; i < k; i++) {

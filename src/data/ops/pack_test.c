@@ -82,7 +82,7 @@ static size_t state_size(struct packed *p, int outcomes, leat_iterator_save_mode
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_INVALID_ARGUMENT);
     char *data = NULL;
     size_t size = 0;
-    leat_iterator_save_options options = {.mode = mode};
+    leat_iterator_save_options options = {LEAT_ITERATOR_SAVE_DEFAULTS, .mode = mode};
     assert_int_equal(leat_iterator_save_with(iterator, &options, &data, &size, report, &err),
                      LEAT_OK);
     leati_free(data);

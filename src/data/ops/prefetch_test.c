@@ -101,7 +101,7 @@ static void test_budget(void **state) {
     (void)state;
     struct fetched f = {.n = 2000, .size = 1000};
     leat_dataset *dataset = dataset_made(prefetch_some, &f);
-    leat_iterator_options options = {.memory_limit = 1};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .memory_limit = 1};
     leat_iterator *iterator = dataset_iterate(dataset, &options);
     leat_element element = {0};
     for (int64_t i = 0; i < 2000; i++) {
@@ -158,7 +158,8 @@ static void test_deadline(void **state) {
     struct latch latch = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
     leat_error err = {0};
     leat_dataset *dataset = leat_dataset_label(prefetch_latched(&latch, 3, 2, &err), "slow", &err);
-    leat_iterator *iterator = dataset_iterate(dataset, &(leat_iterator_options){.deadline_ms = 5});
+    leat_iterator *iterator = dataset_iterate(
+        dataset, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .deadline_ms = 5});
     leat_element element = {0};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_DEADLINE_EXCEEDED);

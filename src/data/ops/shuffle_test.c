@@ -154,7 +154,7 @@ static void test_repeated_twice(void **state) {
 /* Three iterators of one dataset, which share the seed generator. */
 static char *three_texts(struct repeated *r, bool no_rewrites, int64_t most) {
     leat_dataset *dataset = dataset_made(make, r);
-    leat_iterator_options options = {.no_rewrites = no_rewrites};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .rewrites = !no_rewrites};
     char *text = NULL;
     dataset_append(&text, "");
     for (int i = 0; i < 3; i++) {
@@ -225,7 +225,7 @@ static void test_saved_at_every_outcome(void **state) {
  * pair, unlike its two operators. */
 static void check_one_order(struct repeated *r) {
     leat_dataset *dataset = dataset_made(make, r);
-    leat_iterator_options options = {.no_rewrites = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .rewrites = false};
     char *unfused = dataset_text(dataset, &options, -1);
     leat_dataset_unref(dataset);
     dataset_same(make, r, NULL, unfused, -1, r->lengths);
@@ -374,7 +374,8 @@ static void test_errors_come_where_tensorflow_has_them(void **state) {
         r.remainder = numbers[5] % r.modulus;
         char *expected = model_text(&r, 50);
         dataset_same(make, &r, NULL, expected, 50, "fused");
-        leat_iterator_options options = {.verify = true, .verify_seed = (uint64_t)trial};
+        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .verify = true,
+                                         .verify_seed = (uint64_t)trial};
         dataset_same(make, &r, &options, expected, 50, "fused, in verification mode");
         for (int64_t k = 0; trial % 8 == 0 && k < 50; k += 1)
             if (!dataset_resume(make, &r, NULL, k, 50, expected, k % 2 == 0))

@@ -335,7 +335,7 @@ static void test_read_ahead(void **state) {
     leat_dataset *dataset = dataset_made(read_files, &r);
     static const int places[] = {0, 1, 2, 1999, 2047, 2048, 2049, 3999, 4001, 4999, 5000};
     for (int threads = 1; threads <= 4; threads += 3) {
-        leat_iterator_options options = {.num_threads = threads};
+        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .num_threads = threads};
         for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
             leat_iterator *iterator = dataset_iterate(dataset, &options);
             leat_error err = {0};
@@ -382,8 +382,8 @@ static void test_damage_read_ahead(void **state) {
                         .options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .num_parallel_reads = 3}};
     leat_dataset *dataset = dataset_made(read_files, &r);
     for (int threads = 1; threads <= 4; threads++) {
-        leat_iterator *iterator =
-            dataset_iterate(dataset, &(leat_iterator_options){.num_threads = threads});
+        leat_iterator *iterator = dataset_iterate(
+            dataset, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .num_threads = threads});
         leat_element element = {0};
         leat_error err = {0};
         for (int i = 0; i < GOOD; i++) {
@@ -395,7 +395,8 @@ static void test_damage_read_ahead(void **state) {
         }
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
         leat_iterator_free(iterator);
-        iterator = dataset_iterate(dataset, &(leat_iterator_options){.num_threads = threads});
+        iterator = dataset_iterate(
+            dataset, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .num_threads = threads});
         expect_record(iterator, 'p', 0);
         leat_iterator_free(iterator);
         leat_element_fini(&element);
@@ -445,7 +446,8 @@ static void test_kept_elements(void **state) {
     leat_dataset *dataset = dataset_made(read_files, &r);
     leat_element *kept = calloc(2 * EACH, sizeof(*kept));
     assert_non_null(kept);
-    leat_iterator *iterator = dataset_iterate(dataset, &(leat_iterator_options){.num_threads = 2});
+    leat_iterator *iterator = dataset_iterate(
+        dataset, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .num_threads = 2});
     leat_error err = {0};
     for (int i = 0; i < 2 * EACH; i++) {
         leat_element next = {0};
@@ -498,7 +500,7 @@ static void test_file_shorter_than_the_state(void **state) {
     (void)state;
     struct reading r = {.names = "a b"};
     leat_dataset *dataset = dataset_made(read_files, &r);
-    leat_iterator_options options = {.verify = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .verify = true};
     leat_iterator *iterator = dataset_iterate(dataset, &options);
     leat_element element = {0};
     leat_error err = {0};

@@ -72,7 +72,10 @@ static void test_threads(void **state) {
     assert_int_equal(look(&three, NULL, NULL).cpus, 3);
     assert_int_equal(look(&three, &five, NULL).threads, 5); /* the one closer to the end */
     assert_int_equal(look(&five, &three, NULL).threads, 3);
-    assert_int_equal(look(&five, &three, &(leat_iterator_options){.num_threads = 2}).threads, 2);
+    assert_int_equal(
+        look(&five, &three, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .num_threads = 2})
+            .threads,
+        2);
     leat_dataset_options budget = {LEAT_DATASET_DEFAULTS, .private_threadpool_size = 4,
                                    .cpu_budget = 2};
     assert_int_equal(look(&budget, NULL, NULL).threads, 4);
@@ -100,7 +103,9 @@ static void test_tuning(void **state) {
                &(leat_dataset_options){LEAT_DATASET_DEFAULTS, .autotune = LEAT_CHOICE_TRUE}, NULL);
     assert_true(set.autotune);
     assert_int_equal(set.tuning.start, 6);
-    assert_false(look(NULL, NULL, &(leat_iterator_options){.no_autotune = true}).autotune);
+    assert_false(
+        look(NULL, NULL, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .autotune = false})
+            .autotune);
 }
 
 /* A parallel map left to AUTOTUNE starts where the options say. */

@@ -257,7 +257,7 @@ static leat_dataset *make_choosing(void *context, leat_error *err) {
 static void test_choice_separation(void **state) {
     (void)state;
     struct choosing alone = {.kept = false}, kept = {.kept = true};
-    leat_iterator_options plain = {.no_rewrites = true};
+    leat_iterator_options plain = {LEAT_ITERATOR_DEFAULTS, .rewrites = false};
     const char *shared = "0 50 50 0 50 0 0 50 0 50 0 50 0 50 50 0";
     const char *separate = "0 50 0 50 50 0 50 0 50 0 50 0 0 50 0 50";
     leat_seed_clear();

@@ -346,8 +346,10 @@ static void test_arguments_of_iterators(void **state) {
     size_t size = 0;
     leat_element element = {0};
     leat_dataset *dataset = range_of(5, &err);
-    const leat_iterator_options wrong[] = {
-        {.num_threads = -1}, {.memory_limit = -1}, {.deadline_ms = -1}};
+    const leat_iterator_options wrong[] = {{LEAT_ITERATOR_DEFAULTS, .num_threads = -1},
+                                           {LEAT_ITERATOR_DEFAULTS, .memory_limit = -2},
+                                           {LEAT_ITERATOR_DEFAULTS, .memory_limit = 0},
+                                           {LEAT_ITERATOR_DEFAULTS, .deadline_ms = -2}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         err = (leat_error){0};
         assert_null(leat_iterator_new(dataset, &wrong[i], &err));

@@ -79,7 +79,8 @@ OP(reader, .open = reader_open);
 
 static leat_iterator *opened(bool verify, int64_t elements) {
     leat_error err = {0};
-    leat_iterator_options options = {.verify = verify, .verify_seed = 5, .no_rewrites = true};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS, .verify = verify, .verify_seed = 5,
+                                     .rewrites = false};
     leat_dataset *dataset = leat_dataset_range(0, elements, 1, NULL, &err);
     dataset = leati_dataset_new(&below_op, NULL, &dataset, 1, &err);
     dataset = leati_dataset_new(&reader_op, NULL, &dataset, 1, &err);

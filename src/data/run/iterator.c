@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "data/plan/options.h"
 #include "data/plan/seed_generator.h"
 #include "data/rewrites/rewrite.h"
@@ -47,8 +48,7 @@ static int own_threads(const leat_dataset *dataset, const leat_iterator_options 
 /* What the plan's options leave to autotune. */
 static void read_tuning(const leat_dataset *dataset, const leat_iterator_options *options,
                         leati_iteration *iteration) {
-    iteration->autotune =
-        !options->no_autotune && leati_plan_option(dataset, "autotune.enabled") != 0;
+    iteration->autotune = options->autotune && leati_plan_option(dataset, "autotune.enabled") != 0;
     leati_tuning *tuning = &iteration->tuning;
     tuning->memory = leati_plan_number(dataset, "autotune.ram_budget");
     tuning->start = leati_plan_number(dataset, "autotune.initial_parallelism");
@@ -79,7 +79,7 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
         return err->code;
     int64_t cpus = leati_plan_number(iterator->dataset, "autotune.cpu_budget");
     int most = leati_pool_size(iteration->pool);
-    iteration->budget = leati_budget_new((size_t)options->memory_limit,
+    iteration->budget = leati_budget_new((size_t)LEATI_MAX(0, options->memory_limit),
                                          cpus > 0 && cpus < most ? (int)cpus : most, err);
     if (iteration->budget == NULL)
         return err->code;
@@ -90,9 +90,8 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
 static leat_status open_tree(leat_iterator *iterator, const leat_iterator_options *options,
                              leat_error *err) {
     iterator->rewritten =
-        options->no_rewrites
-            ? leat_dataset_ref(iterator->dataset)
-            : leati_rewrite(iterator->dataset, !iterator->iteration.inline_only, err);
+        options->rewrites ? leati_rewrite(iterator->dataset, !iterator->iteration.inline_only, err)
+                          : leat_dataset_ref(iterator->dataset);
     if (iterator->rewritten == NULL)
         return err->code;
     iterator->top.dataset = iterator->rewritten;
@@ -143,24 +142,27 @@ leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_opti
             leati_refuse(e, VALUE, "leat_iterator_new: dataset is NULL; pass a dataset");
         return NULL;
     }
-    leat_iterator_options defaults = {0};
-    options = options != NULL ? options : &defaults;
-    if (options->num_threads < 0 || options->memory_limit < 0 || options->deadline_ms < 0) {
+    leat_iterator_options o = {LEAT_ITERATOR_DEFAULTS};
+    if (LEATI_OPTIONS(leat_iterator_options, &o, options, e) != LEAT_OK)
+        return NULL;
+    if (o.num_threads < 0 || o.memory_limit == 0 || o.memory_limit < LEAT_UNLIMITED ||
+        o.deadline_ms < LEAT_UNLIMITED) {
         leati_refuse(e, VALUE,
-                     "leat_iterator_new: num_threads %d, memory_limit %lld, deadline_ms %lld; none "
-                     "may be negative",
-                     options->num_threads, (long long)options->memory_limit,
-                     (long long)options->deadline_ms);
+                     "leat_iterator_new: num_threads %d, memory_limit %lld, deadline_ms %lld; "
+                     "expected num_threads and deadline_ms of at least 0, memory_limit of at least "
+                     "1, or LEAT_UNLIMITED (-1) for one of these two",
+                     o.num_threads, (long long)o.memory_limit, (long long)o.deadline_ms);
         return NULL;
     }
-    return iterator_new(dataset, options, NULL, e);
+    return iterator_new(dataset, &o, NULL, e);
 }
 
 leat_status leati_iterator_inside(leat_dataset *dataset, const leati_call_context *context,
                                   leat_iterator **out, leat_error *err) {
     leat_error local = {0};
-    leat_iterator_options options = {.no_rewrites = !context->may_wait,
-                                     .no_autotune = !context->may_wait};
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS};
+    options.rewrites = context->may_wait;
+    options.autotune = context->may_wait;
     *out = iterator_new(dataset, &options, context, &local);
     if (*out == NULL && err != NULL)
         *err = local;
@@ -200,7 +202,7 @@ leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat
     bool ready = iterator->input.loaded && iterator->input.consumed < iterator->input.block.n;
     if (ready)
         return leati_input_peek(&iterator->input, 1, NULL, available, err);
-    iterator->iteration.deadline_ns = iterator->deadline_ms == 0
+    iterator->iteration.deadline_ns = iterator->deadline_ms < 0
                                           ? LEATI_NO_DEADLINE
                                           : leati_now_ns() + iterator->deadline_ms * 1000000;
     int64_t start = leati_now_ns();
@@ -381,28 +383,28 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
                                     const leat_iterator_save_options *options, char **data,
                                     size_t *size, leat_iterator_save_report *report,
                                     leat_error *err) {
-    static const leat_iterator_save_options none = {0};
-    const leat_iterator_save_options *o = options != NULL ? options : &none;
+    leat_iterator_save_options o = {LEAT_ITERATOR_SAVE_DEFAULTS};
     if (iterator == NULL || data == NULL || size == NULL)
         return leati_refuse(err, VALUE, "leat_iterator_save: an argument is NULL");
-    if ((unsigned)o->mode > LEAT_SAVE_DATA || o->replay_limit < 0) {
+    LEATI_TRY(LEATI_OPTIONS(leat_iterator_save_options, &o, options, err));
+    if ((unsigned)o.mode > LEAT_SAVE_DATA || o.replay_limit < LEAT_UNLIMITED) {
         return leati_refuse(err, VALUE,
                             "leat_iterator_save: mode is %d and replay_limit %lld; expected a "
-                            "leat_iterator_save_mode and 0 or more",
-                            (int)o->mode, (long long)o->replay_limit);
+                            "leat_iterator_save_mode and 0 or more, or LEAT_UNLIMITED (-1)",
+                            (int)o.mode, (long long)o.replay_limit);
     }
     if (check_outside_state(iterator, err) != LEAT_OK)
         return LEAT_FAILED_PRECONDITION;
     leati_writer out = {0};
-    leati_save_cost cost = {.mode = o->mode, .lasting = true};
+    leati_save_cost cost = {.mode = o.mode, .lasting = true};
     leat_status status = write_state(iterator, &cost, &out, err);
-    if (status == LEAT_OK && o->mode == LEAT_SAVE_AUTO && o->replay_limit > 0 &&
-        cost.replay_elements > o->replay_limit) {
+    if (status == LEAT_OK && o.mode == LEAT_SAVE_AUTO && o.replay_limit >= 0 &&
+        cost.replay_elements > o.replay_limit) {
         cost = (leati_save_cost){.mode = LEAT_SAVE_DATA, .lasting = true};
         out.size = 0;
         status = write_state(iterator, &cost, &out, err);
     }
-    if (status == LEAT_OK && o->mode == LEAT_SAVE_POSITIONS && cost.data_elements > 0) {
+    if (status == LEAT_OK && o.mode == LEAT_SAVE_POSITIONS && cost.data_elements > 0) {
         status = leati_fail(err, LEAT_FAILED_PRECONDITION,
                             "leat_iterator_save: %lld elements that operators keep cannot be "
                             "computed again, so positions alone do not do; save with "
@@ -460,7 +462,7 @@ static leat_status read_header(const leat_iterator *iterator, leati_reader *in, 
         status = leati_fail(
             err, LEAT_FAILED_PRECONDITION,
             "the state was saved by an iterator with other rewrites; restore it with the same "
-            "no_rewrites option");
+            "rewrites option");
     }
     return status == LEAT_OK ? leati_get_int(in, taken, err) : status;
 }

@@ -598,7 +598,8 @@ static void test_two_operators(void **state) {
         function = leat_function_at(function, "/home/user/checks.py", 7);
         dataset = leat_dataset_map(dataset, function, NULL, &err);
         dataset = i == 0 ? dataset : leat_dataset_batch(dataset, 6, NULL, &err);
-        leat_iterator_options options = {.no_rewrites = true}; /* two maps stay two */
+        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS,
+                                         .rewrites = false}; /* two maps stay two */
         expect_places_of(dataset, &options, i == 0 ? maps : batches, i == 0 ? 3 : 2);
     }
 }

@@ -128,10 +128,14 @@ static void check_large_shuffle(const struct plan *p) {
     leat_dataset *dataset = pipeline(p, &err);
     leat_iterator *iterator = opened(dataset);
     take(iterator, TAKEN);
-    struct saved positions = save(iterator, (leat_iterator_save_options){0});
-    struct saved data = save(iterator, (leat_iterator_save_options){.mode = LEAT_SAVE_DATA});
-    struct saved chosen = save(iterator, (leat_iterator_save_options){.replay_limit = 1000});
-    struct saved cheap = save(iterator, (leat_iterator_save_options){.replay_limit = 1000000});
+    struct saved positions =
+        save(iterator, (leat_iterator_save_options){LEAT_ITERATOR_SAVE_DEFAULTS});
+    struct saved data = save(iterator, (leat_iterator_save_options){LEAT_ITERATOR_SAVE_DEFAULTS,
+                                                                    .mode = LEAT_SAVE_DATA});
+    struct saved chosen = save(
+        iterator, (leat_iterator_save_options){LEAT_ITERATOR_SAVE_DEFAULTS, .replay_limit = 1000});
+    struct saved cheap = save(iterator, (leat_iterator_save_options){LEAT_ITERATOR_SAVE_DEFAULTS,
+                                                                     .replay_limit = 1000000});
     uint64_t first = take(iterator, 1), rest = take(iterator, TAKEN);
     leat_iterator_free(iterator);
 
@@ -174,15 +178,15 @@ static void test_large_shuffle(void **state) {
     leat_dataset *dataset = pipeline(&p, &err);
     leat_iterator *iterator = opened(dataset);
     take(iterator, 1);
-    struct saved s = save(iterator, (leat_iterator_save_options){0});
+    struct saved s = save(iterator, (leat_iterator_save_options){LEAT_ITERATOR_SAVE_DEFAULTS});
     assert_true(s.report.data_elements >= BUFFER - IN_FLIGHT);
     leat_text_free(s.data);
     s.data = NULL;
-    leat_iterator_save_options options = {.mode = LEAT_SAVE_POSITIONS};
+    leat_iterator_save_options options = {LEAT_ITERATOR_SAVE_DEFAULTS, .mode = LEAT_SAVE_POSITIONS};
     assert_int_equal(leat_iterator_save_with(iterator, &options, &s.data, &s.size, NULL, &err),
                      LEAT_FAILED_PRECONDITION);
     assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "LEAT_SAVE_AUTO");
-    options = (leat_iterator_save_options){.replay_limit = -1};
+    options = (leat_iterator_save_options){LEAT_ITERATOR_SAVE_DEFAULTS, .replay_limit = -2};
     assert_int_equal(leat_iterator_save_with(iterator, &options, &s.data, &s.size, NULL, &err),
                      LEAT_INVALID_ARGUMENT);
     assert_null(s.data);
@@ -216,7 +220,7 @@ static size_t interleaved_size(int64_t cycle) {
     for (int i = 0; i < 500; i++)
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
     leat_element_fini(&element);
-    struct saved s = save(iterator, (leat_iterator_save_options){0});
+    struct saved s = save(iterator, (leat_iterator_save_options){LEAT_ITERATOR_SAVE_DEFAULTS});
     leat_text_free(s.data);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
@@ -239,7 +243,8 @@ static void test_cancelled(void **state) {
     leat_element element = {0};
     char *saved = NULL;
     size_t size = 0;
-    leat_iterator_save_options positions = {.mode = LEAT_SAVE_POSITIONS};
+    leat_iterator_save_options positions = {LEAT_ITERATOR_SAVE_DEFAULTS,
+                                            .mode = LEAT_SAVE_POSITIONS};
     leat_dataset *dataset =
         leat_dataset_shuffle(leat_dataset_range(0, 1000, 1, NULL, &err), 100, NULL, &err);
     leat_iterator *first = leat_iterator_new(dataset, NULL, &err);

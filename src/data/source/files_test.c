@@ -166,7 +166,7 @@ static void test_memory_of_files_in_turns(void **state) {
     }
     leat_dataset_tf_record_options options = {LEAT_DATASET_TF_RECORD_DEFAULTS, .buffer_size = 4096,
                                               .num_parallel_reads = AT_ONCE};
-    leat_iterator_options how = {.num_threads = 4};
+    leat_iterator_options how = {LEAT_ITERATOR_DEFAULTS, .num_threads = 4};
     leat_dataset *dataset = leat_dataset_tf_record(paths, FILES, &options, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, &how, &err);
     assert_non_null(iterator);

@@ -11,8 +11,9 @@ enum { REPLICAS = 2, EPOCHS = 2 };
 static void run_init_packed(struct digits_run *run, const json_t *c, int replicas,
                             int64_t bytes_per_pack) {
     static const char *const names[REPLICAS] = {"CPU:0", "CPU:1"};
-    const leat_strategy_mirrored_options options = {
-        .devices = names, .num_devices = replicas, .bytes_per_pack = bytes_per_pack};
+    const leat_strategy_mirrored_options options = {LEAT_STRATEGY_MIRRORED_DEFAULTS,
+                                                    .devices = names, .num_devices = replicas,
+                                                    .bytes_per_pack = bytes_per_pack};
     leat_error err = {0};
     leat_strategy *strategy = leat_strategy_mirrored(&options, &err);
     if (strategy == NULL)

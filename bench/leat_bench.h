@@ -211,9 +211,11 @@ static inline int bench_train_step(void *context, leat_graph *graph, leat_value 
 static inline void bench_trainer_open(bench_trainer *trainer, leat_strategy *strategy,
                                       leat_shape input, int64_t batch) {
     leat_error err = {0};
-    leat_layer_conv2d_options conv = {.activation = LEAT_RELU, .seed = LEAT_SEED(1)};
-    leat_layer_dense_options hidden = {.activation = LEAT_RELU, .seed = LEAT_SEED(2)};
-    leat_layer_dense_options last = {.seed = LEAT_SEED(3)};
+    leat_layer_conv2d_options conv = {LEAT_LAYER_CONV2D_DEFAULTS, .activation = LEAT_RELU,
+                                      .seed = LEAT_SEED(1)};
+    leat_layer_dense_options hidden = {LEAT_LAYER_DENSE_DEFAULTS, .activation = LEAT_RELU,
+                                       .seed = LEAT_SEED(2)};
+    leat_layer_dense_options last = {LEAT_LAYER_DENSE_DEFAULTS, .seed = LEAT_SEED(3)};
     leat_layer *layers[] = {leat_layer_conv2d(32, 3, 3, &conv, &err),
                             leat_layer_max_pooling2d(NULL, &err), leat_layer_flatten(NULL, &err),
                             leat_layer_dense(64, &hidden, &err), leat_layer_dense(10, &last, &err)};

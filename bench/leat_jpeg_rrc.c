@@ -17,10 +17,8 @@ static leat_value constant(leat_graph *graph, leat_dtype dtype, leat_shape shape
 /* A random window of the picture as four numbers: its corner and its size. */
 static void draw_window(leat_graph *graph, leat_value contents, leat_value *window) {
     const leat_op_sample_distorted_bounding_box_options options = {
-        .aspect_ratio_range = {3.0 / 4, 4.0 / 3},
-        .area_range = {0.08, 1},
-        .max_attempts = 10,
-        .use_image_if_no_bounding_boxes = true};
+        LEAT_OP_SAMPLE_DISTORTED_BOUNDING_BOX_DEFAULTS, .aspect_ratio_range = {3.0 / 4, 4.0 / 3},
+        .area_range = {0.08, 1}, .max_attempts = 10, .use_image_if_no_bounding_boxes = true};
     const leat_op_random_options whole = {.minval = 0, .maxval = 1 << 30};
     leat_value seed = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_INT64, &whole);
     leat_value none = constant(graph, LEAT_FLOAT32, LEAT_SHAPE(1, 0, 4), "");

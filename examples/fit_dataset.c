@@ -44,8 +44,9 @@ static leat_status make_state(struct program *program, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     program->model = pictures_model(&program->pictures, err);
-    program->optimizer =
-        leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.001}, err);
+    leat_optimizer_adam_options adam = {LEAT_OPTIMIZER_ADAM_DEFAULTS};
+    adam.learning_rate = 0.001;
+    program->optimizer = leat_optimizer_adam(&adam, err);
     program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
     leat_strategy_exit(program->strategy);
     return program->model != NULL && program->optimizer != NULL && program->accuracy != NULL

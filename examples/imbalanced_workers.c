@@ -145,15 +145,18 @@ static leat_status make_state(struct program *program, leat_error *err) {
     leat_status status = leat_strategy_enter(program->strategy, err);
     if (status != LEAT_OK)
         return status;
-    leat_layer *layers[] = {
-        leat_layer_dense(8, &(leat_layer_dense_options){.activation = LEAT_RELU}, err),
-        leat_layer_dense(CLASSES, NULL, err)};
+    leat_layer *layers[] = {leat_layer_dense(8,
+                                             &(leat_layer_dense_options){LEAT_LAYER_DENSE_DEFAULTS,
+                                                                         .activation = LEAT_RELU},
+                                             err),
+                            leat_layer_dense(CLASSES, NULL, err)};
     program->model = leat_model_sequential(layers, 2, err);
     status = program->model == NULL ? err->code
                                     : leat_model_build(program->model, LEAT_SHAPE(FEATURES), err);
     if (status == LEAT_OK) {
-        program->optimizer =
-            leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.003}, err);
+        leat_optimizer_adam_options adam = {LEAT_OPTIMIZER_ADAM_DEFAULTS};
+        adam.learning_rate = 0.003;
+        program->optimizer = leat_optimizer_adam(&adam, err);
         status = program->optimizer == NULL ? err->code : LEAT_OK;
     }
     leat_strategy_exit(program->strategy);

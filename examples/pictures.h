@@ -146,8 +146,8 @@ static leat_dataset *pictures_loaded(struct pictures *pictures, leat_dataset *pa
 /* A small convolutional network for pictures of this size. Owned. */
 PICTURES_UNUSED static leat_model *pictures_model(const struct pictures *pictures,
                                                   leat_error *err) {
-    leat_layer_conv2d_options relu = {.activation = LEAT_RELU};
-    leat_layer_dense_options softmax = {.activation = LEAT_SOFTMAX};
+    leat_layer_conv2d_options relu = {LEAT_LAYER_CONV2D_DEFAULTS, .activation = LEAT_RELU};
+    leat_layer_dense_options softmax = {LEAT_LAYER_DENSE_DEFAULTS, .activation = LEAT_SOFTMAX};
     leat_layer *layers[] = {leat_layer_conv2d(16, 3, 3, &relu, err),
                             leat_layer_max_pooling2d(NULL, err),
                             leat_layer_max_pooling2d(NULL, err), leat_layer_flatten(NULL, err),

@@ -48,7 +48,8 @@ static leat_variable *make_weight(struct program *program, leat_shape shape, dou
     int64_t count = leat_tensor_count(&start);
     for (int64_t i = 0; !drawn && i < count; i++)
         ((float *)start.data)[i] = (float)fill;
-    leat_variable_options options = {.name = "weight", .not_trainable = !trainable};
+    leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = "weight"};
+    options.trainable = trainable;
     leat_variable *weight = leat_variable_new(&start, &options, &program->error);
     leat_tensor_unref(&start);
     if (weight != NULL && trainable)
@@ -179,8 +180,9 @@ static leat_status make_state(struct program *program, leat_error *err) {
     program->glorot = leat_part_new("initializer", "GlorotUniform", NULL, err);
     leat_function *traced =
         program->glorot != NULL ? LEAT_TRACE(trace_network, program, spec, err) : NULL;
-    program->optimizer =
-        leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.001}, err);
+    leat_optimizer_adam_options adam = {LEAT_OPTIMIZER_ADAM_DEFAULTS};
+    adam.learning_rate = 0.001;
+    program->optimizer = leat_optimizer_adam(&adam, err);
     program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
     leat_strategy_exit(program->strategy);
     status = traced != NULL && program->optimizer != NULL && program->accuracy != NULL ? LEAT_OK

@@ -50,8 +50,8 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 static leat_model *make_model(leat_error *err) {
-    leat_layer_conv2d_options relu = {.activation = LEAT_RELU};
-    leat_layer_dense_options softmax = {.activation = LEAT_SOFTMAX};
+    leat_layer_conv2d_options relu = {LEAT_LAYER_CONV2D_DEFAULTS, .activation = LEAT_RELU};
+    leat_layer_dense_options softmax = {LEAT_LAYER_DENSE_DEFAULTS, .activation = LEAT_SOFTMAX};
     leat_layer *layers[] = {
         leat_layer_conv2d(32, 3, 3, &relu, err), leat_layer_max_pooling2d(NULL, err),
         leat_layer_conv2d(64, 3, 3, &relu, err), leat_layer_max_pooling2d(NULL, err),
@@ -69,8 +69,9 @@ static leat_status make_state(struct program *program, leat_error *err) {
     program->model = make_model(err);
     status = program->model != NULL ? leat_model_build(program->model, input, err) : err->code;
     if (status == LEAT_OK) {
-        program->optimizer =
-            leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = 0.001}, err);
+        leat_optimizer_adam_options adam = {LEAT_OPTIMIZER_ADAM_DEFAULTS};
+        adam.learning_rate = 0.001;
+        program->optimizer = leat_optimizer_adam(&adam, err);
         program->accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);
         if (program->optimizer == NULL || program->accuracy == NULL)
             status = err->code;

@@ -270,7 +270,7 @@ static int trace_training(void *context, leat_graph *graph, leat_value *outputs)
 
 static void make_trainer(trainer *t, leat_strategy *strategy) {
     leat_error err = {0};
-    leat_layer_conv2d_options conv = {.activation = LEAT_RELU};
+    leat_layer_conv2d_options conv = {LEAT_LAYER_CONV2D_DEFAULTS, .activation = LEAT_RELU};
     leat_layer *layers[] = {leat_layer_conv2d(8, 3, 3, &conv, &err),
                             leat_layer_max_pooling2d(NULL, &err), leat_layer_flatten(NULL, &err),
                             leat_layer_dense(10, NULL, &err)};

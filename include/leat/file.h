@@ -34,14 +34,17 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_compression_from_name(const char *tex
                                                                  leat_compression *out,
                                                                  leat_error *err);
 
-/* Options of a writer; {0} is the default: no compression, atomic. */
+/* Options of a writer: by default no compression, atomic. */
 typedef struct leat_tfrecord_writer_options {
+    size_t size;
     leat_compression compression;
-    int level;     /* of compression, 1 (fast) to 9 (small), to 22 for ZSTD, to 12 for LZ4, 1 for
-                      SNAPPY; 0: the codec's own default */
+    int64_t level; /* of compression, 1 (fast) to 9 (small), to 22 for ZSTD, to 12 for LZ4, 1 for
+                      SNAPPY; LEAT_UNSET: the codec's own default */
     bool in_place; /* Write to the path itself instead of a temporary file beside it that replaces
                       it on close. What is no plain file (a pipe, a device) is always so written. */
 } leat_tfrecord_writer_options;
+#define LEAT_TFRECORD_WRITER_DEFAULTS                                                              \
+    .size = sizeof(leat_tfrecord_writer_options), .level = LEAT_UNSET
 
 /* A TFRecord file being written. */
 typedef struct leat_tfrecord_writer leat_tfrecord_writer;

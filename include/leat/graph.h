@@ -140,11 +140,13 @@ typedef enum leat_aggregation {
 } leat_aggregation;
 
 typedef struct leat_variable_options {
-    const char *name;
-    bool not_trainable;
-    bool sync_on_read;
+    size_t size;
+    const char *name; /* NULL: "Variable" */
+    bool trainable;
+    bool sync_on_read; /* such a variable is not trainable, whatever the member says */
     leat_aggregation aggregation;
 } leat_variable_options;
+#define LEAT_VARIABLE_DEFAULTS .size = sizeof(leat_variable_options), .trainable = true
 
 /* A variable with the value `initial` (borrowed, copied), tf.Variable. Under a strategy's scope it
  * gets one copy per replica. Owned. */
@@ -263,12 +265,14 @@ LEAT_API int leat_op_cond(leat_value predicate, leat_function *then_branch,
                           leat_value *outputs);
 
 typedef struct leat_op_while_options {
-    bool has_maximum; /* the loop ends after so many iterations, without an error */
-    int64_t maximum_iterations;
+    size_t size;
+    int64_t maximum_iterations; /* the loop ends after so many, without an error */
     /* Borrowed; one component per variable, of which the shapes count: what a variable's shape may
      * become. NULL: dimensions that body changes become unknown by themselves. */
     const leat_spec *shape_invariants;
 } leat_op_while_options;
+#define LEAT_OP_WHILE_DEFAULTS                                                                     \
+    .size = sizeof(leat_op_while_options), .maximum_iterations = LEAT_UNLIMITED
 
 /* tf.while_loop: runs `body` on the loop variables as long as `cond` gives true. Both functions
  * (borrowed) take the variables and then the invariants, which never change (what TensorFlow

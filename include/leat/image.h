@@ -183,13 +183,17 @@ LEAT_API leat_value leat_op_random_crop(leat_value value, const int64_t *size, i
 
 /* ---- recipes of training ---- */
 
-/* What the two random_resized_crop may do; start from {0}, whose zeros mean the defaults. */
+/* What the two random_resized_crop may do. */
 typedef struct leat_op_random_resized_crop_options {
-    double scale[2];    /* part of the area; both 0: 0.08 to 1 */
-    double ratio[2];    /* width over height; both 0: 3/4 to 4/3 */
-    const char *method; /* as in leat_op_resize; NULL: "bilinear" */
+    size_t size;
+    double scale[2];    /* part of the area */
+    double ratio[2];    /* width over height */
+    const char *method; /* as in leat_op_resize */
     bool antialias;     /* blend all pixels that a smaller picture's pixel covers */
 } leat_op_random_resized_crop_options;
+#define LEAT_OP_RANDOM_RESIZED_CROP_DEFAULTS                                                       \
+    .size = sizeof(leat_op_random_resized_crop_options), .scale = {0.08, 1},                       \
+    .ratio = {0.75, 4.0 / 3}, .method = "bilinear"
 
 /* A random part of pictures [H, W, C] or [N, H, W, C], of each its own, of a random area and random
  * proportions, scaled to height x width as float32 (nearest keeps the dtype). After ten attempts
@@ -228,13 +232,17 @@ LEAT_API int leat_op_stateless_cutmix(leat_value images, leat_value labels, leat
 LEAT_API int leat_op_cutmix(leat_value images, leat_value labels, const double *factor,
                             const int64_t *seed, leat_value *outputs);
 
-/* What the two rand_augment may do; start from {0}, whose zeros mean the defaults. */
+/* What the two rand_augment may do. */
 typedef struct leat_op_rand_augment_options {
-    double value_range[2]; /* of the pictures; both 0: 0 to 255 */
-    int64_t num_ops;       /* how many distortions follow each other; 0: 2 */
-    double factor;         /* the greatest strength, in (0, 1]; 0: 0.5 */
+    size_t size;
+    double value_range[2]; /* of the pictures */
+    int64_t num_ops;       /* how many distortions follow each other */
+    double factor;         /* the greatest strength, in (0, 1] */
     bool nearest;          /* moved pixels are the nearest ones; else blended */
 } leat_op_rand_augment_options;
+#define LEAT_OP_RAND_AUGMENT_DEFAULTS                                                              \
+    .size = sizeof(leat_op_rand_augment_options), .value_range = {0, 255}, .num_ops = 2,           \
+    .factor = 0.5
 
 /* A few random distortions of pictures [H, W, C] or [N, H, W, C], C 1 or 3, one after the other, as
  * float32: shear, translation, rotation, brightness, loss of colour, contrast, sharpness,
@@ -248,16 +256,20 @@ LEAT_API leat_value leat_op_rand_augment(leat_value images,
                                          const leat_op_rand_augment_options *options,
                                          const int64_t *seed);
 
-/* What stateless_aug_mix may do; start from {0}, whose zeros mean the defaults. */
+/* What stateless_aug_mix may do. */
 typedef struct leat_op_aug_mix_options {
-    double value_range[2]; /* of the pictures; both 0: 0 to 255 */
-    int64_t num_chains;    /* 0: 3 */
-    int64_t chain_depth;   /* places for a distortion in each; 0: 3 */
-    double factor;         /* the greatest strength, in (0, 1]; 0: 0.3 */
-    double alpha;          /* of the weights' distributions; 0: 1 */
-    bool fewer;            /* no change of brightness, colour, contrast and sharpness */
-    bool nearest;          /* moved pixels are the nearest ones; else blended */
+    size_t size;
+    double value_range[2]; /* of the pictures */
+    int64_t num_chains;
+    int64_t chain_depth; /* places for a distortion in each */
+    double factor;       /* the greatest strength, in (0, 1] */
+    double alpha;        /* of the weights' distributions */
+    bool all_ops;        /* false: no change of brightness, colour, contrast and sharpness */
+    bool nearest;        /* moved pixels are the nearest ones; else blended */
 } leat_op_aug_mix_options;
+#define LEAT_OP_AUG_MIX_DEFAULTS                                                                   \
+    .size = sizeof(leat_op_aug_mix_options), .value_range = {0, 255}, .num_chains = 3,             \
+    .chain_depth = 3, .factor = 0.3, .alpha = 1, .all_ops = true
 
 /* Pictures as those of leat_op_stateless_rand_augment, blended by random weights with what chains
  * of the same distortions make of them. Strengths and weights are those of Keras' layer, as above;
@@ -324,15 +336,18 @@ LEAT_API int leat_op_non_max_suppression_with_scores(leat_value boxes, leat_valu
 LEAT_API leat_value leat_op_draw_bounding_boxes(leat_value images, leat_value boxes,
                                                 const leat_value *colors);
 
-/* What the two sample_distorted_bounding_box may do; start from {0}, whose zeros mean
- * TensorFlow's defaults. */
+/* What the two sample_distorted_bounding_box may do. */
 typedef struct leat_op_sample_distorted_bounding_box_options {
-    double min_object_covered;    /* 0: 0.1; a negative number: nothing has to be covered */
-    double aspect_ratio_range[2]; /* width over height; both 0: 0.75 to 1.33 */
-    double area_range[2];         /* fractions of the picture; both 0: 0.05 to 1 */
-    int64_t max_attempts;         /* 0: 100; then the whole picture */
+    size_t size;
+    double min_object_covered;
+    double aspect_ratio_range[2]; /* width over height */
+    double area_range[2];         /* fractions of the picture */
+    int64_t max_attempts;         /* then the whole picture */
     bool use_image_if_no_bounding_boxes;
 } leat_op_sample_distorted_bounding_box_options;
+#define LEAT_OP_SAMPLE_DISTORTED_BOUNDING_BOX_DEFAULTS                                             \
+    .size = sizeof(leat_op_sample_distorted_bounding_box_options), .min_object_covered = 0.1,      \
+    .aspect_ratio_range = {0.75, 1.33}, .area_range = {0.05, 1}, .max_attempts = 100
 
 /* A random part of a picture of size [height, width, channels] (integers) that covers enough of one
  * of the boxes [N, n, 4] (float32 fractions, y1 x1 y2 x2). Fills `outputs` with begin [y, x, 0] and

@@ -15,14 +15,15 @@ extern "C" {
  * written (tf.summary). */
 typedef struct leat_event_writer leat_event_writer;
 
-/* Options of an event file; {0} is the default. */
+/* Options of an event file. */
 typedef struct leat_event_options {
-    const char *suffix; /* behind the file's name (filename_suffix); NULL: ".v2" */
-    int64_t max_queue;  /* events that may wait before they go to the file system; 0: 10, negative:
-                           none */
-    int64_t flush_millis; /* the longest that one waits, seen when the next comes; 0: 120,000,
-                             negative: 0 */
+    size_t size;
+    const char *suffix;   /* behind the file's name (filename_suffix) */
+    int64_t max_queue;    /* events that may wait before they go to the file system */
+    int64_t flush_millis; /* the longest that one waits, seen when the next comes */
 } leat_event_options;
+#define LEAT_EVENT_DEFAULTS                                                                        \
+    .size = sizeof(leat_event_options), .suffix = ".v2", .max_queue = 10, .flush_millis = 120000
 
 /* What TensorBoard should make of a value. A metadata message that is there already, serialised,
  * goes into `metadata`; the fields below it are then not looked at. Texts may be NULL: none. */

@@ -55,25 +55,33 @@ typedef enum leat_activation {
 
 /* keras.layers.Conv2D: NHWC pictures, kernel HWIO, glorot uniform kernel, zero bias. Owned. */
 typedef struct leat_layer_conv2d_options {
-    int64_t strides[2];       /* 0: 1 */
-    int64_t dilation_rate[2]; /* 0: 1 */
-    int64_t groups;           /* of channels that are convolved apart; 0: 1 */
+    size_t size;
+    int64_t strides[2];
+    int64_t dilation_rate[2];
+    int64_t groups; /* of channels that are convolved apart */
     leat_padding padding;
     leat_activation activation;
-    bool no_bias;
+    bool use_bias;
     leat_seed seed; /* of the kernel's initialiser */
     const char *name;
 } leat_layer_conv2d_options;
+#define LEAT_LAYER_CONV2D_DEFAULTS                                                                 \
+    .size = sizeof(leat_layer_conv2d_options), .strides = {1, 1}, .dilation_rate = {1, 1},         \
+    .groups = 1, .use_bias = true
 LEAT_API leat_layer *leat_layer_conv2d(int64_t filters, int64_t kernel_height, int64_t kernel_width,
                                        const leat_layer_conv2d_options *options, leat_error *err);
 
-/* keras.layers.MaxPooling2D; pool size and strides in pixels, strides 0: the pool size. Owned. */
+/* keras.layers.MaxPooling2D; pool size and strides in pixels. Owned. */
 typedef struct leat_layer_max_pooling2d_options {
-    int64_t pool_size[2]; /* 0: 2 */
-    int64_t strides[2];
+    size_t size;
+    int64_t pool_size[2];
+    int64_t strides[2]; /* LEAT_UNSET: as pool_size */
     leat_padding padding;
     const char *name;
 } leat_layer_max_pooling2d_options;
+#define LEAT_LAYER_MAX_POOLING2D_DEFAULTS                                                          \
+    .size = sizeof(leat_layer_max_pooling2d_options), .pool_size = {2, 2},                         \
+    .strides = {LEAT_UNSET, LEAT_UNSET}
 LEAT_API leat_layer *leat_layer_max_pooling2d(const leat_layer_max_pooling2d_options *options,
                                               leat_error *err);
 
@@ -82,11 +90,13 @@ LEAT_API leat_layer *leat_layer_flatten(const char *name, leat_error *err);
 
 /* keras.layers.Dense: y = activation(x w + b). Owned. */
 typedef struct leat_layer_dense_options {
+    size_t size;
     leat_activation activation;
-    bool no_bias;
+    bool use_bias;
     leat_seed seed;
     const char *name;
 } leat_layer_dense_options;
+#define LEAT_LAYER_DENSE_DEFAULTS .size = sizeof(leat_layer_dense_options), .use_bias = true
 LEAT_API leat_layer *leat_layer_dense(int64_t units, const leat_layer_dense_options *options,
                                       leat_error *err);
 
@@ -176,34 +186,42 @@ LEAT_API leat_value leat_loss_sparse_categorical_crossentropy(leat_value labels,
 /* tf.nn.compute_average_loss: the sum of `losses` divided by the global batch size. */
 LEAT_API leat_value leat_loss_average(leat_value losses, int64_t global_batch_size);
 
-/* What Keras' optimizers have in common; {0} switches all of it off. Gradients are clipped after
- * they are summed over replicas, in at most one of the three ways. */
+/* What Keras' optimizers have in common: by default nothing of it is done, as for a 0. Gradients
+ * are clipped after they are summed over replicas, in at most one of the three ways. */
 typedef struct leat_optimizer_options {
+    size_t size;
     const char *name;
     double weight_decay;    /* part of each variable that a step takes away, times the rate */
     double clipnorm;        /* largest norm of one gradient */
     double global_clipnorm; /* largest norm of all gradients together */
     double clipvalue;       /* largest magnitude of a gradient's values */
     bool use_ema;           /* keep a moving average of the variables */
-    double ema_momentum;    /* 0: 0.99 */
+    double ema_momentum;    /* part of the average that a step keeps */
     int64_t ema_overwrite_frequency;     /* steps after which variables become their averages */
     int64_t gradient_accumulation_steps; /* steps whose mean gradient makes one update */
 } leat_optimizer_options;
+#define LEAT_OPTIMIZER_DEFAULTS .size = sizeof(leat_optimizer_options), .ema_momentum = 0.99
 
-/* keras.optimizers.Adam and SGD; 0 stands for Keras' default (Adam: 1e-3, 0.9, 0.999, 1e-7; SGD:
- * 0.01). Owned. */
+/* keras.optimizers.Adam and SGD. Owned. */
 typedef struct leat_optimizer_adam_options {
+    size_t size;
     double learning_rate, beta_1, beta_2, epsilon;
     bool amsgrad;
-    leat_optimizer_options common;
+    const leat_optimizer_options *common; /* borrowed for the call; NULL: the defaults */
 } leat_optimizer_adam_options;
+#define LEAT_OPTIMIZER_ADAM_DEFAULTS                                                               \
+    .size = sizeof(leat_optimizer_adam_options), .learning_rate = 0.001, .beta_1 = 0.9,            \
+    .beta_2 = 0.999, .epsilon = 1e-7
 LEAT_API leat_optimizer *leat_optimizer_adam(const leat_optimizer_adam_options *options,
                                              leat_error *err);
 typedef struct leat_optimizer_sgd_options {
+    size_t size;
     double learning_rate, momentum;
     bool nesterov;
-    leat_optimizer_options common;
+    const leat_optimizer_options *common; /* borrowed for the call; NULL: the defaults */
 } leat_optimizer_sgd_options;
+#define LEAT_OPTIMIZER_SGD_DEFAULTS                                                                \
+    .size = sizeof(leat_optimizer_sgd_options), .learning_rate = 0.01
 LEAT_API leat_optimizer *leat_optimizer_sgd(const leat_optimizer_sgd_options *options,
                                             leat_error *err);
 /* Any optimizer by Keras' class name and its arguments as JSON text (NULL: Keras' defaults), as

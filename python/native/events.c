@@ -11,18 +11,23 @@ typedef struct native_events {
 
 static PyTypeObject *events_type;
 
-/* open(folder, suffix, max_queue, flush_millis) */
+/* open(folder, suffix, max_queue, flush_millis): None and -1 are the defaults */
 static PyObject *events_open(PyObject *class, PyObject *args) {
     (void)class;
     const char *folder = NULL;
     long long max_queue = 0, flush_millis = 0;
-    leat_event_options options = {0};
+    const char *suffix = NULL;
+    leat_event_options options = {LEAT_EVENT_DEFAULTS};
     leat_error err = {0};
     leat_event_writer *writer = NULL;
-    if (!PyArg_ParseTuple(args, "szLL", &folder, &options.suffix, &max_queue, &flush_millis))
+    if (!PyArg_ParseTuple(args, "szLL", &folder, &suffix, &max_queue, &flush_millis))
         return NULL;
-    options.max_queue = max_queue;
-    options.flush_millis = flush_millis;
+    if (suffix != NULL)
+        options.suffix = suffix;
+    if (max_queue >= 0)
+        options.max_queue = max_queue;
+    if (flush_millis >= 0)
+        options.flush_millis = flush_millis;
     Py_BEGIN_ALLOW_THREADS;
     writer = leat_event_writer_open(folder, &options, &err);
     Py_END_ALLOW_THREADS;

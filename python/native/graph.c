@@ -231,8 +231,8 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
         !PyArg_ParseTuple(args, "O!O!OOOO", native_function_type, &cond, native_function_type,
                           &body, &variables, &invariants, &maximum, &json))
         return NULL;
-    leat_op_while_options options = {.has_maximum = maximum != Py_None};
-    if (options.has_maximum) {
+    leat_op_while_options options = {LEAT_OP_WHILE_DEFAULTS};
+    if (maximum != Py_None) {
         options.maximum_iterations = PyLong_AsLongLong(maximum);
         if (options.maximum_iterations == -1 && PyErr_Occurred() != NULL)
             return NULL;

@@ -17,14 +17,14 @@ static PyObject *writer_open(PyObject *class, PyObject *args) {
     (void)class;
     const char *path = NULL, *compression = NULL;
     int level = 0, in_place = 0;
-    leat_tfrecord_writer_options options = {0};
+    leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS};
     leat_error err = {0};
     leat_tfrecord_writer *writer = NULL;
     if (!PyArg_ParseTuple(args, "ssip", &path, &compression, &level, &in_place))
         return NULL;
     if (leat_compression_from_name(compression, &options.compression, &err) != LEAT_OK)
         return native_raise(&err);
-    options.level = level;
+    options.level = level == 0 ? LEAT_UNSET : level;
     options.in_place = in_place != 0;
     Py_BEGIN_ALLOW_THREADS;
     writer = leat_tfrecord_writer_open(path, &options, &err);

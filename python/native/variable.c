@@ -32,10 +32,10 @@ static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     const leat_tensor *tensor = native_tensor_of(initial);
     if (tensor == NULL)
         return NULL;
-    leat_variable_options options = {.name = name,
-                                     .not_trainable = !trainable,
+    leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = name,
                                      .sync_on_read = sync_on_read != 0,
                                      .aggregation = (leat_aggregation)aggregation};
+    options.trainable = trainable != 0;
     leat_variable *beside = like == Py_None ? NULL : native_variable_of(like);
     if (beside == NULL && like != Py_None)
         return NULL;

@@ -82,7 +82,8 @@ static leat_status name_files(struct conversion *c, const char *out, leat_error 
 
 static leat_status open_files(struct conversion *c, leat_error *err) {
     size_t count = c->names.count;
-    leat_tfrecord_writer_options options = {.compression = c->compression};
+    leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                            .compression = c->compression};
     c->writers = leati_alloc_zero(count, sizeof *c->writers);
     c->written = leati_alloc_zero(count, sizeof *c->written);
     if (c->writers == NULL || c->written == NULL)

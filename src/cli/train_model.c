@@ -42,12 +42,14 @@ static int trace_test(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 static leat_model *make_model(int64_t classes, leat_error *err) {
-    leat_layer_conv2d_options relu = {.activation = LEAT_RELU};
+    leat_layer_conv2d_options relu = {LEAT_LAYER_CONV2D_DEFAULTS, .activation = LEAT_RELU};
     leat_layer *layers[] = {
         leat_layer_conv2d(32, 3, 3, &relu, err),
         leat_layer_max_pooling2d(NULL, err),
         leat_layer_flatten(NULL, err),
-        leat_layer_dense(64, &(leat_layer_dense_options){.activation = LEAT_RELU}, err),
+        leat_layer_dense(
+            64, &(leat_layer_dense_options){LEAT_LAYER_DENSE_DEFAULTS, .activation = LEAT_RELU},
+            err),
         leat_layer_dense(classes, NULL, err),
     };
     return leat_model_sequential(layers, (int)(sizeof layers / sizeof layers[0]), err);
@@ -60,7 +62,8 @@ static leat_status make_state(const leati_train_options *options, const leati_co
     if (out->model == NULL)
         return err->code;
     LEATI_TRY(leat_model_build(out->model, corpus->image, err));
-    leat_optimizer_adam_options adam = {.learning_rate = options->learning_rate};
+    leat_optimizer_adam_options adam = {LEAT_OPTIMIZER_ADAM_DEFAULTS};
+    adam.learning_rate = options->learning_rate;
     out->optimizer = leat_optimizer_adam(&adam, err);
     if (out->optimizer != NULL)
         out->train_accuracy = leat_metric_sparse_categorical_accuracy("accuracy", err);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/minmax.h"
+#include "base/options.h"
 #include "data/plan/dataset.h"
 #include "dist/distributed.h"
 #include "dist/draws.h"

@@ -2,6 +2,7 @@
  * (tf.distribute.MirroredStrategy). */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "dist/strategy.h"
 
 extern const leati_strategy_kind leati_strategy_mirrored;

@@ -52,8 +52,8 @@ static leat_status call(leat_strategy *strategy, const char *what, const leat_pe
         status = leat_strategy_gather(strategy, value, 0, &out, err);
     } else {
         leat_tensor three = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &(float){3});
-        leat_variable *variable =
-            leat_variable_new(&three, &(leat_variable_options){.name = "kernel"}, err);
+        leat_variable *variable = leat_variable_new(
+            &three, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = "kernel"}, err);
         status = variable == NULL ? torture_code(err) : LEAT_OK;
         leat_variable_unref(variable);
     }

@@ -6,6 +6,7 @@
  * of joining, and of a job that failed. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "dist/strategy.h"
 #include <stdio.h>
 

@@ -239,8 +239,8 @@ static void worker_differing_variables(void **state) {
     (void)state;
     leat_error err = {0};
     leat_strategy *strategy = join();
-    const leat_variable_options options = {.name = leat_strategy_is_chief(strategy) ? "kernel"
-                                                                                    : "bias"};
+    const leat_variable_options options = {
+        LEAT_VARIABLE_DEFAULTS, .name = leat_strategy_is_chief(strategy) ? "kernel" : "bias"};
     assert_null(strategy_variable(strategy, 1, &options, &err));
     workers_say("%s: %s", leat_status_name(err.code), err.text);
     leat_strategy_unref(strategy);

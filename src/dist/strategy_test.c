@@ -126,7 +126,8 @@ static void test_copies_of_a_variable(void **state) {
     (void)state;
     leat_error err = {0};
     leat_strategy *strategy = open_strategy(2);
-    leat_variable *variable = new_variable(strategy, 1, &(leat_variable_options){.name = "v"});
+    leat_variable *variable =
+        new_variable(strategy, 1, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = "v"});
     leat_step *step = leat_step_new(strategy_add_id, variable, &err);
     leat_per_replica args = scalars(2, 0, 0);
     assert_int_equal(leat_strategy_run(strategy, step, &args, NULL, &err), LEAT_OK);
@@ -268,7 +269,8 @@ static void test_variable_made_outside(void **state) {
     leat_error err = {0};
     leat_strategy *strategy = open_strategy(2);
     leat_tensor one = leat_scalar_float32(1);
-    leat_variable *variable = leat_variable_new(&one, &(leat_variable_options){.name = "w"}, &err);
+    leat_variable *variable = leat_variable_new(
+        &one, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = "w"}, &err);
     leat_step *step = leat_step_new(strategy_add_id, variable, &err);
     leat_per_replica args = scalars(2, 0, 0), out = {0};
     assert_int_equal(leat_strategy_run(strategy, step, &args, &out, &err),
@@ -478,7 +480,8 @@ static void test_by_name(void **state) {
         run(strategy, trace_sum, &sum, &out);
         assert_true(result_of(&out, 0) == (float)(replicas * (replicas + 1)) / 2);
         leat_per_replica_fini(&out);
-        leat_variable *variable = new_variable(strategy, 2, &(leat_variable_options){.name = "v"});
+        leat_variable *variable = new_variable(
+            strategy, 2, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = "v"});
         assert_int_equal(leat_variable_num_copies(variable), replicas);
         /* A variable keeps its strategy. */
         leat_strategy_unref(strategy);

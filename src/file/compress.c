@@ -132,15 +132,16 @@ leat_status leati_compress_no_header(const leati_unpacker *unpacker, leat_error 
 
 /* ---- writing ---- */
 
-leati_packer *leati_compress_packer_new(leat_compression compression, int level,
+leati_packer *leati_compress_packer_new(leat_compression compression, int64_t level,
                                         leati_pack_sink sink, void *context, leat_error *err) {
     const leati_compress_codec *codec = find_codec(compression, err);
     if (codec == NULL)
         return NULL;
-    if (level < 0 || level > codec->max_level) {
+    if (level != LEAT_UNSET && (level < 1 || level > codec->max_level)) {
         leati_refuse(err, VALUE,
-                     "the compression level is %d; %s has 1 (fast) to %d (small), or 0 for %d",
-                     level, codec->name, codec->max_level, codec->default_level);
+                     "the compression level is %lld; %s has 1 (fast) to %d (small), and %d if "
+                     "there is none",
+                     (long long)level, codec->name, codec->max_level, codec->default_level);
         return NULL;
     }
     leati_packer *packer = leati_alloc_zero(1, codec->packer_size);
@@ -149,7 +150,8 @@ leati_packer *leati_compress_packer_new(leat_compression compression, int level,
         return NULL;
     }
     *packer = (leati_packer){codec, sink, context};
-    if (codec->packer_open(packer, level ? level : codec->default_level, err) != LEAT_OK) {
+    if (codec->packer_open(packer, level == LEAT_UNSET ? codec->default_level : (int)level, err) !=
+        LEAT_OK) {
         leati_compress_packer_free(packer);
         return NULL;
     }

@@ -72,9 +72,9 @@ LEAT_WARN_UNUSED leat_status leati_compress_unpacker_run(leati_unpacker *unpacke
                                                          uint8_t **out, size_t *out_size,
                                                          leat_error *err);
 
-/* A compressor at `level`, 1 to the codec's max_level (0: its default); bytes go to `sink`. Owned;
- * NULL on failure. */
-leati_packer *leati_compress_packer_new(leat_compression compression, int level,
+/* A compressor at `level`, 1 to the codec's max_level (LEAT_UNSET: its default); bytes go to
+ * `sink`. Owned; NULL on failure. */
+leati_packer *leati_compress_packer_new(leat_compression compression, int64_t level,
                                         leati_pack_sink sink, void *context, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_compress_packer_write(leati_packer *packer, const void *data,
                                                          size_t size, leat_error *err);

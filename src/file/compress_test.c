@@ -47,7 +47,7 @@ static leat_compression next_codec(leat_compression c) {
 #define FOR_CODECS(c)                                                                              \
     for (leat_compression c = next_codec(LEAT_COMPRESSION_NONE); c; c = next_codec(c))
 
-static void pack(leat_compression compression, int level, size_t step, bytes *out) {
+static void pack(leat_compression compression, int64_t level, size_t step, bytes *out) {
     leat_error err = {0};
     leati_packer *packer = leati_compress_packer_new(compression, level, append, out, &err);
     assert_non_null(packer);
@@ -90,7 +90,7 @@ static void reads_what_was_written(void **state) {
         int most = leati_compress_codec_of(c)->max_level;
         for (int level = 0; level <= most; level += 1 + most / 4) {
             packed.size = 0;
-            pack(c, level, 1 + (size_t)level * 1000, &packed);
+            pack(c, level == 0 ? LEAT_UNSET : level, 1 + (size_t)level * 1000, &packed);
             leati_unpacker *unpacker = leati_compress_unpacker_new(c, NULL);
             for (int s = 0; s < 16; s++) {
                 leat_error err = {0};
@@ -112,7 +112,7 @@ static void zlib_reads_what_was_written(void **state) {
     static uint8_t out[PLAIN_SIZE];
     for (int c = LEAT_COMPRESSION_ZLIB; c <= LEAT_COMPRESSION_GZIP; c++) {
         packed.size = 0;
-        pack((leat_compression)c, 0, PLAIN_SIZE, &packed);
+        pack((leat_compression)c, LEAT_UNSET, PLAIN_SIZE, &packed);
         z_stream stream = {.next_in = packed.data,
                            .avail_in = (uInt)packed.size,
                            .next_out = out,
@@ -343,6 +343,8 @@ static void arguments(void **state) {
     leat_error err = {0};
     assert_null(leati_compress_packer_new(LEAT_COMPRESSION_GZIP, 10, append, NULL, &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "10");
+    assert_null(leati_compress_packer_new(LEAT_COMPRESSION_GZIP, 0, append, NULL, &err));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "0");
     assert_null(leati_compress_unpacker_new((leat_compression)77, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     leat_compression compression = LEAT_COMPRESSION_GZIP;
@@ -374,7 +376,8 @@ struct both {
 static leat_status both(void *context, leat_error *err) {
     struct both *b = context;
     b->packed.size = 0;
-    leati_packer *packer = leati_compress_packer_new(b->compression, 0, append, &b->packed, err);
+    leati_packer *packer =
+        leati_compress_packer_new(b->compression, LEAT_UNSET, append, &b->packed, err);
     if (packer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_status status = leati_compress_packer_write(packer, plain, PLAIN_SIZE, err);
@@ -429,7 +432,8 @@ static void failing_sinks(void **state) {
             struct breaking sink = {.at = 1};
             for (bool failed = true; failed; sink.at++) {
                 leat_error err = {0};
-                leati_packer *packer = leati_compress_packer_new(c, 0, append_until, &sink, &err);
+                leati_packer *packer =
+                    leati_compress_packer_new(c, LEAT_UNSET, append_until, &sink, &err);
                 leat_status status = LEAT_OK;
                 size_t step = k == 0 ? SIZE : 10007;
                 sink.calls = 0;

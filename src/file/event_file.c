@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/minmax.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "core/tensor.h"
 #include "file/fs.h"
@@ -51,8 +52,6 @@ enum {
 
 #define DEFAULT_BUCKETS 30
 #define MAX_BUCKETS 1000000
-#define DEFAULT_QUEUE 10
-#define DEFAULT_MILLIS 120000
 /* Protobuf's limit for a message. */
 #define MAX_MESSAGE ((size_t)INT32_MAX)
 
@@ -142,7 +141,9 @@ static leat_status write_version(leat_event_writer *writer, leat_error *err) {
 
 leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_options *options,
                                           leat_error *err) {
-    leat_event_options chosen = options != NULL ? *options : (leat_event_options){0};
+    leat_event_options chosen = {LEAT_EVENT_DEFAULTS};
+    if (LEATI_OPTIONS(leat_event_options, &chosen, options, err) != LEAT_OK)
+        return NULL;
     if (folder == NULL || !folder[0]) {
         leati_refuse(err, VALUE, "an event file needs a folder; found none");
         return NULL;
@@ -152,16 +153,16 @@ leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_o
         leati_no_memory(err);
         return NULL;
     }
-    writer->max_queue = chosen.max_queue == 0 ? DEFAULT_QUEUE : LEATI_MAX(0, chosen.max_queue);
-    int64_t millis = chosen.flush_millis == 0 ? DEFAULT_MILLIS : LEATI_MAX(0, chosen.flush_millis);
+    writer->max_queue = LEATI_MAX(0, chosen.max_queue);
+    int64_t millis = LEATI_MAX(0, chosen.flush_millis);
     writer->flush_ns = millis < INT64_MAX / 1000000 ? millis * 1000000 : INT64_MAX;
-    writer->path = file_name(folder, chosen.suffix != NULL ? chosen.suffix : ".v2");
+    writer->path = file_name(folder, chosen.suffix != NULL ? chosen.suffix : "");
     if (writer->path == NULL) {
         leati_no_memory(err);
         leati_free(writer);
         return NULL;
     }
-    leat_tfrecord_writer_options in_place = {.in_place = true};
+    leat_tfrecord_writer_options in_place = {LEAT_TFRECORD_WRITER_DEFAULTS, .in_place = true};
     if (leati_fs_mkdirs(folder, err) != LEAT_OK ||
         (writer->records = leat_tfrecord_writer_open(writer->path, &in_place, err)) == NULL ||
         write_version(writer, err) != LEAT_OK || leat_event_writer_flush(writer, err) != LEAT_OK) {

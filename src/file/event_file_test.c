@@ -104,7 +104,7 @@ static void bytes_of_tensorflow(void **state) {
 static void histograms(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_event_options options = {.suffix = "", .max_queue = -1};
+    leat_event_options options = {LEAT_EVENT_DEFAULTS, .suffix = "", .max_queue = -1};
     leat_event_writer *writer = leat_event_writer_open(scratch_path("h"), &options, &err);
     float values[8] = {0, 1, 2, 3, 4, 5, NAN, INFINITY};
     int64_t same[3] = {7, 7, 7};

@@ -188,7 +188,8 @@ static void refused(void **state) {
     assert_int_equal(leat_index_write(path, NULL, &err), LEAT_OK);
     assert_int_equal(leati_index_open(path, "other", &index, &err), LEAT_FAILED_PRECONDITION);
     assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "tfrecord");
-    leat_tfrecord_writer_options options = {.compression = LEAT_COMPRESSION_GZIP};
+    leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                            .compression = LEAT_COMPRESSION_GZIP};
     path = scratch_path("b.tfrecord.gz");
     leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, &options, &err);
     assert_int_equal(leat_tfrecord_writer_write(writer, "a", 1, &err), LEAT_OK);

@@ -33,7 +33,7 @@ static void pack(leat_compression c, struct bytes *out) {
     for (size_t i = 0; i < PLAIN_SIZE; i++)
         plain[i] =
             i % 100 < 30 ? (uint8_t)(i * 2654435761u >> 22) : (uint8_t)("leat reads "[i % 11]);
-    leati_packer *packer = leati_compress_packer_new(c, 0, append, out, &err);
+    leati_packer *packer = leati_compress_packer_new(c, LEAT_UNSET, append, out, &err);
     assert_non_null(packer);
     for (size_t at = 0; at < PLAIN_SIZE; at += PLAIN_SIZE / 3)
         assert_int_equal(leati_compress_packer_write(packer, plain + at, PLAIN_SIZE / 3, &err),

@@ -5,6 +5,7 @@
  * closed never appears. No locks: one owner. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "file/atomic.h"
 #include "file/compress.h"
 #include "file/crc.h"
@@ -23,8 +24,9 @@ static leat_status write_through(void *context, const void *data, size_t size, l
 leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
                                                 const leat_tfrecord_writer_options *options,
                                                 leat_error *err) {
-    leat_tfrecord_writer_options chosen =
-        options != NULL ? *options : (leat_tfrecord_writer_options){0};
+    leat_tfrecord_writer_options chosen = {LEAT_TFRECORD_WRITER_DEFAULTS};
+    if (LEATI_OPTIONS(leat_tfrecord_writer_options, &chosen, options, err) != LEAT_OK)
+        return NULL;
     leat_tfrecord_writer *writer = leati_alloc_zero(1, sizeof *writer);
     if (writer == NULL) {
         leati_no_memory(err);

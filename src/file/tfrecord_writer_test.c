@@ -35,7 +35,8 @@ static void same_bytes_as_tensorflow(void **state) {
     size_t size = 0, expected_size = 0;
     uint8_t *expected = scratch_read(PLAIN, &expected_size);
     for (int in_place = 0; in_place < 2; in_place++) {
-        leat_tfrecord_writer_options options = {.in_place = in_place != 0};
+        leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                                .in_place = in_place != 0};
         const char *path = scratch_path("out.tfrecord");
         leat_error err = {0};
         assert_int_equal(write_records(path, &options, &err), LEAT_OK);
@@ -58,8 +59,9 @@ static void compressed_files_read_back(void **state) {
     (void)state;
     for (int c = LEAT_COMPRESSION_ZLIB; c <= LEAT_COMPRESSION_SNAPPY; c++) {
         for (int level = 0; has_codec(c) && level <= 1; level++) {
-            leat_tfrecord_writer_options options = {.compression = (leat_compression)c,
-                                                    .level = level};
+            leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                                    .compression = (leat_compression)c,
+                                                    .level = level == 0 ? LEAT_UNSET : level};
             const char *path = scratch_path("out.tfrecord");
             leat_error err = {0};
             assert_int_equal(write_records(path, &options, &err), LEAT_OK);
@@ -95,10 +97,12 @@ static void failures(void **state) {
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
     assert_null(leat_tfrecord_writer_open(scratch_path("no/out"), NULL, &err));
     assert_int_equal(err.code, LEAT_NOT_FOUND);
-    leat_tfrecord_writer_options options = {.compression = (leat_compression)9};
+    leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                            .compression = (leat_compression)9};
     assert_null(leat_tfrecord_writer_open(scratch_path("out"), &options, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    options = (leat_tfrecord_writer_options){.compression = LEAT_COMPRESSION_GZIP, .level = 12};
+    options = (leat_tfrecord_writer_options){LEAT_TFRECORD_WRITER_DEFAULTS,
+                                             .compression = LEAT_COMPRESSION_GZIP, .level = 12};
     assert_null(leat_tfrecord_writer_open(scratch_path("out"), &options, &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "12");
     assert_int_equal(scratch_count(), 0);
@@ -114,7 +118,8 @@ static void full_disk(void **state) {
         skip();
     static char data[100000];
     for (int c = LEAT_COMPRESSION_NONE; c <= LEAT_COMPRESSION_SNAPPY; c++) {
-        leat_tfrecord_writer_options options = {.compression = (leat_compression)c};
+        leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                                .compression = (leat_compression)c};
         leat_error err = {0};
         if (!has_codec(c))
             continue;
@@ -138,7 +143,8 @@ static leat_status write_all(void *context, leat_error *err) {
 static void every_allocation_fails_once(void **state) {
     (void)state;
     for (int c = LEAT_COMPRESSION_NONE; c <= LEAT_COMPRESSION_SNAPPY; c++) {
-        leat_tfrecord_writer_options options = {.compression = (leat_compression)c};
+        leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                                .compression = (leat_compression)c};
         torture_begin();
         if (has_codec(c))
             torture_run(write_all, &options);

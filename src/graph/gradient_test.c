@@ -147,8 +147,8 @@ static void test_failures_name_the_node(void **state) {
 
 static leat_variable *variable_of(double value, const char *name) {
     leat_tensor initial = leat_scalar_float64(value);
-    leat_variable *variable =
-        leat_variable_new(&initial, &(leat_variable_options){.name = name}, NULL);
+    leat_variable *variable = leat_variable_new(
+        &initial, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = name}, NULL);
     leat_tensor_unref(&initial);
     return variable;
 }

@@ -72,7 +72,7 @@ static int program(void *context, leat_graph *graph, leat_value *outputs) {
 static leat_function *trace_program(struct variables *variables) {
     leat_error err = {0};
     leat_tensor one = leat_scalar_float64(1);
-    const leat_variable_options options = {.name = "weight"};
+    const leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = "weight"};
     leat_shape shapes[2] = {LEAT_SCALAR, LEAT_SCALAR};
     variables->first = leat_variable_new(&one, &options, &err);
     variables->second = leat_variable_new(&one, &options, &err);

@@ -185,8 +185,8 @@ static void test_variables_do_not_travel(void **state) {
     (void)state;
     leat_error err = {0};
     leat_tensor one = leat_scalar_float32(1);
-    leat_variable *variable =
-        leat_variable_new(&one, &(leat_variable_options){.name = "bias"}, &err);
+    leat_variable *variable = leat_variable_new(
+        &one, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = "bias"}, &err);
     leat_graph *graph = leat_graph_new(NULL, &err);
     leat_value read = leat_graph_read(graph, variable);
     leat_function *function = leat_graph_finish(graph, &read, 1, NULL, &err);

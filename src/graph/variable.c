@@ -7,6 +7,7 @@
 #include "graph/variable.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "core/buffer.h"
 #include "core/spec.h"
 #include "core/tensor.h"
@@ -66,11 +67,10 @@ static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
 
 leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable_options *options,
                                  leat_error *err) {
-    static const leat_variable_options none;
-    if (check_initial(initial, err) != LEAT_OK)
+    leat_variable_options o = {LEAT_VARIABLE_DEFAULTS};
+    if (check_initial(initial, err) != LEAT_OK ||
+        LEATI_OPTIONS(leat_variable_options, &o, options, err) != LEAT_OK)
         return NULL;
-    if (options == NULL)
-        options = &none;
     leat_variable *variable = leati_alloc_zero(1, sizeof *variable);
     if (variable == NULL) {
         leati_no_memory(err);
@@ -79,10 +79,10 @@ leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable
     leati_object_init(&variable->object, &variable_type);
     variable->dtype = initial->dtype;
     variable->shape = leat_tensor_shape(initial);
-    variable->trainable = !options->not_trainable && !options->sync_on_read;
-    variable->sync_on_read = options->sync_on_read;
-    variable->aggregation = options->aggregation;
-    variable->name = leati_strdup(options->name != NULL ? options->name : "Variable");
+    variable->trainable = o.trainable && !o.sync_on_read;
+    variable->sync_on_read = o.sync_on_read;
+    variable->aggregation = o.aggregation;
+    variable->name = leati_strdup(o.name != NULL ? o.name : "Variable");
     leat_status status = variable->name != NULL ? LEAT_OK : leati_no_memory(err);
     if (status == LEAT_OK)
         status = creator != NULL ? creator->place(creator->context, variable, initial, err)

@@ -85,8 +85,8 @@ static void test_one_copy(void **state) {
     (void)state;
     leat_error err = {0};
     leat_tensor initial = TEST_TENSOR(LEAT_INT32, LEAT_SHAPE(3), int32_t, 1, 2, 3), out;
-    leat_variable *variable =
-        leat_variable_new(&initial, &(leat_variable_options){.name = "counts"}, &err);
+    leat_variable *variable = leat_variable_new(
+        &initial, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = "counts"}, &err);
     assert_string_equal(leat_variable_name(variable), "counts");
     assert_int_equal(leat_variable_dtype(variable), LEAT_INT32);
     assert_int_equal(leat_variable_shape(variable).dims[0], 3);
@@ -134,8 +134,10 @@ static void test_sync_on_read(void **state) {
                  {LEAT_AGGREGATION_MEAN, 7, 8},
                  {LEAT_AGGREGATION_ONLY_FIRST_REPLICA, 10, 8}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        leat_variable *variable = two_copies(
-            &(leat_variable_options){.sync_on_read = true, .aggregation = cases[i].aggregation}, 0);
+        leat_variable *variable =
+            two_copies(&(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .sync_on_read = true,
+                                                .aggregation = cases[i].aggregation},
+                       0);
         assert_false(variable->trainable);
         *copy_of(variable, 0) = 10;
         *copy_of(variable, 1) = 4;
@@ -148,7 +150,8 @@ static void test_sync_on_read(void **state) {
     }
     leat_error err = {0};
     leat_tensor out;
-    leat_variable *none = two_copies(&(leat_variable_options){.sync_on_read = true}, 0);
+    leat_variable *none =
+        two_copies(&(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .sync_on_read = true}, 0);
     assert_int_equal(leat_variable_read(none, &out, &err), LEAT_INVALID_ARGUMENT);
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "NONE");
     leat_variable_unref(none);
@@ -158,7 +161,8 @@ static void test_sync_on_read(void **state) {
 static void test_replicas_have_their_own_copies(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_variable *variable = two_copies(&(leat_variable_options){.sync_on_read = true}, 1);
+    leat_variable *variable =
+        two_copies(&(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .sync_on_read = true}, 1);
     leat_graph *graph = leat_graph_new(NULL, &err);
     leat_value read = leat_graph_read(graph, variable);
     leat_graph_assign(graph, variable, leat_op_add(read, read));
@@ -219,8 +223,9 @@ static void test_assignments_of_replicas_combine(void **state) {
                  {LEAT_AGGREGATION_SUM, true, 10}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         leat_error err = {0};
-        leat_variable *variable =
-            two_copies(&(leat_variable_options){.aggregation = cases[i].aggregation}, 0);
+        leat_variable *variable = two_copies(
+            &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .aggregation = cases[i].aggregation},
+            0);
         leat_spec *spec = leat_spec_tensor(LEAT_FLOAT64, LEAT_SCALAR, &err);
         leat_graph *graph = leat_graph_new(spec, &err);
         leat_value x = leat_graph_argument(graph, 0);
@@ -248,9 +253,11 @@ static leat_status create_and_read(void *context, leat_error *err) {
     const float one = 1;
     leat_tensor initial = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &one), out;
     leati_variable_set_creator(&creator);
-    leat_variable *variable = leat_variable_new(
-        &initial,
-        &(leat_variable_options){.sync_on_read = true, .aggregation = LEAT_AGGREGATION_SUM}, err);
+    leat_variable *variable =
+        leat_variable_new(&initial,
+                          &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .sync_on_read = true,
+                                                   .aggregation = LEAT_AGGREGATION_SUM},
+                          err);
     leati_variable_set_creator(NULL);
     if (variable == NULL)
         return torture_code(err);

@@ -56,7 +56,8 @@ static bool pack(const leati_compress_codec *codec, size_t level, const uint8_t 
     leat_error err = {0};
     size_t levels = codec->max_level < 9 ? (size_t)codec->max_level : 9;
     leati_packer *packer = leati_compress_packer_new(
-        codec->compression, levels == 0 ? 0 : 1 + (int)(level % levels), append, packed, &err);
+        codec->compression, levels == 0 ? LEAT_UNSET : 1 + (int64_t)(level % levels), append,
+        packed, &err);
     leat_status status =
         packer == NULL ? err.code : leati_compress_packer_write(packer, data, size, &err);
     if (status == LEAT_OK)

@@ -201,7 +201,7 @@ static leat_aggregation aggregation_of(const char *name) {
 
 static leat_variable *make_variable(leat_strategy *strategy, const char *synchronization,
                                     const char *aggregation, leat_error *err) {
-    leat_variable_options options = {.name = "v",
+    leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = "v",
                                      .sync_on_read = strcmp(synchronization, "ON_READ") == 0,
                                      .aggregation = aggregation_of(aggregation)};
     leat_tensor initial = leat_scalar_float32(1);

@@ -359,7 +359,8 @@ static void check_optimizer(golden_case *c, const json_t *json, leat_optimizer *
         char name[16];
         snprintf(name, sizeof name, "v%d", i);
         if (golden_array(NN_FOLDER, json_array_get(initial, (size_t)i), &tensor, &err) == LEAT_OK)
-            variables[i] = leat_variable_new(&tensor, &(leat_variable_options){.name = name}, &err);
+            variables[i] = leat_variable_new(
+                &tensor, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = name}, &err);
         if (variables[i] == NULL)
             golden_fail(c, "variable %d: %s", i, err.text);
         leat_tensor_unref(&tensor);

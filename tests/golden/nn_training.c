@@ -96,8 +96,10 @@ static leat_dataset *make_dataset(int64_t global_batch, leat_error *err) {
 }
 
 static leat_model *make_model(leat_error *err) {
-    const leat_layer_conv2d_options conv = {.name = "conv", .activation = LEAT_RELU};
-    const leat_layer_dense_options hidden = {.name = "hidden", .activation = LEAT_RELU};
+    const leat_layer_conv2d_options conv = {LEAT_LAYER_CONV2D_DEFAULTS, .name = "conv",
+                                            .activation = LEAT_RELU};
+    const leat_layer_dense_options hidden = {LEAT_LAYER_DENSE_DEFAULTS, .name = "hidden",
+                                             .activation = LEAT_RELU};
     leat_layer *layers[] = {leat_layer_conv2d(32, 3, 3, &conv, err),
                             leat_layer_max_pooling2d(NULL, err), leat_layer_flatten(NULL, err),
                             leat_layer_dense(64, &hidden, err), leat_layer_dense(10, NULL, err)};

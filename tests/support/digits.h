@@ -86,9 +86,11 @@ struct trainer {
 
 /* Conv2D(32, 3, relu), MaxPooling2D, Flatten, Dense(64, relu), Dense(10). */
 DIGITS_UNUSED static leat_model *trainer_model(leat_error *err) {
-    const leat_layer_conv2d_options conv = {.name = "conv", .activation = LEAT_RELU};
-    const leat_layer_dense_options hidden = {.name = "hidden", .activation = LEAT_RELU};
-    const leat_layer_dense_options logits = {.name = "logits"};
+    const leat_layer_conv2d_options conv = {LEAT_LAYER_CONV2D_DEFAULTS, .name = "conv",
+                                            .activation = LEAT_RELU};
+    const leat_layer_dense_options hidden = {LEAT_LAYER_DENSE_DEFAULTS, .name = "hidden",
+                                             .activation = LEAT_RELU};
+    const leat_layer_dense_options logits = {LEAT_LAYER_DENSE_DEFAULTS, .name = "logits"};
     leat_layer *layers[] = {leat_layer_conv2d(32, 3, 3, &conv, err),
                             leat_layer_max_pooling2d(NULL, err), leat_layer_flatten(NULL, err),
                             leat_layer_dense(64, &hidden, err), leat_layer_dense(10, &logits, err)};

@@ -72,8 +72,9 @@ STRATEGY_UNUSED static leat_variable *
 strategy_run_variable_case(leat_strategy *strategy, const strategy_variable_case *c, float initial,
                            const leat_per_replica *arguments, leat_per_replica *out) {
     leat_error err = {0};
-    leat_variable_options options = {
-        .name = "v", .sync_on_read = c->sync_on_read, .aggregation = c->aggregation};
+    leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = "v",
+                                     .sync_on_read = c->sync_on_read,
+                                     .aggregation = c->aggregation};
     leat_variable *variable = strategy_variable(strategy, initial, &options, &err);
     assert_non_null(variable);
     leat_step *step = leat_step_new(strategy_add_id, variable, &err);

@@ -143,8 +143,8 @@ class FileWriter(SummaryWriter):
 
 
 def _or_none(value):
-    """What the library takes for a number that may be left out: 0 is its default there, so 0 itself is less."""
-    return 0 if value is None else int(value) or -1
+    """A number that may be left out, as the extension takes it: -1 where it is."""
+    return -1 if value is None else max(0, int(value))
 
 
 def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None,

@@ -275,7 +275,8 @@ static leat_status shard_of(leati_run_writer *writer, uint64_t number, struct sh
 }
 
 static leat_status open_file(leati_run_writer *writer, struct shard *shard, leat_error *err) {
-    leat_tfrecord_writer_options options = {.compression = writer->compression};
+    leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                            .compression = writer->compression};
     char *path = shard_path(writer, shard->number, shard->files, err);
     leat_error local = {0};
     if (path == NULL)

@@ -14,7 +14,8 @@
 static void write_records(const char *name, const char *prefix, int count, size_t padding,
                           leat_compression compression) {
     leat_error err = {0};
-    leat_tfrecord_writer_options options = {.compression = compression};
+    leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                            .compression = compression};
     leat_tfrecord_writer *writer = leat_tfrecord_writer_open(scratch_path(name), &options, &err);
     char *record = calloc(1, padding + 64);
     assert_non_null(writer);

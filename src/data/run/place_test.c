@@ -19,7 +19,8 @@ enum { NUM_TEXTS = 6, THIRD = 17 + 18, FIFTH = 17 + 18 + 21 + 17 };
 static const char *write_records(const char *name, leat_compression compression) {
     leat_error err = {0};
     const char *path = scratch_path(name);
-    leat_tfrecord_writer_options options = {.compression = compression};
+    leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                            .compression = compression};
     leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, &options, &err);
     assert_non_null(writer);
     for (int i = 0; i < NUM_TEXTS; i++) {

@@ -33,7 +33,8 @@ static leat_status append(void *context, const void *data, size_t size, leat_err
 static void write_packed(const char *name, leat_compression compression) {
     leat_error err = {0};
     if (strcmp(name, "records") == 0) {
-        leat_tfrecord_writer_options options = {.compression = compression};
+        leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                                .compression = compression};
         leat_tfrecord_writer *writer =
             leat_tfrecord_writer_open(scratch_path(name), &options, &err);
         assert_int_equal(leat_tfrecord_writer_write(writer, text, sizeof text - 1, &err), LEAT_OK);
@@ -42,7 +43,7 @@ static void write_packed(const char *name, leat_compression compression) {
     }
     FILE *file = fopen(scratch_path(name), "wb");
     assert_non_null(file);
-    leati_packer *packer = leati_compress_packer_new(compression, 0, append, file, &err);
+    leati_packer *packer = leati_compress_packer_new(compression, LEAT_UNSET, append, file, &err);
     assert_non_null(packer);
     assert_int_equal(leati_compress_packer_write(packer, text, sizeof text - 1, &err), LEAT_OK);
     assert_int_equal(leati_compress_packer_finish(packer, &err), LEAT_OK);

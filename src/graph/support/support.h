@@ -23,6 +23,12 @@ leat_value leati_graph_build_many(const leati_tensor_op *op, const void *args,
                                   const leat_value *inputs, int num_inputs);
 /* A value without a graph, or one that failed. */
 bool leati_support_value_failed(leat_value value);
+/* Two numbers of a caller's options (borrowed) as an argument: absent where they are the standard
+ * ones. */
+static inline leati_floats leati_support_pair(double *pair, const double *standard) {
+    bool same = pair[0] == standard[0] && pair[1] == standard[1];
+    return same ? (leati_floats){0} : (leati_floats){.values = pair, .count = 2};
+}
 /* The graph fails: INVALID_ARGUMENT for this reason, with this text; a failed value. */
 leat_value leati_support_build_error(leat_graph *graph, leat_reason reason, const char *text);
 

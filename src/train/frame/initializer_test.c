@@ -156,7 +156,7 @@ static void numbers_are_tensorflows(void **state) {
 static void layers_draw_pythons_seeds(void **state) {
     (void)state;
     leat_error err = {0};
-    const leat_layer_dense_options given = {.seed = LEAT_SEED(5)};
+    const leat_layer_dense_options given = {LEAT_LAYER_DENSE_DEFAULTS, .seed = LEAT_SEED(5)};
     leat_seed_set(7);
     leat_layer *conv = leat_layer_conv2d(2, 3, 3, NULL, &err);
     leat_layer *flatten = leat_layer_flatten(NULL, &err);

@@ -182,7 +182,8 @@ static leat_status add_weight(leat_layer *layer, const leati_weight *weight, lea
     if (status == LEAT_OK)
         status = first_value(layer, weight, &initial, err);
     if (status == LEAT_OK) {
-        const leat_variable_options options = {.name = path.data, .not_trainable = weight->fixed};
+        leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = path.data};
+        options.trainable = !weight->fixed;
         leat_error own = {0};
         leat_variable *variable = leat_variable_new(&initial, &options, &own);
         if (variable == NULL)

@@ -45,10 +45,10 @@ static void check_weight_gradients(leat_layer *layer, leat_value loss, const jso
     }
 }
 
-/* One number for both directions, or one for each; 0 where there is none. */
+/* One number for both directions, or one for each; where there is none, what was there. */
 static void pair_of(const json_t *config, const char *name, int64_t out[2]) {
     const json_t *value = json_object_get(config, name);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2 && value != NULL; i++)
         out[i] = json_integer_value(json_is_array(value) ? json_array_get(value, i) : value);
 }
 
@@ -57,15 +57,19 @@ static leat_layer *constructed(const char *name, const json_t *config, leat_erro
     const char *activation = json_string_value(json_object_get(config, "activation"));
     const char *padding = json_string_value(json_object_get(config, "padding"));
     leat_layer_conv2d_options conv = {
-        .groups = json_integer_value(json_object_get(config, "groups")),
+        LEAT_LAYER_CONV2D_DEFAULTS,
         .padding = padding != NULL && strcmp(padding, "same") == 0 ? LEAT_SAME : LEAT_VALID,
         .activation = activation == NULL                   ? LEAT_LINEAR
                       : strcmp(activation, "softmax") == 0 ? LEAT_SOFTMAX
                                                            : LEAT_RELU,
-        .no_bias = json_is_false(json_object_get(config, "use_bias"))};
-    leat_layer_max_pooling2d_options pool = {.padding = conv.padding};
-    const leat_layer_dense_options flat = {.activation = conv.activation, .no_bias = conv.no_bias};
-    int64_t size[2];
+        .use_bias = !json_is_false(json_object_get(config, "use_bias"))};
+    leat_layer_max_pooling2d_options pool = {LEAT_LAYER_MAX_POOLING2D_DEFAULTS,
+                                             .padding = conv.padding};
+    const leat_layer_dense_options flat = {LEAT_LAYER_DENSE_DEFAULTS, .activation = conv.activation,
+                                           .use_bias = conv.use_bias};
+    if (json_object_get(config, "groups") != NULL)
+        conv.groups = json_integer_value(json_object_get(config, "groups"));
+    int64_t size[2] = {0};
     pair_of(config, "strides", conv.strides);
     pair_of(config, "strides", pool.strides);
     pair_of(config, "dilation_rate", conv.dilation_rate);
@@ -140,13 +144,15 @@ static void wrong_arguments_are_named(void **state) {
     err = (leat_error){0};
     refuses("kernel_size", leat_layer_conv2d(2, -3, 3, NULL, &err), &err);
     err = (leat_error){0};
-    const leat_layer_conv2d_options groups = {.groups = 3};
+    const leat_layer_conv2d_options groups = {LEAT_LAYER_CONV2D_DEFAULTS, .groups = 3};
     refuses("3", leat_layer_conv2d(4, 1, 1, &groups, &err), &err);
     err = (leat_error){0};
-    const leat_layer_conv2d_options activation = {.activation = (leat_activation)99};
+    const leat_layer_conv2d_options activation = {LEAT_LAYER_CONV2D_DEFAULTS,
+                                                  .activation = (leat_activation)99};
     refuses("activation", leat_layer_conv2d(4, 1, 1, &activation, &err), &err);
     err = (leat_error){0};
-    const leat_layer_max_pooling2d_options padding = {.padding = (leat_padding)7};
+    const leat_layer_max_pooling2d_options padding = {LEAT_LAYER_MAX_POOLING2D_DEFAULTS,
+                                                      .padding = (leat_padding)7};
     refuses("padding", leat_layer_max_pooling2d(&padding, &err), &err);
     err = (leat_error){0};
     refuses("units", leat_layer_dense(-1, NULL, &err), &err);
@@ -237,7 +243,8 @@ static void sizes_may_be_unknown(void **state) {
 
 static leat_status make_and_build(void *context, leat_error *err) {
     (void)context;
-    const leat_layer_conv2d_options options = {.name = "first", .seed = LEAT_SEED(3)};
+    const leat_layer_conv2d_options options = {LEAT_LAYER_CONV2D_DEFAULTS, .name = "first",
+                                               .seed = LEAT_SEED(3)};
     leat_layer *layer = leat_layer_conv2d(2, 3, 3, &options, err);
     if (layer == NULL)
         return torture_code(err);

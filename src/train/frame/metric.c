@@ -41,8 +41,7 @@ static leat_status make_state(leat_metric *metric, const leati_weight *state, le
     leat_status status =
         path.failed ? leati_no_memory(err) : leat_tensor_new(dtype, state->shape, &zeros, err);
     if (status == LEAT_OK) {
-        const leat_variable_options options = {.name = path.data,
-                                               .not_trainable = true,
+        const leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = path.data,
                                                .sync_on_read = true,
                                                .aggregation = LEAT_AGGREGATION_SUM};
         memset(zeros.data, 0, leat_tensor_bytes(&zeros));

@@ -7,9 +7,11 @@
 #include "train/frame/layer.h"
 
 static leat_model *small_cnn(leat_error *err) {
-    const leat_layer_conv2d_options relu = {.activation = LEAT_RELU, .seed = LEAT_SEED(1)};
-    const leat_layer_dense_options hidden = {.activation = LEAT_RELU, .seed = LEAT_SEED(2)};
-    const leat_layer_dense_options logits = {.seed = LEAT_SEED(3)};
+    const leat_layer_conv2d_options relu = {LEAT_LAYER_CONV2D_DEFAULTS, .activation = LEAT_RELU,
+                                            .seed = LEAT_SEED(1)};
+    const leat_layer_dense_options hidden = {LEAT_LAYER_DENSE_DEFAULTS, .activation = LEAT_RELU,
+                                             .seed = LEAT_SEED(2)};
+    const leat_layer_dense_options logits = {LEAT_LAYER_DENSE_DEFAULTS, .seed = LEAT_SEED(3)};
     leat_layer *layers[5];
     leat_error own = {0};
     layers[0] = leat_layer_conv2d(32, 3, 3, &relu, &own);

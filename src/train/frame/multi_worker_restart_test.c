@@ -59,7 +59,8 @@ static leat_dataset *batches(leat_error *err) {
 /* Makes model, optimizer and its slots, which tracing a step creates. Every worker has weights of
  * its own, so that worker 0's are seen to count. */
 static void make_state(struct run *run, leat_error *err) {
-    const leat_optimizer_sgd_options sgd = {.learning_rate = 0.02, .momentum = 0.9};
+    const leat_optimizer_sgd_options sgd = {LEAT_OPTIMIZER_SGD_DEFAULTS, .learning_rate = 0.02,
+                                            .momentum = 0.9};
     leat_seed_set(1 + leat_strategy_worker(run->strategy));
     train_ok(leat_strategy_enter(run->strategy, &train_error));
     run->trainer.global_batch = DIGITS_BATCH;

@@ -11,6 +11,7 @@
 #include "train/frame/optimizer.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "core/json.h"
 #include "graph/support/support.h"
@@ -53,19 +54,22 @@ leat_status leati_optimizer_check(const void *arguments, leat_error *err) {
     return LEAT_OK;
 }
 
-struct leati_optimizer_args leati_optimizer_shared(double learning_rate, double standard,
-                                                   const leat_optimizer_options *options) {
-    return (struct leati_optimizer_args){
-        .name = leati_kind_borrow_text(options->name),
-        .learning_rate = learning_rate == 0 ? standard : learning_rate,
-        .weight_decay = options->weight_decay,
-        .clipnorm = options->clipnorm,
-        .global_clipnorm = options->global_clipnorm,
-        .clipvalue = options->clipvalue,
-        .use_ema = options->use_ema,
-        .ema_momentum = options->ema_momentum == 0 ? 0.99 : options->ema_momentum,
-        .ema_overwrite_frequency = options->ema_overwrite_frequency,
-        .gradient_accumulation_steps = options->gradient_accumulation_steps};
+leat_status leati_optimizer_read_shared(double learning_rate, const leat_optimizer_options *options,
+                                        struct leati_optimizer_args *out, leat_error *err) {
+    leat_optimizer_options o = {LEAT_OPTIMIZER_DEFAULTS};
+    LEATI_TRY(LEATI_OPTIONS(leat_optimizer_options, &o, options, err));
+    *out =
+        (struct leati_optimizer_args){.name = leati_kind_borrow_text(o.name),
+                                      .learning_rate = learning_rate,
+                                      .weight_decay = o.weight_decay,
+                                      .clipnorm = o.clipnorm,
+                                      .global_clipnorm = o.global_clipnorm,
+                                      .clipvalue = o.clipvalue,
+                                      .use_ema = o.use_ema,
+                                      .ema_momentum = o.ema_momentum,
+                                      .ema_overwrite_frequency = o.ema_overwrite_frequency,
+                                      .gradient_accumulation_steps = o.gradient_accumulation_steps};
+    return LEAT_OK;
 }
 
 /* ---- life ---- */

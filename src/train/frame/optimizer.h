@@ -85,9 +85,11 @@ void leati_optimizer_slots_sort(const struct leati_optimizer_args *args, leat_va
 
 /* For check: at most one way of clipping, nothing negative. */
 LEAT_WARN_UNUSED leat_status leati_optimizer_check(const void *args, leat_error *err);
-/* The shared arguments of a public struct; `learning_rate` 0 becomes `standard`. */
-struct leati_optimizer_args leati_optimizer_shared(double learning_rate, double standard,
-                                                   const leat_optimizer_options *options);
+/* The shared arguments of a caller's options (NULL: the defaults). */
+LEAT_WARN_UNUSED leat_status leati_optimizer_read_shared(double learning_rate,
+                                                         const leat_optimizer_options *options,
+                                                         struct leati_optimizer_args *out,
+                                                         leat_error *err);
 
 /* One application while it is traced. All of it is borrowed. */
 typedef struct leati_application {

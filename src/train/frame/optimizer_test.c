@@ -57,7 +57,7 @@ static void setup(struct fixture *fixture, const json_t *c) {
     for (int i = 0; i < VARIABLES; i++) {
         leat_tensor tensor =
             train_tensor(json_array_get(json_object_get(c, "variables"), (size_t)i));
-        const leat_variable_options options = {.name = names[i]};
+        const leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = names[i]};
         fixture->variables[i] = leat_variable_new(&tensor, &options, &err);
         assert_non_null(fixture->variables[i]);
         leat_tensor_unref(&tensor);
@@ -165,7 +165,7 @@ static void eager_steps_are_keras(void **state) {
 /* ---- replicas ---- */
 
 static leat_variable *make_variable(const char *name, float value) {
-    const leat_variable_options options = {.name = name};
+    const leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = name};
     leat_error err = {0};
     leat_tensor initial = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &value);
     leat_variable *variable = leat_variable_new(&initial, &options, &err);
@@ -189,7 +189,8 @@ static void gradients_are_summed(void **state) {
     fixture.variables[1] = make_variable("b", 200);
     replicas_exit(outer);
     const leat_optimizer_sgd_options options = {
-        .learning_rate = 1, .momentum = 0.5, .common = {.clipvalue = 20}};
+        LEAT_OPTIMIZER_SGD_DEFAULTS, .learning_rate = 1, .momentum = 0.5,
+        .common = &(leat_optimizer_options){LEAT_OPTIMIZER_DEFAULTS, .clipvalue = 20}};
     fixture.optimizer = leat_optimizer_sgd(&options, &err);
     leat_tensor inputs[2][2], *arguments[2] = {inputs[0], inputs[1]};
     for (int r = 0; r < 2; r++)
@@ -224,7 +225,7 @@ static void minimizes_and_changes_its_rate(void **state) {
     (void)state;
     leat_error err = {0};
     struct fixture fixture = {.variables = {make_variable("w", 8)}};
-    const leat_optimizer_sgd_options options = {.learning_rate = 0.25};
+    const leat_optimizer_sgd_options options = {LEAT_OPTIMIZER_SGD_DEFAULTS, .learning_rate = 0.25};
     fixture.optimizer = leat_optimizer_sgd(&options, &err);
     leat_function *function = replicas_trace(square_loss, &fixture, NULL, 0);
     leat_tensor loss;
@@ -250,12 +251,22 @@ static void refuses(const char *keyword, leat_optimizer *optimizer, const leat_e
 static void wrong_arguments_are_named(void **state) {
     (void)state;
     leat_error err = {0};
-    refuses("momentum", leat_optimizer_sgd(&(leat_optimizer_sgd_options){.momentum = 2}, &err),
+    refuses("momentum",
+            leat_optimizer_sgd(
+                &(leat_optimizer_sgd_options){LEAT_OPTIMIZER_SGD_DEFAULTS, .momentum = 2}, &err),
             &err);
-    refuses("beta_1", leat_optimizer_adam(&(leat_optimizer_adam_options){.beta_1 = 1}, &err), &err);
-    refuses("-1", leat_optimizer_adam(&(leat_optimizer_adam_options){.learning_rate = -1}, &err),
+    refuses("beta_1",
+            leat_optimizer_adam(
+                &(leat_optimizer_adam_options){LEAT_OPTIMIZER_ADAM_DEFAULTS, .beta_1 = 1}, &err),
             &err);
-    const leat_optimizer_sgd_options both = {.common = {.clipnorm = 1, .clipvalue = 1}};
+    refuses("-1",
+            leat_optimizer_adam(
+                &(leat_optimizer_adam_options){LEAT_OPTIMIZER_ADAM_DEFAULTS, .learning_rate = -1},
+                &err),
+            &err);
+    const leat_optimizer_sgd_options both = {
+        LEAT_OPTIMIZER_SGD_DEFAULTS, .common = &(leat_optimizer_options){
+                                         LEAT_OPTIMIZER_DEFAULTS, .clipnorm = 1, .clipvalue = 1}};
     refuses("clipnorm", leat_optimizer_sgd(&both, &err), &err);
     leat_optimizer *sgd = leat_optimizer_sgd(NULL, &err);
     leat_variable *w = make_variable("w", 1);
@@ -310,12 +321,11 @@ static void schedules_are_set_before_the_first_step(void **state) {
 
 /* Everything switched on; the optimizer's variables are made during the trace. */
 static leat_status make_and_trace(void *context, leat_error *err) {
-    const leat_optimizer_adam_options options = {.amsgrad = true,
-                                                 .common = {.weight_decay = 0.1,
-                                                            .global_clipnorm = 1,
-                                                            .use_ema = true,
-                                                            .ema_overwrite_frequency = 2,
-                                                            .gradient_accumulation_steps = 2}};
+    const leat_optimizer_adam_options options = {
+        LEAT_OPTIMIZER_ADAM_DEFAULTS, .amsgrad = true,
+        .common = &(leat_optimizer_options){
+            LEAT_OPTIMIZER_DEFAULTS, .weight_decay = 0.1, .global_clipnorm = 1, .use_ema = true,
+            .ema_overwrite_frequency = 2, .gradient_accumulation_steps = 2}};
     struct fixture fixture = {.variables = {context}};
     leat_spec *spec = leat_spec_tuple(NULL, 0, err);
     fixture.optimizer = spec == NULL ? NULL : leat_optimizer_adam(&options, err);

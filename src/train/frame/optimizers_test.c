@@ -30,8 +30,8 @@ static void set_up(struct run *run, const json_t *c) {
         char name[16];
         snprintf(name, sizeof name, "v%d", i);
         leat_tensor tensor = precise(json_array_get(initial, (size_t)i));
-        run->variables[i] =
-            leat_variable_new(&tensor, &(leat_variable_options){.name = name}, &train_error);
+        run->variables[i] = leat_variable_new(
+            &tensor, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = name}, &train_error);
         assert_non_null(run->variables[i]);
         leat_tensor_unref(&tensor);
     }
@@ -42,34 +42,41 @@ static void tear_down(struct run *run) {
         leat_variable_unref(run->variables[i]);
 }
 
+/* Of a number that the case leaves out, Keras' default. */
+static double number_or(const json_t *config, const char *name, double standard) {
+    const json_t *number = json_object_get(config, name);
+    return number == NULL ? standard : json_number_value(number);
+}
+
 static double number_of(const json_t *config, const char *name) {
-    return json_number_value(json_object_get(config, name));
+    return number_or(config, name, 0);
 }
 
 /* SGD and Adam by their constructors in C; NULL for others. */
 static leat_optimizer *constructed(const json_t *c, leat_error *err) {
     const json_t *config = json_object_get(c, "config");
     const leat_optimizer_options common = {
+        LEAT_OPTIMIZER_DEFAULTS,
         .weight_decay = number_of(config, "weight_decay"),
         .clipnorm = number_of(config, "clipnorm"),
         .global_clipnorm = number_of(config, "global_clipnorm"),
         .clipvalue = number_of(config, "clipvalue"),
         .use_ema = json_is_true(json_object_get(config, "use_ema")),
-        .ema_momentum = number_of(config, "ema_momentum"),
+        .ema_momentum = number_or(config, "ema_momentum", 0.99),
         .ema_overwrite_frequency = (int64_t)number_of(config, "ema_overwrite_frequency"),
         .gradient_accumulation_steps = (int64_t)number_of(config, "gradient_accumulation_steps")};
-    const leat_optimizer_sgd_options sgd = {.learning_rate = number_of(config, "learning_rate"),
-                                            .momentum = number_of(config, "momentum"),
-                                            .nesterov =
-                                                json_is_true(json_object_get(config, "nesterov")),
-                                            .common = common};
-    const leat_optimizer_adam_options adam = {.learning_rate = number_of(config, "learning_rate"),
-                                              .beta_1 = number_of(config, "beta_1"),
-                                              .beta_2 = number_of(config, "beta_2"),
-                                              .epsilon = number_of(config, "epsilon"),
-                                              .amsgrad =
-                                                  json_is_true(json_object_get(config, "amsgrad")),
-                                              .common = common};
+    const leat_optimizer_sgd_options sgd = {
+        LEAT_OPTIMIZER_SGD_DEFAULTS, .learning_rate = number_or(config, "learning_rate", 0.01),
+        .momentum = number_of(config, "momentum"),
+        .nesterov = json_is_true(json_object_get(config, "nesterov")), .common = &common};
+    const leat_optimizer_adam_options adam = {
+        LEAT_OPTIMIZER_ADAM_DEFAULTS,
+        .learning_rate = number_or(config, "learning_rate", 0.001),
+        .beta_1 = number_or(config, "beta_1", 0.9),
+        .beta_2 = number_or(config, "beta_2", 0.999),
+        .epsilon = number_or(config, "epsilon", 1e-7),
+        .amsgrad = json_is_true(json_object_get(config, "amsgrad")),
+        .common = &common};
     if (strcmp(arrays_text(c, "optimizer"), "SGD") == 0)
         return leat_optimizer_sgd(&sgd, err);
     return strcmp(arrays_text(c, "optimizer"), "Adam") == 0 ? leat_optimizer_adam(&adam, err)

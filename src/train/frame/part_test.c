@@ -312,8 +312,8 @@ static void expect_slots(const char *optimizer, const char *config, const char *
     leat_tensor zeros;
     train_ok(leat_tensor_new(LEAT_FLOAT32, shape, &zeros, &train_error));
     memset(zeros.data, 0, leat_tensor_bytes(&zeros));
-    leat_variable *variable =
-        leat_variable_new(&zeros, &(leat_variable_options){.name = name}, &err);
+    leat_variable *variable = leat_variable_new(
+        &zeros, &(leat_variable_options){LEAT_VARIABLE_DEFAULTS, .name = name}, &err);
     leat_part *part = leat_part_new("optimizer", optimizer, config, &err);
     assert_non_null(part);
     char *text = leat_part_slots_json(part, variable, &err);

@@ -48,7 +48,8 @@ static leat_status place_like(void *context, leat_variable *variable, const leat
 leat_status leati_weights_variable_like(const leat_variable *like, const char *name,
                                         const leat_tensor *initial, leat_variable **out,
                                         leat_error *err) {
-    const leat_variable_options options = {.name = name, .not_trainable = true};
+    leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = name};
+    options.trainable = false;
     const leati_variable_creator creator = {.place = place_like,
                                             .context = (void *)(uintptr_t)like};
     leat_error own = {0};

@@ -8,6 +8,7 @@
  * groups do not divide, a window that does not fit; of a transposed layer sizes of space that are
  * unknown, and an output_padding that the strides do not leave. No state, no locks. */
 #include "train/support/convolution.h"
+#include "base/options.h"
 #include "graph/support/support.h"
 
 static const leati_row depthwise_rows[] = {
@@ -136,27 +137,23 @@ static leat_value transposed_call(const leati_pass *pass, int directions) {
 
 leat_layer *leat_layer_conv2d(int64_t filters, int64_t kernel_height, int64_t kernel_width,
                               const leat_layer_conv2d_options *options, leat_error *err) {
-    static const leat_layer_conv2d_options none;
-    if (options == NULL)
-        options = &none;
-    int64_t size[2] = {kernel_height, kernel_width}, strides[2], dilations[2];
-    for (int i = 0; i < 2; i++) {
-        strides[i] = options->strides[i] == 0 ? 1 : options->strides[i];
-        dilations[i] = options->dilation_rate[i] == 0 ? 1 : options->dilation_rate[i];
-    }
+    leat_layer_conv2d_options o = {LEAT_LAYER_CONV2D_DEFAULTS};
+    if (LEATI_OPTIONS(leat_layer_conv2d_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    int64_t size[2] = {kernel_height, kernel_width};
     const struct leati_convolution_args args = {
-        .name = leati_kind_borrow_text(options->name),
+        .name = leati_kind_borrow_text(o.name),
         .filters = filters,
         .kernel_size = {size, 2},
-        .strides = {strides, 2},
-        .dilation_rate = {dilations, 2},
-        .padding = leati_kind_borrow_text(leati_layer_padding_name(options->padding)),
-        .activation = leati_kind_borrow_text(leati_activation_name(options->activation)),
-        .groups = options->groups == 0 ? 1 : options->groups,
-        .use_bias = !options->no_bias,
+        .strides = {o.strides, 2},
+        .dilation_rate = {o.dilation_rate, 2},
+        .padding = leati_kind_borrow_text(leati_layer_padding_name(o.padding)),
+        .activation = leati_kind_borrow_text(leati_activation_name(o.activation)),
+        .groups = o.groups,
+        .use_bias = o.use_bias,
         .kernel_initializer = leati_kind_borrow_text("glorot_uniform"),
         .bias_initializer = leati_kind_borrow_text("zeros"),
-        .seed = {options->seed.given, options->seed.value}};
+        .seed = {o.seed.given, o.seed.value}};
     return leati_layer_new(&leati_layer_conv2d, &args, err);
 }
 

@@ -3,6 +3,7 @@
  * The kernel is [inputs, units]; dimensions before the last one are kept. Failures: an input whose
  * last dimension is unknown or not the one that it was built for. */
 #include "base/error.h"
+#include "base/options.h"
 #include "graph/support/support.h"
 #include "train/frame/layer.h"
 
@@ -87,17 +88,17 @@ static leat_value dense_call(const leati_pass *pass) {
 
 leat_layer *leat_layer_dense(int64_t units, const leat_layer_dense_options *options,
                              leat_error *err) {
-    static const leat_layer_dense_options none;
-    if (options == NULL)
-        options = &none;
-    const struct dense_args args = {
-        .name = leati_kind_borrow_text(options->name),
-        .units = units,
-        .activation = leati_kind_borrow_text(leati_activation_name(options->activation)),
-        .use_bias = !options->no_bias,
-        .kernel_initializer = leati_kind_borrow_text("glorot_uniform"),
-        .bias_initializer = leati_kind_borrow_text("zeros"),
-        .seed = {options->seed.given, options->seed.value}};
+    leat_layer_dense_options o = {LEAT_LAYER_DENSE_DEFAULTS};
+    if (LEATI_OPTIONS(leat_layer_dense_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    const struct dense_args args = {.name = leati_kind_borrow_text(o.name),
+                                    .units = units,
+                                    .activation =
+                                        leati_kind_borrow_text(leati_activation_name(o.activation)),
+                                    .use_bias = o.use_bias,
+                                    .kernel_initializer = leati_kind_borrow_text("glorot_uniform"),
+                                    .bias_initializer = leati_kind_borrow_text("zeros"),
+                                    .seed = {o.seed.given, o.seed.value}};
     return leati_layer_new(&leati_layer_dense, &args, err);
 }
 

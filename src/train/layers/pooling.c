@@ -5,6 +5,7 @@
  * because a maximum of maxima is the maximum of the box, and a mean of means too, as every window
  * along the first direction counts the same pixels of a plane. Failures: INVALID_ARGUMENT for
  * windows that do not fit, and for three directions whose sizes are unknown. No state, no locks. */
+#include "base/options.h"
 #include "graph/support/support.h"
 #include "train/frame/layer.h"
 #include <leat/ops_arrays.h>
@@ -92,19 +93,16 @@ static leat_value pool_windows(const leati_pass *pass, int directions, pool_func
 
 leat_layer *leat_layer_max_pooling2d(const leat_layer_max_pooling2d_options *options,
                                      leat_error *err) {
-    static const leat_layer_max_pooling2d_options none;
-    if (options == NULL)
-        options = &none;
-    int64_t size[2], strides[2];
-    for (int i = 0; i < 2; i++) {
-        size[i] = options->pool_size[i] == 0 ? 2 : options->pool_size[i];
-        strides[i] = options->strides[i] == 0 ? size[i] : options->strides[i];
-    }
+    leat_layer_max_pooling2d_options o = {LEAT_LAYER_MAX_POOLING2D_DEFAULTS};
+    if (LEATI_OPTIONS(leat_layer_max_pooling2d_options, &o, options, err) != LEAT_OK)
+        return NULL;
+    for (int i = 0; i < 2; i++)
+        o.strides[i] = o.strides[i] == LEAT_UNSET ? o.pool_size[i] : o.strides[i];
     const struct pooling_args args = {
-        .name = leati_kind_borrow_text(options->name),
-        .pool_size = {size, 2},
-        .strides = {strides, 2},
-        .padding = leati_kind_borrow_text(leati_layer_padding_name(options->padding))};
+        .name = leati_kind_borrow_text(o.name),
+        .pool_size = {o.pool_size, 2},
+        .strides = {o.strides, 2},
+        .padding = leati_kind_borrow_text(leati_layer_padding_name(o.padding))};
     return leati_layer_new(&leati_layer_max_pooling2d, &args, err);
 }
 

@@ -7,6 +7,7 @@
  * of Nadam's step i is beta_1 (1 - 0.96^i / 2); the product of those of all steps so far is what
  * the variables share. Failures: betas outside [0, 1). No state, no locks. */
 #include "base/error.h"
+#include "base/options.h"
 #include "graph/support/support.h"
 #include "train/frame/loss.h"
 #include "train/frame/optimizer.h"
@@ -85,15 +86,16 @@ static void adam_update(const leati_update *update) {
 }
 
 leat_optimizer *leat_optimizer_adam(const leat_optimizer_adam_options *options, leat_error *err) {
-    static const leat_optimizer_adam_options none;
-    if (options == NULL)
-        options = &none;
-    const struct adam_args args = {
-        .shared = leati_optimizer_shared(options->learning_rate, 0.001, &options->common),
-        .beta_1 = options->beta_1 == 0 ? 0.9 : options->beta_1,
-        .beta_2 = options->beta_2 == 0 ? 0.999 : options->beta_2,
-        .epsilon = options->epsilon == 0 ? 1e-7 : options->epsilon,
-        .amsgrad = options->amsgrad};
+    leat_optimizer_adam_options o = {LEAT_OPTIMIZER_ADAM_DEFAULTS};
+    struct leati_optimizer_args shared;
+    if (LEATI_OPTIONS(leat_optimizer_adam_options, &o, options, err) != LEAT_OK ||
+        leati_optimizer_read_shared(o.learning_rate, o.common, &shared, err) != LEAT_OK)
+        return NULL;
+    const struct adam_args args = {.shared = shared,
+                                   .beta_1 = o.beta_1,
+                                   .beta_2 = o.beta_2,
+                                   .epsilon = o.epsilon,
+                                   .amsgrad = o.amsgrad};
     return leati_optimizer_new(&leati_optimizer_adam, &args, err);
 }
 

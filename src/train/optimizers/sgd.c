@@ -2,6 +2,7 @@
  * looking ahead along it (keras.optimizers.SGD). Failures: a momentum outside [0, 1]. No state, no
  * locks. */
 #include "base/error.h"
+#include "base/options.h"
 #include "graph/support/support.h"
 #include "train/frame/optimizer.h"
 
@@ -45,13 +46,12 @@ static void sgd_update(const leati_update *update) {
 }
 
 leat_optimizer *leat_optimizer_sgd(const leat_optimizer_sgd_options *options, leat_error *err) {
-    static const leat_optimizer_sgd_options none;
-    if (options == NULL)
-        options = &none;
-    const struct sgd_args args = {
-        .shared = leati_optimizer_shared(options->learning_rate, 0.01, &options->common),
-        .momentum = options->momentum,
-        .nesterov = options->nesterov};
+    leat_optimizer_sgd_options o = {LEAT_OPTIMIZER_SGD_DEFAULTS};
+    struct leati_optimizer_args shared;
+    if (LEATI_OPTIONS(leat_optimizer_sgd_options, &o, options, err) != LEAT_OK ||
+        leati_optimizer_read_shared(o.learning_rate, o.common, &shared, err) != LEAT_OK)
+        return NULL;
+    const struct sgd_args args = {.shared = shared, .momentum = o.momentum, .nesterov = o.nesterov};
     return leati_optimizer_new(&leati_optimizer_sgd, &args, err);
 }
 

@@ -344,11 +344,11 @@ const leati_tensor_op leati_tensor_op_while = {
 int leat_op_while(leat_function *cond, leat_function *body, const leat_value *variables,
                   int num_variables, const leat_value *invariants, int num_invariants,
                   const leat_op_while_options *options, leat_value *outputs) {
-    static const leat_op_while_options none = {0};
-    const leat_op_while_options *o = options != NULL ? options : &none;
+    leat_op_while_options o = {LEAT_OP_WHILE_DEFAULTS};
     leat_graph *graph = num_variables > 0 ? variables[0].graph : NULL;
     if (graph == NULL || graph->error.code != LEAT_OK ||
-        !leati_branch_given(graph, "while", (leat_function *[]){cond, body}, 2))
+        !leati_branch_given(graph, "while", (leat_function *[]){cond, body}, 2) ||
+        !LEATI_GRAPH_OPTIONS(leat_op_while_options, &o, options, graph))
         return -1;
     size_t count = (size_t)num_variables + (size_t)num_invariants;
     leat_value *all = leati_alloc(count, sizeof *all);
@@ -364,9 +364,8 @@ int leat_op_while(leat_function *cond, leat_function *body, const leat_value *va
     struct leati_while_args args = {.cond = &cond->object,
                                     .body = &body->object,
                                     .num_variables = num_variables,
-                                    .maximum_iterations =
-                                        o->has_maximum ? o->maximum_iterations : -1,
-                                    .shape_invariants = (leat_spec *)o->shape_invariants};
+                                    .maximum_iterations = o.maximum_iterations,
+                                    .shape_invariants = (leat_spec *)o.shape_invariants};
     leat_value first = leati_graph_node(graph, &leati_tensor_op_while, &args, all, (int)count);
     leati_free(all);
     if (first.id < 0)

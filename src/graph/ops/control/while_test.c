@@ -123,7 +123,7 @@ static leat_function *make_loop(loop l) {
     return function;
 }
 
-static const leat_op_while_options no_limit = {0};
+static const leat_op_while_options no_limit = {LEAT_OP_WHILE_DEFAULTS};
 
 static void inputs_of(leat_tensor *inputs, int64_t limit) {
     inputs[0] = leat_scalar_int64(0);
@@ -173,7 +173,7 @@ static void test_iterations(void **state) {
 static void test_maximum(void **state) {
     (void)state;
     for (int64_t most = 0; most < 3; most++) {
-        leat_op_while_options options = {.has_maximum = true, .maximum_iterations = most};
+        leat_op_while_options options = {LEAT_OP_WHILE_DEFAULTS, .maximum_iterations = most};
         leat_function *function =
             make_loop((loop){scale, NULL, LEAT_SHAPE(2), LEAT_SHAPE(2), options, {0}});
         const double x[3][2] = {{1, -.5}, {.75, -.375}, {1.5625, .71875}};
@@ -193,7 +193,7 @@ static void test_growing_vector(void **state) {
 
     leat_spec *invariants = test_spec(2, (leat_dtype[]){LEAT_INT64, LEAT_FLOAT64},
                                       (leat_shape[]){LEAT_SCALAR, any_vector});
-    leat_op_while_options options = {.shape_invariants = invariants};
+    leat_op_while_options options = {LEAT_OP_WHILE_DEFAULTS, .shape_invariants = invariants};
     function = make_loop((loop){grow, NULL, any_vector, LEAT_SHAPE(2), options, {0}});
     expect(function, 2, 2, 4, (double[]){.5625, -.28125, .28125, .5625});
     leat_function_unref(function);
@@ -255,7 +255,7 @@ static void test_random_body(void **state) {
 static void test_json(void **state) {
     (void)state;
     leat_error err = {0};
-    leat_op_while_options options = {.has_maximum = true, .maximum_iterations = 2};
+    leat_op_while_options options = {LEAT_OP_WHILE_DEFAULTS, .maximum_iterations = 2};
     leat_function *function =
         make_loop((loop){scale, NULL, any_vector, LEAT_SHAPE(2), options, {0}});
     leat_function *reverse = leati_graph_function_gradient(function, &err);
@@ -384,7 +384,7 @@ static void test_functions_that_do_not_fit(void **state) {
     loop_fails((loop){scale, NULL, two, LEAT_SHAPE(3), no_limit, {0}}, LEAT_REASON_SHAPE, "[3]");
     leat_spec *invariants = test_spec(2, (leat_dtype[]){LEAT_INT64, LEAT_FLOAT64},
                                       (leat_shape[]){LEAT_SCALAR, LEAT_SHAPE(2)});
-    leat_op_while_options options = {.shape_invariants = invariants};
+    leat_op_while_options options = {LEAT_OP_WHILE_DEFAULTS, .shape_invariants = invariants};
     loop_fails((loop){grow, NULL, any_vector, two, options, {0}}, LEAT_REASON_SHAPE, "[2]");
     loop_fails((loop){scale, NULL, any_vector, LEAT_SHAPE(3), options, {0}}, LEAT_REASON_SHAPE,
                "[3]");

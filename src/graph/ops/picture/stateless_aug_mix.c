@@ -135,18 +135,19 @@ int leati_policy_aug_mix_draws(const struct leati_aug_mix_args *args) {
 
 leat_value leat_op_stateless_aug_mix(leat_value images, leat_value seed,
                                      const leat_op_aug_mix_options *options) {
-    static const leat_op_aug_mix_options none = {0};
-    const leat_op_aug_mix_options *o = options != NULL ? options : &none;
-    double range[2] = {o->value_range[0], o->value_range[1]}, factor[2] = {0, o->factor};
+    const leat_op_aug_mix_options standard = {LEAT_OP_AUG_MIX_DEFAULTS};
+    leat_op_aug_mix_options o = standard;
+    if (!LEATI_GRAPH_OPTIONS(leat_op_aug_mix_options, &o, options, images.graph))
+        return (leat_value){.graph = images.graph, .id = -1};
+    double factor[2] = {0, o.factor};
     struct leati_aug_mix_args args = {
-        .policy = {.interpolation = (char *)(uintptr_t)(o->nearest ? "nearest" : "bilinear")},
-        .num_chains = o->num_chains != 0 ? o->num_chains : STANDARD_CHAINS,
-        .chain_depth = o->chain_depth != 0 ? o->chain_depth : STANDARD_DEPTH,
-        .alpha = o->alpha != 0 ? o->alpha : 1,
-        .all_ops = !o->fewer};
-    if (range[0] != 0 || range[1] != 0)
-        args.policy.value_range = (leati_floats){.values = range, .count = 2};
-    if (o->factor != 0)
+        .policy = {.interpolation = (char *)(uintptr_t)(o.nearest ? "nearest" : "bilinear"),
+                   .value_range = leati_support_pair(o.value_range, standard.value_range)},
+        .num_chains = o.num_chains,
+        .chain_depth = o.chain_depth,
+        .alpha = o.alpha,
+        .all_ops = o.all_ops};
+    if (o.factor != standard.factor)
         args.policy.factor = (leati_floats){.values = factor, .count = 2};
     return leati_graph_build2(&leati_tensor_op_stateless_aug_mix, &args, images, seed);
 }

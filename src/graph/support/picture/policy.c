@@ -200,18 +200,19 @@ leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *
 leat_value leati_policy_build(const leati_tensor_op *op, leat_value images,
                               const leat_op_rand_augment_options *options, const leat_value *seed,
                               const int64_t *number) {
-    static const leat_op_rand_augment_options none = {0};
-    const leat_op_rand_augment_options *o = options != NULL ? options : &none;
-    double range[2] = {o->value_range[0], o->value_range[1]}, factor[2] = {0, o->factor};
-    struct leati_policy_args args = {.num_ops = o->num_ops != 0 ? o->num_ops : 2,
-                                     .interpolation =
-                                         (char *)(uintptr_t)(o->nearest ? "nearest" : "bilinear")};
+    const leat_op_rand_augment_options standard = {LEAT_OP_RAND_AUGMENT_DEFAULTS};
+    leat_op_rand_augment_options o = standard;
     leat_error err = {0};
     if (leati_support_value_failed(images))
         return images;
-    if (range[0] != 0 || range[1] != 0)
-        args.value_range = (leati_floats){.values = range, .count = 2};
-    if (o->factor != 0)
+    if (!LEATI_GRAPH_OPTIONS(leat_op_rand_augment_options, &o, options, images.graph))
+        return (leat_value){.graph = images.graph, .id = -1};
+    double factor[2] = {0, o.factor};
+    struct leati_policy_args args = {
+        .num_ops = o.num_ops,
+        .interpolation = (char *)(uintptr_t)(o.nearest ? "nearest" : "bilinear"),
+        .value_range = leati_support_pair(o.value_range, standard.value_range)};
+    if (o.factor != standard.factor)
         args.factor = (leati_floats){.values = factor, .count = 2};
     if (number != NULL)
         args.random.seed = (leati_seed_argument){.given = true, .value = *number};

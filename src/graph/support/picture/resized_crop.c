@@ -150,18 +150,17 @@ leat_value leati_augment_resized_crop_build(const leati_tensor_op *op, leat_valu
                                             int64_t height, int64_t width, const leat_value *seeds,
                                             const int64_t *seed,
                                             const leat_op_random_resized_crop_options *options) {
-    static const leat_op_random_resized_crop_options none = {0};
-    const leat_op_random_resized_crop_options *o = options != NULL ? options : &none;
+    const leat_op_random_resized_crop_options standard = {LEAT_OP_RANDOM_RESIZED_CROP_DEFAULTS};
+    leat_op_random_resized_crop_options o = standard;
+    if (!LEATI_GRAPH_OPTIONS(leat_op_random_resized_crop_options, &o, options, images.graph))
+        return (leat_value){.graph = images.graph, .id = -1};
     int64_t size[2] = {height, width};
-    double scale[2] = {o->scale[0], o->scale[1]}, ratio[2] = {o->ratio[0], o->ratio[1]};
-    struct leati_augment_args args = {
-        .size = {.values = size, .count = 2},
-        .method = (char *)(uintptr_t)(o->method != NULL ? o->method : "bilinear"),
-        .antialias = o->antialias};
-    if (scale[0] != 0 || scale[1] != 0)
-        args.scale = (leati_floats){.values = scale, .count = 2};
-    if (ratio[0] != 0 || ratio[1] != 0)
-        args.ratio = (leati_floats){.values = ratio, .count = 2};
+    struct leati_augment_args args = {.size = {.values = size, .count = 2},
+                                      .method =
+                                          (char *)(uintptr_t)(o.method != NULL ? o.method : ""),
+                                      .antialias = o.antialias,
+                                      .scale = leati_support_pair(o.scale, standard.scale),
+                                      .ratio = leati_support_pair(o.ratio, standard.ratio)};
     return seeds != NULL ? leati_graph_build2(op, &args, images, *seeds)
                          : leati_augment_build(op, &args, images, seed);
 }

@@ -112,8 +112,8 @@ LEAT_API const char *leat_status_name(leat_status status);
  *
  * Members of which the default is 0 may stand behind the macro. So may the others in C, but
  * compilers warn of it (-Woverride-init, -Winitializer-overrides); assign them. A struct without
- * the macro is INVALID_ARGUMENT. A value of 0 is 0. In place of None, in TensorFlow's words, stand
- * NULL for a pointer and LEAT_UNSET for a number. */
+ * the macro is INVALID_ARGUMENT. In C++, from C++20 on, the macro stands alone. A value of 0 is 0.
+ * In place of None, in TensorFlow's words, stand NULL for a pointer and LEAT_UNSET for a number. */
 #define LEAT_UNSET INT64_MIN
 #define LEAT_UNLIMITED (-1) /* for a limit: none */
 

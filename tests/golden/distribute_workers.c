@@ -17,7 +17,10 @@ static json_t *stream_of(leati_membership *member, leat_dataset *dataset,
     leati_feed *feed = NULL;
     leat_distributed_dataset *d = leati_distributed_from_dataset(member, dataset, options, err);
     if (d != NULL) {
-        leati_feed_options how = {.plan = &d->plan, .make = leati_distributed_share, .context = d};
+        leati_feed_options how = {.plan = &d->plan,
+                                  .make = leati_distributed_share,
+                                  .context = d,
+                                  .iterator = {LEAT_ITERATOR_DEFAULTS}};
         feed = leati_feed_new(&how, err);
     }
     leat_status status = feed == NULL ? err->code : LEAT_OK;

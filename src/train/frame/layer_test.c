@@ -2,6 +2,7 @@
  * answer to wrong arguments and shapes. */
 #include "support/cmocka.h"
 
+#include "core/json.h"
 #include "support/refused.h"
 #include "support/torture.h"
 #include "support/train.h"
@@ -254,6 +255,38 @@ static leat_status make_and_build(void *context, leat_error *err) {
     return status;
 }
 
+/* What options say beyond the rows' defaults: nothing but lists and the activation, whose rows have
+ * none. */
+static void defaults_are_those_of_rows(void **state) {
+    (void)state;
+    leat_error err = {0};
+    const struct {
+        leat_layer *layer;
+        const char *json;
+    } cases[] = {
+        {leat_layer_dense(3, &(leat_layer_dense_options){LEAT_LAYER_DENSE_DEFAULTS}, &err),
+         "{\"activation\": \"linear\", \"units\": 3}"},
+        {leat_layer_conv2d(4, 3, 3, &(leat_layer_conv2d_options){LEAT_LAYER_CONV2D_DEFAULTS}, &err),
+         "{\"activation\": \"linear\", \"dilation_rate\": [1, 1], \"filters\": 4, "
+         "\"kernel_size\": [3, 3], \"strides\": [1, 1]}"},
+        {leat_layer_max_pooling2d(
+             &(leat_layer_max_pooling2d_options){LEAT_LAYER_MAX_POOLING2D_DEFAULTS}, &err),
+         "{\"pool_size\": [2, 2], \"strides\": [2, 2]}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_layer *layer = cases[i].layer;
+        assert_non_null(layer);
+        json_t *json = leati_json_of_rows(layer->kind->kind.rows, layer->args, false, NULL, &err);
+        char *text = json_dumps(json, JSON_SORT_KEYS);
+        assert_string_equal(text, cases[i].json);
+        free(text);
+        json_decref(json);
+        leat_layer_free(layer);
+    }
+    assert_null(leat_layer_dense(3, &(leat_layer_dense_options){.size = 0}, &err));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "leat_layer_dense_options.size");
+}
+
 static void survives_failed_allocations(void **state) {
     (void)state;
     torture_begin();
@@ -263,11 +296,9 @@ static void survives_failed_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers_are_keras),
-        cmocka_unit_test(wrong_arguments_are_named),
-        cmocka_unit_test(wrong_shapes_are_named),
-        cmocka_unit_test(sizes_may_be_unknown),
-        cmocka_unit_test(survives_failed_allocations),
+        cmocka_unit_test(layers_are_keras),           cmocka_unit_test(wrong_arguments_are_named),
+        cmocka_unit_test(wrong_shapes_are_named),     cmocka_unit_test(sizes_may_be_unknown),
+        cmocka_unit_test(defaults_are_those_of_rows), cmocka_unit_test(survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

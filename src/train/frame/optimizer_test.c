@@ -268,6 +268,9 @@ static void wrong_arguments_are_named(void **state) {
         LEAT_OPTIMIZER_SGD_DEFAULTS, .common = &(leat_optimizer_options){
                                          LEAT_OPTIMIZER_DEFAULTS, .clipnorm = 1, .clipvalue = 1}};
     refuses("clipnorm", leat_optimizer_sgd(&both, &err), &err);
+    const leat_optimizer_adam_options sizeless = {LEAT_OPTIMIZER_ADAM_DEFAULTS,
+                                                  .common = &(leat_optimizer_options){.size = 0}};
+    refuses("leat_optimizer_options.size", leat_optimizer_adam(&sizeless, &err), &err);
     leat_optimizer *sgd = leat_optimizer_sgd(NULL, &err);
     leat_variable *w = make_variable("w", 1);
     leat_graph *graph = leat_graph_new(NULL, &err);
@@ -339,6 +342,45 @@ static leat_status make_and_trace(void *context, leat_error *err) {
     return status;
 }
 
+static double default_of(const leati_optimizer_kind *kind, const char *name) {
+    const leati_row *row = leati_rows_find(kind->kind.rows, name);
+    assert_non_null(row);
+    return row->default_number;
+}
+
+static void defaults_are_those_of_rows(void **state) {
+    (void)state;
+    const leat_optimizer_options common = {LEAT_OPTIMIZER_DEFAULTS};
+    const leat_optimizer_adam_options adam = {LEAT_OPTIMIZER_ADAM_DEFAULTS};
+    const leat_optimizer_sgd_options sgd = {LEAT_OPTIMIZER_SGD_DEFAULTS};
+    const struct {
+        const leati_optimizer_kind *kind;
+        const char *name;
+        double value;
+    } cases[] = {
+        {&leati_optimizer_adam, "learning_rate", adam.learning_rate},
+        {&leati_optimizer_adam, "beta_1", adam.beta_1},
+        {&leati_optimizer_adam, "beta_2", adam.beta_2},
+        {&leati_optimizer_adam, "epsilon", adam.epsilon},
+        {&leati_optimizer_adam, "amsgrad", adam.amsgrad},
+        {&leati_optimizer_sgd, "learning_rate", sgd.learning_rate},
+        {&leati_optimizer_sgd, "momentum", sgd.momentum},
+        {&leati_optimizer_sgd, "nesterov", sgd.nesterov},
+        {&leati_optimizer_adam, "weight_decay", common.weight_decay},
+        {&leati_optimizer_adam, "clipnorm", common.clipnorm},
+        {&leati_optimizer_adam, "global_clipnorm", common.global_clipnorm},
+        {&leati_optimizer_adam, "clipvalue", common.clipvalue},
+        {&leati_optimizer_adam, "use_ema", common.use_ema},
+        {&leati_optimizer_adam, "ema_momentum", common.ema_momentum},
+        {&leati_optimizer_adam, "ema_overwrite_frequency", (double)common.ema_overwrite_frequency},
+        {&leati_optimizer_adam, "gradient_accumulation_steps",
+         (double)common.gradient_accumulation_steps},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (default_of(cases[i].kind, cases[i].name) != cases[i].value)
+            fail_msg("%s: %s is %g", cases[i].kind->kind.name, cases[i].name, cases[i].value);
+}
+
 static void survives_failed_allocations(void **state) {
     (void)state;
     torture_begin();
@@ -356,6 +398,7 @@ int main(void) {
         cmocka_unit_test(minimizes_and_changes_its_rate),
         cmocka_unit_test(wrong_arguments_are_named),
         cmocka_unit_test(schedules_are_set_before_the_first_step),
+        cmocka_unit_test(defaults_are_those_of_rows),
         cmocka_unit_test(survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

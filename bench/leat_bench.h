@@ -94,7 +94,8 @@ static inline leat_value bench_flip_and_scale(leat_graph *graph, leat_value pict
 
 /* The map of the picture cases: a file's name to its picture, decoded by the accurate DCT, 224 x
  * 224, flipped now and then, as floats. */
-static inline int bench_load_picture(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int bench_load_picture(void *context, leat_graph *graph, leat_value *outputs,
+                                     int capacity) {
     (void)context;
     leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0)), decoded = {0};
     if (leat_graph_call(graph, "decode_jpeg",
@@ -138,7 +139,8 @@ static inline int bench_pictures(int argc, char **argv, const char *name, leat_t
 }
 
 /* The map of the record cases; the context is the spec of the features. */
-static inline int bench_parse_record(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int bench_parse_record(void *context, leat_graph *graph, leat_value *outputs,
+                                     int capacity) {
     return leat_op_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
 }
 
@@ -195,7 +197,8 @@ typedef struct bench_trainer {
     int64_t global_batch;
 } bench_trainer;
 
-static inline int bench_train_step(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int bench_train_step(void *context, leat_graph *graph, leat_value *outputs,
+                                   int capacity) {
     bench_trainer *trainer = context;
     leat_value logits = leat_model_call(trainer->model, leat_graph_argument(graph, 0), true);
     leat_value losses =

@@ -2,7 +2,7 @@
  * thread. The rate is elements times maps. */
 #include "leat_bench.h"
 
-static int add_one(void *context, leat_graph *graph, leat_value *outputs) {
+static int add_one(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_tensor one = leat_scalar_int64(1);
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &one));

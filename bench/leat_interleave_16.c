@@ -16,7 +16,7 @@ static leat_function *parser(leat_error *err) {
 }
 
 /* tf_record_dataset(name).map(parse) */
-static int read_file(void *context, leat_graph *graph, leat_value *outputs) {
+static int read_file(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_error err = {0};
     leat_value name = leat_graph_argument(graph, 0);
     leat_value records = leat_graph_dataset_op(graph, "tf_record_dataset", NULL, NULL, 0,

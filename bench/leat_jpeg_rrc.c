@@ -34,7 +34,7 @@ static void draw_window(leat_graph *graph, leat_value contents, leat_value *wind
     }
 }
 
-static int load(void *context, leat_graph *graph, leat_value *outputs) {
+static int load(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0)), inputs[5] = {0},
                crop = {0};

@@ -43,7 +43,7 @@ static leat_dataset *batches(void) {
 }
 
 /* `context`: over all replicas? */
-static int sum_rows(void *context, leat_graph *graph, leat_value *outputs) {
+static int sum_rows(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value sum = leat_op_reduce_sum(leat_graph_argument(graph, 0), NULL, 0, false);
     outputs[0] = sum;
     if (*(const bool *)context)

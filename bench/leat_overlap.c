@@ -27,7 +27,7 @@ typedef struct side {
     double seconds[MOST_STEPS], cpu[MOST_STEPS]; /* of each step */
 } side;
 
-static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     side *s = context;
     leat_value y = leat_graph_argument(graph, 0), gradients[LAYERS], reversed[LAYERS], sums[LAYERS];
     for (int i = 0; i < LAYERS; i++)

@@ -30,7 +30,7 @@ static leat_value numbers(leat_graph *graph) {
     return value;
 }
 
-static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = leat_graph_argument(graph, 0);
     switch (*(const char *)context) {
     case 'f': outputs[0] = leat_op_flip_left_right(x); break;

@@ -6,7 +6,7 @@
 
 enum { BATCH = 16, SIDE = 64 };
 
-static int load(void *context, leat_graph *graph, leat_value *outputs) {
+static int load(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value picture = leat_op_decode_jpeg(leat_op_read_file(leat_graph_argument(graph, 0)), 3);
     leat_tensor scale = leat_scalar_float32(1 / 255.0f), label = leat_scalar_int64(3);

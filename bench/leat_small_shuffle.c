@@ -4,7 +4,7 @@
 
 enum { ROWS = 1000000, WIDTH = 32 };
 
-static int scale(void *context, leat_graph *graph, leat_value *outputs) {
+static int scale(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_tensor two = leat_scalar_float32(2), one = leat_scalar_float32(1);
     leat_value doubled =

@@ -19,7 +19,8 @@ struct program {
 };
 
 /* A step of training of one device: its rows' losses over the global batch. */
-static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int train_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     struct program *program = context;
     leat_value images = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);
     leat_value predictions = leat_model_call(program->model, images, true);
@@ -33,7 +34,8 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* A step of validation, without training; a device without rows counts nothing. */
-static int validation_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int validation_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     struct program *program = context;
     leat_value images = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);
     leat_value predictions = leat_model_call(program->model, images, false);

@@ -26,7 +26,8 @@ struct program {
     int64_t rows;
 };
 
-static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int train_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     struct program *program = context;
     leat_value images = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);
     leat_value predictions = leat_model_call(program->model, images, true);

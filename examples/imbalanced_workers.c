@@ -63,8 +63,9 @@ static leat_dataset *make_rows(leat_error *err) {
 }
 
 /* What is done once for each row, in front of the cache. */
-static int scale(void *context, leat_graph *graph, leat_value *outputs) {
+static int scale(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
+    (void)capacity;
     leat_tensor half = leat_scalar_float32(0.5f);
     outputs[0] = leat_op_multiply(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &half));
     outputs[1] = leat_graph_argument(graph, 1);
@@ -73,16 +74,18 @@ static int scale(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* The labels of a batch as the loss takes them. */
-static int one_hot(void *context, leat_graph *graph, leat_value *outputs) {
+static int one_hot(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
+    (void)capacity;
     outputs[0] = leat_graph_argument(graph, 0);
     outputs[1] = leat_op_one_hot(leat_graph_argument(graph, 1), CLASSES, LEAT_FLOAT32);
     return 2;
 }
 
 /* A batch -> a dataset of that batch, again and again. */
-static int repeat_batch(void *context, leat_graph *graph, leat_value *outputs) {
+static int repeat_batch(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
+    (void)capacity;
     const char *names[2] = {"tensors", "tensors"};
     leat_value batch[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
     leat_value one = leat_graph_dataset_op(graph, "from_tensors", NULL, NULL, 0, names, batch, 2);
@@ -117,7 +120,8 @@ static leat_dataset *make_dataset(leat_error *err) {
 // ---- training ----
 
 /* The step of one replica: the weighted losses of its rows, divided by the global batch. */
-static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int train_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     struct program *program = context;
     const int64_t last = -1;
     float batch = BATCH;

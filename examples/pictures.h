@@ -121,7 +121,8 @@ static leat_dataset *pictures_dataset(const struct pictures *pictures, int64_t f
 }
 
 /* map: (path, label) -> (picture of 3 channels from 0 to 1, label). */
-static int pictures_load(void *context, leat_graph *graph, leat_value *outputs) {
+static int pictures_load(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     const struct pictures *pictures = context;
     leat_tensor most = leat_scalar_float32(255);
     leat_value bytes = leat_op_decode_image(leat_op_read_file(leat_graph_argument(graph, 0)), 3);

@@ -165,7 +165,8 @@ static leat_value network(struct program *program, leat_graph *graph, leat_value
     return with_kernel(program, graph, x, "Dense", config, LEAT_SHAPE(2048, classes));
 }
 
-static int trace_network(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_network(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     outputs[0] = network(context, graph, leat_graph_argument(graph, 0));
     return 1;
 }
@@ -196,7 +197,8 @@ static leat_status make_state(struct program *program, leat_error *err) {
 
 /* ---- training ---- */
 
-static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int train_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     struct program *program = context;
     leat_value labels = leat_graph_argument(graph, 1);
     leat_value predictions = network(program, graph, leat_graph_argument(graph, 0));
@@ -209,8 +211,9 @@ static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* map behind loading: the picture a little brighter or darker, with other contrasts, mirrored. */
-static int augment(void *context, leat_graph *graph, leat_value *outputs) {
+static int augment(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
+    (void)capacity;
     leat_value picture = leat_op_random_brightness(leat_graph_argument(graph, 0), 0.2, NULL);
     picture = leat_op_random_contrast(picture, 0.8, 1.2, NULL);
     outputs[0] = leat_op_random_flip_left_right(picture, NULL);

@@ -24,7 +24,8 @@ struct program {
 
 /* map: (path, label) -> (picture, label). A real program would call leat_op_read_file,
  * leat_op_decode_jpeg and leat_op_resize on the path. */
-static int load_image(void *context, leat_graph *graph, leat_value *outputs) {
+static int load_image(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     const struct program *program = context;
     leat_shape shape = LEAT_SHAPE(program->image_size, program->image_size, 3);
     outputs[0] = leat_op_random_normal(graph, shape, LEAT_FLOAT32, NULL);
@@ -34,7 +35,8 @@ static int load_image(void *context, leat_graph *graph, leat_value *outputs) {
 
 /* The training step of one replica. The loss is the sum over the rows divided by the global batch,
  * so that summing over replicas gives the mean. */
-static int train_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int train_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     struct program *program = context;
     leat_value images = leat_graph_argument(graph, 0);
     leat_value labels = leat_graph_argument(graph, 1);

@@ -83,11 +83,11 @@ static void check_steady(leat_dataset *dataset, int threads, int64_t batch) {
 
 /* ---- records ---- */
 
-static int trace_parse(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_parse(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     return leat_op_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
 }
 
-static int trace_arithmetic(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_arithmetic(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_tensor two = leat_scalar_float32(2);
     outputs[0] = leat_op_multiply(leat_graph_argument(graph, 1), leat_graph_tensor(graph, &two));
@@ -159,7 +159,7 @@ static void test_records(void **state) {
 
 /* ---- pictures ---- */
 
-static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_picture(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0));
     leat_value picture = leat_op_resize(leat_op_decode_jpeg(contents, 3), 40, 50, NULL);
@@ -171,7 +171,7 @@ static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) 
 }
 
 /* A random part of a picture as floats in [0, 1], and numbers for each channel. */
-static int trace_part(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_part(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     const int64_t size[3] = {16, 20, 3};
     leat_value picture = leat_op_decode_jpeg(leat_op_read_file(leat_graph_argument(graph, 0)), 3);
@@ -256,7 +256,7 @@ typedef struct trainer {
     leat_optimizer *optimizer;
 } trainer;
 
-static int trace_training(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_training(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     trainer *t = context;
     int count = 0;
     leat_value logits = leat_model_call(t->model, leat_graph_argument(graph, 0), true);

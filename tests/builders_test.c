@@ -85,7 +85,7 @@ struct case_of {
     bool by_name;
 };
 
-static int trace_case(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_case(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct case_of *c = context;
     leat_value values[NUM_VALUES], inputs[8];
     for (int i = 0; i < NUM_VALUES; i++)

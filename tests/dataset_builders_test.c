@@ -172,7 +172,7 @@ static const char *const function_names[] = {FUNCTIONS(FUNCTION_NAME)};
 
 typedef int (*trace_function)(leat_graph *graph, leat_value *out);
 
-static int trace_any(void *context, leat_graph *graph, leat_value *out) {
+static int trace_any(void *context, leat_graph *graph, leat_value *out, int capacity) {
     return (*(trace_function *)context)(graph, out);
 }
 

@@ -124,13 +124,13 @@ static void test_no_file_matched(void **state) {
 
 /* ---- pictures ---- */
 
-static int decode_jpeg(void *context, leat_graph *graph, leat_value *outputs) {
+static int decode_jpeg(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_decode_jpeg(leat_graph_argument(graph, 0), 3);
     return 1;
 }
 
-static int decode_png(void *context, leat_graph *graph, leat_value *outputs) {
+static int decode_png(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_decode_png(leat_graph_argument(graph, 0), 1);
     return 1;
@@ -211,7 +211,7 @@ static void test_huge_png(void **state) {
 
 /* ---- functions and operators ---- */
 
-static int fill_self(void *context, leat_graph *graph, leat_value *outputs) {
+static int fill_self(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_fill(leat_op_expand_dims(x, 0), x);
@@ -229,7 +229,7 @@ static void test_unequal_shapes_in_a_batch(void **state) {
     EXPECT(&err, LEAT_INVALID_ARGUMENT, SHAPE, "batch", "[2]", "[3]");
 }
 
-static int loss_of_row(void *context, leat_graph *graph, leat_value *outputs) {
+static int loss_of_row(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value logits = leat_graph_argument(graph, 1);
     outputs[0] =

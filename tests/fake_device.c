@@ -69,7 +69,7 @@ static float value_of(leat_variable *variable) {
 
 /* ---- a step ---- */
 
-static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_variable *variable = context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_graph_assign_add(graph, variable, leat_op_reduce_sum(x, NULL, 0, false));
@@ -160,7 +160,7 @@ static void test_variable_of_the_host(void **state) {
 extern const leati_strategy_kind leati_strategy_mirrored;
 
 /* x + 3 x of three vectors, and what was added to the variable. */
-static int trace_replica(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_replica(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x[3];
     for (int i = 0; i < 3; i++)
         x[i] = leat_graph_argument(graph, i);

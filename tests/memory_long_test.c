@@ -63,7 +63,7 @@ static long resident_peak(void) {
     return peak;
 }
 
-static int trace_decode(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_decode(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_error err = {0};
     leat_shape scalar = LEAT_SCALAR;

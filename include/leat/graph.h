@@ -59,11 +59,13 @@ LEAT_API leat_function *leat_graph_finish(leat_graph *graph, const leat_value *o
                                           int num_outputs, const leat_spec *structure,
                                           leat_error *err);
 
-/* A function that builds another: it reads the arguments of `graph`, calls operations and fills
- * `outputs` (room for LEAT_MAX_OUTPUTS); returns how many it filled, or -1 after leat_graph_fail.
- */
+/* The most outputs that one operation can have. */
 #define LEAT_MAX_OUTPUTS 320
-typedef int (*leat_tracer)(void *context, leat_graph *graph, leat_value *outputs);
+
+/* A function that builds another: it reads the arguments of `graph`, calls operations and fills
+ * `outputs`, at most `capacity` of them; returns how many there are, or -1 after leat_graph_fail.
+ * More than the capacity is UNIMPLEMENTED. */
+typedef int (*leat_tracer)(void *context, leat_graph *graph, leat_value *outputs, int capacity);
 
 /* Traces `tracer` once with arguments of `input` (borrowed). NULL `input` fails and keeps the error
  * already in `err`, so that leat_dataset_map(ds, LEAT_TRACE(f, NULL,

@@ -32,7 +32,8 @@ struct reading {
 
 /* ---- functions of the maps ---- */
 
-static int trace_parse(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_parse(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     const struct reading *reading = context;
     int count =
         leat_op_parse_example(leat_graph_argument(graph, 0), reading->features, NULL, outputs);
@@ -44,8 +45,9 @@ static int trace_parse(void *context, leat_graph *graph, leat_value *outputs) {
     return count;
 }
 
-static int trace_load(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_load(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
+    (void)capacity;
     outputs[0] = leat_op_read_file(leat_graph_argument(graph, 0));
     outputs[1] = leat_graph_argument(graph, 1);
     return 2;
@@ -58,7 +60,8 @@ static leat_value constant(leat_graph *graph, float number) {
     return value;
 }
 
-static int trace_decode(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_decode(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     const struct reading *reading = context;
     leat_value image = leat_op_decode_image(leat_graph_argument(graph, 0), reading->channels);
     if (reading->resize && reading->image.rank == 3)
@@ -70,8 +73,9 @@ static int trace_decode(void *context, leat_graph *graph, leat_value *outputs) {
     return 2;
 }
 
-static int trace_scale(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_scale(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
+    (void)capacity;
     leat_value image = leat_op_cast(leat_graph_argument(graph, 0), LEAT_FLOAT32);
     outputs[0] = leat_op_divide(image, constant(graph, 255.0F));
     outputs[1] = leat_graph_argument(graph, 1);

@@ -21,7 +21,8 @@ static leat_value row_losses(leati_trainer *trainer, leat_graph *graph, leat_met
     return losses;
 }
 
-static int trace_train(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_train(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     leati_trainer *trainer = context;
     leat_value losses = row_losses(trainer, graph, trainer->train_accuracy, true);
     leat_value loss = leat_loss_average(losses, trainer->global_batch);
@@ -34,7 +35,8 @@ static int trace_train(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static int trace_test(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_test(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     leati_trainer *trainer = context;
     leat_value losses = row_losses(trainer, graph, trainer->test_accuracy, false);
     outputs[0] = leat_loss_average(losses, trainer->global_batch);

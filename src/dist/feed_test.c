@@ -319,7 +319,7 @@ static void test_one_order(void **state) {
     one_order(true);
 }
 
-static int trace_refuse(void *context, leat_graph *graph, leat_value *out) {
+static int trace_refuse(void *context, leat_graph *graph, leat_value *out, int capacity) {
     leat_value x = leat_graph_argument(graph, 0);
     leat_tensor bad = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, context);
     out[0] = leat_op_assert(leat_op_not_equal(x, leat_graph_tensor(graph, &bad)), x,
@@ -327,7 +327,7 @@ static int trace_refuse(void *context, leat_graph *graph, leat_value *out) {
     return 1;
 }
 
-static int trace_always(void *context, leat_graph *graph, leat_value *out) {
+static int trace_always(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     out[0] = leat_op_equal(x, x);

@@ -73,7 +73,7 @@ static const float *floats_of(const leat_element *element) {
     return element->tensors[0].data;
 }
 
-static int trace_all_reduce(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_all_reduce(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = leat_graph_argument(graph, 0);
     leat_op_all_reduce(&x, 1, *(const leat_aggregation *)context, outputs);
     outputs[1] = leat_op_replica_id(graph);
@@ -270,14 +270,14 @@ static void worker_refused(void **state) {
     workers_say("%s: %s", leat_status_name(err.code), err.text);
 }
 
-static int trace_nothing(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_nothing(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     (void)outputs;
     leat_graph_fail(graph, LEAT_INVALID_ARGUMENT, "no such column");
     return -1;
 }
 
-static int trace_divide(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_divide(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value y = leat_op_floordiv(x, x);

@@ -23,7 +23,7 @@ struct model {
 
 /* Gradient descent on three layers. Behind the gradients and before their sum the step fails where
  * x holds a large number. */
-static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     struct model *model = context;
     leat_value x = leat_graph_argument(graph, 0), y = x, gradients[LAYERS], sums[LAYERS];
     for (int i = 0; i < LAYERS; i++)

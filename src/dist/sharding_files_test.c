@@ -147,7 +147,7 @@ static leat_dataset *archives(leat_error *err) {
     return leat_dataset_tar(names_of(&n, "archives"), FILES, txt, 1, NULL, err);
 }
 
-static int trace_archive(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_archive(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     static const char *const names[] = {"filenames"};
     leat_value x = leat_graph_argument(graph, 0);
     (void)context;

@@ -124,7 +124,7 @@ static void test_names_are_shown(void **state) {
     leat_dataset_unref(dataset);
 }
 
-static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_reader(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     static const char *const names[] = {"filenames"};
     leat_value x = leat_graph_argument(graph, 0);
     (void)context;

@@ -23,7 +23,7 @@ static leat_strategy *open_strategy(leat_error *err) {
 
 static int traces;
 
-static int trace_double(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_double(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     int count = *(const int *)context;
     traces++;
     for (int i = 0; i < count; i++) {
@@ -272,7 +272,7 @@ static void test_without_strategy(void **state) {
 
 /* ---- failing allocations ---- */
 
-static int trace_sums(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_sums(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x[MANY];
     for (int i = 0; i < MANY; i++)
         x[i] = leat_graph_argument(graph, i);

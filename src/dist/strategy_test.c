@@ -55,14 +55,14 @@ static float result_of(const leat_per_replica *value, int replica) {
     return *(const float *)value->elements[replica].tensors[0].data;
 }
 
-static int trace_ids(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_ids(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value id = leat_op_cast(leat_op_replica_id(graph), LEAT_FLOAT32);
     outputs[0] = leat_op_add(id, id);
     return 1;
 }
 
-static int trace_sum(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_sum(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = leat_graph_argument(graph, 0);
     leat_op_all_reduce(&x, 1, *(leat_aggregation *)context, outputs);
     return 1;
@@ -284,7 +284,7 @@ static void test_variable_made_outside(void **state) {
     leat_strategy_unref(strategy);
 }
 
-static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_fail(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     float limit = 1.5f;
@@ -419,7 +419,7 @@ static void test_replica_batches(void **state) {
     leat_strategy_unref(strategy);
 }
 
-static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_reader(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const char *const *op = context; /* and the name of its argument */
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_graph_dataset_op(graph, op[0], NULL, NULL, 0, &op[1], &x, 1);

@@ -423,7 +423,7 @@ static void test_batch_sizes(void **state) {
     assert_int_equal(size, 2);
 }
 
-static int trace_same(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_same(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return 1;

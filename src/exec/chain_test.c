@@ -44,14 +44,14 @@ static leat_value heads(leat_graph *graph) {
     return leat_op_less(draw, number(graph, 0.5F));
 }
 
-static int trace_plain(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_plain(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_resize(decoded(graph), 24, 31, NULL);
     return 1;
 }
 
 /* As in training: mirrored now and then, scaled. */
-static int trace_usual(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_usual(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value picture = leat_op_resize(decoded(graph), 24, 31, NULL);
     leat_value flipped = leat_op_select(heads(graph), leat_op_flip_left_right(picture), picture);
@@ -60,7 +60,7 @@ static int trace_usual(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* Mean and deviation for each channel, then a narrower type. */
-static int trace_normalised(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_normalised(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     const float mean[3] = {120.5F, 110, 100}, deviation[3] = {58, 57.5F, 61};
     leat_value picture = leat_op_resize(decoded(graph), 40, 200, NULL);
@@ -71,7 +71,7 @@ static int trace_normalised(void *context, leat_graph *graph, leat_value *output
 }
 
 /* A window by constants, all kinds of mirroring, and a value that is read twice. */
-static int trace_window(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_window(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     const int64_t seed[2] = {3, 4};
     leat_value picture = leat_op_crop_to_bounding_box(decoded(graph), 1, 2, 3, 4);
@@ -85,7 +85,8 @@ static int trace_window(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* A window by numbers that the run computes: random, so that it often leaves the picture. */
-static int trace_random_window(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_random_window(void *context, leat_graph *graph, leat_value *outputs,
+                               int capacity) {
     (void)context;
     leat_op_random_options options = {.minval = 0, .maxval = 30};
     leat_value numbers_of[4];
@@ -107,7 +108,8 @@ static int trace_random_window(void *context, leat_graph *graph, leat_value *out
 }
 
 /* TensorFlow's own window, and a method that looks at many rows, mirrored. */
-static int trace_tensorflow_window(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_tensorflow_window(void *context, leat_graph *graph, leat_value *outputs,
+                                   int capacity) {
     (void)context;
     const int32_t window[4] = {1, 1, 5, 6};
     leat_value inputs[2] = {leat_graph_argument(graph, 0),
@@ -122,7 +124,7 @@ static int trace_tensorflow_window(void *context, leat_graph *graph, leat_value 
 }
 
 /* What each channel is divided by comes with the row. */
-static int trace_row_numbers(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_row_numbers(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value picture =
         call(graph, "decode_image", "{\"channels\": 3, \"expand_animations\": false}",
@@ -136,7 +138,7 @@ static int trace_row_numbers(void *context, leat_graph *graph, leat_value *outpu
 }
 
 /* The resized picture leaves, too: the chain ends there. */
-static int trace_two_exits(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_two_exits(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_resize(decoded(graph), 8, 8, NULL);
     outputs[1] = leat_op_multiply(outputs[0], number(graph, 2));
@@ -144,7 +146,7 @@ static int trace_two_exits(void *context, leat_graph *graph, leat_value *outputs
 }
 
 /* The middle of the picture, as floats. */
-static int trace_middle(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_middle(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value picture = leat_op_convert_image_dtype(decoded(graph), LEAT_FLOAT32, false);
     outputs[0] = leat_op_resize(leat_op_central_crop(picture, 0.6), 20, 25, NULL);
@@ -152,7 +154,8 @@ static int trace_middle(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* Numbers for each channel on both sides of resize, several windows, and all types between. */
-static int trace_computed_before(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_computed_before(void *context, leat_graph *graph, leat_value *outputs,
+                                 int capacity) {
     (void)context;
     const float mean[3] = {0.5F, 0.25F, 0.125F};
     const int64_t begin[3] = {1, 0, 0}, size[3] = {-1, 20, 3};
@@ -166,7 +169,7 @@ static int trace_computed_before(void *context, leat_graph *graph, leat_value *o
 }
 
 /* Bytes that stay bytes, of a part that is counted from the end. */
-static int trace_negative(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_negative(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     const uint8_t most = 255;
     leat_value picture =
@@ -178,7 +181,8 @@ static int trace_negative(void *context, leat_graph *graph, leat_value *outputs)
 }
 
 /* A part by numbers that the run computes, as Python writes x[y:y + h, x:x + w]. */
-static int trace_computed_slice(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_computed_slice(void *context, leat_graph *graph, leat_value *outputs,
+                                int capacity) {
     (void)context;
     leat_op_random_options options = {.minval = -5, .maxval = 30};
     leat_value ends[2];
@@ -196,7 +200,7 @@ static int trace_computed_slice(void *context, leat_graph *graph, leat_value *ou
 }
 
 /* Random parts: of a size, and of a random one; some leave the smaller pictures. */
-static int trace_random_crops(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_random_crops(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     const int64_t size[3] = {24, 20, 3}, seed[2] = {5, 6};
     leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed), picture = decoded(graph);
@@ -208,7 +212,8 @@ static int trace_random_crops(void *context, leat_graph *graph, leat_value *outp
     return 2;
 }
 
-static int trace_resized_crops(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_resized_crops(void *context, leat_graph *graph, leat_value *outputs,
+                               int capacity) {
     (void)context;
     const leat_op_random_resized_crop_options soft = {LEAT_OP_RANDOM_RESIZED_CROP_DEFAULTS,
                                                       .scale = {0.3, 0.9}, .antialias = true};
@@ -224,7 +229,7 @@ static int trace_resized_crops(void *context, leat_graph *graph, leat_value *out
 }
 
 /* Channels in the opposite order are no window, and nor is a part of the channels. */
-static int trace_no_windows(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_no_windows(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value turned = call(graph, "strided_slice",
                              "{\"begin\": [0, 0, 0], \"end\": [0, 0, 0], \"strides\": [1, 1, -1],"
@@ -410,7 +415,7 @@ struct form {
     const char *described; /* NULL: there is no chain */
 };
 
-static int trace_form(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_form(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct form *form = context;
     leat_value picture =
         call(graph, form->decode, form->decode_args, leat_graph_argument(graph, 0));
@@ -482,7 +487,7 @@ static void test_forms(void **state) {
 }
 
 /* x, cropped and resized, as [-1, -1, 3] bytes. */
-static int trace_pixels(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_pixels(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const float *fraction = context;
     leat_value x = leat_graph_argument(graph, 0);
     if (*fraction < 1)
@@ -540,7 +545,7 @@ static void test_pixels(void **state) {
 
 enum alone { RESIZE, CROP_AND_RESIZE, RESIZED_CROP, CROP_AND_FLIP, CAST_AND_RESIZE };
 
-static int trace_alone(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_alone(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = leat_graph_argument(graph, 0);
     switch (*(const enum alone *)context) {
     case RESIZE: outputs[0] = leat_op_resize(x, 4, 5, NULL); break;

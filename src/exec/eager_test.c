@@ -185,7 +185,7 @@ static void test_values_refused(void **state) {
 
 /* ---- functions ---- */
 
-static int trace_shout(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_shout(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value words[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 0)};
     outputs[0] = leat_op_string_upper(leat_op_string_join(words, 2, " "));
@@ -280,7 +280,7 @@ static leat_status compute_many(void *context, leat_error *err) {
 }
 
 /* What is lent and comes back as it is becomes a copy. */
-static int trace_numbers(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_numbers(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     outputs[1] = leat_op_square(outputs[0]);
@@ -319,7 +319,7 @@ static void test_no_memory(void **state) {
 
 /* ---- random numbers from call to call: TensorFlow 2.21 under set_seed(3) ---- */
 
-static int trace_two(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_two(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_op_random_options seed = {.has_seed = true, .seed = 5};
     outputs[0] = leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);

@@ -32,7 +32,7 @@ static leat_status count_all_reduce(leati_collective *collective, int rank, void
     return LEAT_OK;
 }
 
-static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value values[VALUES];
     (void)context;
     for (int i = 0; i < VALUES; i++)

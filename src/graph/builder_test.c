@@ -151,21 +151,21 @@ static void test_calls_by_name(void **state) {
     finish_fails(graph, in[0], LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "colour");
 }
 
-static int fails_without_text(void *context, leat_graph *graph, leat_value *outputs) {
+static int fails_without_text(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     (void)graph;
     (void)outputs;
     return -1;
 }
 
-static int fails_with_text(void *context, leat_graph *graph, leat_value *outputs) {
+static int fails_with_text(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)outputs;
     leat_graph_fail(graph, LEAT_ABORTED, context);
     leat_graph_fail(graph, LEAT_INTERNAL, "too late");
     return -1;
 }
 
-static int pair(void *context, leat_graph *graph, leat_value *outputs) {
+static int pair(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     outputs[1] = leat_graph_argument(graph, 0);

@@ -103,7 +103,7 @@ static void test_seeds(void **state) {
     leat_function_unref(function);
 }
 
-static int plus(void *context, leat_graph *graph, leat_value *outputs) {
+static int plus(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = context != NULL ? leat_op_multiply(x, x) : leat_op_add(x, x);
     return 1;

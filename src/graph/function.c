@@ -257,6 +257,14 @@ leat_function *leat_graph_finish(leat_graph *graph, const leat_value *outputs, i
     return function;
 }
 
+static int too_many_outputs(leat_graph *graph, int count) {
+    char text[96];
+    snprintf(text, sizeof text, "the tracer has %d outputs; at most %d are possible", count,
+             LEAT_MAX_OUTPUTS);
+    leat_graph_fail(graph, LEAT_UNIMPLEMENTED, text);
+    return -1;
+}
+
 leat_function *leat_function_trace_structured(leat_tracer tracer, void *context,
                                               const leat_spec *input, leat_spec *structure,
                                               leat_error *err) {
@@ -271,9 +279,11 @@ leat_function *leat_function_trace_structured(leat_tracer tracer, void *context,
     }
     leat_graph *graph = leat_graph_new(input, err);
     if (graph != NULL) {
-        int count = tracer(context, graph, outputs);
-        if (count < 0 || count > LEAT_MAX_OUTPUTS)
+        int count = tracer(context, graph, outputs, LEAT_MAX_OUTPUTS);
+        if (count < 0)
             leat_graph_fail(graph, LEAT_UNKNOWN, "the tracer failed without a text");
+        if (count > LEAT_MAX_OUTPUTS)
+            count = too_many_outputs(graph, count);
         function = leat_graph_finish(graph, outputs, count, structure, err);
     }
     leat_spec_unref(structure);

@@ -50,7 +50,7 @@ static void test_prune_keeps_effects_in_order(void **state) {
     leat_variable_unref(variable);
 }
 
-static int affine(void *context, leat_graph *graph, leat_value *outputs) {
+static int affine(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] =
         leat_op_add(leat_op_multiply(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)),
@@ -94,7 +94,7 @@ static void test_specialise_infers_again(void **state) {
     leat_function_unref(function);
 }
 
-static int inline_twice(void *context, leat_graph *graph, leat_value *outputs) {
+static int inline_twice(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value arguments[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
     if (!leati_graph_inline(graph, context, arguments, &arguments[0]) ||
         !leati_graph_inline(graph, context, arguments, outputs))
@@ -123,7 +123,7 @@ static void test_inline(void **state) {
     leat_function_unref(function);
 }
 
-static int scaled(void *context, leat_graph *graph, leat_value *outputs) {
+static int scaled(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_tensor factor = leat_scalar_float64(*(double *)context);
     outputs[0] = leat_op_multiply(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &factor));
     leat_tensor_unref(&factor);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A value used three times, broadcasting both ways, two outputs. */
-static int tangle(void *context, leat_graph *graph, leat_value *outputs) {
+static int tangle(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value a = leat_graph_argument(graph, 0), b = leat_graph_argument(graph, 1);
     leat_value product = leat_op_multiply(a, b);
@@ -185,7 +185,7 @@ static void test_variables(void **state) {
     leat_variable_unref(variables[1]);
 }
 
-static int reads_variable(void *context, leat_graph *graph, leat_value *outputs) {
+static int reads_variable(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     outputs[0] = leat_op_multiply(leat_graph_argument(graph, 0), leat_graph_read(graph, context));
     return 1;
 }

@@ -53,13 +53,13 @@ struct variables {
     leat_function *branch;
 };
 
-static int branch(void *context, leat_graph *graph, leat_value *outputs) {
+static int branch(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_square(leat_graph_argument(graph, 0));
     return 1;
 }
 
-static int program(void *context, leat_graph *graph, leat_value *outputs) {
+static int program(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     struct variables *v = context;
     leat_value first = leat_graph_read(graph, v->first), second = leat_graph_read(graph, v->second);
     leat_value product = leat_op_multiply(first, second);

@@ -9,7 +9,7 @@
 #include "support/refused.h"
 #include "support/torture.h"
 
-static int mixed(void *context, leat_graph *graph, leat_value *outputs) {
+static int mixed(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_tensor half = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(2), float, .5f, -1e-30f);

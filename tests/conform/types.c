@@ -34,7 +34,7 @@ struct trial {
     int num_inputs;
 };
 
-static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct trial *trial = context;
     leat_value inputs[MOST_VALUES];
     for (int i = 0; i < trial->num_inputs; i++)

@@ -13,7 +13,7 @@ struct parameters {
     bool is_static;
 };
 
-static int trace(void *context, leat_graph *graph, leat_value *out) {
+static int trace(void *context, leat_graph *graph, leat_value *out, int capacity) {
     const struct parameters *p = context;
     leat_value x = golden_arg(graph, 0);
     if (strcmp(p->name, "to_int64") == 0) {

@@ -95,7 +95,7 @@ static leat_value scalar(leat_graph *graph, leat_dtype dtype, int64_t number) {
     return value;
 }
 
-static int trace(void *context, leat_graph *graph, leat_value *out) {
+static int trace(void *context, leat_graph *graph, leat_value *out, int capacity) {
     const struct question *q = context;
     leat_value id = leat_op_cast(leat_op_replica_id(graph), q->dtype);
     leat_value value = leat_op_add(leat_op_multiply(id, scalar(graph, q->dtype, q->scale)),

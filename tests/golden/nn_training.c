@@ -36,7 +36,7 @@ static leat_value onehot_losses(const struct trainer *t, leat_value labels, leat
     return leat_op_multiply(rows, leat_op_reduce_sum(all, (const int64_t[]){1}, 1, false));
 }
 
-static int trace_step(void *context, leat_graph *graph, leat_value *out) {
+static int trace_step(void *context, leat_graph *graph, leat_value *out, int capacity) {
     struct trainer *t = context;
     int count = 0;
     leat_variable *const *variables = leat_model_trainable_variables(t->model, &count);
@@ -50,7 +50,7 @@ static int trace_step(void *context, leat_graph *graph, leat_value *out) {
     return 1;
 }
 
-static int trace_evaluation(void *context, leat_graph *graph, leat_value *out) {
+static int trace_evaluation(void *context, leat_graph *graph, leat_value *out, int capacity) {
     struct trainer *t = context;
     leat_value values[2] = {leat_graph_argument(graph, 1), {0}};
     values[1] = leat_model_call(t->model, leat_graph_argument(graph, 0), false);

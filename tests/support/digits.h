@@ -136,7 +136,8 @@ DIGITS_UNUSED static void trainer_fini(struct trainer *trainer) {
 }
 
 /* A leat_tracer: loss of the step, weights updated. */
-DIGITS_UNUSED static int trainer_step(void *context, leat_graph *graph, leat_value *outputs) {
+DIGITS_UNUSED static int trainer_step(void *context, leat_graph *graph, leat_value *outputs,
+                                      int capacity) {
     struct trainer *trainer = context;
     int count;
     leat_value logits = leat_model_call(trainer->model, leat_graph_argument(graph, 0), true);

@@ -17,7 +17,8 @@ struct digits_run {
     leat_step *train, *evaluate;
 };
 
-static int digits_run_evaluate(void *context, leat_graph *graph, leat_value *outputs) {
+static int digits_run_evaluate(void *context, leat_graph *graph, leat_value *outputs,
+                               int capacity) {
     struct digits_run *run = context;
     (void)outputs;
     leat_value values[2] = {

@@ -345,7 +345,7 @@ struct tracing {
     const leat_spec *input;
 };
 
-static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct tracing *tracing = context;
     return tracing->named->trace(graph, tracing->input, outputs);
 }

@@ -66,13 +66,13 @@ SIMULATED_UNUSED static void simulated_write(const simulated_data *data) {
     }
 }
 
-static int simulated_trace_number(void *context, leat_graph *graph, leat_value *out) {
+static int simulated_trace_number(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     out[0] = leat_op_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
     return 1;
 }
 
-static int simulated_trace_zero(void *context, leat_graph *graph, leat_value *out) {
+static int simulated_trace_zero(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     out[0] = leat_op_add(x, leat_op_subtract(x, x));

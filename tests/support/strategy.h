@@ -34,7 +34,8 @@ STRATEGY_UNUSED static float strategy_value_of(leat_variable *variable) {
 
 /* A leat_tracer: assign_add(10 * id + 1) to the variable `context`; the result is the replica's own
  * copy. */
-STRATEGY_UNUSED static int strategy_add_id(void *context, leat_graph *graph, leat_value *outputs) {
+STRATEGY_UNUSED static int strategy_add_id(void *context, leat_graph *graph, leat_value *outputs,
+                                           int capacity) {
     leat_value id = leat_op_cast(leat_op_replica_id(graph), LEAT_FLOAT32);
     float ten = 10, one = 1;
     leat_tensor scale = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &ten);

@@ -47,7 +47,8 @@ struct predicting {
     size_t done; /* pictures */
 };
 
-static int trace_predict(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_predict(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     struct predicting *p = context;
     leat_value images = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_softmax(leat_model_call(p->trainer.model, images, false));

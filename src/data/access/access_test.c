@@ -262,7 +262,7 @@ static void test_lists_that_fail(void **state) {
 
 /* ---- the rest ---- */
 
-static int trace_noise(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_noise(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     return leat_graph_call(graph, "random_uniform", "{\"shape\": [2], \"seed\": 5}", NULL, 0,
                            outputs, LEAT_MAX_OUTPUTS);

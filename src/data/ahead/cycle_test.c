@@ -83,7 +83,7 @@ static leat_value number(leat_graph *graph, int64_t value) {
     return leat_graph_tensor(graph, &tensor);
 }
 
-static int trace_inner(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_inner(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct interleaved *s = context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value begin = leat_op_multiply(x, number(graph, 10));
@@ -156,7 +156,7 @@ static void test_order(void **state) {
 }
 
 /* x: range(4).interleave(...), in the parallel form */
-static int trace_nested(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_nested(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     leat_function *function = LEAT_TRACE(trace_inner, context, spec, &err);

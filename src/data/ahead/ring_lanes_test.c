@@ -48,7 +48,7 @@ static leat_value whole(leat_graph *graph, int64_t value) {
 }
 
 /* x to the row [x, x + 1, ...] and x itself. */
-static int trace_row(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_row(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct setting *s = context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_tensor steps = {0};

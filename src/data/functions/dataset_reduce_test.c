@@ -46,7 +46,7 @@ static int loop(leat_graph *graph, leat_value dataset, leat_tracer tracer, leat_
 }
 
 /* s + y * x */
-static int trace_product(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_product(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] =
         leat_op_add(argument(graph, 0), leat_op_multiply(argument(graph, 1), argument(graph, 2)));
@@ -54,14 +54,14 @@ static int trace_product(void *context, leat_graph *graph, leat_value *outputs) 
 }
 
 /* range(x).reduce(0, lambda s, y: s + y * x) */
-static int trace_sum(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_sum(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = argument(graph, 0);
     return loop(graph, range_to(graph, x), trace_product, number(graph, 0), x, NULL, outputs);
 }
 
 /* (s * 10 + y, y < x) */
-static int trace_until(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_until(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value y = argument(graph, 1);
     outputs[0] = leat_op_less(y, argument(graph, 2));
@@ -70,7 +70,7 @@ static int trace_until(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* s = 0; for y in range(9): s = s * 10 + y; if y >= x: break */
-static int trace_break(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_break(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_graph_dataset_reduce_options options = {LEAT_GRAPH_DATASET_REDUCE_DEFAULTS,
                                                  .can_stop = true};
@@ -79,14 +79,14 @@ static int trace_break(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* s + y // (x - 2): fails for x = 2 */
-static int trace_quotient(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_quotient(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value by = leat_op_subtract(argument(graph, 2), number(graph, 2));
     outputs[0] = leat_op_add(argument(graph, 0), leat_op_floordiv(argument(graph, 1), by));
     return 1;
 }
 
-static int trace_failing(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_failing(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     return loop(graph, range_to(graph, number(graph, 3)), trace_quotient, number(graph, 0),
                 argument(graph, 0), NULL, outputs);
@@ -156,7 +156,7 @@ static void test_in_calls(void **state) {
 }
 
 /* A loop without an end. */
-static int trace_forever(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_forever(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value range = range_to(graph, number(graph, 2));
     leat_value forever = leat_graph_dataset_op(graph, "repeat", NULL, &range, 1, NULL, NULL, 0);
@@ -172,7 +172,7 @@ static leat_status fire(void *context, const leat_element *in, leat_element *out
 
 static leat_cancel *to_fire;
 
-static int trace_firing(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_firing(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_error err = {0};
     leat_function *callback = LEAT_CALLBACK(fire, &to_fire, NULL, NULL, 0,
@@ -210,7 +210,7 @@ static void test_cancelled(void **state) {
 
 /* ---- what others can see ---- */
 
-static int trace_constant(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_constant(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_dataset *dataset = *(leat_dataset **)context;
     leat_value x = argument(graph, 0);
     return loop(graph, leat_graph_dataset(graph, dataset), trace_product, number(graph, 0), x, NULL,

@@ -98,7 +98,7 @@ static void check(struct program p, const char *expected) {
 /* ---- captures ---- */
 
 /* (y, x): 10 * x + y */
-static int trace_digits(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_digits(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] =
         leat_op_add(leat_op_multiply(argument(graph, 1), number(graph, 10)), argument(graph, 0));
@@ -106,7 +106,7 @@ static int trace_digits(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* ds.map(lambda y: 10 * x + y), ds = range(3) made outside */
-static int trace_map(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_map(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = argument(graph, 0);
     outputs[0] = call_function(graph, "map", NULL, constant_range(graph, 3), "map_func",
                                function_of(graph, trace_digits, context, 2), &x, 1);
@@ -114,7 +114,7 @@ static int trace_map(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* (z, y, x): x * 100 + y * 10 + z */
-static int trace_three(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_three(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_op_multiply(argument(graph, 2), number(graph, 100));
     leat_value y = leat_op_multiply(argument(graph, 1), number(graph, 10));
@@ -123,14 +123,14 @@ static int trace_three(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* (y, x): ds.map(lambda z: x * 100 + y * 10 + z) */
-static int trace_inner_map(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_inner_map(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value captures[2] = {argument(graph, 0), argument(graph, 1)};
     outputs[0] = call_function(graph, "map", NULL, constant_range(graph, 3), "map_func",
                                function_of(graph, trace_three, context, 3), captures, 2);
     return 1;
 }
 
-static int trace_nested(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_nested(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = argument(graph, 0);
     outputs[0] = call_function(graph, "flat_map", NULL, constant_range(graph, 3), "map_func",
                                function_of(graph, trace_inner_map, context, 2), &x, 1);
@@ -138,13 +138,13 @@ static int trace_nested(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* (y, x): y < x */
-static int trace_less(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_less(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_less(argument(graph, 0), argument(graph, 1));
     return 1;
 }
 
-static int trace_filter(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_filter(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = argument(graph, 0);
     outputs[0] = call_function(graph, "filter", NULL, constant_range(graph, 3), "predicate",
                                function_of(graph, trace_less, context, 2), &x, 1);
@@ -152,7 +152,7 @@ static int trace_filter(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* (s, y, x): (s + y, s * 10 + y + x - x) */
-static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_step(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value s = argument(graph, 0), y = argument(graph, 1), x = argument(graph, 2);
     outputs[0] = leat_op_add(s, y);
@@ -162,7 +162,7 @@ static int trace_step(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* ds.scan(x, lambda s, y: (s + y, s * 10 + y)): the state is computed, too */
-static int trace_scan(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_scan(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = argument(graph, 0), input = constant_range(graph, 3);
     leat_function *function = function_of(graph, trace_step, context, 3);
     leat_bound_argument state = {.name = "initial_state", .values = &x, .num_values = 1};
@@ -190,7 +190,7 @@ static void test_captures(void **state) {
 }
 
 /* (z, y): z + 10 * y */
-static int trace_tens(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_tens(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] =
         leat_op_add(argument(graph, 0), leat_op_multiply(argument(graph, 1), number(graph, 10)));
@@ -198,7 +198,7 @@ static int trace_tens(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* (y, w): w.map(lambda z: z + 10 * y), where w is a captured dataset */
-static int trace_over_capture(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_over_capture(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value y = argument(graph, 0);
     outputs[0] = call_function(graph, "map", NULL, argument(graph, 1), "map_func",
                                function_of(graph, trace_tens, context, 2), &y, 1);
@@ -206,7 +206,8 @@ static int trace_over_capture(void *context, leat_graph *graph, leat_value *outp
 }
 
 /* w = range(x); ds.flat_map(lambda y: w.map(lambda z: z + 10 * y)) */
-static int trace_captured_dataset(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_captured_dataset(void *context, leat_graph *graph, leat_value *outputs,
+                                  int capacity) {
     leat_error err = {0};
     leat_value w = range_to(graph, argument(graph, 0));
     leat_spec *children[2] = {
@@ -227,7 +228,7 @@ static void test_captured_dataset(void **state) {
 }
 
 /* (y, v): v + fill([2], y) */
-static int trace_add_vector(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_add_vector(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value two = number(graph, 2);
     leat_value dims = leat_op_expand_dims(two, 0);
@@ -237,7 +238,7 @@ static int trace_add_vector(void *context, leat_graph *graph, leat_value *output
 
 /* v = fill([x + 1], x); range(2).map(lambda y: v + fill([2], y)): where v has 3 values each element
  * of the inner dataset fails, not its making */
-static int trace_shapes(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_shapes(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_error err = {0};
     leat_value x = argument(graph, 0);
     leat_value dims = leat_op_expand_dims(leat_op_add(x, number(graph, 1)), 0);
@@ -278,7 +279,7 @@ static leat_status add_callback(void *context, const leat_element *in, leat_elem
 
 static atomic_int calls;
 
-static int trace_callback(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_callback(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_error err = {0};
     leat_spec *children[2] = {leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err),
@@ -311,7 +312,7 @@ static void test_callbacks(void **state) {
 
 /* ---- datasets made outside ---- */
 
-static int trace_constant(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_constant(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     outputs[0] = leat_graph_dataset(graph, ((struct program *)context)->dataset);
     return 1;
 }
@@ -347,7 +348,7 @@ static leat_dataset *build_repeated(void *context, leat_error *err) {
 }
 
 /* ds.take(x) of a dataset made outside */
-static int trace_take(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_take(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value ds = leat_graph_dataset(graph, ((struct program *)context)->dataset);
     leat_value x = argument(graph, 0);
     outputs[0] =
@@ -364,7 +365,7 @@ static void test_constants(void **state) {
 /* ---- structures and shapes ---- */
 
 /* from_tensors({"a": (x, x + 1), "b": fill([x], x)}) */
-static int trace_structure(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_structure(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_error err = {0};
     leat_value x = argument(graph, 0);
@@ -392,7 +393,7 @@ static void test_structures(void **state) {
 
 /* fill([y], y) */
 /* range(5).batch(2, drop_remainder=x < 1) and range(2) with a name that a tensor gives. */
-static int trace_bool(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_bool(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value input = constant_range(graph, 5),
                less = leat_op_less(argument(graph, 0), number(graph, 1));
@@ -401,7 +402,7 @@ static int trace_bool(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static int trace_text(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_text(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value input = constant_range(graph, 2), text = leat_op_as_string(argument(graph, 0));
     outputs[0] = leat_graph_dataset_op(graph, "with_options", NULL, &input, 1,
@@ -409,7 +410,7 @@ static int trace_text(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static int trace_real(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_real(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value start = leat_op_cast(argument(graph, 0), LEAT_FLOAT64), two = number(graph, 2);
     leat_value numbers = leat_graph_dataset_op(graph, "counter", NULL, NULL, 0,
@@ -426,14 +427,14 @@ static void test_bound_kinds(void **state) {
     check((struct program){trace_real, 3, 5, .interleave = false}, "3 4 4 5");
 }
 
-static int trace_fill(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_fill(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_fill(leat_op_expand_dims(argument(graph, 0), 0), argument(graph, 0));
     return 1;
 }
 
 /* range(1, 4).map(fill).padded_batch(3, padded_shapes=[x + 2], padding_values=-x) */
-static int trace_padded(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_padded(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_error err = {0};
     leat_dataset *range = range_of(1, 4, &err);
     keep_error(graph, range, &err);
@@ -461,19 +462,19 @@ static void test_padded_batch(void **state) {
 }
 
 /* cond(x < 2, range(x + 1), a constant of pairs of numbers): the branches' datasets are joined */
-static int trace_then(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_then(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = range_to(graph, leat_op_add(argument(graph, 0), number(graph, 1)));
     return 1;
 }
 
-static int trace_else(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_else(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = constant_range(graph, 1);
     return 1;
 }
 
-static int trace_cond(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_cond(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_function *branches[2] = {function_of(graph, trace_then, context, 1),
                                   function_of(graph, trace_else, context, 1)};
     leat_value x = argument(graph, 0);

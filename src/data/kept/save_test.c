@@ -282,7 +282,7 @@ static void test_wait(void **state) {
 
 /* ---- shards ---- */
 
-static int mod_3(void *context, leat_graph *graph, leat_value *outputs) {
+static int mod_3(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_tensor three = leat_scalar_int64(3);
     outputs[0] = leat_op_floormod(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &three));
@@ -290,7 +290,8 @@ static int mod_3(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static int one_after_the_other(void *context, leat_graph *graph, leat_value *outputs) {
+static int one_after_the_other(void *context, leat_graph *graph, leat_value *outputs,
+                               int capacity) {
     leat_value shards = leat_graph_argument(graph, 0);
     leat_function *same = context;
     char *json = leat_function_to_json(same, NULL), args[4096];
@@ -301,7 +302,7 @@ static int one_after_the_other(void *context, leat_graph *graph, leat_value *out
     return 1;
 }
 
-static int same(void *context, leat_graph *graph, leat_value *outputs) {
+static int same(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return 1;

@@ -356,8 +356,9 @@ int64_t leati_saved_cycle(void) {
     return LEATI_MAX(1, processors);
 }
 
-static int same(void *context, leat_graph *graph, leat_value *outputs) {
+static int same(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
+    (void)capacity;
     outputs[0] = leat_graph_argument(graph, 0);
     return 1;
 }

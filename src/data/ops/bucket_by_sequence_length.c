@@ -160,7 +160,8 @@ static leat_value bounds(leat_graph *graph, const leati_ints *boundaries, int64_
 }
 
 /* The number of an element's bucket: the first one that holds its length, or 2^63 - 1. */
-static int trace_key(void *context, leat_graph *graph, leat_value *out) {
+static int trace_key(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     const struct bucket_args *args = context;
     leat_value arguments[LEAT_MAX_OUTPUTS];
     int n = leat_graph_num_arguments(graph);
@@ -198,7 +199,8 @@ static leat_value batch_size(const struct bucket_args *args, leat_value key) {
     return leat_op_gather(int64s(graph, args->bucket_batch_sizes.values, count), known, 0);
 }
 
-static int trace_size(void *context, leat_graph *graph, leat_value *out) {
+static int trace_size(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     out[0] = batch_size(context, leat_graph_argument(graph, 0));
     return 1;
 }
@@ -214,7 +216,8 @@ static leat_value boundary(const struct bucket_args *args, leat_value key) {
     return leat_op_subtract(end, int64_scalar(graph, 1));
 }
 
-static int trace_reduce(void *context, leat_graph *graph, leat_value *out) {
+static int trace_reduce(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     const struct bucket_args *args = context;
     static const char *const names[] = {"batch_size", "length"};
     leat_value key = leat_graph_argument(graph, 0), window = leat_graph_argument(graph, 1);

@@ -22,14 +22,14 @@ static leat_value range_to(leat_graph *graph, leat_value stop) {
 }
 
 /* range(x) */
-static int trace_range(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_range(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = range_to(graph, leat_graph_argument(graph, 0));
     return 1;
 }
 
 /* range(12 // (3 - x)): fails for 3. */
-static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_fail(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value rest = leat_op_subtract(int_constant(graph, 3), x);
@@ -38,7 +38,7 @@ static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* range(x).shuffle(4, seed=7) */
-static int trace_shuffled(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_shuffled(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value range = range_to(graph, leat_graph_argument(graph, 0));
     outputs[0] = leat_graph_dataset_op(graph, "shuffle", "{\"buffer_size\": 4, \"seed\": 7}",
@@ -47,7 +47,7 @@ static int trace_shuffled(void *context, leat_graph *graph, leat_value *outputs)
 }
 
 /* 6 // (y - 2): fails for 2. */
-static int trace_inner(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_inner(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value y = leat_graph_argument(graph, 0);
     outputs[0] =
@@ -57,7 +57,7 @@ static int trace_inner(void *context, leat_graph *graph, leat_value *outputs) {
 
 /* range(x).map(6 // (y - 2), num_parallel_calls=AUTOTUNE).prefetch(2): inside a function both run
  * inline. */
-static int trace_parallel(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_parallel(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_error err = {0};
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
@@ -122,7 +122,7 @@ static void test_errors(void **state) {
           "-3 -3 -6 -3 -6 !INVALID_ARGUMENT -3 -6 !INVALID_ARGUMENT 6");
 }
 
-static int trace_double(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_double(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_add(x, x);

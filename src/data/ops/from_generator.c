@@ -125,7 +125,8 @@ static bool is_number(leat_dtype dtype) {
     return dtype > LEAT_INVALID && dtype <= LEAT_FLOAT64;
 }
 
-static int trace_cast(void *context, leat_graph *graph, leat_value *out) {
+static int trace_cast(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     out[0] = leat_op_cast(leat_graph_argument(graph, 0), *(const leat_dtype *)context);
     return 1;
 }

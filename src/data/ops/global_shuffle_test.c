@@ -11,7 +11,7 @@
 static const leat_dataset_shuffle_options seed_3 = {LEAT_DATASET_SHUFFLE_DEFAULTS,
                                                     .seed = LEAT_SEED(3)};
 
-static int trace_noise(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_noise(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return leat_graph_call(graph, "random_uniform", "{\"shape\": [], \"seed\": 5}", NULL, 0,

@@ -19,36 +19,36 @@ static leat_value number(leat_graph *graph, int64_t value) {
     return leat_graph_tensor(graph, &tensor);
 }
 
-static int same(void *context, leat_graph *graph, leat_value *out) {
+static int same(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     out[0] = argument(graph, 0);
     return 1;
 }
 
-static int modulo(void *context, leat_graph *graph, leat_value *out) {
+static int modulo(void *context, leat_graph *graph, leat_value *out, int capacity) {
     out[0] = leat_op_floormod(argument(graph, 0), number(graph, *(const int64_t *)context));
     return 1;
 }
 
-static int to_int32(void *context, leat_graph *graph, leat_value *out) {
+static int to_int32(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     out[0] = leat_op_cast(argument(graph, 0), LEAT_INT32);
     return 1;
 }
 
-static int zero(void *context, leat_graph *graph, leat_value *out) {
+static int zero(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     out[0] = number(graph, 0);
     return 1;
 }
 
-static int sum(void *context, leat_graph *graph, leat_value *out) {
+static int sum(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     out[0] = leat_op_add(argument(graph, 0), argument(graph, 1));
     return 1;
 }
 
-static int pair(void *context, leat_graph *graph, leat_value *out) {
+static int pair(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     out[0] = argument(graph, 0);
     out[1] = argument(graph, 1);
@@ -56,7 +56,7 @@ static int pair(void *context, leat_graph *graph, leat_value *out) {
 }
 
 /* (key, window) to its batches of `key` elements, which a key of 0 has not. */
-static int batches(void *context, leat_graph *graph, leat_value *out) {
+static int batches(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     leat_value window = argument(graph, 1), key = argument(graph, 0);
     out[0] = leat_graph_dataset_op(graph, "batch", NULL, &window, 1, (const char *[]){"batch_size"},
@@ -213,7 +213,7 @@ static void test_failing_group(void **state) {
 
 /* ---- bucket_by_sequence_length ---- */
 
-static int text_of(void *context, leat_graph *graph, leat_value *out) {
+static int text_of(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     out[0] = leat_op_as_string(argument(graph, 0));
     return 1;

@@ -77,7 +77,8 @@ static const leati_row batched_rows[] = {
     {0},
 };
 
-static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_reader(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     leat_value name = leat_graph_argument(graph, 0);
     outputs[0] = leat_graph_dataset_op(graph, "tf_record_dataset", context, NULL, 0,
                                        (const char *const[]){"filenames"}, &name, 1);

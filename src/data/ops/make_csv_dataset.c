@@ -377,7 +377,8 @@ struct reader {
     bool ignore_errors;
 };
 
-static int trace_reader(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_reader(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    (void)capacity;
     const struct reader *reader = context;
     leat_value name = leat_graph_argument(graph, 0);
     leat_value records = leat_graph_dataset_op(graph, "csv_dataset", reader->arguments, NULL, 0,

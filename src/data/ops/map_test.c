@@ -16,14 +16,14 @@ static leat_value int_constant(leat_graph *graph, int64_t value) {
     return leat_graph_tensor(graph, &tensor);
 }
 
-static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_square(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_multiply(x, x);
     return 1;
 }
 
-static int trace_add_one(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_add_one(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int_constant(graph, 1));
     return 1;
@@ -34,7 +34,7 @@ struct faults {
     int64_t modulus, remainder;
 };
 
-static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_fail(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct faults *f = context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value zero_if_bad = leat_op_subtract(leat_op_floormod(x, int_constant(graph, f->modulus)),
@@ -47,7 +47,7 @@ static int trace_fail(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* A pair of x and a vector of x mod 3 values. */
-static int trace_pair(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_pair(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = x;
@@ -277,7 +277,7 @@ static void test_users_functions(void **state) {
 
 /* ---- random numbers do not depend on threads ---- */
 
-static int trace_random(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_random(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0), noise = {0};
     int count = leat_graph_call(graph, "random_uniform", "{\"shape\": [2], \"seed\": 5}", NULL, 0,

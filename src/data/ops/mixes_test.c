@@ -33,7 +33,7 @@ static void expect(leat_dataset *dataset, const int64_t *values, int count, bool
            (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), ends)
 
 /* range(x) */
-static int trace_range(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_range(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value stop = leat_graph_argument(graph, 0);
     outputs[0] =

@@ -218,7 +218,7 @@ static void test_shard(void **state) {
 
 /* ---- filter ---- */
 
-static int is_even(void *context, leat_graph *graph, leat_value *outputs) {
+static int is_even(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     const int64_t numbers[2] = {2, 0};
     leat_tensor views[2] = {leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &numbers[0]),
@@ -229,7 +229,7 @@ static int is_even(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static int not_bool(void *context, leat_graph *graph, leat_value *outputs) {
+static int not_bool(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return 1;

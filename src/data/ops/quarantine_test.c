@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int to_number(void *context, leat_graph *graph, leat_value *outputs) {
+static int to_number(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
     return 1;

@@ -251,7 +251,8 @@ static int class_and_element(const struct resample *r, leat_graph *graph, int fi
 }
 
 /* element -> (class, element) */
-static int trace_original(void *context, leat_graph *graph, leat_value *out) {
+static int trace_original(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     int n = class_and_element(context, graph, 0, &out[0], &out[1]);
     return n < 0 ? -1 : n + 1;
 }
@@ -266,18 +267,21 @@ static int gathered(const struct resample *r, leat_graph *graph, int first, leat
 }
 
 /* element -> (class, probability, element) */
-static int trace_gather_fixed(void *context, leat_graph *graph, leat_value *out) {
+static int trace_gather_fixed(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     const struct resample *r = context;
     return gathered(r, graph, 0, floats(graph, r->acceptance, r->classes), out);
 }
 
 /* (probabilities, element) -> (class, probability, element) */
-static int trace_gather(void *context, leat_graph *graph, leat_value *out) {
+static int trace_gather(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     return gathered(context, graph, 1, leat_graph_argument(graph, 0), out);
 }
 
 /* (class, probability, element) -> bool */
-static int trace_keep(void *context, leat_graph *graph, leat_value *out) {
+static int trace_keep(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     const struct resample *r = context;
     char attributes[128];
     leat_value drawn;
@@ -291,8 +295,9 @@ static int trace_keep(void *context, leat_graph *graph, leat_value *out) {
 }
 
 /* (class, probability, element) -> (class, element) */
-static int trace_drop(void *context, leat_graph *graph, leat_value *out) {
+static int trace_drop(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
+    (void)capacity;
     int n = leat_graph_num_arguments(graph), count = 0;
     for (int i = 0; i < n && count < LEAT_MAX_OUTPUTS; i++)
         if (i != 1)
@@ -305,7 +310,8 @@ static leat_value least(leat_value x) {
 }
 
 /* distribution -> (probabilities of acceptance, probability of the untouched copy) */
-static int trace_probabilities(void *context, leat_graph *graph, leat_value *out) {
+static int trace_probabilities(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     const struct resample *r = context;
     leat_value initial = leat_graph_argument(graph, 0);
     leat_value ratio = leat_op_divide(floats(graph, r->target, r->classes),
@@ -316,15 +322,17 @@ static int trace_probabilities(void *context, leat_graph *graph, leat_value *out
     return 2;
 }
 
-static int trace_first(void *context, leat_graph *graph, leat_value *out) {
+static int trace_first(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
+    (void)capacity;
     out[0] = leat_graph_argument(graph, 0);
     return 1;
 }
 
 /* (probabilities, probability) -> the weights of the two copies */
-static int trace_weights(void *context, leat_graph *graph, leat_value *out) {
+static int trace_weights(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
+    (void)capacity;
     leat_value original = leat_graph_argument(graph, 1);
     leat_value both[2] = {original, leat_op_subtract(float_scalar(graph, 1), original)};
     out[0] = leat_op_stack(both, 2, 0);
@@ -333,7 +341,8 @@ static int trace_weights(void *context, leat_graph *graph, leat_value *out) {
 
 /* (numbers of elements seen by class, classes of a batch) -> (numbers, the distribution 32 times)
  */
-static int trace_estimate(void *context, leat_graph *graph, leat_value *out) {
+static int trace_estimate(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)capacity;
     const struct resample *r = context;
     leat_value hot = leat_op_one_hot(leat_graph_argument(graph, 1), r->classes, LEAT_INT64);
     out[0] = leat_op_add(leat_graph_argument(graph, 0),

@@ -8,7 +8,7 @@
 #include "support/refused.h"
 #include <leat/ops.h>
 
-static int class_of(void *context, leat_graph *graph, leat_value *out) {
+static int class_of(void *context, leat_graph *graph, leat_value *out, int capacity) {
     int64_t classes = *(const int64_t *)context;
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &classes);
     leat_value rest =
@@ -17,13 +17,13 @@ static int class_of(void *context, leat_graph *graph, leat_value *out) {
     return 1;
 }
 
-static int to_int16(void *context, leat_graph *graph, leat_value *out) {
+static int to_int16(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     out[0] = leat_op_cast(leat_graph_argument(graph, 0), LEAT_INT16);
     return 1;
 }
 
-static int as_text(void *context, leat_graph *graph, leat_value *out) {
+static int as_text(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
     out[0] = leat_op_as_string(leat_graph_argument(graph, 0));
     return 1;

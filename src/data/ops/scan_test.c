@@ -9,7 +9,7 @@
 #include <leat/ops.h>
 
 /* (state, x): (state + x, two random numbers) */
-static int trace_noise(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_noise(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
     outputs[1] = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32,

@@ -109,7 +109,7 @@ static void test_tuning(void **state) {
 }
 
 /* A parallel map left to AUTOTUNE starts where the options say. */
-static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_square(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_multiply(x, x);
@@ -251,7 +251,7 @@ static void test_without_effect(void **state) {
 
 /* ---- pictures ---- */
 
-static int trace_picture(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_picture(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0));
     outputs[0] = leat_op_resize(leat_op_decode_jpeg(contents, 3), 6, 8, NULL);

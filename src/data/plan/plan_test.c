@@ -76,7 +76,7 @@ static leat_status to_text(void *context, leat_error *err) {
     return text == NULL ? torture_code(err) : LEAT_OK;
 }
 
-static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_twice(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_add(x, x);

@@ -17,33 +17,33 @@ static leat_value int_constant(leat_graph *graph, int64_t value) {
     return leat_graph_tensor(graph, &tensor);
 }
 
-static int trace_identity(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_identity(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return 1;
 }
 
-static int trace_add_one(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_add_one(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int_constant(graph, 1));
     return 1;
 }
 
 /* 12 / x: fails where x is 0. */
-static int trace_divide(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_divide(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_floordiv(int_constant(graph, 12), leat_graph_argument(graph, 0));
     return 1;
 }
 
-static int trace_pair(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_pair(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     outputs[1] = leat_op_negate(outputs[0]);
     return 2;
 }
 
-static int trace_sum(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_sum(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value sum = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
     outputs[0] = leat_op_subtract(sum, int_constant(graph, 2));
@@ -169,7 +169,7 @@ struct reading {
     bool synchronous, batched, tuned_off, named;
 };
 
-static int trace_read(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_read(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct reading *r = context;
     leat_string path = {r->path, strlen(r->path)};
     leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &path);

@@ -132,7 +132,7 @@ static void test_budgets(void **state) {
     assert_int_equal(to, 15);
 }
 
-static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_square(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_multiply(x, x);

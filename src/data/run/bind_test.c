@@ -13,7 +13,7 @@
 
 /* ---- plans ---- */
 
-static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_twice(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_add(x, x);

@@ -31,7 +31,7 @@ static const char *write_records(const char *name, leat_compression compression)
     return path;
 }
 
-static int to_number(void *context, leat_graph *graph, leat_value *outputs) {
+static int to_number(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
     return 1;
@@ -47,7 +47,7 @@ static leat_value one_of(leat_graph *graph) {
 }
 
 /* Fails for numbers above 2 in an argument: the first, or that of the number `context`. */
-static int small_only(void *context, leat_graph *graph, leat_value *outputs) {
+static int small_only(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value number = leat_graph_argument(graph, context == NULL ? 0 : *(const int *)context);
     leat_value most = leat_op_cast(leat_op_add(one_of(graph), one_of(graph)), LEAT_INT64);
     leat_value fits =
@@ -58,7 +58,7 @@ static int small_only(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* Fails for numbers above 1. */
-static int one_only(void *context, leat_graph *graph, leat_value *outputs) {
+static int one_only(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value number = leat_graph_argument(graph, 0);
     (void)context;
     outputs[0] = leat_op_assert(leat_op_less_equal(number, leat_op_cast(one_of(graph), LEAT_INT64)),
@@ -66,7 +66,7 @@ static int one_only(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static int digits(void *context, leat_graph *graph, leat_value *outputs) {
+static int digits(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_cast(leat_op_string_length(leat_graph_argument(graph, 0)), LEAT_INT64);
     return 1;
@@ -170,7 +170,7 @@ static void test_records(void **state) {
     expect_bytes(numbers(records(packed, "GZIP"), NULL, NULL), packed, in_order, 2);
 }
 
-static int is_long(void *context, leat_graph *graph, leat_value *outputs) {
+static int is_long(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value one = one_of(graph);
     (void)context;
     outputs[0] = leat_op_greater(leat_op_string_length(leat_graph_argument(graph, 0)), one);
@@ -253,7 +253,7 @@ static void test_numbers(void **state) {
 }
 
 /* A vector of so many numbers, each the length of the text: its size is not known before. */
-static int repeated(void *context, leat_graph *graph, leat_value *outputs) {
+static int repeated(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value number = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_fill(leat_op_stack(&number, 1, 0), number);
@@ -261,21 +261,21 @@ static int repeated(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* (sum, number) to (sum + number, number). */
-static int summed(void *context, leat_graph *graph, leat_value *outputs) {
+static int summed(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[1] = leat_graph_argument(graph, 1);
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), outputs[1]);
     return 2;
 }
 
-static int itself(void *context, leat_graph *graph, leat_value *outputs) {
+static int itself(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return 1;
 }
 
 /* The dataset that is argument number `context`, in batches of two. */
-static int in_pairs(void *context, leat_graph *graph, leat_value *outputs) {
+static int in_pairs(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value one = leat_op_cast(one_of(graph), LEAT_INT64), two = leat_op_add(one, one);
     leat_value window = leat_graph_argument(graph, *(const int *)context);
     outputs[0] = leat_graph_dataset_op(graph, "batch", NULL, &window, 1,
@@ -284,7 +284,7 @@ static int in_pairs(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* The same in batches of nothing, which fails. */
-static int in_nothings(void *context, leat_graph *graph, leat_value *outputs) {
+static int in_nothings(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value one = leat_op_cast(one_of(graph), LEAT_INT64), none = leat_op_subtract(one, one);
     leat_value window = leat_graph_argument(graph, *(const int *)context);
     outputs[0] = leat_graph_dataset_op(graph, "batch", NULL, &window, 1,
@@ -487,7 +487,7 @@ static void test_lines(void **state) {
     expect_bytes(numbers(dataset, NULL, &err), fixed, fixed_bytes, 2);
 }
 
-static int read_number(void *context, leat_graph *graph, leat_value *outputs) {
+static int read_number(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0));
     outputs[0] = leat_op_string_to_number(contents, LEAT_INT64);
@@ -509,7 +509,7 @@ static void test_files(void **state) {
     expect_places(leat_dataset_map(dataset, function, NULL, &err), &place, 1);
 }
 
-static int read_contents(void *context, leat_graph *graph, leat_value *outputs) {
+static int read_contents(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_read_file(leat_graph_argument(graph, 0));
     return 1;
@@ -558,7 +558,7 @@ static void test_callbacks(void **state) {
 }
 
 /* Wrapped codes keep the place, and a binding may give it. */
-static int to_flag(void *context, leat_graph *graph, leat_value *outputs) {
+static int to_flag(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value text = leat_graph_argument(graph, 0);
     leat_value one = one_of(graph);
     (void)context;

@@ -197,7 +197,7 @@ static void test_large_shuffle(void **state) {
 
 /* ---- interleave ---- */
 
-static int range_of(void *context, leat_graph *graph, leat_value *outputs) {
+static int range_of(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] =

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* state + element; fails with *context where the element is 3. */
-static int add(void *context, leat_graph *graph, leat_value *outputs) {
+static int add(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value sum = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
     leat_tensor three = leat_scalar_int64(3);
     leat_value fine =

@@ -26,7 +26,7 @@ static leat_tensor numbers(leat_shape shape, uint32_t *seed, float offset) {
 
 /* Two blocks of a residual network without convolutions: each way of fusing is in it. Arguments: x,
  * y, gamma, beta. */
-static int trace_blocks(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_blocks(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value sources[4], all[3], first[3], second[3], third[3];
     (void)context;
     for (int i = 0; i < 4; i++)

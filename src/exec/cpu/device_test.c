@@ -68,7 +68,7 @@ static float float_at(const leat_tensor *tensor, int64_t index) {
 
 /* Results of every kind: argument, constant, twice the same, a reshaped one, reads around writes.
  */
-static int trace_results(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_results(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_variable *variable = context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value before = leat_graph_read(graph, variable);
@@ -117,7 +117,7 @@ static void test_results(void **state) {
     leat_variable_unref(variable);
 }
 
-static int trace_empty(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_empty(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     x = leat_op_max_pool2d(x, &(leat_op_pool2d_options){.ksize = {2, 2}});
@@ -142,7 +142,7 @@ static void test_empty_batch(void **state) {
 
 /* ---- pooling ---- */
 
-static int trace_pool(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_pool(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const leat_op_pool2d_options *options = context;
     leat_value x = leat_op_relu(leat_graph_argument(graph, 0)),
                argument = leat_graph_argument(graph, 0);
@@ -196,7 +196,7 @@ static void test_pooling(void **state) {
 
 /* ---- replicas and cores ---- */
 
-static int trace_mean(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_mean(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x[2] = {leat_graph_argument(graph, 0),
                        leat_op_square(leat_graph_argument(graph, 0))};
@@ -262,7 +262,7 @@ static void test_two_replicas(void **state) {
     leat_function_unref(function);
 }
 
-static int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_twice(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_add(x, x);
@@ -306,7 +306,7 @@ static void test_no_such_core(void **state) {
 
 /* ---- failures ---- */
 
-static int trace_loss(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_loss(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value labels =
@@ -336,13 +336,13 @@ static void test_failing_step(void **state) {
     machine_fini(&m);
 }
 
-static int trace_square(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_square(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_square(leat_graph_argument(graph, 0));
     return 1;
 }
 
-static int trace_upper(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_upper(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_string_upper(leat_graph_argument(graph, 0));
     return 1;
@@ -370,7 +370,7 @@ static void test_refusals(void **state) {
 
 /* ---- memory ---- */
 
-static int trace_layers(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_layers(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_variable *const *variables = context;
     leat_value x = leat_graph_argument(graph, 0), gradients[2];
     x = leat_op_relu(leat_op_conv2d(x, leat_graph_read(graph, variables[0]), NULL));

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] =
         leat_op_matmul(leat_graph_argument(graph, 0), leat_graph_argument(graph, 0), false, false);

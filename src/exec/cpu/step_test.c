@@ -80,7 +80,7 @@ static leat_value dense(struct model *model, int at, leat_value x) {
                             leat_graph_read(x.graph, model->weights[at + 1]));
 }
 
-static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     struct model *model = context;
     leat_padding padding = model->same ? LEAT_SAME : LEAT_VALID;
     leat_value x = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);

@@ -187,7 +187,7 @@ static void model_fini(struct model *model) {
 }
 
 /* Gradients of three layers, the last one's first, summed. */
-static int trace_gradients(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_gradients(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     struct model *model = context;
     leat_value x = leat_graph_argument(graph, 0), gradients[LAYERS], reversed[LAYERS];
     for (int i = 0; i < LAYERS; i++)
@@ -254,7 +254,7 @@ static void test_begun_during_backward(void **state) {
 /* Summed: a value that is read before and after, one that is read nowhere else, under another
  * shape, twice in one all_reduce and in two, results, an argument, a constant, a variable that is
  * assigned afterwards, an empty one, another dtype, and sums themselves. */
-static int trace_operands(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_operands(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_variable *variable = context;
     leat_tensor five = leat_scalar_float32(5);
     if (five.data == NULL)
@@ -327,7 +327,7 @@ static void test_every_operand(void **state) {
 /* ---- order ---- */
 
 /* Other exchanges lie between what is summed and its sum. */
-static int trace_order(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_order(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0), early = leat_op_square(x), two[2];
     const struct { int64_t root; } first = {0};

@@ -37,7 +37,7 @@ static leat_value sum(const leat_value *a) {
     return leat_op_add(a[0], a[1]);
 }
 
-static int trace(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct trial *trial = context;
     leat_value arguments[3];
     for (int i = 0; i < trial->num_shapes; i++)

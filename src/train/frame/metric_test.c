@@ -120,7 +120,7 @@ static void documented_examples(void **state) {
     }
 }
 
-static int update_mean(void *context, leat_graph *graph, leat_value *outputs) {
+static int update_mean(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)outputs;
     leat_value values = leat_graph_argument(graph, 0);
     leat_metric_update(context, &values, 1);

@@ -70,7 +70,7 @@ static void teardown(struct fixture *fixture) {
     leat_optimizer_free(fixture->optimizer);
 }
 
-static int apply(void *context, leat_graph *graph, leat_value *outputs) {
+static int apply(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     struct fixture *fixture = context;
     (void)outputs;
     leat_value gradients[VARIABLES] = {leat_graph_argument(graph, 0),
@@ -213,7 +213,7 @@ static void gradients_are_summed(void **state) {
 
 /* ---- the rest ---- */
 
-static int square_loss(void *context, leat_graph *graph, leat_value *outputs) {
+static int square_loss(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     struct fixture *fixture = context;
     outputs[0] = leat_op_square(leat_graph_read(graph, fixture->variables[0]));
     leat_optimizer_minimize(fixture->optimizer, outputs[0], fixture->variables, 1);

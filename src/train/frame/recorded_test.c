@@ -23,7 +23,7 @@ struct call {
 };
 
 /* The one output of a part, or a metric's result after one update. */
-static int outputs_of(void *context, leat_graph *graph, leat_value *outputs) {
+static int outputs_of(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const struct call *call = context;
     leat_value inputs[MOST], weights[MOST], updates[MOST];
     for (int i = 0; i < call->num_inputs; i++)
@@ -125,7 +125,7 @@ static leat_status compute(struct call *call, enum way way, leat_tensor *out, le
         leat_graph *graph = leat_graph_new_eager(err);
         if (graph == NULL)
             return torture_code(err);
-        outputs_of(call, graph, &value);
+        outputs_of(call, graph, &value, 1);
         leat_status status = leat_value_tensor(value, out, err);
         leat_graph_free(graph);
         return status;

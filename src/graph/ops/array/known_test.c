@@ -73,7 +73,7 @@ static leat_value constant(leat_graph *graph, const char *tensor) {
 
 #define INT(VALUE) "{\"dtype\": \"int32\", \"shape\": [], \"data\": [" VALUE "]}"
 
-static int trace_line(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_line(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     size_t line = *(const size_t *)context;
     leat_value s = leat_op_shape(leat_graph_argument(graph, 0), LEAT_INT32), inputs[8];
     const leat_value values[] = {

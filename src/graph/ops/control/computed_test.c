@@ -11,7 +11,7 @@
 #include "support/torture.h"
 
 /* Squares of a window of 2 x 2 of argument 0 that begins at argument 1. */
-static int window(void *context, leat_graph *graph, leat_value *outputs) {
+static int window(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     int64_t begin[2] = {0}, size[2] = {2, 2};
     struct leati_slice_args args = {.begin = {begin, 2}, .size = {size, 2}};
     leat_string name = {.data = (char *)(uintptr_t) "begin", .size = 5};
@@ -23,7 +23,7 @@ static int window(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static int contrast(void *context, leat_graph *graph, leat_value *outputs) {
+static int contrast(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     struct leati_adjust_args args = {.amount = 1};
     leat_string name = {.data = (char *)(uintptr_t) "contrast_factor", .size = 15};
     leat_value x = leat_graph_argument(graph, 0), by = leat_graph_argument(graph, 1);

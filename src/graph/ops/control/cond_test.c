@@ -7,7 +7,7 @@
 #include "support/refused.h"
 #include "support/torture.h"
 
-static int cube(void *context, leat_graph *graph, leat_value *outputs) {
+static int cube(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] =
@@ -15,7 +15,7 @@ static int cube(void *context, leat_graph *graph, leat_value *outputs) {
     return 1;
 }
 
-static int ratio(void *context, leat_graph *graph, leat_value *outputs) {
+static int ratio(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_divide(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
     return 1;
@@ -32,7 +32,7 @@ static leat_spec *cond_spec(leat_shape shape) {
                      (leat_shape[]){LEAT_SCALAR, shape, LEAT_SCALAR});
 }
 
-static int choose(void *context, leat_graph *graph, leat_value *outputs) {
+static int choose(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_function **branches = context;
     leat_value inputs[2] = {leat_graph_argument(graph, 1), leat_graph_argument(graph, 2)};
     return leat_op_cond(leat_graph_argument(graph, 0), branches[0], branches[1], inputs, 2,
@@ -128,13 +128,13 @@ static void test_rows(void **state) {
     leat_function_unref(function);
 }
 
-static int first_word(void *context, leat_graph *graph, leat_value *outputs) {
+static int first_word(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return 1;
 }
 
-static int both_words(void *context, leat_graph *graph, leat_value *outputs) {
+static int both_words(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value words[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)};
     outputs[0] = leat_op_string_join(words, 2, "-");
@@ -177,19 +177,19 @@ static void test_rows_of_strings(void **state) {
     leat_spec_unref(spec);
 }
 
-static int two_outputs(void *context, leat_graph *graph, leat_value *outputs) {
+static int two_outputs(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = outputs[1] = leat_graph_argument(graph, 0);
     return 2;
 }
 
-static int to_int(void *context, leat_graph *graph, leat_value *outputs) {
+static int to_int(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_cast(leat_graph_argument(graph, 0), LEAT_INT32);
     return 1;
 }
 
-static int scalar_of(void *context, leat_graph *graph, leat_value *outputs) {
+static int scalar_of(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_reduce_sum(leat_graph_argument(graph, 0), NULL, 0, false);
     return 1;
@@ -244,7 +244,7 @@ static void test_predicates_that_are_none(void **state) {
     leat_function_unref(only);
 }
 
-static int counts_calls(void *context, leat_graph *graph, leat_value *outputs) {
+static int counts_calls(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_tensor one = leat_scalar_float64(1);
     leat_graph_assign_add(graph, context, leat_graph_tensor(graph, &one));
     leat_tensor_unref(&one);
@@ -265,7 +265,7 @@ static void test_effects(void **state) {
     leat_function *branches[2];
     for (int i = 0; i < 2; i++) {
         leat_value value;
-        counts_calls(variables[i], inner[i], &value);
+        counts_calls(variables[i], inner[i], &value, 1);
         branches[i] = leat_graph_finish(inner[i], &value, 1, NULL, &err);
     }
     leat_graph *graph = leat_graph_new(spec, &err);
@@ -293,7 +293,7 @@ static void test_effects(void **state) {
     }
 }
 
-static int noisy(void *context, leat_graph *graph, leat_value *outputs) {
+static int noisy(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value noise = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT64, NULL);
     outputs[0] = leat_op_multiply(leat_graph_argument(graph, 0), noise);

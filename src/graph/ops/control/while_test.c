@@ -15,14 +15,14 @@ static leat_value int64(leat_graph *graph, int64_t value) {
     return constant;
 }
 
-static int below_limit(void *context, leat_graph *graph, leat_value *outputs) {
+static int below_limit(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_less(leat_graph_argument(graph, 0), leat_graph_argument(graph, 2));
     return 1;
 }
 
 /* x * factor + count */
-static int scale(void *context, leat_graph *graph, leat_value *outputs) {
+static int scale(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value count = leat_graph_argument(graph, 0), x = leat_graph_argument(graph, 1);
     outputs[0] = leat_op_add(count, int64(graph, 1));
@@ -32,7 +32,7 @@ static int scale(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* x * x * factor: a derivative that depends on the iteration */
-static int square(void *context, leat_graph *graph, leat_value *outputs) {
+static int square(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 1);
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int64(graph, 1));
@@ -41,7 +41,7 @@ static int square(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* The vector and its sum behind it. */
-static int grow(void *context, leat_graph *graph, leat_value *outputs) {
+static int grow(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 1);
     leat_value sum = leat_op_expand_dims(leat_op_reduce_sum(x, NULL, 0, false), 0);
@@ -52,7 +52,7 @@ static int grow(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* Fails where the count is two below the limit. */
-static int divide_by_rest(void *context, leat_graph *graph, leat_value *outputs) {
+static int divide_by_rest(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value count = leat_graph_argument(graph, 0), limit = leat_graph_argument(graph, 2);
     leat_value rest = leat_op_subtract(leat_op_subtract(limit, int64(graph, 2)), count);
@@ -62,7 +62,7 @@ static int divide_by_rest(void *context, leat_graph *graph, leat_value *outputs)
     return 2;
 }
 
-static int noisy(void *context, leat_graph *graph, leat_value *outputs) {
+static int noisy(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value noise = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT64, NULL);
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int64(graph, 1));
@@ -95,7 +95,7 @@ static leat_function *trace(leat_tracer tracer, leat_shape shape) {
     return function;
 }
 
-static int call_loop(void *context, leat_graph *graph, leat_value *outputs) {
+static int call_loop(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     loop *l = context;
     leat_value arguments[4];
     for (int i = 0; i < 4; i++)
@@ -303,7 +303,7 @@ static void test_rows(void **state) {
     leat_function_unref(function);
 }
 
-static int append_letter(void *context, leat_graph *graph, leat_value *outputs) {
+static int append_letter(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = leat_graph_argument(graph, 0);
     if (context != NULL) {
         leat_value length = leat_op_string_length(x);
@@ -341,24 +341,24 @@ static void test_strings(void **state) {
 
 /* ---- failures ---- */
 
-static int to_float(void *context, leat_graph *graph, leat_value *outputs) {
-    scale(context, graph, outputs);
+static int to_float(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    scale(context, graph, outputs, capacity);
     outputs[0] = leat_op_cast(outputs[0], LEAT_FLOAT64);
     return 2;
 }
 
-static int one_output(void *context, leat_graph *graph, leat_value *outputs) {
-    scale(context, graph, outputs);
+static int one_output(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    scale(context, graph, outputs, capacity);
     return 1;
 }
 
-static int not_bool(void *context, leat_graph *graph, leat_value *outputs) {
+static int not_bool(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return 1;
 }
 
-static int vector_cond(void *context, leat_graph *graph, leat_value *outputs) {
+static int vector_cond(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 1);
     outputs[0] = leat_op_less(x, x);

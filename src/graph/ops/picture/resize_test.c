@@ -5,7 +5,7 @@
 #include "support/graph.h"
 #include "support/torture.h"
 
-static int twice(void *context, leat_graph *graph, leat_value *outputs) {
+static int twice(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_resize(leat_graph_argument(graph, 0), 1, 4, NULL);
     return 1;

@@ -14,7 +14,7 @@ typedef struct gathering {
     int replicas;
 } gathering;
 
-static int trace_gather(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_gather(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const gathering *g = context;
     outputs[0] = leat_op_all_gather(leat_graph_argument(graph, 0), g->axis, g->sizes, g->replicas);
     return 1;
@@ -96,7 +96,7 @@ static void test_values(void **state) {
 /* ---- gradient ---- */
 
 /* d/dx of sum(all_gather(x) * (1, 10, 100, 1000) * (replica + 1)). */
-static int trace_gradient(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_gradient(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const gathering *g = context;
     static const float powers[] = {1, 10, 100, 1000};
     leat_tensor weights = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(1, 4), powers);
@@ -111,7 +111,7 @@ static int trace_gradient(void *context, leat_graph *graph, leat_value *outputs)
 }
 
 /* d/dx of sum(g(x)^2) where g is the gradient of sum(all_gather(x)^2): a gradient of it. */
-static int trace_second(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_second(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     const gathering *g = context;
     leat_value x = leat_graph_argument(graph, 0), first;
     leat_value y = leat_op_square(leat_op_all_gather(x, g->axis, g->sizes, g->replicas));

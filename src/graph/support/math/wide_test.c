@@ -61,7 +61,7 @@ static void test_loops(void **state) {
 
 /* ---- a number for each channel ---- */
 
-static int trace_normalise(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_normalise(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_subtract(x, leat_graph_argument(graph, 1));

@@ -172,6 +172,13 @@ static int pair(void *context, leat_graph *graph, leat_value *outputs, int capac
     return 2;
 }
 
+/* As many outputs as it is asked for beyond the capacity. */
+static int fill_up(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    for (int i = 0; i < capacity; i++)
+        outputs[i] = leat_graph_argument(graph, 0);
+    return capacity + *(const int *)context;
+}
+
 static void test_tracing(void **state) {
     (void)state;
     leat_error err = {0};
@@ -182,9 +189,17 @@ static void test_tracing(void **state) {
     assert_null(leat_function_trace(fails_with_text, text, spec, &err));
     assert_refused(&err, LEAT_ABORTED, LEAT_REASON_NONE, NULL);
 
+    int more = 1;
+    err = (leat_error){0};
+    assert_null(leat_function_trace(fill_up, &more, spec, &err));
+    assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
+    assert_string_equal(err.text, "the tracer has 321 outputs; at most 320 are possible");
+    more = 0;
+    leat_function_unref(leat_function_trace(fill_up, &more, spec, NULL));
+
     /* An earlier failure passes through. */
     assert_null(leat_function_trace(pair, NULL, NULL, &err));
-    assert_int_equal(err.code, LEAT_ABORTED);
+    assert_int_equal(err.code, LEAT_UNIMPLEMENTED);
 
     leat_function *function = LEAT_TRACE(pair, NULL, spec, &err);
     assert_int_equal(leat_spec_get_kind(leat_function_output(function)), LEAT_SPEC_TUPLE);

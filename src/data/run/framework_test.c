@@ -394,7 +394,7 @@ static void test_headers_of_states(void **state) {
         {MAGIC, LEAT_DATA_LOSS, LEAT_REASON_NONE, "LEAT"},
         {0, LEAT_DATA_LOSS, LEAT_REASON_NONE, "LEAT"},
         {VERSION, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "1"},
-        {REWRITTEN, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "no_rewrites"},
+        {REWRITTEN, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "rewrites"},
     };
     leat_error err = {0};
     leat_element element = {0};

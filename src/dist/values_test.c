@@ -371,7 +371,7 @@ static void test_functions_of_datasets(void **state) {
         {TWO_KINDS, &each, LEAT_REASON_STRUCTURE, "1"},
         {RANGES, &each, LEAT_REASON_NONE, NULL},
         {RANGES, &placed, LEAT_REASON_VALUE, "LEAT_INPUT_PER_REPLICA"},
-        {RANGES, &fetched, LEAT_REASON_VALUE, "keep_on_host"},
+        {RANGES, &fetched, LEAT_REASON_VALUE, "fetch_to_device"},
         {RANGES, &no_policy, LEAT_REASON_VALUE, "9"},
     };
     leat_strategy *strategy = two_replicas();

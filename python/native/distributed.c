@@ -40,7 +40,8 @@ static void release_function(void *function) {
 static PyObject *distributed_open(PyObject *class, PyObject *args) {
     (void)class;
     PyObject *strategy = NULL, *source = NULL, *options = NULL;
-    leat_strategy_distribute_options how = {0};
+    leat_strategy_distribute_options how = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS};
+    leat_iterator_options iterator = {LEAT_ITERATOR_DEFAULTS};
     leat_distributed_dataset *made = NULL;
     leat_error err = {0};
     int policy = 0;
@@ -48,7 +49,7 @@ static PyObject *distributed_open(PyObject *class, PyObject *args) {
                           &how.per_replica_buffer_size) ||
         native_strategy_of(strategy) == NULL ||
         (policy >= 0 && native_dataset_of(source) == NULL) ||
-        native_read_options(options, &how.iterator) != 0)
+        native_read_options(options, &iterator) != 0)
         return NULL;
     leat_strategy *over = native_strategy_of(strategy);
     leat_dataset *given = policy < 0 ? NULL : leat_dataset_ref(native_dataset_of(source));

@@ -90,8 +90,8 @@ static leat_status slow_row(void *context, const leat_element *in, leat_element 
 static int wait_for_slow(void) {
     leat_error err = {0};
     leat_strategy_multi_worker_mirrored_options options = {
-        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = WAIT_MS,
-        .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = WAIT_MS};
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS,
+        .timeout_ms = WAIT_MS, .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = WAIT_MS};
     leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     int worker = leat_strategy_worker(strategy);
     leat_function *slow = LEAT_CALLBACK(slow_row, &worker, NULL, NULL, LEAT_PURE,
@@ -124,8 +124,8 @@ static int work(void) {
     int steps = -1;
     leat_error err = {0};
     leat_strategy_multi_worker_mirrored_options options = {
-        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LIMIT_MS,
-        .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = LIMIT_MS};
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS,
+        .timeout_ms = LIMIT_MS, .start_timeout_ms = LIMIT_MS, .heartbeat_timeout_ms = LIMIT_MS};
     if (sscanf(workers_argument(), "%511s %31s %d", scratch_folder, what, &steps) != 3)
         return 2;
     leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);

@@ -31,6 +31,7 @@ static leat_strategy *join(void) {
     leat_error err = {0};
     leat_strategy *strategy = join_as(
         (leat_strategy_multi_worker_mirrored_options){
+            LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS,
             LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LONG_MS,
             .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS},
         &err);
@@ -252,8 +253,8 @@ static void worker_refused(void **state) {
     leat_error err = {0};
     const char *argument = workers_argument();
     leat_strategy_multi_worker_mirrored_options options = {
-        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LONG_MS,
-        .start_timeout_ms = LONG_MS, .program = ""};
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS,
+        .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .program = ""};
     if (strcmp(argument, "short") == 0)
         options.start_timeout_ms = SHORT_MS;
     if (strcmp(argument, "other program") == 0)
@@ -292,6 +293,7 @@ static void worker_fault(void **state) {
     const char *what = strrchr(workers_argument(), ' ') + 1;
     leat_strategy *strategy = join_as(
         (leat_strategy_multi_worker_mirrored_options){
+            LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS,
             LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LONG_MS,
             .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = DEAD_MS},
         &err);

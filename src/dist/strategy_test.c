@@ -17,12 +17,17 @@
 
 enum { DEVICES = 4 };
 
+static leat_strategy *mirrored(const char *const *devices, int count, leat_error *err) {
+    return leat_strategy_mirrored(&(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS,
+                                                                    .devices = devices,
+                                                                    .num_devices = count},
+                                  err);
+}
+
 static leat_strategy *open_strategy(int replicas) {
     static const char *const names[] = {"CPU:0", "CPU:1", "CPU:2", "CPU:3"};
     leat_error err = {0};
-    leat_strategy_mirrored_options options = {LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = names,
-                                              .num_devices = replicas};
-    leat_strategy *strategy = leat_strategy_mirrored(&options, &err);
+    leat_strategy *strategy = mirrored(names, replicas, &err);
     assert_non_null(strategy);
     assert_int_equal(leat_strategy_num_replicas(strategy), replicas);
     return strategy;
@@ -333,20 +338,11 @@ static void test_bad_devices(void **state) {
     (void)state;
     leat_error err = {0};
     const char *twice[] = {"CPU:0", "CPU:0"}, *missing[] = {"CPU:77"}, *wrong[] = {"disk"};
-    assert_null(leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = twice,
-                                          .num_devices = 2},
-        &err));
+    assert_null(mirrored(twice, 2, &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "0");
-    assert_null(leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = missing,
-                                          .num_devices = 1},
-        &err));
+    assert_null(mirrored(missing, 1, &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "77");
-    assert_null(leat_strategy_mirrored(
-        &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = wrong,
-                                          .num_devices = 1},
-        &err));
+    assert_null(mirrored(wrong, 1, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 

@@ -8,7 +8,7 @@
 
 /* ---- strings ---- */
 
-static int trace_greeting(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_greeting(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_tensor hello = leat_scalar_string("hello");
     leat_value words[2] = {leat_graph_tensor(graph, &hello), leat_graph_argument(graph, 0)};
@@ -55,7 +55,7 @@ static void test_strings_outlive_everything(void **state) {
 }
 
 /* Bytes to a vector of open length (a result), to a picture, to floats. */
-static int trace_bytes(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_bytes(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_decode_raw(leat_graph_argument(graph, 0), LEAT_UINT8);
     leat_value picture = leat_op_reshape(outputs[0], (int64_t[]){2, 2}, 2);
@@ -87,7 +87,7 @@ static void test_bytes_outlive_their_strings(void **state) {
 
 /* ---- random numbers ---- */
 
-static int trace_dice(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_dice(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_op_random_options options = {.has_seed = true, .seed = 5};
     leat_value dice = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, &options);
@@ -185,7 +185,7 @@ static void test_pure_calls_fail_by_row(void **state) {
     machine_fini(&m);
 }
 
-static int below_three(void *context, leat_graph *graph, leat_value *outputs) {
+static int below_three(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_tensor three = leat_scalar_int64(3);
     outputs[0] = leat_op_less(leat_graph_argument(graph, 0), leat_graph_tensor(graph, &three));
@@ -331,7 +331,7 @@ static void test_two_threads(void **state) {
     machine_fini(&m);
 }
 
-static int trace_all_reduce(void *context, leat_graph *graph, leat_value *outputs) {
+static int trace_all_reduce(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_op_all_reduce(&x, 1, LEAT_AGGREGATION_SUM, outputs);

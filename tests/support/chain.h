@@ -35,14 +35,14 @@ static inline leat_value heads(leat_graph *graph) {
     return leat_op_less(draw, number(graph, 0.5F));
 }
 
-static inline int trace_plain(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_plain(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_resize(decoded(graph), 24, 31, NULL);
     return 1;
 }
 
 /* As in training: mirrored now and then, scaled. */
-static inline int trace_usual(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_usual(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value picture = leat_op_resize(decoded(graph), 24, 31, NULL);
     leat_value flipped = leat_op_select(heads(graph), leat_op_flip_left_right(picture), picture);
@@ -51,7 +51,8 @@ static inline int trace_usual(void *context, leat_graph *graph, leat_value *outp
 }
 
 /* Mean and deviation for each channel, then a narrower type. */
-static inline int trace_normalised(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_normalised(void *context, leat_graph *graph, leat_value *outputs,
+                                   int capacity) {
     (void)context;
     const float mean[3] = {120.5F, 110, 100}, deviation[3] = {58, 57.5F, 61};
     leat_value picture = leat_op_resize(decoded(graph), 40, 200, NULL);
@@ -62,7 +63,8 @@ static inline int trace_normalised(void *context, leat_graph *graph, leat_value 
 }
 
 /* A window by constants, all kinds of mirroring, and a value that is read twice. */
-static inline int trace_window(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_window(void *context, leat_graph *graph, leat_value *outputs,
+                               int capacity) {
     (void)context;
     const int64_t seed[2] = {3, 4};
     leat_value picture = leat_op_crop_to_bounding_box(decoded(graph), 1, 2, 3, 4);
@@ -76,7 +78,8 @@ static inline int trace_window(void *context, leat_graph *graph, leat_value *out
 }
 
 /* A window by numbers that the run computes: random, so that it often leaves the picture. */
-static inline int trace_random_window(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_random_window(void *context, leat_graph *graph, leat_value *outputs,
+                                      int capacity) {
     (void)context;
     leat_op_random_options options = {.minval = 0, .maxval = 30};
     leat_value numbers_of[4];
@@ -98,7 +101,8 @@ static inline int trace_random_window(void *context, leat_graph *graph, leat_val
 }
 
 /* TensorFlow's own window, and a method that looks at many rows, mirrored. */
-static inline int trace_tensorflow_window(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_tensorflow_window(void *context, leat_graph *graph, leat_value *outputs,
+                                          int capacity) {
     (void)context;
     const int32_t window[4] = {1, 1, 5, 6};
     leat_value inputs[2] = {leat_graph_argument(graph, 0),
@@ -113,7 +117,8 @@ static inline int trace_tensorflow_window(void *context, leat_graph *graph, leat
 }
 
 /* What each channel is divided by comes with the row. */
-static inline int trace_row_numbers(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_row_numbers(void *context, leat_graph *graph, leat_value *outputs,
+                                    int capacity) {
     (void)context;
     leat_value picture =
         call(graph, "decode_image", "{\"channels\": 3, \"expand_animations\": false}",
@@ -127,7 +132,8 @@ static inline int trace_row_numbers(void *context, leat_graph *graph, leat_value
 }
 
 /* The resized picture leaves, too: the chain ends there. */
-static inline int trace_two_exits(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_two_exits(void *context, leat_graph *graph, leat_value *outputs,
+                                  int capacity) {
     (void)context;
     outputs[0] = leat_op_resize(decoded(graph), 8, 8, NULL);
     outputs[1] = leat_op_multiply(outputs[0], number(graph, 2));
@@ -135,7 +141,8 @@ static inline int trace_two_exits(void *context, leat_graph *graph, leat_value *
 }
 
 /* The middle of the picture, as floats. */
-static inline int trace_middle(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_middle(void *context, leat_graph *graph, leat_value *outputs,
+                               int capacity) {
     (void)context;
     leat_value picture = leat_op_convert_image_dtype(decoded(graph), LEAT_FLOAT32, false);
     outputs[0] = leat_op_resize(leat_op_central_crop(picture, 0.6), 20, 25, NULL);
@@ -143,7 +150,8 @@ static inline int trace_middle(void *context, leat_graph *graph, leat_value *out
 }
 
 /* Numbers for each channel on both sides of resize, several windows, and all types between. */
-static inline int trace_computed_before(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_computed_before(void *context, leat_graph *graph, leat_value *outputs,
+                                        int capacity) {
     (void)context;
     const float mean[3] = {0.5F, 0.25F, 0.125F};
     const int64_t begin[3] = {1, 0, 0}, size[3] = {-1, 20, 3};
@@ -157,7 +165,8 @@ static inline int trace_computed_before(void *context, leat_graph *graph, leat_v
 }
 
 /* Bytes that stay bytes, of a part that is counted from the end. */
-static inline int trace_negative(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_negative(void *context, leat_graph *graph, leat_value *outputs,
+                                 int capacity) {
     (void)context;
     const uint8_t most = 255;
     leat_value picture =
@@ -169,7 +178,8 @@ static inline int trace_negative(void *context, leat_graph *graph, leat_value *o
 }
 
 /* A part by numbers that the run computes, as Python writes x[y:y + h, x:x + w]. */
-static inline int trace_computed_slice(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_computed_slice(void *context, leat_graph *graph, leat_value *outputs,
+                                       int capacity) {
     (void)context;
     leat_op_random_options options = {.minval = -5, .maxval = 30};
     leat_value ends[2];
@@ -187,7 +197,8 @@ static inline int trace_computed_slice(void *context, leat_graph *graph, leat_va
 }
 
 /* Random parts: of a size, and of a random one; some leave the smaller pictures. */
-static inline int trace_random_crops(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_random_crops(void *context, leat_graph *graph, leat_value *outputs,
+                                     int capacity) {
     (void)context;
     const int64_t size[3] = {24, 20, 3}, seed[2] = {5, 6};
     leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed), picture = decoded(graph);
@@ -199,9 +210,11 @@ static inline int trace_random_crops(void *context, leat_graph *graph, leat_valu
     return 2;
 }
 
-static inline int trace_resized_crops(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_resized_crops(void *context, leat_graph *graph, leat_value *outputs,
+                                      int capacity) {
     (void)context;
-    const leat_op_random_resized_crop_options soft = {.scale = {0.3, 0.9}, .antialias = true};
+    const leat_op_random_resized_crop_options soft = {LEAT_OP_RANDOM_RESIZED_CROP_DEFAULTS,
+                                                      .scale = {0.3, 0.9}, .antialias = true};
     const int64_t seed[2] = {7, 8};
     leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed);
     leat_value picture = leat_op_random_resized_crop(decoded(graph), 12, 13, NULL, NULL);
@@ -214,7 +227,8 @@ static inline int trace_resized_crops(void *context, leat_graph *graph, leat_val
 }
 
 /* Channels in the opposite order are no window, and nor is a part of the channels. */
-static inline int trace_no_windows(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_no_windows(void *context, leat_graph *graph, leat_value *outputs,
+                                   int capacity) {
     (void)context;
     leat_value turned = call(graph, "strided_slice",
                              "{\"begin\": [0, 0, 0], \"end\": [0, 0, 0], \"strides\": [1, 1, -1],"

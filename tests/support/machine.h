@@ -85,7 +85,7 @@ static inline leat_value integer(leat_graph *graph, int64_t number) {
     return value;
 }
 
-static inline int trace_line(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_line(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value y = leat_op_multiply(x, leat_op_add(integer(graph, 1), integer(graph, 1)));
@@ -96,7 +96,7 @@ static inline int trace_line(void *context, leat_graph *graph, leat_value *outpu
     return 4;
 }
 
-static inline int trace_twice(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int trace_twice(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_concat((leat_value[]){x, x}, 2, 0);

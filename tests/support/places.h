@@ -16,7 +16,8 @@ enum { NUM_TEXTS = 6, THIRD = 17 + 18, FIFTH = 17 + 18 + 21 + 17 };
 static const char *write_records(const char *name, leat_compression compression) {
     leat_error err = {0};
     const char *path = scratch_path(name);
-    leat_tfrecord_writer_options options = {.compression = compression};
+    leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS,
+                                            .compression = compression};
     leat_tfrecord_writer *writer = leat_tfrecord_writer_open(path, &options, &err);
     assert_non_null(writer);
     for (int i = 0; i < NUM_TEXTS; i++) {
@@ -27,7 +28,7 @@ static const char *write_records(const char *name, leat_compression compression)
     return path;
 }
 
-static inline int to_number(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int to_number(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_string_to_number(leat_graph_argument(graph, 0), LEAT_INT64);
     return 1;
@@ -43,7 +44,7 @@ static inline leat_value one_of(leat_graph *graph) {
 }
 
 /* Fails for numbers above 2 in an argument: the first, or that of the number `context`. */
-static inline int small_only(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int small_only(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value number = leat_graph_argument(graph, context == NULL ? 0 : *(const int *)context);
     leat_value most = leat_op_cast(leat_op_add(one_of(graph), one_of(graph)), LEAT_INT64);
     leat_value fits =
@@ -54,7 +55,7 @@ static inline int small_only(void *context, leat_graph *graph, leat_value *outpu
 }
 
 /* Fails for numbers above 1. */
-static inline int one_only(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int one_only(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value number = leat_graph_argument(graph, 0);
     (void)context;
     outputs[0] = leat_op_assert(leat_op_less_equal(number, leat_op_cast(one_of(graph), LEAT_INT64)),
@@ -62,7 +63,7 @@ static inline int one_only(void *context, leat_graph *graph, leat_value *outputs
     return 1;
 }
 
-static inline int digits(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int digits(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_cast(leat_op_string_length(leat_graph_argument(graph, 0)), LEAT_INT64);
     return 1;
@@ -71,7 +72,8 @@ static inline int digits(void *context, leat_graph *graph, leat_value *outputs) 
 /* The texts' lengths: 1 2 5 1 5 1. */
 static inline leat_dataset *lengths(leat_dataset *dataset, int64_t parallel) {
     leat_error err = {0};
-    leat_dataset_map_options options = {.num_parallel_calls = parallel};
+    leat_dataset_map_options options = {
+        LEAT_DATASET_MAP_DEFAULTS, .num_parallel_calls = parallel == 0 ? LEAT_UNSET : parallel};
     leat_function *function = LEAT_TRACE(digits, NULL, leat_dataset_spec(dataset), &err);
     dataset = leat_dataset_map(dataset, function, &options, &err);
     assert_non_null(dataset);
@@ -146,7 +148,8 @@ static inline void expect_bytes(leat_dataset *dataset, const char *path, const i
 
 static inline leat_dataset *records(const char *path, const char *compression) {
     leat_error err = {0};
-    leat_dataset_tf_record_options options = {.compression_type = compression};
+    leat_dataset_tf_record_options options = {LEAT_DATASET_TF_RECORD_DEFAULTS,
+                                              .compression_type = compression};
     leat_dataset *dataset = leat_dataset_tf_record(&path, 1, &options, &err);
     assert_non_null(dataset);
     return dataset;
@@ -193,7 +196,7 @@ static inline void expect_small(leat_dataset *dataset, const char *path, const i
 }
 
 /* A vector of so many numbers, each the length of the text: its size is not known before. */
-static inline int repeated(void *context, leat_graph *graph, leat_value *outputs) {
+static inline int repeated(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value number = leat_graph_argument(graph, 0);
     outputs[0] = leat_op_fill(leat_op_stack(&number, 1, 0), number);

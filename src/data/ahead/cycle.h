@@ -17,8 +17,8 @@
 #include "data/run/inner.h"
 #include "data/values/join.h"
 
-typedef struct leati_slot leati_slot;
-typedef struct leati_crew leati_crew;
+typedef struct leati_cycle_slot leati_cycle_slot;
+typedef struct leati_cycle_workers leati_cycle_workers;
 
 typedef struct leati_cycle_options {
     int64_t cycle_length, block_length; /* at least 1 */

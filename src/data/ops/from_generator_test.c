@@ -61,7 +61,8 @@ static leat_spec *numbers(leat_dtype dtype) {
 static leat_dataset *made(struct counting *c, const char *name, uint32_t flags) {
     leat_error err = {0};
     leat_dataset_from_generator_options options = {
-        LEAT_DATASET_FROM_GENERATOR_DEFAULTS, .name = name, .flags = flags, .release = release};
+        LEAT_DATASET_FROM_GENERATOR_DEFAULTS, LEAT_DATASET_FROM_GENERATOR_DEFAULTS, .name = name,
+        .flags = flags, .release = release};
     leat_dataset *dataset =
         leat_dataset_from_generator(&functions, c, &options, numbers(LEAT_INT64), &err);
     assert_non_null(dataset);

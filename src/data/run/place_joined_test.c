@@ -5,21 +5,21 @@
 #include "support/places.h"
 
 /* (sum, number) to (sum + number, number). */
-static int summed(void *context, leat_graph *graph, leat_value *outputs) {
+static int summed(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[1] = leat_graph_argument(graph, 1);
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), outputs[1]);
     return 2;
 }
 
-static int itself(void *context, leat_graph *graph, leat_value *outputs) {
+static int itself(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_graph_argument(graph, 0);
     return 1;
 }
 
 /* The dataset that is argument number `context`, in batches of two. */
-static int in_pairs(void *context, leat_graph *graph, leat_value *outputs) {
+static int in_pairs(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value one = leat_op_cast(one_of(graph), LEAT_INT64), two = leat_op_add(one, one);
     leat_value window = leat_graph_argument(graph, *(const int *)context);
     outputs[0] = leat_graph_dataset_op(graph, "batch", NULL, &window, 1,
@@ -28,7 +28,7 @@ static int in_pairs(void *context, leat_graph *graph, leat_value *outputs) {
 }
 
 /* The same in batches of nothing, which fails. */
-static int in_nothings(void *context, leat_graph *graph, leat_value *outputs) {
+static int in_nothings(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value one = leat_op_cast(one_of(graph), LEAT_INT64), none = leat_op_subtract(one, one);
     leat_value window = leat_graph_argument(graph, *(const int *)context);
     outputs[0] = leat_graph_dataset_op(graph, "batch", NULL, &window, 1,
@@ -140,7 +140,7 @@ static void test_shuffled(void **state) {
     (void)state;
     leat_error err = {0};
     const char *path = write_records("a", LEAT_COMPRESSION_NONE);
-    leat_dataset_shuffle_options seeded = {.seed = LEAT_SEED(1)};
+    leat_dataset_shuffle_options seeded = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(1)};
     leat_dataset *order =
         leat_dataset_shuffle(leat_dataset_range(0, 6, 1, NULL, &err), 3, &seeded, &err);
     leat_iterator *iterator = leat_iterator_new(order, NULL, &err);
@@ -173,7 +173,8 @@ static void test_turns(void **state) {
         bytes[i] = THIRD;
         bytes[FILES + i] = FIFTH;
     }
-    leat_dataset_tf_record_options options = {.num_parallel_reads = FILES};
+    leat_dataset_tf_record_options options = {LEAT_DATASET_TF_RECORD_DEFAULTS,
+                                              .num_parallel_reads = FILES};
     leat_dataset *dataset = leat_dataset_tf_record(paths, FILES, &options, &err);
     expect_small_in(lengths(dataset, 0), 0, paths, FILES, bytes, 2 * FILES);
     for (int i = 0; i < FILES; i++)

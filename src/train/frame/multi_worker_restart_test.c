@@ -197,8 +197,8 @@ static void worker_train(void **state) {
     leat_error err = {0};
     int kill_at = -1, full_at = -1;
     const leat_strategy_multi_worker_mirrored_options options = {
-        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LONG_MS,
-        .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS};
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS,
+        .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS};
     assert_int_equal(sscanf(workers_argument(), "%d %d %511s", &kill_at, &full_at, run.path), 3);
     run.strategy = leat_strategy_multi_worker_mirrored(&options, &err);
     if (run.strategy == NULL)

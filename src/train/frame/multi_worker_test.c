@@ -15,8 +15,8 @@ enum { EPOCHS = 2, LONG_MS = 60000, STEPS = 50 };
 static void run_init(struct digits_run *run, const json_t *cases) {
     static const char *const names[2] = {"CPU:0", "CPU:1"};
     leat_strategy_multi_worker_mirrored_options options = {
-        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .devices = names, .timeout_ms = LONG_MS,
-        .start_timeout_ms = LONG_MS};
+        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS,
+        .devices = names, .timeout_ms = LONG_MS, .start_timeout_ms = LONG_MS};
     leat_error err = {0};
     int number = 0, bytes = 0;
     char way[16] = "";

@@ -307,24 +307,23 @@ static leat_status draw_row(leati_kernel_call *call, int64_t row, leati_philox p
 static int build(const leati_tensor_op *op, const leat_value *inputs, int num_inputs,
                  const int64_t *seed, const leat_op_sample_distorted_bounding_box_options *options,
                  leat_value *outputs) {
-    static const leat_op_sample_distorted_bounding_box_options none = {0};
-    const leat_op_sample_distorted_bounding_box_options *o = options != NULL ? options : &none;
-    double aspect[2] = {o->aspect_ratio_range[0], o->aspect_ratio_range[1]};
-    double area[2] = {o->area_range[0], o->area_range[1]};
+    const leat_op_sample_distorted_bounding_box_options standard = {
+        LEAT_OP_SAMPLE_DISTORTED_BOUNDING_BOX_DEFAULTS};
+    leat_op_sample_distorted_bounding_box_options o = standard;
     leat_error err = {0};
-    struct box_args args = {.min_object_covered = o->min_object_covered == 0
-                                                      ? 0.1
-                                                      : LEATI_MAX(0, o->min_object_covered),
-                            .max_attempts = o->max_attempts != 0 ? o->max_attempts : 100,
-                            .use_image_if_no_bounding_boxes = o->use_image_if_no_bounding_boxes};
-    if (aspect[0] != 0 || aspect[1] != 0)
-        args.aspect_ratio_range = (leati_floats){.values = aspect, .count = 2};
-    if (area[0] != 0 || area[1] != 0)
-        args.area_range = (leati_floats){.values = area, .count = 2};
+    if (inputs[0].graph == NULL || leati_support_value_failed(inputs[0]) ||
+        !LEATI_GRAPH_OPTIONS(leat_op_sample_distorted_bounding_box_options, &o, options,
+                             inputs[0].graph))
+        return -1;
+    struct box_args args = {
+        .min_object_covered = o.min_object_covered,
+        .aspect_ratio_range = leati_support_pair(o.aspect_ratio_range, standard.aspect_ratio_range),
+        .area_range = leati_support_pair(o.area_range, standard.area_range),
+        .max_attempts = o.max_attempts,
+        .use_image_if_no_bounding_boxes = o.use_image_if_no_bounding_boxes};
     if (seed != NULL)
         args.random.seed = (leati_seed_argument){.given = true, .value = *seed};
-    if (inputs[0].graph == NULL || leati_support_value_failed(inputs[0]))
-        return -1;
+
     if (op->complete != NULL && op->complete(inputs[0].graph, &args, &err) != LEAT_OK) {
         (void)leati_graph_error(inputs[0].graph, &err);
         return -1;

@@ -11,7 +11,7 @@ MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = abigail-tools clang lld libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan check-arm64 tsan wheel stubs abi docs venv changelog help
+.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -70,6 +70,9 @@ wheel: venv ## the Python package as one wheel in dist/, for Python 3.11 and new
 
 abi: all ## before a release: what the library's binary interface is from now on
 	@python3 -B tools/abi.py --write $(BUILD)/libleat.so
+
+builders: all ## the C builders of tensor operations from the tables; then build again
+	@python3 -B tools/builders.py $(BUILD)/bin/leat
 
 stubs: venv all ## write the Python package's stubs into the build folder, from the tables and the package
 	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/make_stubs.py $(BUILD)/python

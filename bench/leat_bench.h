@@ -83,7 +83,7 @@ static inline bench_result bench_drain(leat_iterator *iterator, double seconds, 
 /* Mirrors now and then, and divides by 255. */
 static inline leat_value bench_flip_and_scale(leat_graph *graph, leat_value picture) {
     leat_tensor half = leat_scalar_float32(0.5f), scale = leat_scalar_float32(1 / 255.0f);
-    leat_value draw = leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
+    leat_value draw = leat_op_random_uniform(graph, LEAT_SCALAR, NULL);
     leat_value flip = leat_op_less(draw, leat_graph_tensor(graph, &half));
     leat_value chosen = leat_op_select(flip, leat_op_flip_left_right(picture), picture);
     leat_value scaled = leat_op_multiply(chosen, leat_graph_tensor(graph, &scale));
@@ -102,7 +102,8 @@ static inline int bench_load_picture(void *context, leat_graph *graph, leat_valu
                         "{\"channels\": 3, \"dct_method\": \"INTEGER_ACCURATE\"}", &contents, 1,
                         &decoded, 1) != 1)
         return -1;
-    outputs[0] = bench_flip_and_scale(graph, leat_op_resize(decoded, 224, 224, NULL));
+    outputs[0] =
+        bench_flip_and_scale(graph, leat_op_resize(decoded, (int64_t[]){224, 224}, 2, NULL));
     return 1;
 }
 

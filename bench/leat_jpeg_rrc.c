@@ -16,16 +16,22 @@ static leat_value constant(leat_graph *graph, leat_dtype dtype, leat_shape shape
 
 /* A random window of the picture as four numbers: its corner and its size. */
 static void draw_window(leat_graph *graph, leat_value contents, leat_value *window) {
-    const leat_op_sample_distorted_bounding_box_options options = {
-        LEAT_OP_SAMPLE_DISTORTED_BOUNDING_BOX_DEFAULTS, .aspect_ratio_range = {3.0 / 4, 4.0 / 3},
-        .area_range = {0.08, 1}, .max_attempts = 10, .use_image_if_no_bounding_boxes = true};
-    const leat_op_random_options whole = {.minval = 0, .maxval = 1 << 30};
-    leat_value seed = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_INT64, &whole);
+    const double ratios[2] = {3.0 / 4, 4.0 / 3}, areas[2] = {0.08, 1};
+    const leat_op_stateless_sample_distorted_bounding_box_options options = {
+        LEAT_OP_STATELESS_SAMPLE_DISTORTED_BOUNDING_BOX_DEFAULTS,
+        .aspect_ratio_range = ratios,
+        .num_aspect_ratio_range = 2,
+        .area_range = areas,
+        .num_area_range = 2,
+        .max_attempts = 10,
+        .use_image_if_no_bounding_boxes = true};
+    const leat_op_random_uniform_options whole = {LEAT_OP_RANDOM_UNIFORM_DEFAULTS,
+                                                  .maxval = 1 << 30, .dtype = LEAT_INT64};
+    leat_value seed = leat_op_random_uniform(graph, LEAT_SHAPE(2), &whole);
     leat_value none = constant(graph, LEAT_FLOAT32, LEAT_SHAPE(1, 0, 4), "");
-    leat_value box[3], parts[3];
-    if (leat_op_stateless_sample_distorted_bounding_box(
-            leat_op_extract_jpeg_shape(contents, LEAT_INT32), none, seed, &options, box) != 3)
-        return;
+    leat_value box[2], parts[3];
+    box[0] = leat_op_stateless_sample_distorted_bounding_box(
+        leat_op_extract_jpeg_shape(contents, LEAT_INT32), none, seed, &options, &box[1], NULL);
     for (int i = 0; i < 2; i++) {
         if (leat_graph_call(graph, "unstack", "{\"axis\": 0}", &box[i], 1, parts, 3) != 3)
             return;
@@ -50,7 +56,7 @@ static int load(void *context, leat_graph *graph, leat_value *outputs, int capac
                         "\"target_width\"]}",
                         inputs, 5, &crop, 1) != 1)
         return -1;
-    outputs[0] = bench_flip_and_scale(graph, leat_op_resize(crop, 224, 224, NULL));
+    outputs[0] = bench_flip_and_scale(graph, leat_op_resize(crop, (int64_t[]){224, 224}, 2, NULL));
     return 1;
 }
 

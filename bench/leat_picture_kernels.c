@@ -36,7 +36,7 @@ static int trace(void *context, leat_graph *graph, leat_value *outputs, int capa
     case 'f': outputs[0] = leat_op_flip_left_right(x); break;
     case 'c': outputs[0] = leat_op_cast(x, LEAT_FLOAT32); break;
     case 'n': outputs[0] = leat_op_subtract(x, numbers(graph)); break;
-    default: outputs[0] = leat_op_resize(x, SIDE, SIDE, NULL); break;
+    default: outputs[0] = leat_op_resize(x, (int64_t[]){SIDE, SIDE}, 2, NULL); break;
     }
     return 1;
 }

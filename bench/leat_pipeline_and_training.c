@@ -8,9 +8,11 @@ enum { BATCH = 16, SIDE = 64 };
 
 static int load(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    leat_value picture = leat_op_decode_jpeg(leat_op_read_file(leat_graph_argument(graph, 0)), 3);
+    leat_value picture = leat_op_decode_jpeg(
+        leat_op_read_file(leat_graph_argument(graph, 0)),
+        &(leat_op_decode_jpeg_options){LEAT_OP_DECODE_JPEG_DEFAULTS, .channels = 3});
     leat_tensor scale = leat_scalar_float32(1 / 255.0f), label = leat_scalar_int64(3);
-    outputs[0] = leat_op_multiply(leat_op_resize(picture, SIDE, SIDE, NULL),
+    outputs[0] = leat_op_multiply(leat_op_resize(picture, (int64_t[]){SIDE, SIDE}, 2, NULL),
                                   leat_graph_tensor(graph, &scale));
     outputs[1] = leat_graph_tensor(graph, &label);
     leat_tensor_unref(&scale);

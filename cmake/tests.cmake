@@ -183,12 +183,12 @@ foreach(source IN LISTS sources)
 endforeach()
 
 # Every public header compiles alone, as C and as C++; so do the defaults of all options, in the order of their members.
-file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/leat/*.h)
+file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include/leat
+    ${PROJECT_SOURCE_DIR}/include/leat/*.h ${PROJECT_SOURCE_DIR}/include/leat/ops/*.h)
 set(alone)
 set(defaults "#include <leat/leat.h>\nvoid take_defaults(void);\nvoid take_defaults(void) {\n")
-foreach(header IN LISTS headers)
-    get_filename_component(name ${header} NAME)
-    file(READ ${header} text)
+foreach(name IN LISTS headers)
+    file(READ ${PROJECT_SOURCE_DIR}/include/leat/${name} text)
     string(REGEX MATCHALL "LEAT_[A-Z0-9_]+_DEFAULTS[^a-z]*size = sizeof.[a-z0-9_]+" macros "${text}")
     foreach(macro IN LISTS macros)
         string(REGEX MATCH "^[A-Z0-9_]+" initialiser "${macro}")

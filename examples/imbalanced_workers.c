@@ -78,7 +78,9 @@ static int one_hot(void *context, leat_graph *graph, leat_value *outputs, int ca
     (void)context;
     (void)capacity;
     outputs[0] = leat_graph_argument(graph, 0);
-    outputs[1] = leat_op_one_hot(leat_graph_argument(graph, 1), CLASSES, LEAT_FLOAT32);
+    outputs[1] = leat_op_one_hot(
+        leat_graph_argument(graph, 1), CLASSES,
+        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = LEAT_FLOAT32});
     return 2;
 }
 

@@ -125,8 +125,10 @@ static int pictures_load(void *context, leat_graph *graph, leat_value *outputs, 
     (void)capacity;
     const struct pictures *pictures = context;
     leat_tensor most = leat_scalar_float32(255);
-    leat_value bytes = leat_op_decode_image(leat_op_read_file(leat_graph_argument(graph, 0)), 3);
-    leat_value picture = leat_op_resize(bytes, pictures->size, pictures->size, NULL);
+    leat_value bytes = leat_op_decode_image(leat_op_read_file(leat_graph_argument(graph, 0)), 3,
+                                            LEAT_UINT8, false);
+    leat_value picture =
+        leat_op_resize(bytes, (int64_t[]){pictures->size, pictures->size}, 2, NULL);
     outputs[0] = leat_op_divide(picture, leat_graph_tensor(graph, &most));
     outputs[1] = leat_graph_argument(graph, 1);
     leat_tensor_unref(&most);

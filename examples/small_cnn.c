@@ -28,7 +28,7 @@ static int load_image(void *context, leat_graph *graph, leat_value *outputs, int
     (void)capacity;
     const struct program *program = context;
     leat_shape shape = LEAT_SHAPE(program->image_size, program->image_size, 3);
-    outputs[0] = leat_op_random_normal(graph, shape, LEAT_FLOAT32, NULL);
+    outputs[0] = leat_op_random_normal(graph, shape, NULL);
     outputs[1] = leat_graph_argument(graph, 1);
     return 2;
 }

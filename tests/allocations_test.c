@@ -162,7 +162,10 @@ static void test_records(void **state) {
 static int trace_picture(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0));
-    leat_value picture = leat_op_resize(leat_op_decode_jpeg(contents, 3), 40, 50, NULL);
+    leat_value picture = leat_op_resize(
+        leat_op_decode_jpeg(
+            contents, &(leat_op_decode_jpeg_options){LEAT_OP_DECODE_JPEG_DEFAULTS, .channels = 3}),
+        (int64_t[]){40, 50}, 2, NULL);
     leat_tensor scale = leat_scalar_float32(1 / 255.0F);
     outputs[0] =
         leat_op_multiply(leat_op_flip_left_right(picture), leat_graph_tensor(graph, &scale));
@@ -174,13 +177,14 @@ static int trace_picture(void *context, leat_graph *graph, leat_value *outputs, 
 static int trace_part(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     const int64_t size[3] = {16, 20, 3};
-    leat_value picture = leat_op_decode_jpeg(leat_op_read_file(leat_graph_argument(graph, 0)), 3);
-    leat_value shift = leat_op_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, NULL), inputs[3];
+    leat_value picture = leat_op_decode_jpeg(
+        leat_op_read_file(leat_graph_argument(graph, 0)),
+        &(leat_op_decode_jpeg_options){LEAT_OP_DECODE_JPEG_DEFAULTS, .channels = 3});
+    leat_value shift = leat_op_random_uniform(graph, LEAT_SHAPE(3), NULL), inputs[3];
     picture = leat_op_random_crop(leat_op_convert_image_dtype(picture, LEAT_FLOAT32, false), size,
                                   3, NULL);
     inputs[0] = leat_op_add(picture, shift);
-    inputs[1] =
-        leat_op_cast(leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, NULL), LEAT_INT64);
+    inputs[1] = leat_op_cast(leat_op_random_uniform(graph, LEAT_SHAPE(2), NULL), LEAT_INT64);
     inputs[2] = leat_op_add(
         inputs[1], leat_op_cast(leat_op_ones(graph, LEAT_SHAPE(2), LEAT_FLOAT32), LEAT_INT64));
     if (leat_graph_call(graph, "computed",
@@ -188,7 +192,7 @@ static int trace_part(void *context, leat_graph *graph, leat_value *outputs, int
                         "\\\"end\\\": [0, 0]}\", \"bound\": [\"begin\", \"end\"]}",
                         inputs, 3, &picture, 1) != 1)
         return -1;
-    outputs[0] = leat_op_resize(picture, 40, 50, NULL);
+    outputs[0] = leat_op_resize(picture, (int64_t[]){40, 50}, 2, NULL);
     return 1;
 }
 

@@ -26,10 +26,7 @@ enum { ARGUMENTS(LETTER) SCALARS(LETTER) NUM_VALUES };
 static const char letters[] = ARGUMENTS(CHARACTER) SCALARS(CHARACTER);
 
 #define LOCAL(NAME, ...) const leat_value NAME __attribute__((unused)) = values[NAME##_place];
-#define SETTINGS                                                                                   \
-    static const int64_t four __attribute__((unused)) = 4;                                         \
-    static const leat_op_random_options seeded __attribute__((unused)) = {                         \
-        .minval = 1, .maxval = 8, .mean = 5, .stddev = 6, .has_seed = true, .seed = 4};
+#define SETTINGS static const int64_t four __attribute__((unused)) = 4;
 
 static leat_spec *spec_of_one(const char *name, leat_dtype dtype, leat_shape shape) {
     leat_spec *child = leat_spec_tensor(dtype, shape, NULL);

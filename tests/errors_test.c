@@ -126,13 +126,15 @@ static void test_no_file_matched(void **state) {
 
 static int decode_jpeg(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    outputs[0] = leat_op_decode_jpeg(leat_graph_argument(graph, 0), 3);
+    outputs[0] = leat_op_decode_jpeg(
+        leat_graph_argument(graph, 0),
+        &(leat_op_decode_jpeg_options){LEAT_OP_DECODE_JPEG_DEFAULTS, .channels = 3});
     return 1;
 }
 
 static int decode_png(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    outputs[0] = leat_op_decode_png(leat_graph_argument(graph, 0), 1);
+    outputs[0] = leat_op_decode_png(leat_graph_argument(graph, 0), 1, LEAT_UINT8);
     return 1;
 }
 

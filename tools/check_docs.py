@@ -28,7 +28,7 @@ def check_header(name, text):
         if inside(code, match.start()):
             continue
         paragraph = re.split(r"\n[ \t]*\n", text[:match.start()])[-1]
-        where = "include/leat/%s:%d: %s" % (name, text.count("\n", 0, match.start()) + 1, match[2])
+        where = "%s:%d: %s" % (name, text.count("\n", 0, match.start()) + 1, match[2])
         if not re.search(r"^(?:/\*|//)", paragraph, re.M):
             problems.append(where + " has no comment directly before it")
         if not match[1].startswith(("LEAT_API", "static")):
@@ -46,7 +46,7 @@ def check(root):
     problems = []
     names = sources.c_files(root, "include")
     for name in names:
-        problems += check_header(name.split("/")[-1], sources.read(root, name))
+        problems += check_header(name, sources.read(root, name))
     return problems + doc_blocks.check(root) + doc_links.check(root), len(names)
 
 

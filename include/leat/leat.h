@@ -11,9 +11,7 @@
 #include <leat/dist.h>
 #include <leat/file.h>
 #include <leat/graph.h>
-#include <leat/image.h>
 #include <leat/ops.h>
-#include <leat/ops_arrays.h>
 #include <leat/sources.h>
 #include <leat/summary.h>
 #include <leat/train.h>

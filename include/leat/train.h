@@ -53,6 +53,10 @@ typedef enum leat_activation {
     LEAT_HARD_TANH
 } leat_activation;
 
+/* How windows lie at the borders: only where they fit, or so that the output is ceil(n / stride)
+ * wide, with padding split evenly and the odd one behind. */
+typedef enum leat_padding { LEAT_VALID = 0, LEAT_SAME } leat_padding;
+
 /* keras.layers.Conv2D: NHWC pictures, kernel HWIO, glorot uniform kernel, zero bias. Owned. */
 typedef struct leat_layer_conv2d_options {
     size_t size;

@@ -63,9 +63,11 @@ static leat_value constant(leat_graph *graph, float number) {
 static int trace_decode(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)capacity;
     const struct reading *reading = context;
-    leat_value image = leat_op_decode_image(leat_graph_argument(graph, 0), reading->channels);
+    leat_value image =
+        leat_op_decode_image(leat_graph_argument(graph, 0), reading->channels, LEAT_UINT8, false);
     if (reading->resize && reading->image.rank == 3)
-        image = leat_op_resize(image, reading->image.dims[0], reading->image.dims[1], NULL);
+        image = leat_op_resize(image, (int64_t[]){reading->image.dims[0], reading->image.dims[1]},
+                               2, NULL);
     else if (reading->image.rank == 3)
         image = leat_op_ensure_shape(image, reading->image);
     outputs[0] = image;

@@ -29,7 +29,7 @@ int64_t leati_row_default_int(const leati_row *row) {
     return row->default_number < -0x1p63 ? INT64_MIN : (int64_t)row->default_number;
 }
 
-leat_status leati_rows_defaults(const leati_row *rows, void *args, leat_error *err) {
+void leati_rows_borrow_defaults(const leati_row *rows, void *args) {
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
         void *at = member(row, args);
         switch (row->type) {
@@ -39,16 +39,26 @@ leat_status leati_rows_defaults(const leati_row *rows, void *args, leat_error *e
         case LEATI_ROW_FLOAT: *(double *)at = row->default_number; break;
         case LEATI_ROW_DTYPE: *(leat_dtype *)at = (leat_dtype)(int)row->default_number; break;
         case LEATI_ROW_SHAPE: ((leat_shape *)at)->rank = LEAT_UNKNOWN_RANK; break;
-        case LEATI_ROW_STRING:
-            if (row->default_text == NULL)
-                break;
-            *(char **)at = leati_strdup(row->default_text);
-            if (*(char **)at != NULL)
-                break;
-            leati_rows_fini(rows, args);
-            return leati_no_memory(err);
+        case LEATI_ROW_STRING: *(char **)at = (char *)(uintptr_t)row->default_text; break;
         default: break; /* zero: no seed, no list, no spec, no element, no object */
         }
+    }
+}
+
+leat_status leati_rows_defaults(const leati_row *rows, void *args, leat_error *err) {
+    leati_rows_borrow_defaults(rows, args);
+    for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
+        char **at = member(row, args);
+        if (row->type != LEATI_ROW_STRING || row->default_text == NULL)
+            continue;
+        *at = leati_strdup(row->default_text);
+        if (*at != NULL)
+            continue;
+        for (const leati_row *later = row + 1; later->type != LEATI_ROW_END; later++)
+            if (later->type == LEATI_ROW_STRING)
+                *(char **)member(later, args) = NULL;
+        leati_rows_fini(rows, args);
+        return leati_no_memory(err);
     }
     return LEAT_OK;
 }

@@ -99,6 +99,10 @@ const char *leati_row_type_name(leati_row_type type);
 LEAT_WARN_UNUSED leat_status leati_rows_defaults(const leati_row *rows, void *args,
                                                  leat_error *err);
 
+/* The same for arguments that are copied before the rows' texts go: those are borrowed, so nothing
+ * releases `args`. */
+void leati_rows_borrow_defaults(const leati_row *rows, void *args);
+
 /* Deep copy into `to` (zeroed); on failure `to` is left empty. */
 LEAT_WARN_UNUSED leat_status leati_rows_copy(const leati_row *rows, const void *from, void *to,
                                              leat_error *err);

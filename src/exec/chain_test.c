@@ -264,7 +264,7 @@ static int trace_pixels(void *context, leat_graph *graph, leat_value *outputs, i
     leat_value x = leat_graph_argument(graph, 0);
     if (*fraction < 1)
         x = leat_op_central_crop(x, (double)*fraction);
-    outputs[0] = leat_op_flip_left_right(leat_op_resize(x, 4, 5, NULL));
+    outputs[0] = leat_op_flip_left_right(leat_op_resize(x, (int64_t[]){4, 5}, 2, NULL));
     return 1;
 }
 
@@ -320,15 +320,18 @@ enum alone { RESIZE, CROP_AND_RESIZE, RESIZED_CROP, CROP_AND_FLIP, CAST_AND_RESI
 static int trace_alone(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = leat_graph_argument(graph, 0);
     switch (*(const enum alone *)context) {
-    case RESIZE: outputs[0] = leat_op_resize(x, 4, 5, NULL); break;
+    case RESIZE: outputs[0] = leat_op_resize(x, (int64_t[]){4, 5}, 2, NULL); break;
     case CROP_AND_RESIZE:
-        outputs[0] = leat_op_resize(leat_op_central_crop(x, 0.5), 4, 5, NULL);
+        outputs[0] = leat_op_resize(leat_op_central_crop(x, 0.5), (int64_t[]){4, 5}, 2, NULL);
         break;
-    case RESIZED_CROP: outputs[0] = leat_op_random_resized_crop(x, 4, 5, NULL, NULL); break;
+    case RESIZED_CROP:
+        outputs[0] = leat_op_random_resized_crop(x, (int64_t[]){4, 5}, 2, NULL);
+        break;
     case CROP_AND_FLIP:
-        outputs[0] = leat_op_flip_up_down(leat_op_random_resized_crop(x, 4, 5, NULL, NULL));
+        outputs[0] =
+            leat_op_flip_up_down(leat_op_random_resized_crop(x, (int64_t[]){4, 5}, 2, NULL));
         break;
-    default: outputs[0] = leat_op_resize(leat_op_cast(x, LEAT_FLOAT32), 4, 5, NULL);
+    default: outputs[0] = leat_op_resize(leat_op_cast(x, LEAT_FLOAT32), (int64_t[]){4, 5}, 2, NULL);
     }
     return 1;
 }

@@ -188,7 +188,7 @@ static void test_values_refused(void **state) {
 static int trace_shout(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value words[2] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 0)};
-    outputs[0] = leat_op_string_upper(leat_op_string_join(words, 2, " "));
+    outputs[0] = leat_op_string_upper(leat_op_string_join(words, 2, " "), NULL);
     outputs[1] = words[0];
     return 2;
 }
@@ -321,9 +321,10 @@ static void test_no_memory(void **state) {
 
 static int trace_two(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    leat_op_random_options seed = {.has_seed = true, .seed = 5};
-    outputs[0] = leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
-    outputs[1] = leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, &seed);
+    const leat_op_random_uniform_options seed = {LEAT_OP_RANDOM_UNIFORM_DEFAULTS,
+                                                 .seed = &(int64_t){5}};
+    outputs[0] = leat_op_random_uniform(graph, LEAT_SCALAR, NULL);
+    outputs[1] = leat_op_random_uniform(graph, LEAT_SCALAR, &seed);
     return 2;
 }
 
@@ -363,10 +364,11 @@ static void test_eager(void **state) {
     leat_seed_set(3);
     for (int call = 0; call < 3; call++) {
         leat_graph *graph = leat_graph_new_eager(&err);
-        leat_op_random_options seed = {.has_seed = true, .seed = 5};
+        const leat_op_random_uniform_options seed = {LEAT_OP_RANDOM_UNIFORM_DEFAULTS,
+                                                     .seed = &(int64_t){5}};
         leat_shape shape = call == 1 ? LEAT_SHAPE(2) : LEAT_SHAPE(1);
         leat_tensor out;
-        leat_value value = leat_op_random_uniform(graph, shape, LEAT_FLOAT32, &seed);
+        leat_value value = leat_op_random_uniform(graph, shape, &seed);
         assert_int_equal(leat_value_tensor(value, &out, &err), LEAT_OK);
         for (int64_t i = 0; i < shape.dims[0]; i++)
             assert_float_equal(((float *)out.data)[i], expected[count++], 1e-6);
@@ -398,7 +400,7 @@ static void test_what_results_hold(void **state) {
         leat_buffer_unref(buffer);
         leat_graph *graph = leat_graph_new_eager(&err);
         leat_value x = leat_graph_tensor(graph, &given);
-        leat_value y = i == 0 ? leat_op_string_length(x) : leat_op_string_lower(x);
+        leat_value y = i == 0 ? leat_op_string_length(x, NULL) : leat_op_string_lower(x, NULL);
         leat_tensor_unref(&given);
         assert_int_equal(leat_value_tensor(y, &out, &err), LEAT_OK);
         leat_graph_free(graph);

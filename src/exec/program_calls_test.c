@@ -13,9 +13,9 @@ static int trace_greeting(void *context, leat_graph *graph, leat_value *outputs,
     leat_tensor hello = leat_scalar_string("hello");
     leat_value words[2] = {leat_graph_tensor(graph, &hello), leat_graph_argument(graph, 0)};
     leat_tensor_unref(&hello);
-    outputs[0] = leat_op_string_upper(leat_op_string_join(words, 2, ", "));
+    outputs[0] = leat_op_string_upper(leat_op_string_join(words, 2, ", "), NULL);
     outputs[1] = words[0];
-    outputs[2] = leat_op_slice(leat_op_stack(words, 2, 0), (int64_t[]){1}, (int64_t[]){1}, 1);
+    outputs[2] = leat_op_slice(leat_op_stack(words, 2, 0), (int64_t[]){1}, 1, (int64_t[]){1}, 1);
     return 3;
 }
 
@@ -57,7 +57,7 @@ static void test_strings_outlive_everything(void **state) {
 /* Bytes to a vector of open length (a result), to a picture, to floats. */
 static int trace_bytes(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    outputs[0] = leat_op_decode_raw(leat_graph_argument(graph, 0), LEAT_UINT8);
+    outputs[0] = leat_op_decode_raw(leat_graph_argument(graph, 0), LEAT_UINT8, true, LEAT_UNSET);
     leat_value picture = leat_op_reshape(outputs[0], (int64_t[]){2, 2}, 2);
     outputs[1] = leat_op_cast(picture, LEAT_FLOAT32);
     outputs[2] = leat_op_transpose(picture, NULL, 0);
@@ -89,8 +89,9 @@ static void test_bytes_outlive_their_strings(void **state) {
 
 static int trace_dice(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    leat_op_random_options options = {.has_seed = true, .seed = 5};
-    leat_value dice = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, &options);
+    leat_op_random_uniform_options options = {LEAT_OP_RANDOM_UNIFORM_DEFAULTS,
+                                              .seed = &(int64_t){5}};
+    leat_value dice = leat_op_random_uniform(graph, LEAT_SHAPE(2), &options);
     outputs[0] = leat_op_add(dice, leat_op_cast(leat_graph_argument(graph, 0), LEAT_FLOAT32));
     return 1;
 }

@@ -60,11 +60,11 @@ static bool is_text(leat_value x) {
 
 static leat_value unary(builder *b, leat_value x) {
     if (is_text(x))
-        return next(b->dice) % 3 ? leat_op_string_upper(x) : leat_op_string_length(x);
+        return next(b->dice) % 3 ? leat_op_string_upper(x, NULL) : leat_op_string_length(x, NULL);
     if (leat_value_dtype(x) == LEAT_BOOL)
         return leat_op_logical_not(x);
     if (next(b->dice) % 8 == 0)
-        return leat_op_as_string(x);
+        return leat_op_as_string(x, NULL);
     if (!is_float(x))
         return next(b->dice) % 2 ? leat_op_negate(x) : leat_op_square(x);
     switch (next(b->dice) % 6) {

@@ -86,12 +86,13 @@ static void test_seeds(void **state) {
     (void)state;
     leat_error err = {0};
     leat_value out[LEAT_MAX_OUTPUTS];
-    leat_op_random_options options = {.has_seed = true, .seed = 5};
+    leat_op_random_uniform_options options = {LEAT_OP_RANDOM_UNIFORM_DEFAULTS,
+                                              .seed = &(int64_t){5}};
     leat_graph *graph = leat_graph_new(NULL, NULL);
     assert_int_equal(leat_graph_call(graph, "random_uniform", "{\"shape\": [3], \"seed\": 5}", NULL,
                                      0, out, LEAT_MAX_OUTPUTS),
                      1);
-    out[1] = leat_op_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, &options);
+    out[1] = leat_op_random_uniform(graph, LEAT_SHAPE(3), &options);
     leat_function *function = leat_graph_finish(graph, out, 2, NULL, &err);
     assert_non_null(function);
     leat_tensor values[2];

@@ -15,20 +15,18 @@
 #include <string.h>
 
 #define CENSUS LEATI_SOURCE_DIR "/tests/conform/census.json"
-#define HEADERS LEATI_SOURCE_DIR "/include/leat"
+static const char *const folders[] = {LEATI_SOURCE_DIR "/include/leat",
+                                      LEATI_SOURCE_DIR "/include/leat/ops"};
 
 enum { MOST_TEXT = 4 << 20 };
 
-/* The text of all public headers. Owned (free). */
-static char *read_headers(void) {
-    char *text = calloc(1, MOST_TEXT);
-    size_t size = 0;
-    DIR *folder = opendir(HEADERS);
+/* Appends the text of a folder's headers. */
+static size_t read_folder(const char *name, char *text, size_t size) {
+    DIR *folder = opendir(name);
     assert_non_null(folder);
-    assert_non_null(text);
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         char path[1024];
-        snprintf(path, sizeof path, HEADERS "/%s", entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
         FILE *file = strstr(entry->d_name, ".h") != NULL ? fopen(path, "r") : NULL;
         if (file != NULL) {
             size += fread(text + size, 1, MOST_TEXT - 1 - size, file);
@@ -36,6 +34,16 @@ static char *read_headers(void) {
         }
     }
     closedir(folder);
+    return size;
+}
+
+/* The text of all public headers. Owned (free). */
+static char *read_headers(void) {
+    char *text = calloc(1, MOST_TEXT);
+    size_t size = 0;
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        size = read_folder(folders[i], text, size);
     assert_in_range(size, 1000, MOST_TEXT - 2);
     return text;
 }

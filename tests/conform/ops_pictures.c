@@ -196,7 +196,7 @@ static void test_resize_store(void **state) {
     leat_error err = {0};
     leat_graph *graph = leat_graph_new_eager(&err);
     for (int i = 0; i < 3; i++)
-        (void)leat_op_resize(leat_graph_tensor(graph, &pixels), 3, 3, NULL);
+        (void)leat_op_resize(leat_graph_tensor(graph, &pixels), (int64_t[]){3, 3}, 2, NULL);
     leat_graph_free(graph);
     leat_tensor_unref(&pixels);
     leati_resize_plans_trim();

@@ -401,12 +401,12 @@ static leat_status draw(const leat_function *function, const leati_call_context 
 }
 
 /* `nodes` draws in one graph; the function gives the last. */
-static leat_function *random_function(int nodes, const leat_op_random_options *options) {
+static leat_function *random_function(int nodes, const leat_op_random_uniform_options *options) {
     leat_error err = {0};
     leat_graph *graph = leat_graph_new(NULL, &err);
     leat_value value = {.graph = graph, .id = -1};
     for (int i = 0; i < nodes; i++)
-        value = leat_op_random_uniform(graph, LEAT_SHAPE(DRAWS), LEAT_FLOAT32, options);
+        value = leat_op_random_uniform(graph, LEAT_SHAPE(DRAWS), options);
     leat_function *function = leat_graph_finish(graph, &value, 1, NULL, &err);
     if (function == NULL)
         fail_msg("%s", err.text);
@@ -426,7 +426,8 @@ static void expect_stream(const float *numbers, uint64_t seed, uint64_t seed2, u
 
 static void test_random_stream(void **state) {
     (void)state;
-    const leat_op_random_options seven = {.has_seed = true, .seed = 7};
+    const leat_op_random_uniform_options seven = {LEAT_OP_RANDOM_UNIFORM_DEFAULTS,
+                                                  .seed = &(int64_t){7}};
     float numbers[DRAWS], others[DRAWS];
     leat_function *function = random_function(1, &seven);
     for (int64_t call = 0; call < 4; call++) {

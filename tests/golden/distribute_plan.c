@@ -26,7 +26,7 @@ static int trace(void *context, leat_graph *graph, leat_value *out, int capacity
     } else if (strcmp(p->name, "to_batch") == 0) {
         leat_value begin = leat_op_multiply(x, golden_like(x, p->number));
         leat_value end = leat_op_add(begin, golden_like(x, p->number));
-        out[0] = leat_op_range(begin, end, golden_like(x, 1));
+        out[0] = leat_op_range(begin, end, golden_like(x, 1), LEAT_INVALID);
         if (p->is_static)
             out[0] = leat_op_ensure_shape(out[0], LEAT_SHAPE(p->number));
     } else if (strcmp(p->name, "records") == 0) {
@@ -49,7 +49,7 @@ static int trace(void *context, leat_graph *graph, leat_value *out, int capacity
         out[1] = leat_op_concat(both, 2, 0);
         return 2;
     } else { /* even_first */
-        leat_value first = leat_op_slice(x, (const int64_t[]){0}, (const int64_t[]){1}, 1);
+        leat_value first = leat_op_slice(x, (const int64_t[]){0}, 1, (const int64_t[]){1}, 1);
         leat_value rest = leat_op_floormod(leat_op_squeeze(first, NULL, 0), golden_like(x, 2));
         out[0] = leat_op_equal(rest, golden_like(x, 0));
     }

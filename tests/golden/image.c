@@ -37,7 +37,7 @@ static leat_value first_channels(leat_value value, int channels) {
     int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK];
     for (int32_t i = 0; i < shape.rank; i++)
         size[i] = i + 1 == shape.rank ? channels : -1;
-    return leat_op_slice(value, begin, size, shape.rank);
+    return leat_op_slice(value, begin, shape.rank, size, shape.rank);
 }
 
 /* Sets *count to the number of results that are there, also when it fails. */

@@ -27,7 +27,8 @@ struct trainer {
 /* The loss of each row of one-hot labels, times the weight of its class if that is asked. */
 static leat_value onehot_losses(const struct trainer *t, leat_value labels, leat_value logits) {
     static const float of_class[10] = {1, 0.5f, 2, 1, 1.5f, 0.25f, 1, 3, 1, 0.75f};
-    leat_value vectors = leat_op_one_hot(labels, 10, LEAT_FLOAT32);
+    leat_value vectors = leat_op_one_hot(
+        labels, 10, &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = LEAT_FLOAT32});
     leat_value rows = leati_loss_call(t->loss, vectors, logits, NULL);
     if (!t->weighted)
         return rows;

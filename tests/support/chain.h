@@ -31,20 +31,20 @@ static inline leat_value decoded(leat_graph *graph) {
 }
 
 static inline leat_value heads(leat_graph *graph) {
-    leat_value draw = leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, NULL);
+    leat_value draw = leat_op_random_uniform(graph, LEAT_SCALAR, NULL);
     return leat_op_less(draw, number(graph, 0.5F));
 }
 
 static inline int trace_plain(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    outputs[0] = leat_op_resize(decoded(graph), 24, 31, NULL);
+    outputs[0] = leat_op_resize(decoded(graph), (int64_t[]){24, 31}, 2, NULL);
     return 1;
 }
 
 /* As in training: mirrored now and then, scaled. */
 static inline int trace_usual(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    leat_value picture = leat_op_resize(decoded(graph), 24, 31, NULL);
+    leat_value picture = leat_op_resize(decoded(graph), (int64_t[]){24, 31}, 2, NULL);
     leat_value flipped = leat_op_select(heads(graph), leat_op_flip_left_right(picture), picture);
     outputs[0] = leat_op_multiply(flipped, number(graph, 1 / 255.0F));
     return 1;
@@ -55,7 +55,7 @@ static inline int trace_normalised(void *context, leat_graph *graph, leat_value 
                                    int capacity) {
     (void)context;
     const float mean[3] = {120.5F, 110, 100}, deviation[3] = {58, 57.5F, 61};
-    leat_value picture = leat_op_resize(decoded(graph), 40, 200, NULL);
+    leat_value picture = leat_op_resize(decoded(graph), (int64_t[]){40, 200}, 2, NULL);
     picture = leat_op_subtract(picture, numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(3), mean));
     picture = leat_op_divide(picture, numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(1, 1, 3), deviation));
     outputs[0] = leat_op_cast(leat_op_flip_up_down(picture), LEAT_BFLOAT16);
@@ -68,7 +68,7 @@ static inline int trace_window(void *context, leat_graph *graph, leat_value *out
     (void)context;
     const int64_t seed[2] = {3, 4};
     leat_value picture = leat_op_crop_to_bounding_box(decoded(graph), 1, 2, 3, 4);
-    picture = leat_op_resize(picture, 17, 19, NULL);
+    picture = leat_op_resize(picture, (int64_t[]){17, 19}, 2, NULL);
     leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed);
     picture = leat_op_stateless_random_flip_left_right(picture, seeds);
     leat_value turned = leat_op_flip_up_down(leat_op_flip_left_right(picture));
@@ -81,11 +81,11 @@ static inline int trace_window(void *context, leat_graph *graph, leat_value *out
 static inline int trace_random_window(void *context, leat_graph *graph, leat_value *outputs,
                                       int capacity) {
     (void)context;
-    leat_op_random_options options = {.minval = 0, .maxval = 30};
+    leat_op_random_uniform_options options = {LEAT_OP_RANDOM_UNIFORM_DEFAULTS, .maxval = 30};
     leat_value numbers_of[4];
     for (int i = 0; i < 4; i++)
-        numbers_of[i] = leat_op_cast(
-            leat_op_random_uniform(graph, LEAT_SCALAR, LEAT_FLOAT32, &options), LEAT_INT64);
+        numbers_of[i] =
+            leat_op_cast(leat_op_random_uniform(graph, LEAT_SCALAR, &options), LEAT_INT64);
     static const char *const names[] = {"target_width", "offset_height", "target_height",
                                         "offset_width"};
     leat_string bound[4];
@@ -95,7 +95,7 @@ static inline int trace_random_window(void *context, leat_graph *graph, leat_val
     leat_value picture = decoded(graph);
     picture.id = leati_graph_add_computed(graph, &leati_tensor_op_crop_to_bounding_box, &box,
                                           &picture, 1, bound, numbers_of, 4);
-    picture = leat_op_resize(picture, 9, 9, NULL);
+    picture = leat_op_resize(picture, (int64_t[]){9, 9}, 2, NULL);
     outputs[0] = leat_op_multiply(picture, number(graph, 0.5F));
     return 1;
 }
@@ -123,9 +123,11 @@ static inline int trace_row_numbers(void *context, leat_graph *graph, leat_value
     leat_value picture =
         call(graph, "decode_image", "{\"channels\": 3, \"expand_animations\": false}",
              leat_graph_argument(graph, 0));
-    picture = leat_op_resize(picture, 12, 10, "bicubic");
-    leat_value scale = leat_op_add(leat_op_random_uniform(graph, LEAT_SHAPE(3), LEAT_FLOAT32, NULL),
-                                   number(graph, 1));
+    picture =
+        leat_op_resize(picture, (int64_t[]){12, 10}, 2,
+                       &(leat_op_resize_options){LEAT_OP_RESIZE_DEFAULTS, .method = "bicubic"});
+    leat_value scale =
+        leat_op_add(leat_op_random_uniform(graph, LEAT_SHAPE(3), NULL), number(graph, 1));
     outputs[0] = leat_op_divide(picture, scale);
     outputs[1] = leat_graph_argument(graph, 0);
     return 2;
@@ -135,7 +137,7 @@ static inline int trace_row_numbers(void *context, leat_graph *graph, leat_value
 static inline int trace_two_exits(void *context, leat_graph *graph, leat_value *outputs,
                                   int capacity) {
     (void)context;
-    outputs[0] = leat_op_resize(decoded(graph), 8, 8, NULL);
+    outputs[0] = leat_op_resize(decoded(graph), (int64_t[]){8, 8}, 2, NULL);
     outputs[1] = leat_op_multiply(outputs[0], number(graph, 2));
     return 2;
 }
@@ -145,7 +147,7 @@ static inline int trace_middle(void *context, leat_graph *graph, leat_value *out
                                int capacity) {
     (void)context;
     leat_value picture = leat_op_convert_image_dtype(decoded(graph), LEAT_FLOAT32, false);
-    outputs[0] = leat_op_resize(leat_op_central_crop(picture, 0.6), 20, 25, NULL);
+    outputs[0] = leat_op_resize(leat_op_central_crop(picture, 0.6), (int64_t[]){20, 25}, 2, NULL);
     return 1;
 }
 
@@ -156,7 +158,8 @@ static inline int trace_computed_before(void *context, leat_graph *graph, leat_v
     const float mean[3] = {0.5F, 0.25F, 0.125F};
     const int64_t begin[3] = {1, 0, 0}, size[3] = {-1, 20, 3};
     leat_value means = numbers(graph, LEAT_FLOAT32, LEAT_SHAPE(3), mean);
-    leat_value picture = leat_op_cast(leat_op_slice(decoded(graph), begin, size, 3), LEAT_FLOAT64);
+    leat_value picture =
+        leat_op_cast(leat_op_slice(decoded(graph), begin, 3, size, 3), LEAT_FLOAT64);
     picture = leat_op_central_crop(leat_op_cast(picture, LEAT_FLOAT32), 0.9);
     picture = leat_op_subtract(leat_op_divide(picture, number(graph, 255)), means);
     picture = call(graph, "resize", "{\"size\": [14, 31], \"method\": \"bicubic\"}", picture);
@@ -173,7 +176,7 @@ static inline int trace_negative(void *context, leat_graph *graph, leat_value *o
         call(graph, "strided_slice", "{\"begin\": [-20, 3], \"end\": [0, -2], \"end_mask\": 1}",
              decoded(graph));
     picture = leat_op_subtract(numbers(graph, LEAT_UINT8, LEAT_SCALAR, &most), picture);
-    outputs[0] = leat_op_resize(picture, 15, 16, NULL);
+    outputs[0] = leat_op_resize(picture, (int64_t[]){15, 16}, 2, NULL);
     return 1;
 }
 
@@ -181,18 +184,18 @@ static inline int trace_negative(void *context, leat_graph *graph, leat_value *o
 static inline int trace_computed_slice(void *context, leat_graph *graph, leat_value *outputs,
                                        int capacity) {
     (void)context;
-    leat_op_random_options options = {.minval = -5, .maxval = 30};
+    leat_op_random_uniform_options options = {LEAT_OP_RANDOM_UNIFORM_DEFAULTS, .minval = -5,
+                                              .maxval = 30};
     leat_value ends[2];
     for (int i = 0; i < 2; i++)
-        ends[i] = leat_op_cast(leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32, &options),
-                               LEAT_INT32);
+        ends[i] = leat_op_cast(leat_op_random_uniform(graph, LEAT_SHAPE(2), &options), LEAT_INT32);
     leat_value inputs[3] = {decoded(graph), ends[0], ends[1]}, picture;
     if (leat_graph_call(graph, "computed",
                         "{\"op\": \"strided_slice\", \"arguments\": \"{\\\"begin\\\": [0, 0], "
                         "\\\"end\\\": [0, 0]}\", \"bound\": [\"begin\", \"end\"]}",
                         inputs, 3, &picture, 1) != 1)
         return -1;
-    outputs[0] = leat_op_resize(picture, 9, 8, NULL);
+    outputs[0] = leat_op_resize(picture, (int64_t[]){9, 8}, 2, NULL);
     return 1;
 }
 
@@ -202,27 +205,33 @@ static inline int trace_random_crops(void *context, leat_graph *graph, leat_valu
     (void)context;
     const int64_t size[3] = {24, 20, 3}, seed[2] = {5, 6};
     leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed), picture = decoded(graph);
-    outputs[0] = leat_op_resize(leat_op_random_crop(picture, size, 3, NULL), 12, 12, NULL);
+    outputs[0] =
+        leat_op_resize(leat_op_random_crop(picture, size, 3, NULL), (int64_t[]){12, 12}, 2, NULL);
     picture = call(graph, "decode_image", "{\"channels\": 3, \"expand_animations\": false}",
                    leat_graph_argument(graph, 0));
     picture = leat_op_stateless_random_crop(picture, size, 3, seeds);
-    outputs[1] = leat_op_resize(picture, 7, 7, "area");
+    outputs[1] =
+        leat_op_resize(picture, (int64_t[]){7, 7}, 2,
+                       &(leat_op_resize_options){LEAT_OP_RESIZE_DEFAULTS, .method = "area"});
     return 2;
 }
 
 static inline int trace_resized_crops(void *context, leat_graph *graph, leat_value *outputs,
                                       int capacity) {
     (void)context;
-    const leat_op_random_resized_crop_options soft = {LEAT_OP_RANDOM_RESIZED_CROP_DEFAULTS,
-                                                      .scale = {0.3, 0.9}, .antialias = true};
+    const double scale[2] = {0.3, 0.9};
+    const leat_op_stateless_random_resized_crop_options soft = {
+        LEAT_OP_STATELESS_RANDOM_RESIZED_CROP_DEFAULTS, .scale = scale, .num_scale = 2,
+        .antialias = true};
     const int64_t seed[2] = {7, 8};
     leat_value seeds = numbers(graph, LEAT_INT64, LEAT_SHAPE(2), seed);
-    leat_value picture = leat_op_random_resized_crop(decoded(graph), 12, 13, NULL, NULL);
+    leat_value picture = leat_op_random_resized_crop(decoded(graph), (int64_t[]){12, 13}, 2, NULL);
     outputs[0] = leat_op_multiply(leat_op_flip_left_right(picture), number(graph, 0.5F));
     picture = call(graph, "decode_image", "{\"channels\": 1, \"expand_animations\": false}",
                    leat_graph_argument(graph, 0));
     outputs[1] = leat_op_stateless_random_resized_crop(
-        leat_op_convert_image_dtype(picture, LEAT_FLOAT32, false), 5, 6, seeds, &soft);
+        leat_op_convert_image_dtype(picture, LEAT_FLOAT32, false), (int64_t[]){5, 6}, 2, seeds,
+        &soft);
     return 2;
 }
 
@@ -238,8 +247,8 @@ static inline int trace_no_windows(void *context, leat_graph *graph, leat_value 
                            "{\"begin\": [0, 0, 1], \"end\": [0, 0, 3], \"begin_mask\": 3, "
                            "\"end_mask\": 3}",
                            decoded(graph));
-    outputs[0] = leat_op_resize(turned, 6, 7, NULL);
-    outputs[1] = leat_op_resize(part, 6, 7, NULL);
+    outputs[0] = leat_op_resize(turned, (int64_t[]){6, 7}, 2, NULL);
+    outputs[1] = leat_op_resize(part, (int64_t[]){6, 7}, 2, NULL);
     return 2;
 }
 

@@ -35,9 +35,9 @@ ONE(to_uint8, leat_op_cast(x, LEAT_UINT8))
 ONE(to_float32, leat_op_cast(x, LEAT_FLOAT32))
 ONE(to_float64, leat_op_cast(x, LEAT_FLOAT64))
 ONE(to_bool, leat_op_not_equal(x, LIKE(0)))
-ONE(to_string, leat_op_as_string(x))
-ONE(upper, leat_op_string_upper(x))
-ONE(string_length, leat_op_string_length(x))
+ONE(to_string, leat_op_as_string(x, NULL))
+ONE(upper, leat_op_string_upper(x, NULL))
+ONE(string_length, leat_op_string_length(x, NULL))
 ONE(vec_sum, leat_op_reduce_sum(x, NULL, 0, false))
 ONE(size_of, leat_op_size(x, LEAT_INT64))
 ONE(vec_size_int32, leat_op_size(x, LEAT_INT32))
@@ -69,7 +69,7 @@ ONE(less_than_5, leat_op_less(x, LIKE(5)))
 ONE(not_multiple_of_3, leat_op_logical_not(is_zero(leat_op_floormod(x, LIKE(3)))))
 ONE(not_empty, leat_op_greater(leat_op_size(x, LEAT_INT64), golden_int64(x.graph, 0)))
 ONE(string_not_empty,
-    leat_op_greater(leat_op_string_length(x), golden_like(leat_op_string_length(x), 0)))
+    leat_op_greater(leat_op_string_length(x, NULL), golden_like(leat_op_string_length(x, NULL), 0)))
 
 static int always_true(leat_graph *graph, const leat_spec *input, leat_value *out) {
     (void)input;
@@ -213,7 +213,7 @@ ONE(add_pair, leat_op_add(x, golden_arg(graph, 1)))
 /* ---- shapes that depend on data ---- */
 
 static leat_value iota_of(leat_value x) {
-    return leat_op_range(golden_like(x, 0), x, golden_like(x, 1));
+    return leat_op_range(golden_like(x, 0), x, golden_like(x, 1), LEAT_INVALID);
 }
 
 static leat_value filled(leat_value x, leat_value rows, leat_value columns) {
@@ -223,7 +223,7 @@ static leat_value filled(leat_value x, leat_value rows, leat_value columns) {
 
 ONE(iota, iota_of(x))
 ONE(iota_mod_4, iota_of(leat_op_floormod(x, LIKE(4))))
-ONE(iota_string, leat_op_as_string(iota_of(x)))
+ONE(iota_string, leat_op_as_string(iota_of(x), NULL))
 ONE(fill_self, leat_op_fill(leat_op_reshape(x, (const int64_t[]){1}, 1), x))
 ONE(fill_rows, leat_op_ensure_shape(filled(x, x, LIKE(2)), LEAT_SHAPE(-1, 2)))
 ONE(fill_cols, leat_op_ensure_shape(filled(x, LIKE(2), x), LEAT_SHAPE(2, -1)))

@@ -65,7 +65,8 @@ static inline int one_only(void *context, leat_graph *graph, leat_value *outputs
 
 static inline int digits(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    outputs[0] = leat_op_cast(leat_op_string_length(leat_graph_argument(graph, 0)), LEAT_INT64);
+    outputs[0] =
+        leat_op_cast(leat_op_string_length(leat_graph_argument(graph, 0), NULL), LEAT_INT64);
     return 1;
 }
 

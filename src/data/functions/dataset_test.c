@@ -404,7 +404,7 @@ static int trace_bool(void *context, leat_graph *graph, leat_value *outputs, int
 
 static int trace_text(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    leat_value input = constant_range(graph, 2), text = leat_op_as_string(argument(graph, 0));
+    leat_value input = constant_range(graph, 2), text = leat_op_as_string(argument(graph, 0), NULL);
     outputs[0] = leat_graph_dataset_op(graph, "with_options", NULL, &input, 1,
                                        (const char *[]){"dataset_name"}, &text, 1);
     return 1;

@@ -181,7 +181,7 @@ static int trace_key(void *context, leat_graph *graph, leat_value *out, int capa
         leat_op_logical_and(leat_op_less_equal(from, length), leat_op_less(length, to));
     leat_value numbers =
         leat_op_range(int64_scalar(graph, 0), int64_scalar(graph, args->bucket_batch_sizes.count),
-                      int64_scalar(graph, 1));
+                      int64_scalar(graph, 1), LEAT_INVALID);
     leat_value none = int64_scalar(graph, -INT64_MAX);
     leat_value reversed = leat_op_select(holds, leat_op_negate(numbers), none);
     out[0] = leat_op_negate(leat_op_reduce_max(reversed, NULL, 0, false));
@@ -196,7 +196,7 @@ static leat_value batch_size(const struct bucket_args *args, leat_value key) {
         leat_op_less(key, int64_scalar(graph, count)), key, LEAT_INVALID_ARGUMENT,
         "element_length_func: the length lies in no bucket; expected one from -2^31 to 2^31 - 2, "
         "and bucket_boundaries in ascending order");
-    return leat_op_gather(int64s(graph, args->bucket_batch_sizes.values, count), known, 0);
+    return leat_op_gather(int64s(graph, args->bucket_batch_sizes.values, count), known, 0, 0);
 }
 
 static int trace_size(void *context, leat_graph *graph, leat_value *out, int capacity) {
@@ -212,7 +212,8 @@ static leat_value boundary(const struct bucket_args *args, leat_value key) {
     leat_value below = leat_op_assert(
         leat_op_less(key, int64_scalar(graph, boundaries->count)), key, LEAT_INVALID_ARGUMENT,
         "with pad_to_bucket_boundary lengths must be less than the last of bucket_boundaries");
-    leat_value end = leat_op_gather(int64s(graph, boundaries->values, boundaries->count), below, 0);
+    leat_value end =
+        leat_op_gather(int64s(graph, boundaries->values, boundaries->count), below, 0, 0);
     return leat_op_subtract(end, int64_scalar(graph, 1));
 }
 

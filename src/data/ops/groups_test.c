@@ -215,7 +215,7 @@ static void test_failing_group(void **state) {
 
 static int text_of(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
-    out[0] = leat_op_as_string(argument(graph, 0));
+    out[0] = leat_op_as_string(argument(graph, 0), NULL);
     return 1;
 }
 

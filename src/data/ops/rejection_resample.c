@@ -262,7 +262,7 @@ static int gathered(const struct resample *r, leat_graph *graph, int first, leat
     int n = class_and_element(r, graph, first, &out[0], &out[2]);
     if (n < 0)
         return -1;
-    out[1] = leat_op_gather(acceptance, leat_op_cast(out[0], LEAT_INT64), 0);
+    out[1] = leat_op_gather(acceptance, leat_op_cast(out[0], LEAT_INT64), 0, 0);
     return n + 2;
 }
 
@@ -344,7 +344,9 @@ static int trace_weights(void *context, leat_graph *graph, leat_value *out, int 
 static int trace_estimate(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)capacity;
     const struct resample *r = context;
-    leat_value hot = leat_op_one_hot(leat_graph_argument(graph, 1), r->classes, LEAT_INT64);
+    leat_value hot =
+        leat_op_one_hot(leat_graph_argument(graph, 1), r->classes,
+                        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = LEAT_INT64});
     out[0] = leat_op_add(leat_graph_argument(graph, 0),
                          leat_op_reduce_sum(hot, (const int64_t[]){0}, 1, false));
     leat_value sum = leat_op_reduce_sum(out[0], NULL, 0, false);

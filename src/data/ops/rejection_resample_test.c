@@ -25,7 +25,7 @@ static int to_int16(void *context, leat_graph *graph, leat_value *out, int capac
 
 static int as_text(void *context, leat_graph *graph, leat_value *out, int capacity) {
     (void)context;
-    out[0] = leat_op_as_string(leat_graph_argument(graph, 0));
+    out[0] = leat_op_as_string(leat_graph_argument(graph, 0), NULL);
     return 1;
 }
 

@@ -12,8 +12,9 @@
 static int trace_noise(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), leat_graph_argument(graph, 1));
-    outputs[1] = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT32,
-                                        &(leat_op_random_options){.has_seed = true, .seed = 5});
+    outputs[1] = leat_op_random_uniform(
+        graph, LEAT_SHAPE(2),
+        &(leat_op_random_uniform_options){LEAT_OP_RANDOM_UNIFORM_DEFAULTS, .seed = &(int64_t){5}});
     return 2;
 }
 

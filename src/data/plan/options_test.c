@@ -254,7 +254,10 @@ static void test_without_effect(void **state) {
 static int trace_picture(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value contents = leat_op_read_file(leat_graph_argument(graph, 0));
-    outputs[0] = leat_op_resize(leat_op_decode_jpeg(contents, 3), 6, 8, NULL);
+    outputs[0] = leat_op_resize(
+        leat_op_decode_jpeg(
+            contents, &(leat_op_decode_jpeg_options){LEAT_OP_DECODE_JPEG_DEFAULTS, .channels = 3}),
+        (int64_t[]){6, 8}, 2, NULL);
     return 1;
 }
 

@@ -17,7 +17,7 @@ static void test_records(void **state) {
 static int is_long(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value one = one_of(graph);
     (void)context;
-    outputs[0] = leat_op_greater(leat_op_string_length(leat_graph_argument(graph, 0)), one);
+    outputs[0] = leat_op_greater(leat_op_string_length(leat_graph_argument(graph, 0), NULL), one);
     return 1;
 }
 
@@ -221,7 +221,7 @@ static int to_flag(void *context, leat_graph *graph, leat_value *outputs, int ca
     leat_value text = leat_graph_argument(graph, 0);
     leat_value one = one_of(graph);
     (void)context;
-    leat_value fits = leat_op_less_equal(leat_op_string_length(text), one);
+    leat_value fits = leat_op_less_equal(leat_op_string_length(text, NULL), one);
     outputs[0] = leat_op_assert(fits, fits, LEAT_OUT_OF_RANGE, "too long");
     return 1;
 }

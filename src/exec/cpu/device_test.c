@@ -120,7 +120,7 @@ static void test_results(void **state) {
 static int trace_empty(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
-    x = leat_op_max_pool2d(x, &(leat_op_pool2d_options){.ksize = {2, 2}});
+    x = leat_op_max_pool2d(x, (int64_t[]){2, 2}, 2, NULL, 0, NULL);
     x = leat_op_reshape(x, (int64_t[]){0, 8}, 2);
     outputs[0] =
         leat_op_reduce_sum(leat_op_relu(leat_op_matmul(x, x, true, false)), NULL, 0, false);
@@ -142,11 +142,18 @@ static void test_empty_batch(void **state) {
 
 /* ---- pooling ---- */
 
+struct pooling {
+    int64_t size[2], strides[2]; /* 0: none given */
+    const char *padding;
+};
+
 static int trace_pool(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
-    const leat_op_pool2d_options *options = context;
+    const struct pooling *pooling = context;
     leat_value x = leat_op_relu(leat_graph_argument(graph, 0)),
                argument = leat_graph_argument(graph, 0);
-    leat_value y = leat_op_max_pool2d(x, options);
+    leat_value y =
+        leat_op_max_pool2d(x, pooling->size, 2, pooling->strides[0] > 0 ? pooling->strides : NULL,
+                           2, pooling->padding);
     leat_value weighted = leat_op_multiply(y, leat_op_add(y, constant(graph, 3)));
     outputs[0] = y;
     leat_value_gradients(leat_op_reduce_sum(weighted, NULL, 0, false), &argument, 1, &outputs[1]);
@@ -155,7 +162,7 @@ static int trace_pool(void *context, leat_graph *graph, leat_value *outputs, int
 }
 
 /* Small whole numbers, so that windows have equal values, against the plain kernels. */
-static void compare_pooling(leat_op_pool2d_options options, int threads) {
+static void compare_pooling(struct pooling options, int threads) {
     struct machine m;
     leat_tensor input, found[3], expected[3];
     machine_init(&m, trace_pool, &options, LEAT_FLOAT32, LEAT_SHAPE(2, 7, 6, 5), threads);
@@ -181,13 +188,12 @@ static void compare_pooling(leat_op_pool2d_options options, int threads) {
 
 static void test_pooling(void **state) {
     (void)state;
-    const leat_op_pool2d_options cases[] = {
-        {.ksize = {2, 2}},
-        {.ksize = {2, 2}, .padding = LEAT_SAME},
-        {.ksize = {3, 2}, .padding = LEAT_SAME},
-        {.ksize = {2, 2}, .strides = {3, 3}},
-        {.ksize = {3, 3}, .strides = {2, 2}},
-        {.ksize = {3, 3}, .strides = {1, 2}, .padding = LEAT_SAME}};
+    const struct pooling cases[] = {{.size = {2, 2}},
+                                    {.size = {2, 2}, .padding = "SAME"},
+                                    {.size = {3, 2}, .padding = "SAME"},
+                                    {.size = {2, 2}, .strides = {3, 3}},
+                                    {.size = {3, 3}, .strides = {2, 2}},
+                                    {.size = {3, 3}, .strides = {1, 2}, .padding = "SAME"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         compare_pooling(cases[i], 1);
         compare_pooling(cases[i], 3);
@@ -310,7 +316,7 @@ static int trace_loss(void *context, leat_graph *graph, leat_value *outputs, int
     (void)context;
     leat_value x = leat_graph_argument(graph, 0);
     leat_value labels =
-        leat_op_cast(leat_op_slice(x, (int64_t[]){0, 0}, (int64_t[]){-1, 1}, 2), LEAT_INT32);
+        leat_op_cast(leat_op_slice(x, (int64_t[]){0, 0}, 2, (int64_t[]){-1, 1}, 2), LEAT_INT32);
     outputs[0] =
         leat_op_sparse_softmax_cross_entropy_with_logits(leat_op_squeeze(labels, NULL, 0), x);
     return 1;
@@ -344,7 +350,7 @@ static int trace_square(void *context, leat_graph *graph, leat_value *outputs, i
 
 static int trace_upper(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    outputs[0] = leat_op_string_upper(leat_graph_argument(graph, 0));
+    outputs[0] = leat_op_string_upper(leat_graph_argument(graph, 0), NULL);
     return 1;
 }
 
@@ -373,8 +379,9 @@ static void test_refusals(void **state) {
 static int trace_layers(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_variable *const *variables = context;
     leat_value x = leat_graph_argument(graph, 0), gradients[2];
-    x = leat_op_relu(leat_op_conv2d(x, leat_graph_read(graph, variables[0]), NULL));
-    x = leat_op_max_pool2d(x, &(leat_op_pool2d_options){.ksize = {2, 2}});
+    x = leat_op_relu(
+        leat_op_conv2d(x, leat_graph_read(graph, variables[0]), NULL, 0, NULL, NULL, 0));
+    x = leat_op_max_pool2d(x, (int64_t[]){2, 2}, 2, NULL, 0, NULL);
     x = leat_op_reshape(x, (int64_t[]){2, -1}, 2);
     x = leat_op_matmul(x, leat_graph_read(graph, variables[1]), false, false);
     outputs[0] = leat_op_reduce_sum(leat_op_square(x), NULL, 0, false);

@@ -82,12 +82,11 @@ static leat_value dense(struct model *model, int at, leat_value x) {
 
 static int trace(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     struct model *model = context;
-    leat_padding padding = model->same ? LEAT_SAME : LEAT_VALID;
+    const char *padding = model->same ? "SAME" : "VALID";
     leat_value x = leat_graph_argument(graph, 0), labels = leat_graph_argument(graph, 1);
-    x = leat_op_conv2d(x, leat_graph_read(graph, model->weights[0]),
-                       &(leat_op_conv2d_options){.padding = padding});
+    x = leat_op_conv2d(x, leat_graph_read(graph, model->weights[0]), NULL, 0, padding, NULL, 0);
     x = leat_op_relu(leat_op_bias_add(x, leat_graph_read(graph, model->weights[1])));
-    x = leat_op_max_pool2d(x, &(leat_op_pool2d_options){.ksize = {2, 2}, .padding = padding});
+    x = leat_op_max_pool2d(x, (int64_t[]){2, 2}, 2, NULL, 0, padding);
     x = leat_op_reshape(x, (int64_t[]){BATCH, -1}, 2);
     x = leat_op_relu(dense(model, 2, x));
     leat_value logits = dense(model, 4, x);

@@ -264,7 +264,7 @@ static int trace_operands(void *context, leat_graph *graph, leat_value *outputs,
     leat_value a = leat_op_square(x), b = leat_op_add(x, x), c = leat_op_add(a, b),
                d = leat_op_multiply(b, c);
     leat_value shaped = leat_op_reshape(leat_op_sqrt(a), (int64_t[]){-1}, 1);
-    leat_value none = leat_op_slice(x, (int64_t[]){0, 0}, (int64_t[]){0, -1}, 2);
+    leat_value none = leat_op_slice(x, (int64_t[]){0, 0}, 2, (int64_t[]){0, -1}, 2);
     leat_value mixed[] = {a,    leat_op_abs(c), shaped, d, d, x, leat_graph_tensor(graph, &five),
                           read, none,           b};
     leat_tensor_unref(&five);

@@ -22,15 +22,15 @@ static leat_value product(const leat_value *a) {
 }
 
 static leat_value convolution(const leat_value *a) {
-    return leat_op_conv2d(a[0], a[1], NULL);
+    return leat_op_conv2d(a[0], a[1], NULL, 0, NULL, NULL, 0);
 }
 
 static leat_value by_filter(const leat_value *a) {
-    return leat_op_conv2d_backprop_filter(a[0], a[1], a[2], NULL);
+    return leat_op_conv2d_backprop_filter(a[0], a[1], a[2], NULL, 0, NULL, NULL, 0);
 }
 
 static leat_value by_input(const leat_value *a) {
-    return leat_op_conv2d_backprop_input(a[0], a[1], a[2], NULL);
+    return leat_op_conv2d_backprop_input(a[0], a[1], a[2], NULL, 0, NULL, NULL, 0);
 }
 
 static leat_value sum(const leat_value *a) {

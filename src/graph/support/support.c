@@ -12,32 +12,6 @@ bool leati_support_value_failed(leat_value value) {
     return value.graph == NULL || value.id < 0;
 }
 
-leat_value leati_graph_build_many(const leati_tensor_op *op, const void *args,
-                                  const leat_value *inputs, int num_inputs) {
-    if (num_inputs < 1)
-        return (leat_value){.graph = NULL, .id = -1};
-    for (int i = 0; i < num_inputs; i++)
-        if (inputs[i].graph == NULL)
-            return (leat_value){.graph = inputs[0].graph, .id = -1};
-    return leati_graph_node(inputs[0].graph, op, args, inputs, num_inputs);
-}
-
-leat_value leati_graph_build1(const leati_tensor_op *op, const void *args, leat_value a) {
-    return leati_graph_build_many(op, args, &a, 1);
-}
-
-leat_value leati_graph_build2(const leati_tensor_op *op, const void *args, leat_value a,
-                              leat_value b) {
-    leat_value inputs[] = {a, b};
-    return leati_graph_build_many(op, args, inputs, 2);
-}
-
-leat_value leati_graph_build3(const leati_tensor_op *op, const void *args, leat_value a,
-                              leat_value b, leat_value c) {
-    leat_value inputs[] = {a, b, c};
-    return leati_graph_build_many(op, args, inputs, 3);
-}
-
 leat_value leati_support_build_error(leat_graph *graph, leat_reason reason, const char *text) {
     leat_error err = {0};
     if (graph == NULL)

@@ -4,23 +4,15 @@
 #define LEATI_GRAPH_SUPPORT_SUPPORT_H
 
 #include "base/error.h"
+#include "graph/build.h"
 #include "graph/graph.h"
 #include "graph/op.h"
 #include <leat/ops.h>
-#include <leat/ops_arrays.h>
 
 /* The rows of an operation without attributes. */
 extern const leati_row leati_no_rows[];
 
 /* ---- builders ---- */
-/* A node of one output (see leati_graph_node); a failed input passes through. */
-leat_value leati_graph_build1(const leati_tensor_op *op, const void *args, leat_value a);
-leat_value leati_graph_build2(const leati_tensor_op *op, const void *args, leat_value a,
-                              leat_value b);
-leat_value leati_graph_build3(const leati_tensor_op *op, const void *args, leat_value a,
-                              leat_value b, leat_value c);
-leat_value leati_graph_build_many(const leati_tensor_op *op, const void *args,
-                                  const leat_value *inputs, int num_inputs);
 /* A value without a graph, or one that failed. */
 bool leati_support_value_failed(leat_value value);
 /* Two numbers of a caller's options (borrowed) as an argument: absent where they are the standard

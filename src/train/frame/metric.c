@@ -132,7 +132,9 @@ leat_value leati_metric_in_top_k(leat_value labels, leat_value predictions, int6
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
         return leati_support_build_error(predictions.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown");
-    leat_value places = leat_op_one_hot(labels, shape.dims[shape.rank - 1], LEAT_BOOL);
+    leat_value places =
+        leat_op_one_hot(labels, shape.dims[shape.rank - 1],
+                        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = LEAT_BOOL});
     leat_value least = leati_loss_number_like(predictions, -INFINITY);
     leat_value own = leat_op_reduce_max(leat_op_select(places, predictions, least), last, 1, true);
     leat_value above = leat_op_cast(leat_op_greater(predictions, own), LEAT_INT64);

@@ -45,7 +45,7 @@ static leat_value reduce_along(leat_value x, int64_t axis, int64_t places, reduc
     for (int64_t i = 0; i < places; i++) {
         begin[axis] = i * size / places;
         sizes[axis] = ((i + 1) * size + places - 1) / places - begin[axis];
-        parts[i] = reduce(leat_op_slice(x, begin, sizes, shape.rank), &axis, 1, true);
+        parts[i] = reduce(leat_op_slice(x, begin, shape.rank, sizes, shape.rank), &axis, 1, true);
     }
     leat_value out = leat_op_concat(parts, (int)places, axis);
     leati_free(parts);

@@ -91,7 +91,8 @@ static leat_value cropping(const leati_pass *pass, int directions) {
     leat_shape shape = leat_value_shape(x);
     int64_t sides[6], begin[5] = {0}, end[5] = {0};
     int first = first_of(pass->args);
-    leat_op_strided_slice_options masks = {.end_mask = (1 << first) - 1};
+    leat_op_strided_slice_options masks = {LEAT_OP_STRIDED_SLICE_DEFAULTS,
+                                           .end_mask = (1 << first) - 1};
     sides_of(pass->args, directions, sides);
     for (int i = 0; i < directions; i++) {
         int64_t size = shape.dims[first + i];
@@ -101,7 +102,7 @@ static leat_value cropping(const leati_pass *pass, int directions) {
         end[first + i] = -sides[2 * i + 1];
         masks.end_mask |= end[first + i] == 0 ? 1 << (first + i) : 0;
     }
-    return leat_op_strided_slice(x, begin, end, NULL, directions + first, &masks);
+    return leat_op_strided_slice(x, begin, directions + first, end, directions + first, &masks);
 }
 
 /* The descriptor of one layer, along N directions of space; ID is its call too. */

@@ -5,7 +5,7 @@
  * No failures of its own, no state, no locks. */
 #include "graph/support/support.h"
 #include "train/support/pictures.h"
-#include <leat/image.h>
+#include <leat/ops.h>
 
 static const leati_row center_crop_rows[] = {
     LEATI_PICTURE_SIZE_ROWS,

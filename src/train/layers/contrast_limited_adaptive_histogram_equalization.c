@@ -107,7 +107,7 @@ static bool line_init(line *l, leat_value x, int dimension, int64_t tiles) {
 static leat_value numbers_along(leat_value x, int dimension) {
     int64_t size[4] = {1, 1, 1, 1};
     size[dimension] = -1;
-    leat_value part = leat_op_slice(x, (const int64_t[]){0, 0, 0, 0}, size, 4);
+    leat_value part = leat_op_slice(x, (const int64_t[]){0, 0, 0, 0}, 4, size, 4);
     return leat_op_cumsum(leat_op_cast(leat_op_ones_like(part), LEAT_INT64), dimension, true,
                           false);
 }
@@ -126,8 +126,8 @@ static leat_value entry(leat_value x, const line *lines, int down, int across, l
 static leat_value count_levels(leat_value x, const line *lines, leat_value levels) {
     leat_value places = entry(x, lines, OWN, OWN, levels), one = leat_op_ones_like(x);
     int64_t channels = leat_value_shape(x).dims[3];
-    leat_value batch =
-        leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){0}, (const int64_t[]){1}, 1);
+    leat_value batch = leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){0}, 1,
+                                     (const int64_t[]){1}, 1);
     leat_value count =
         leati_support_times(leat_op_squeeze(batch, NULL, 0),
                             (double)(lines[0].tiles * lines[1].tiles * channels * LEVELS));
@@ -170,18 +170,19 @@ static leat_value equalize(leat_value x, const line *lines, double limit) {
     const int sides[2] = {BEFORE, BEHIND};
     const leat_shape shape = leat_value_shape(x);
     leat_value found[2];
-    x = leat_op_gather(leat_op_gather(x, lines[0].facts[SOURCE], 1), lines[1].facts[SOURCE], 2);
+    x = leat_op_gather(leat_op_gather(x, lines[0].facts[SOURCE], 1, 0), lines[1].facts[SOURCE], 2,
+                       0);
     leat_value levels =
         leat_op_cast(leati_pictures_clip(x, (leati_picture_range){0, 255}), LEAT_INT64);
     leat_value values =
         new_values(count_levels(x, lines, levels), (double)(lines[0].tile * lines[1].tile), limit);
     for (int i = 0; i < 2; i++) {
-        leat_value left = leat_op_gather(values, entry(x, lines, sides[i], BEFORE, levels), 0);
-        leat_value right = leat_op_gather(values, entry(x, lines, sides[i], BEHIND, levels), 0);
+        leat_value left = leat_op_gather(values, entry(x, lines, sides[i], BEFORE, levels), 0, 0);
+        leat_value right = leat_op_gather(values, entry(x, lines, sides[i], BEHIND, levels), 0, 0);
         found[i] = blend(left, right, lines[1].facts[WEIGHT]);
     }
     return leat_op_slice(blend(found[0], found[1], lines[0].facts[WEIGHT]),
-                         (const int64_t[]){0, 0, 0, 0},
+                         (const int64_t[]){0, 0, 0, 0}, 4,
                          (const int64_t[]){-1, shape.dims[1], shape.dims[2], -1}, 4);
 }
 

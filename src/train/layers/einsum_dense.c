@@ -182,7 +182,7 @@ static leat_status einsum_dense_weights(const void *arguments, const leat_shape 
 static leat_value einsum_dense_call(const leati_pass *pass) {
     const struct einsum_dense_args *args = pass->args;
     const leat_value inputs[2] = {pass->inputs[0], pass->weights[0]};
-    leat_value y = leat_op_einsum(args->equation, inputs, 2);
+    leat_value y = leat_op_einsum(inputs, 2, args->equation);
     if (args->bias_axes != NULL && args->bias_axes[0] != '\0')
         y = leat_op_add(y, pass->weights[1]);
     return leati_activation_apply(args->activation, y);

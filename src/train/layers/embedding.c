@@ -44,7 +44,7 @@ static leat_value embedding_call(const leati_pass *pass) {
     leat_dtype dtype = leat_value_dtype(x);
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64)
         x = leat_op_cast(x, LEAT_INT32);
-    return leat_op_gather(pass->weights[0], x, 0);
+    return leat_op_gather(pass->weights[0], x, 0, 0);
 }
 
 const leati_layer_kind leati_layer_embedding = {

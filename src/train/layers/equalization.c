@@ -63,7 +63,7 @@ static leat_value equalize(leat_value x, int64_t bins, int64_t channels) {
     leat_value read =
         numbered(leati_support_times(leat_op_divide(x, full), (double)(bins - 1)), bins, channels);
     leat_value table = leat_op_reshape(new_values(histogram), &flat, 1);
-    leat_value equal = leat_op_cast(leat_op_gather(table, read, 0), leat_value_dtype(x));
+    leat_value equal = leat_op_cast(leat_op_gather(table, read, 0, 0), leat_value_dtype(x));
     leat_value used = leat_op_count_nonzero(histogram, &last, 1, false, LEAT_INT64);
     return leat_op_select(leat_op_greater(used, leat_op_ones_like(used)), equal, x);
 }

@@ -8,7 +8,6 @@
 #include "base/options.h"
 #include "graph/support/support.h"
 #include "train/frame/layer.h"
-#include <leat/ops_arrays.h>
 #include <string.h>
 
 struct pooling_args {
@@ -32,7 +31,8 @@ struct pooling_args {
 static const leati_row max_pooling_rows[] = {POOLING_ROWS(0), {0}};
 static const leati_row average_pooling_rows[] = {POOLING_ROWS(LEATI_REQUIRED), {0}};
 
-typedef leat_value (*pool_function)(leat_value, const leat_op_pool2d_options *);
+typedef leat_value (*pool_function)(leat_value, const int64_t *, int, const int64_t *, int,
+                                    const char *);
 
 static leat_status check(const struct pooling_args *args, int directions, leat_error *err) {
     LEATI_TRY(leati_layer_check_numbers(&args->pool_size, "pool_size", directions, err));
@@ -43,7 +43,7 @@ static leat_status check(const struct pooling_args *args, int directions, leat_e
 
 /* Volumes [N, D, H, W, C]: planes first, then the first direction alone. */
 static leat_value pool_space(leat_value x, const int64_t *size, const int64_t *strides,
-                             leat_padding padding, pool_function pool) {
+                             const char *padding, pool_function pool) {
     leat_shape in = leat_value_shape(x);
     for (int d = 1; d < 5; d++)
         if (in.dims[d] < 1)
@@ -51,18 +51,14 @@ static leat_value pool_space(leat_value x, const int64_t *size, const int64_t *s
                 x.graph, LEAT_REASON_SHAPE,
                 "the sizes of space are unknown; they must be known where a "
                 "window has three directions");
-    const leat_op_pool2d_options planes = {
-        .ksize = {size[1], size[2]}, .strides = {strides[1], strides[2]}, .padding = padding};
     x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
-    x = pool(x, &planes);
+    x = pool(x, size + 1, 2, strides + 1, 2, padding);
     leat_shape plane = leat_value_shape(x);
     if (leati_support_value_failed(x))
         return x;
-    const leat_op_pool2d_options columns = {
-        .ksize = {size[0], 1}, .strides = {strides[0], 1}, .padding = padding};
     int64_t area = plane.dims[1] * plane.dims[2];
     x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[1], area, in.dims[4]}, 4);
-    x = pool(x, &columns);
+    x = pool(x, (int64_t[]){size[0], 1}, 2, (int64_t[]){strides[0], 1}, 2, padding);
     if (leati_support_value_failed(x))
         return x;
     int64_t depth = leat_value_shape(x).dims[1];
@@ -78,17 +74,15 @@ static leat_value pool_windows(const leati_pass *pass, int directions, pool_func
     memcpy(strides, size, sizeof strides);
     if (args->strides.count > 0)
         leati_layer_numbers_of(&args->strides, 1, directions, strides);
-    leat_op_pool2d_options options = {.padding = leati_layer_padding_of(args->padding)};
+    bool same = leati_layer_padding_of(args->padding) == LEAT_SAME;
+    const char *padding = same ? "SAME" : "VALID";
     if (directions == 3)
-        return pool_space(x, size, strides, options.padding, pool);
-    if (directions == 2) {
-        memcpy(options.ksize, size, sizeof options.ksize);
-        memcpy(options.strides, strides, sizeof options.strides);
-        return pool(x, &options);
-    }
-    options = (leat_op_pool2d_options){
-        .ksize = {1, size[0]}, .strides = {1, strides[0]}, .padding = options.padding};
-    return leat_op_squeeze(pool(leat_op_expand_dims(x, 1), &options), (const int64_t[]){1}, 1);
+        return pool_space(x, size, strides, padding, pool);
+    if (directions == 2)
+        return pool(x, size, 2, strides, 2, padding);
+    x = pool(leat_op_expand_dims(x, 1), (int64_t[]){1, size[0]}, 2, (int64_t[]){1, strides[0]}, 2,
+             padding);
+    return leat_op_squeeze(x, (const int64_t[]){1}, 1);
 }
 
 leat_layer *leat_layer_max_pooling2d(const leat_layer_max_pooling2d_options *options,

@@ -7,7 +7,7 @@
 #include "graph/computed.h"
 #include "graph/ops/array/slice.h"
 #include "train/support/pictures.h"
-#include <leat/image.h>
+#include <leat/ops.h>
 
 static const leati_row random_crop_rows[] = {
     LEATI_PICTURE_SIZE_ROWS,
@@ -58,13 +58,15 @@ static leat_value scale(const leati_picture_arguments *p, const struct leati_pic
     const int64_t begin[3] = {0, (height - rows) / 2, (width - columns) / 2};
     const int64_t end[3] = {0, begin[1] + args->height, begin[2] + args->width};
     leat_value x =
-        leat_op_strided_slice(p->x, begin, end, NULL, 3,
-                              &(leat_op_strided_slice_options){.begin_mask = 1, .end_mask = 1});
+        leat_op_strided_slice(p->x, begin, 3, end, 3,
+                              &(leat_op_strided_slice_options){LEAT_OP_STRIDED_SLICE_DEFAULTS,
+                                                               .begin_mask = 1, .end_mask = 1});
     leat_shape part = leat_value_shape(x);
     if (leati_support_value_failed(x) ||
         (part.dims[1] == args->height && part.dims[2] == args->width))
         return x;
-    return leat_op_cast(leat_op_resize(x, args->height, args->width, NULL), leat_value_dtype(p->x));
+    return leat_op_cast(leat_op_resize(x, (int64_t[]){args->height, args->width}, 2, NULL),
+                        leat_value_dtype(p->x));
 }
 
 static leat_value random_crop_call(const leati_pass *pass) {

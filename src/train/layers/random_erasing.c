@@ -43,7 +43,7 @@ static leat_value inside(leati_picture_arguments *p, int dimension, leat_value p
                                         leat_op_subtract(size, length));
     int64_t dims[4] = {1, 1, 1, 1};
     dims[dimension] = -1;
-    leat_value line = leat_op_slice(p->x, (const int64_t[]){0, 0, 0, 0}, dims, 4);
+    leat_value line = leat_op_slice(p->x, (const int64_t[]){0, 0, 0, 0}, 4, dims, 4);
     leat_value places = leat_op_cumsum(leat_op_ones_like(line), dimension, true, false);
     return leat_op_logical_and(leat_op_greater_equal(places, begin),
                                leat_op_less(places, leat_op_add(begin, length)));

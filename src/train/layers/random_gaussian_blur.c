@@ -52,7 +52,7 @@ static leat_value window(leat_value sigma, const int64_t *size) {
     leat_value curves[2];
     for (int i = 0; i < 2; i++)
         curves[i] =
-            bell(leat_op_slice(sigma, (const int64_t[]){i}, (const int64_t[]){1}, 1), size[i]);
+            bell(leat_op_slice(sigma, (const int64_t[]){i}, 1, (const int64_t[]){1}, 1), size[i]);
     leat_value outer = leat_op_multiply(leat_op_reshape(curves[1], (const int64_t[]){-1, 1}, 2),
                                         leat_op_reshape(curves[0], (const int64_t[]){1, -1}, 2));
     return leat_op_reshape(outer, size, 2);

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "graph/support/support.h"
 #include "train/frame/layer.h"
-#include <leat/image.h>
+#include <leat/ops.h>
 #include <string.h>
 
 struct up_sampling_args {
@@ -61,9 +61,12 @@ static leat_value interpolated(leat_value x, int first, const int64_t *size, con
             "interpolated");
     int64_t height = shape.dims[first] * size[0], width = shape.dims[first + 1] * size[1];
     if (first == 1)
-        return leat_op_resize(x, height, width, method);
+        return leat_op_resize(x, (int64_t[]){height, width}, 2,
+                              &(leat_op_resize_options){LEAT_OP_RESIZE_DEFAULTS, .method = method});
     return leat_op_transpose(
-        leat_op_resize(leat_op_transpose(x, to_last, 4), height, width, method), to_first, 4);
+        leat_op_resize(leat_op_transpose(x, to_last, 4), (int64_t[]){height, width}, 2,
+                       &(leat_op_resize_options){LEAT_OP_RESIZE_DEFAULTS, .method = method}),
+        to_first, 4);
 }
 
 static leat_value enlarge(const leati_pass *pass, int directions) {

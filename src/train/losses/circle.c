@@ -68,7 +68,7 @@ static leat_value circle_call(const void *arguments, leat_value labels, leat_val
         leat_value count = leat_op_size(column, LEAT_INT64);
         leat_value zero = leati_support_number(column.graph, LEAT_INT64, 0);
         leat_value one = leati_support_number(column.graph, LEAT_INT64, 1);
-        leat_value places = leat_op_range(zero, count, one);
+        leat_value places = leat_op_range(zero, count, one, LEAT_INVALID);
         same = leat_op_logical_and(same, leat_op_not_equal(leat_op_expand_dims(places, 0),
                                                            leat_op_expand_dims(places, 1)));
     }

@@ -306,7 +306,9 @@ static leat_value generalized_call(const void *arguments, leat_value labels, lea
                                          "the number of classes is unknown");
     labels = class_numbers(labels, predictions);
     leat_value chosen =
-        leat_op_one_hot(labels, shape.dims[shape.rank - 1], leat_value_dtype(predictions));
+        leat_op_one_hot(labels, shape.dims[shape.rank - 1],
+                        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS,
+                                                   .dtype = leat_value_dtype(predictions)});
     leat_value p = leat_op_reduce_sum(leat_op_multiply(predictions, chosen), last, 1, false);
     leat_value power = leat_op_pow(p, leati_loss_number_like(p, args->q));
     return leat_op_divide(leat_op_subtract(leati_loss_number_like(p, 1), power),

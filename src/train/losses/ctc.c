@@ -21,7 +21,7 @@ static leat_value with_blanks(leat_value labels, int64_t length) {
     leat_value pairs = leat_op_stack((leat_value[]){leat_op_zeros_like(labels), labels}, 2, -1);
     leat_value flat = leat_op_reshape(pairs, (const int64_t[]){-1, 2 * length}, 2);
     leat_value blank = leat_op_zeros_like(
-        leat_op_slice(flat, (const int64_t[]){0, 0}, (const int64_t[]){-1, 1}, 2));
+        leat_op_slice(flat, (const int64_t[]){0, 0}, 2, (const int64_t[]){-1, 1}, 2));
     return leat_op_concat((leat_value[]){flat, blank}, 2, 1);
 }
 
@@ -31,8 +31,8 @@ static leat_value moved(leat_value x, int64_t by, double filler) {
     if (by >= size)
         return leat_op_add(leat_op_zeros_like(x), leati_loss_number_like(x, filler));
     leat_value kept =
-        leat_op_slice(x, (const int64_t[]){0, 0}, (const int64_t[]){-1, size - by}, 2);
-    leat_value first = leat_op_slice(x, (const int64_t[]){0, 0}, (const int64_t[]){-1, by}, 2);
+        leat_op_slice(x, (const int64_t[]){0, 0}, 2, (const int64_t[]){-1, size - by}, 2);
+    leat_value first = leat_op_slice(x, (const int64_t[]){0, 0}, 2, (const int64_t[]){-1, by}, 2);
     leat_value below = leat_op_add(leat_op_zeros_like(first), leati_loss_number_like(x, filler));
     return leat_op_concat((leat_value[]){below, kept}, 2, 1);
 }
@@ -53,7 +53,7 @@ static leat_value log_sum(const leat_value *values, int count) {
 /* Step t of the logarithms [batch, steps, states]. */
 static leat_value step_of(leat_value logarithms, int64_t t) {
     leat_value one =
-        leat_op_slice(logarithms, (const int64_t[]){0, t, 0}, (const int64_t[]){-1, 1, -1}, 3);
+        leat_op_slice(logarithms, (const int64_t[]){0, t, 0}, 3, (const int64_t[]){-1, 1, -1}, 3);
     return leat_op_squeeze(one, (const int64_t[]){1}, 1);
 }
 
@@ -63,7 +63,7 @@ static leat_value all_ways(leat_value states, leat_value logarithms, int64_t ste
     leat_value place = leat_op_range(
         leati_support_number(states.graph, LEAT_INT64, 0),
         leati_support_number(states.graph, LEAT_INT64, (double)leat_value_shape(states).dims[1]),
-        leati_support_number(states.graph, LEAT_INT64, 1));
+        leati_support_number(states.graph, LEAT_INT64, 1), LEAT_INVALID);
     leat_value first = leat_op_less(place, leati_support_number(states.graph, LEAT_INT64, 2));
     leat_value begin = step_of(logarithms, 0);
     leat_value ways = leat_op_select(leat_op_broadcast_like(first, begin), begin, never);
@@ -86,7 +86,8 @@ static leat_value of_ends(leat_value labels, leat_value ways) {
     leat_value end = leat_op_add(length, length), one = leati_support_number(graph, LEAT_INT64, 1);
     leat_value place = leat_op_range(
         leati_support_number(graph, LEAT_INT64, 0),
-        leati_support_number(graph, LEAT_INT64, (double)leat_value_shape(ways).dims[1]), one);
+        leati_support_number(graph, LEAT_INT64, (double)leat_value_shape(ways).dims[1]), one,
+        LEAT_INVALID);
     leat_value ends = leat_op_logical_or(leat_op_equal(place, end),
                                          leat_op_equal(place, leat_op_subtract(end, one)));
     leat_value kept = leat_op_select(ends, ways, leati_loss_number_like(ways, NEVER));
@@ -112,7 +113,10 @@ static leat_value ctc_call(const void *args, leat_value labels, leat_value predi
             "classes] with known length, steps and classes");
     labels = leat_op_cast(labels, LEAT_INT64);
     leat_value states = with_blanks(labels, a.dims[1]);
-    leat_value chosen = leat_op_one_hot(states, b.dims[2], leat_value_dtype(predictions));
+    leat_value chosen =
+        leat_op_one_hot(states, b.dims[2],
+                        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS,
+                                                   .dtype = leat_value_dtype(predictions)});
     leat_value logarithms = leat_op_matmul(leat_op_log_softmax(predictions), chosen, false, true);
     return of_ends(labels, all_ways(states, logarithms, b.dims[1]));
 }

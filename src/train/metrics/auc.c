@@ -154,7 +154,7 @@ static void auc_update(const leati_pass *pass) {
 static leat_value without(leat_value x, bool first) {
     leat_shape shape = leat_value_shape(x);
     const int64_t begin[2] = {first ? 1 : 0, 0}, size[2] = {shape.dims[0] - 1, -1};
-    return leat_op_slice(x, begin, size, shape.rank);
+    return leat_op_slice(x, begin, shape.rank, size, shape.rank);
 }
 
 /* The area that parts of it make up, with multi_label the mean over labels. */

@@ -10,7 +10,6 @@
 #include "graph/support/support.h"
 #include "train/frame/loss.h"
 #include <inttypes.h>
-#include <leat/ops_arrays.h>
 
 /* The arguments of metrics of one ratio or count at each of some thresholds. */
 struct threshold_args {

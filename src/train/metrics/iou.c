@@ -11,7 +11,6 @@
 #include "graph/support/support.h"
 #include "train/frame/loss.h"
 #include "train/frame/metric.h"
-#include <leat/ops_arrays.h>
 
 #define MOST_CLASSES 4096
 
@@ -176,15 +175,15 @@ static leat_value iou_result(const void *arguments, const leat_value *states) {
     const int64_t rows[1] = {0}, columns[1] = {1};
     leat_value all = leat_op_add(leat_op_reduce_sum(states[0], rows, 1, false),
                                  leat_op_reduce_sum(states[0], columns, 1, false));
-    leat_value hits = leat_op_diag_part(states[0], 0);
+    leat_value hits = leat_op_diag_part(states[0], &(int64_t){0}, 1, 0, NULL);
     all = as_float(leat_op_subtract(all, hits));
     hits = as_float(hits);
     if (args->target_class_ids.count > 0) {
         leat_tensor ids = leat_tensor_view(LEAT_INT64, LEAT_SHAPE(args->target_class_ids.count),
                                            args->target_class_ids.values);
         leat_value places = leat_graph_tensor(states[0].graph, &ids);
-        all = leat_op_gather(all, places, 0);
-        hits = leat_op_gather(hits, places, 0);
+        all = leat_op_gather(all, places, 0, 0);
+        hits = leat_op_gather(hits, places, 0, 0);
     }
     leat_value least = leati_loss_number_like(all, 1e-7);
     leat_value exists = leat_op_greater(all, leati_loss_number_like(all, 1e-9));

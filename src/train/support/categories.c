@@ -28,7 +28,9 @@ leat_value leati_categories_encode(leat_value numbers, const char *output_mode, 
         numbers = leat_op_expand_dims(numbers, 0);
     else if (one && shape.rank > 1 && shape.dims[shape.rank - 1] == 1)
         numbers = leat_op_squeeze(numbers, (const int64_t[]){shape.rank - 1}, 1);
-    leat_value vectors = leat_op_one_hot(numbers, depth, LEAT_FLOAT32);
+    leat_value vectors = leat_op_one_hot(
+        numbers, depth,
+        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = LEAT_FLOAT32});
     const int64_t row[1] = {shape.rank > 1 ? 1 : 0};
     if (one)
         return vectors;

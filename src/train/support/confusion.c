@@ -7,7 +7,6 @@
 #include "graph/support/support.h"
 #include "train/frame/layer.h"
 #include "train/frame/loss.h"
-#include <leat/ops_arrays.h>
 #include <math.h>
 
 static const char *const names[LEATI_NUM_COUNTS] = {"true_positives", "false_positives",
@@ -39,9 +38,11 @@ static leat_value largest(leat_value predictions, int64_t k) {
                                          "the number of classes is unknown; top_k needs it");
     for (int32_t d = 0; d < shape.rank; d++)
         size[d] = d == shape.rank - 1 ? k : -1;
-    leat_value places =
-        leat_op_slice(leat_op_argsort(predictions, -1, true), begin, size, shape.rank);
-    leat_value chosen = leat_op_one_hot(places, shape.dims[shape.rank - 1], LEAT_FLOAT32);
+    leat_value places = leat_op_slice(leat_op_argsort(predictions, -1, "DESCENDING", false), begin,
+                                      shape.rank, size, shape.rank);
+    leat_value chosen = leat_op_one_hot(
+        places, shape.dims[shape.rank - 1],
+        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = LEAT_FLOAT32});
     leat_value kept = leat_op_reduce_sum(chosen, &before, 1, false);
     return leat_op_select(leat_op_greater(kept, leati_loss_number_like(kept, 0)), predictions,
                           leati_loss_number_like(predictions, -1e10));
@@ -49,7 +50,7 @@ static leat_value largest(leat_value predictions, int64_t k) {
 
 /* Place `index` of the last dimension. */
 static leat_value column(leat_value x, int64_t index) {
-    return leat_op_gather(x, leati_support_number(x.graph, LEAT_INT64, (double)index), -1);
+    return leat_op_gather(x, leati_support_number(x.graph, LEAT_INT64, (double)index), -1, 0);
 }
 
 /* Do thresholds go from 0 to 1 in equal steps? */

@@ -112,15 +112,25 @@ leat_status leati_convolution_weights(const struct leati_convolution_args *args,
 
 /* ---- calls ---- */
 
-/* The options of conv2d for the last two of the directions, or for one and a row of one. */
-static leat_op_conv2d_options plane_options(const leati_windows *windows) {
-    leat_op_conv2d_options options = {
-        .strides = {1, 1}, .dilations = {1, 1}, .padding = windows->padding};
+/* What conv2d takes for the last two of the directions, or for one and a row of one. */
+struct plane {
+    int64_t strides[2], dilations[2];
+    const char *padding;
+};
+
+static struct plane plane_of(const leati_windows *windows) {
+    struct plane plane = {.strides = {1, 1},
+                          .dilations = {1, 1},
+                          .padding = windows->padding == LEAT_SAME ? "SAME" : "VALID"};
     for (int i = 0; i < 2 && i < windows->directions; i++) {
-        options.strides[1 - i] = windows->strides[windows->directions - 1 - i];
-        options.dilations[1 - i] = windows->dilations[windows->directions - 1 - i];
+        plane.strides[1 - i] = windows->strides[windows->directions - 1 - i];
+        plane.dilations[1 - i] = windows->dilations[windows->directions - 1 - i];
     }
-    return options;
+    return plane;
+}
+
+static leat_value convolve(leat_value x, leat_value kernel, const struct plane *plane) {
+    return leat_op_conv2d(x, kernel, plane->strides, 2, plane->padding, plane->dilations, 2);
 }
 
 /* The slices along the first direction that the window's place `k` meets, one for each place of
@@ -129,8 +139,10 @@ static leat_value slices_of(leat_value x, const leati_windows *windows, int64_t 
     const int64_t stride = windows->strides[0], start = k * windows->dilations[0];
     const int64_t begin[2] = {0, start}, end[2] = {0, start + (out - 1) * stride + 1};
     const int64_t steps[2] = {1, stride};
-    return leat_op_strided_slice(x, begin, end, steps, 2,
-                                 &(leat_op_strided_slice_options){.begin_mask = 1, .end_mask = 1});
+    return leat_op_strided_slice(
+        x, begin, 2, end, 2,
+        &(leat_op_strided_slice_options){LEAT_OP_STRIDED_SLICE_DEFAULTS, .strides = steps,
+                                         .num_strides = 2, .begin_mask = 1, .end_mask = 1});
 }
 
 /* Along three directions: x [N, D, H, W, C]. */
@@ -156,15 +168,15 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
             "the window does not fit along the first direction; use a smaller "
             "one, or padding \"same\"");
     }
-    const leat_op_conv2d_options options = plane_options(windows);
+    const struct plane options = plane_of(windows);
     leat_value sum = {.graph = x.graph, .id = -1};
     for (int64_t k = 0; k < windows->size[0]; k++) {
         leat_value part = slices_of(x, windows, k, out);
         part = leat_op_reshape(part, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
-        leat_value filter = leat_op_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0},
+        leat_value filter = leat_op_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0}, 5,
                                           (const int64_t[]){1, -1, -1, -1, -1}, 5);
         filter = leat_op_reshape(filter, by.dims + 1, 4);
-        part = leat_op_conv2d(part, filter, &options);
+        part = convolve(part, filter, &options);
         sum = k == 0 ? part : leat_op_add(sum, part);
     }
     plane = leat_value_shape(sum);
@@ -173,15 +185,14 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
 }
 
 leat_value leati_convolution_run(leat_value x, leat_value kernel, const leati_windows *windows) {
-    const leat_op_conv2d_options options = plane_options(windows);
+    const struct plane plane = plane_of(windows);
     if (leati_support_value_failed(x) || leati_support_value_failed(kernel))
         return (leat_value){.graph = x.graph, .id = -1};
     if (windows->directions == 3)
         return convolve_space(x, kernel, windows);
     if (windows->directions == 2)
-        return leat_op_conv2d(x, kernel, &options);
-    leat_value out =
-        leat_op_conv2d(leat_op_expand_dims(x, 1), leat_op_expand_dims(kernel, 0), &options);
+        return convolve(x, kernel, &plane);
+    leat_value out = convolve(leat_op_expand_dims(x, 1), leat_op_expand_dims(kernel, 0), &plane);
     return leat_op_squeeze(out, (const int64_t[]){1}, 1);
 }
 
@@ -201,7 +212,7 @@ static leat_value size_found(leat_value x, const leati_windows *windows, int i, 
                              const int64_t *base) {
     if (out >= 0)
         return leat_op_expand_dims(leati_support_number(x.graph, LEAT_INT64, (double)out), 0);
-    leat_value size = leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){i + 1},
+    leat_value size = leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){i + 1}, 1,
                                     (const int64_t[]){1}, 1);
     size = leati_support_times(size, (double)windows->strides[i]);
     return leat_op_add(size, leati_support_number(x.graph, LEAT_INT64, (double)base[i]));
@@ -217,8 +228,8 @@ static leat_value zeros_of(leat_value x, const leati_windows *windows, const int
     leat_shape shape = LEAT_SHAPE(batch, line ? 1 : out[0], line ? out[0] : out[1], channels);
     if (batch >= 0 && shape.dims[1] >= 0 && shape.dims[2] >= 0)
         return leat_op_zeros(x.graph, shape, dtype);
-    leat_value rows =
-        leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){0}, (const int64_t[]){1}, 1);
+    leat_value rows = leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){0}, 1,
+                                    (const int64_t[]){1}, 1);
     leat_value one = leat_op_expand_dims(leati_support_number(x.graph, LEAT_INT64, 1), 0);
     leat_value sizes[4] = {
         rows, line ? one : size_found(x, windows, 0, out[0], base),
@@ -234,7 +245,7 @@ static leat_value convolve_plane_back(leat_value x, leat_value kernel, const lea
                                       const int64_t *out, const int64_t *base) {
     if (leati_support_value_failed(x) || leati_support_value_failed(kernel))
         return (leat_value){.graph = x.graph, .id = -1};
-    const leat_op_conv2d_options options = plane_options(windows);
+    const struct plane plane = plane_of(windows);
     bool line = windows->directions == 1;
     leat_shape by = leat_value_shape(kernel);
     leat_value like = zeros_of(x, windows, out, base, by.dims[by.rank - 2]);
@@ -242,7 +253,8 @@ static leat_value convolve_plane_back(leat_value x, leat_value kernel, const lea
         x = leat_op_expand_dims(x, 1);
         kernel = leat_op_expand_dims(kernel, 0);
     }
-    leat_value value = leat_op_conv2d_backprop_input(like, kernel, x, &options);
+    leat_value value = leat_op_conv2d_backprop_input(like, kernel, x, plane.strides, 2,
+                                                     plane.padding, plane.dilations, 2);
     return line ? leat_op_squeeze(value, (const int64_t[]){1}, 1) : value;
 }
 
@@ -256,7 +268,7 @@ static leat_value spread_slices(leat_value x, const leati_windows *windows, int6
     const int64_t ends[6] = {0, 0, first, LEATI_MAX(behind, 0), 0, 0};
     x = leat_op_pad(leat_op_expand_dims(x, 2), gaps, 4);
     x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[1] * stride, in.dims[2]}, 3);
-    return leat_op_slice(leat_op_pad(x, ends, 3), (const int64_t[]){0, before, 0},
+    return leat_op_slice(leat_op_pad(x, ends, 3), (const int64_t[]){0, before, 0}, 3,
                          (const int64_t[]){-1, out, -1}, 3);
 }
 
@@ -279,7 +291,7 @@ static leat_value convolve_space_back(leat_value x, leat_value kernel, const lea
     leat_value planes =
         leat_op_reshape(x, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
     for (int64_t k = 0; k < windows->size[0]; k++) {
-        leat_value filter = leat_op_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0},
+        leat_value filter = leat_op_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0}, 5,
                                           (const int64_t[]){1, -1, -1, -1, -1}, 5);
         leat_value part = convolve_plane_back(planes, leat_op_reshape(filter, by.dims + 1, 4),
                                               &plane, out + 1, NULL);

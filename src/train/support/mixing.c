@@ -8,7 +8,7 @@
 
 /* The pictures without what weights and order do not depend on: one channel. */
 static leat_value first_channel(leat_value x) {
-    return leat_op_slice(x, (const int64_t[]){0, 0, 0, 0}, (const int64_t[]){-1, -1, -1, 1}, 4);
+    return leat_op_slice(x, (const int64_t[]){0, 0, 0, 0}, 4, (const int64_t[]){-1, -1, -1, 1}, 4);
 }
 
 static leat_value one_row(leat_value labels) {

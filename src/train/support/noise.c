@@ -64,10 +64,10 @@ static leat_value shape_of_draws(leat_value x, const leati_ints *shape) {
     if (shape->count == 0)
         return all;
     for (int32_t d = 0; d < shape->count; d++)
-        dims[d] =
-            shape->values[d] >= 0
-                ? leati_support_number(x.graph, LEAT_INT64, (double)shape->values[d])
-                : leat_op_squeeze(leat_op_slice(all, (int64_t[]){d}, (int64_t[]){1}, 1), NULL, 0);
+        dims[d] = shape->values[d] >= 0
+                      ? leati_support_number(x.graph, LEAT_INT64, (double)shape->values[d])
+                      : leat_op_squeeze(leat_op_slice(all, (int64_t[]){d}, 1, (int64_t[]){1}, 1),
+                                        NULL, 0);
     return leat_op_stack(dims, shape->count, 0);
 }
 

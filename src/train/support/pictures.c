@@ -12,7 +12,7 @@
 #include "graph/support/support.h"
 #include "train/support/convolution.h"
 #include "train/support/noise.h"
-#include <leat/image.h>
+#include <leat/ops.h>
 #include <math.h>
 #include <string.h>
 
@@ -158,11 +158,11 @@ leat_value leati_pictures_draw_integers(leati_picture_arguments *pictures,
 }
 
 leat_value leati_pictures_corner(leat_value x) {
-    return leat_op_slice(x, (const int64_t[]){0, 0, 0, 0}, (const int64_t[]){-1, 1, 1, 1}, 4);
+    return leat_op_slice(x, (const int64_t[]){0, 0, 0, 0}, 4, (const int64_t[]){-1, 1, 1, 1}, 4);
 }
 
 leat_value leati_pictures_part(leat_value numbers, int64_t index) {
-    return leat_op_slice(numbers, (const int64_t[]){0, 0, 0, index},
+    return leat_op_slice(numbers, (const int64_t[]){0, 0, 0, index}, 4,
                          (const int64_t[]){-1, -1, -1, 1}, 4);
 }
 
@@ -182,7 +182,7 @@ leat_value leati_pictures_size(const leati_picture_arguments *pictures, int dime
     if (known >= 0)
         return leati_support_number(x.graph, dtype, (double)known);
     leat_value all = leat_op_shape(x, LEAT_INT64);
-    leat_value one = leat_op_slice(all, (const int64_t[]){dimension}, (const int64_t[]){1}, 1);
+    leat_value one = leat_op_slice(all, (const int64_t[]){dimension}, 1, (const int64_t[]){1}, 1);
     return leat_op_cast(leat_op_squeeze(one, NULL, 0), dtype);
 }
 
@@ -353,7 +353,7 @@ static leat_value cut(leat_value x, const leati_scaling_layer *scaling, int64_t 
     rows = rows > height ? height : LEATI_MAX(1, rows);
     columns = columns > width ? width : LEATI_MAX(1, columns);
     return leat_op_slice(x, (const int64_t[]){0, middle(height, rows), middle(width, columns), 0},
-                         (const int64_t[]){-1, rows, columns, -1}, 4);
+                         4, (const int64_t[]){-1, rows, columns, -1}, 4);
 }
 
 /* A border of `fill` that gives the proportions of the result, or nearly. */

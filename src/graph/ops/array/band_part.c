@@ -85,11 +85,6 @@ static leat_status band_part_gradient(leati_gradient_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_value leat_op_band_part(leat_value input, int64_t num_lower, int64_t num_upper) {
-    struct band_part_args args = {.num_lower = num_lower, .num_upper = num_upper};
-    return leati_graph_build1(&leati_tensor_op_band_part, &args, input);
-}
-
 const leati_tensor_op leati_tensor_op_band_part = {
     .name = "band_part",
     .version = 1,

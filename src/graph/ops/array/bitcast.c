@@ -70,11 +70,6 @@ static leat_status bitcast_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_bitcast(leat_value input, leat_dtype type) {
-    struct bitcast_args args = {.type = type};
-    return leati_graph_build1(&leati_tensor_op_bitcast, &args, input);
-}
-
 const leati_tensor_op leati_tensor_op_bitcast = {
     .name = "bitcast",
     .version = 1,

@@ -92,11 +92,6 @@ static leat_status boolean_mask_gradient(leati_gradient_call *call, leat_error *
     return LEAT_OK;
 }
 
-leat_value leat_op_boolean_mask(leat_value tensor, leat_value mask, int64_t axis) {
-    struct boolean_mask_args args = {.axis = axis};
-    return leati_graph_build2(&leati_tensor_op_boolean_mask, &args, tensor, mask);
-}
-
 const leati_tensor_op leati_tensor_op_boolean_mask = {
     .name = "boolean_mask",
     .version = 1,

@@ -79,12 +79,6 @@ static leat_status broadcast_to_gradient(leati_gradient_call *call, leat_error *
     return LEAT_OK;
 }
 
-leat_value leat_op_broadcast_to(leat_value input, const int64_t *shape, int rank) {
-    struct broadcast_to_args args = {
-        .shape = {.values = (int64_t *)(uintptr_t)shape, .count = rank}};
-    return leati_graph_build1(&leati_tensor_op_broadcast_to, &args, input);
-}
-
 const leati_tensor_op leati_tensor_op_broadcast_to = {
     .name = "broadcast_to",
     .version = 1,
@@ -127,15 +121,12 @@ static leat_status broadcast_like_gradient(leati_gradient_call *call, leat_error
     return LEAT_OK;
 }
 
-leat_value leat_op_broadcast_like(leat_value x, leat_value like) {
-    return leati_graph_build2(&leati_tensor_op_broadcast_like, NULL, x, like);
-}
-
 const leati_tensor_op leati_tensor_op_broadcast_like = {
     .name = "broadcast_like",
     .version = 1,
     .doc = "The first input repeated to the second's shape (tf.broadcast_to, for "
            "gradients).",
+    .inputs = "x like",
     .types = "T U",
     .outputs = "output",
     .halves = LEATI_HALVES_OWN,

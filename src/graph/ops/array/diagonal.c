@@ -347,26 +347,6 @@ static leat_status set_diag_gradient(leati_gradient_call *call, leat_error *err)
     return LEAT_OK;
 }
 
-/* ---- builders and descriptors ---- */
-leat_value leat_op_diag(leat_value diagonal, int64_t k) {
-    char align[] = "RIGHT_LEFT";
-    struct diagonal_args args = {
-        .k = {.values = &k, .count = 1}, .num_rows = -1, .num_cols = -1, .align = align};
-    return leati_graph_build1(&leati_tensor_op_diag, &args, diagonal);
-}
-
-leat_value leat_op_diag_part(leat_value input, int64_t k) {
-    char align[] = "RIGHT_LEFT";
-    struct diagonal_args args = {.k = {.values = &k, .count = 1}, .align = align};
-    return leati_graph_build1(&leati_tensor_op_diag_part, &args, input);
-}
-
-leat_value leat_op_set_diag(leat_value input, leat_value diagonal, int64_t k) {
-    char align[] = "RIGHT_LEFT";
-    struct diagonal_args args = {.k = {.values = &k, .count = 1}, .align = align};
-    return leati_graph_build2(&leati_tensor_op_set_diag, &args, input, diagonal);
-}
-
 #define DIAGONAL(OP, INPUTS, ...)                                                                  \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \

@@ -94,9 +94,9 @@ static leat_status dynamic_partition_gradient(leati_gradient_call *call, leat_er
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "no gradient of more than %d partitions; found %d", LEAT_MAX_OUTPUTS / 2,
                           count);
-    leat_value places = leat_op_range(leati_support_number(data.graph, LEAT_INT32, 0),
-                                      leat_op_size(numbers, LEAT_INT32),
-                                      leati_support_number(data.graph, LEAT_INT32, 1));
+    leat_value places = leat_op_range(
+        leati_support_number(data.graph, LEAT_INT32, 0), leat_op_size(numbers, LEAT_INT32),
+        leati_support_number(data.graph, LEAT_INT32, 1), LEAT_INVALID);
     places = leat_op_reshape_like(places, numbers);
     int32_t both[] = {places.id, numbers.id};
     int32_t first = places.id < 0 ? -1

@@ -92,19 +92,15 @@ static leat_status dynamic_stitch_gradient(leati_gradient_call *call, leat_error
     (void)err;
     for (int i = 0; i < count; i++)
         call->input_gradients[count + i] =
-            leat_op_gather(call->output_gradients[0], call->inputs[i], 0);
+            leat_op_gather(call->output_gradients[0], call->inputs[i], 0, 0);
     return LEAT_OK;
-}
-
-leat_value leat_op_dynamic_stitch(const leat_value *indices_and_data, int num_values) {
-    return leati_graph_build_many(&leati_tensor_op_dynamic_stitch, NULL, indices_and_data,
-                                  num_values);
 }
 
 const leati_tensor_op leati_tensor_op_dynamic_stitch = {
     .name = "dynamic_stitch",
     .version = 1,
     .doc = "Slices put at numbered places of one tensor (tf.dynamic_stitch).",
+    .inputs = "*indices_and_data",
     .types = "*",
     .outputs = "output",
     .halves = LEATI_HALVES_OWN,

@@ -51,11 +51,6 @@ static leat_status ensure_shape_gradient(leati_gradient_call *call, leat_error *
     return LEAT_OK;
 }
 
-leat_value leat_op_ensure_shape(leat_value x, leat_shape shape) {
-    struct ensure_shape_args args = {.shape = shape};
-    return leati_graph_build1(&leati_tensor_op_ensure_shape, &args, x);
-}
-
 const leati_tensor_op leati_tensor_op_ensure_shape = {
     .name = "ensure_shape",
     .version = 1,

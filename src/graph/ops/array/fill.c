@@ -78,10 +78,6 @@ static leat_status fill_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_fill(leat_value dims, leat_value value) {
-    return leati_graph_build2(&leati_tensor_op_fill, NULL, dims, value);
-}
-
 const leati_tensor_op leati_tensor_op_fill = {
     .name = "fill",
     .version = 1,

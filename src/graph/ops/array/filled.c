@@ -86,10 +86,6 @@ static leat_status zeros_like_kernel(leati_kernel_call *call, leat_error *err) {
 }
 
 #define FILLED(OP, ...)                                                                            \
-    leat_value leat_op_##OP(leat_graph *graph, leat_shape shape, leat_dtype dtype) {               \
-        struct filled_args args = {.shape = shape, .dtype = dtype};                                \
-        return leati_graph_node(graph, &leati_tensor_op_##OP, &args, NULL, 0);                     \
-    }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
         .version = 1,                                                                              \
@@ -108,9 +104,6 @@ FILLED(ones, .doc = "A tensor of ones (tf.ones).", .infer = ones_infer)
 FILLED(zeros, .doc = "A tensor of zeros (tf.zeros).", .infer = filled_infer)
 
 #define FILLED_LIKE(OP, ...)                                                                       \
-    leat_value leat_op_##OP(leat_value x) {                                                        \
-        return leati_graph_build1(&leati_tensor_op_##OP, NULL, x);                                 \
-    }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
         .version = 1,                                                                              \

@@ -154,11 +154,6 @@ static leat_status gather_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_gather(leat_value params, leat_value indices, int64_t axis) {
-    struct leati_gather_args args = {.axis = axis};
-    return leati_graph_build2(&leati_tensor_op_gather, &args, params, indices);
-}
-
 const leati_tensor_op leati_tensor_op_gather = {
     .name = "gather",
     .version = 1,

@@ -89,10 +89,6 @@ static leat_status gather_nd_gradient(leati_gradient_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_value leat_op_gather_nd(leat_value params, leat_value indices) {
-    return leati_graph_build2(&leati_tensor_op_gather_nd, NULL, params, indices);
-}
-
 const leati_tensor_op leati_tensor_op_gather_nd = {
     .name = "gather_nd",
     .version = 1,

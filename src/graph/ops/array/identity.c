@@ -16,10 +16,6 @@ static leat_status identity_gradient(leati_gradient_call *call, leat_error *err)
     return LEAT_OK;
 }
 
-leat_value leat_op_stop_gradient(leat_value x) {
-    return leati_graph_build1(&leati_tensor_op_stop_gradient, NULL, x);
-}
-
 #define IDENTITY(OP, ...)                                                                          \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \

@@ -161,7 +161,7 @@ static leat_status concat_gradient(leati_gradient_call *call, leat_error *err) {
         for (int32_t d = 0; d < shape.rank; d++)
             size[d] = d == axis ? part.dims[d] : -1;
         call->input_gradients[i] =
-            leat_op_slice(call->output_gradients[0], begin, size, shape.rank);
+            leat_op_slice(call->output_gradients[0], begin, shape.rank, size, shape.rank);
         begin[axis] += part.dims[axis];
     }
     return LEAT_OK;
@@ -251,7 +251,8 @@ static leat_status stack_gradient(leati_gradient_call *call, leat_error *err) {
         size[d] = d == axis ? 1 : -1;
     for (int i = 0; i < call->num_inputs; i++) {
         begin[axis] = i;
-        leat_value part = leat_op_slice(call->output_gradients[0], begin, size, shape.rank);
+        leat_value part =
+            leat_op_slice(call->output_gradients[0], begin, shape.rank, size, shape.rank);
         call->input_gradients[i] = leat_op_reshape_like(part, call->inputs[i]);
     }
     return LEAT_OK;
@@ -268,10 +269,6 @@ static bool stack_known(const leati_known_call *call, leati_known *out) {
 }
 
 #define JOIN(OP, ...)                                                                              \
-    leat_value leat_op_##OP(const leat_value *values, int num_values, int64_t axis) {              \
-        struct axis_args args = {.axis = axis};                                                    \
-        return leati_graph_build_many(&leati_tensor_op_##OP, &args, values, num_values);           \
-    }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
         .version = 1,                                                                              \

@@ -82,7 +82,7 @@ static int trace_line(void *context, leat_graph *graph, leat_value *outputs, int
         constant(graph, "{\"dtype\": \"int32\", \"shape\": [1], \"data\": [9]}"),
         constant(graph, INT("2")),
         constant(graph, INT("0")),
-        leat_op_gather(s, constant(graph, INT("1")), 0),
+        leat_op_gather(s, constant(graph, INT("1")), 0, 0),
         constant(graph, INT("2147483647")),
         constant(graph, INT("-2147483648")),
         constant(graph, "{\"dtype\": \"int64\", \"shape\": [2], \"data\": [5, 6]}"),

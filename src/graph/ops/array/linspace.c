@@ -72,11 +72,6 @@ static leat_status linspace_gradient(leati_gradient_call *call, leat_error *err)
     return LEAT_OK;
 }
 
-leat_value leat_op_linspace(leat_value start, leat_value stop, int64_t num) {
-    struct linspace_args args = {.num = num};
-    return leati_graph_build2(&leati_tensor_op_linspace, &args, start, stop);
-}
-
 const leati_tensor_op leati_tensor_op_linspace = {
     .name = "linspace",
     .version = 1,

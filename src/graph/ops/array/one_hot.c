@@ -145,11 +145,6 @@ static leat_status one_hot_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_one_hot(leat_value indices, int64_t depth, leat_dtype dtype) {
-    struct one_hot_args args = {.depth = depth, .axis = -1, .dtype = dtype};
-    return leati_graph_build1(&leati_tensor_op_one_hot, &args, indices);
-}
-
 const leati_tensor_op leati_tensor_op_one_hot = {
     .name = "one_hot",
     .version = 1,

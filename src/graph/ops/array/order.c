@@ -198,11 +198,6 @@ static leat_status sort_gradient(leati_gradient_call *call, leat_error *err) {
 }
 
 #define SORT(OP, ...)                                                                              \
-    leat_value leat_op_##OP(leat_value values, int64_t axis, bool descending) {                    \
-        char ascending[] = "ASCENDING", other[] = "DESCENDING";                                    \
-        struct sort_args args = {.axis = axis, .direction = descending ? other : ascending};       \
-        return leati_graph_build1(&leati_tensor_op_##OP, &args, values);                           \
-    }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
         .version = 1,                                                                              \

@@ -276,7 +276,7 @@ static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {
     if (plan.mode != PAD_CONSTANT)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "mode %s has no gradient", args->mode);
     call->input_gradients[0] =
-        leat_op_slice(call->output_gradients[0], plan.before, in.dims, in.rank);
+        leat_op_slice(call->output_gradients[0], plan.before, in.rank, in.dims, in.rank);
     return LEAT_OK;
 }
 

@@ -176,10 +176,6 @@ static leat_status range_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_range(leat_value start, leat_value limit, leat_value delta) {
-    return leati_graph_build3(&leati_tensor_op_range, NULL, start, limit, delta);
-}
-
 const leati_tensor_op leati_tensor_op_range = {
     .name = "range",
     .version = 1,

@@ -131,11 +131,6 @@ static leat_status repeat_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_repeat(leat_value input, leat_value repeats, int64_t axis) {
-    struct repeat_args args = {.axis = axis};
-    return leati_graph_build2(&leati_tensor_op_repeat, &args, input, repeats);
-}
-
 const leati_tensor_op leati_tensor_op_repeat = {
     .name = "repeat",
     .version = 1,

@@ -112,11 +112,6 @@ static leat_status reshape_gradient(leati_gradient_call *call, leat_error *err) 
     return LEAT_OK;
 }
 
-leat_value leat_op_reshape(leat_value x, const int64_t *shape, int rank) {
-    struct reshape_args args = {.shape = {.values = (int64_t *)(uintptr_t)shape, .count = rank}};
-    return leati_graph_build1(&leati_tensor_op_reshape, &args, x);
-}
-
 static bool reshape_known(const leati_known_call *call, leati_known *out) {
     const struct reshape_args *args = call->args;
     *out = call->inputs[0];

@@ -25,14 +25,11 @@ static leat_status reshape_like_gradient(leati_gradient_call *call, leat_error *
     return LEAT_OK;
 }
 
-leat_value leat_op_reshape_like(leat_value x, leat_value like) {
-    return leati_graph_build2(&leati_tensor_op_reshape_like, NULL, x, like);
-}
-
 const leati_tensor_op leati_tensor_op_reshape_like = {
     .name = "reshape_like",
     .version = 1,
     .doc = "The first input's values under the second's shape (for gradients).",
+    .inputs = "x like",
     .types = "T U",
     .outputs = "output",
     .halves = LEATI_HALVES_OWN,

@@ -54,11 +54,6 @@ static leat_status reverse_gradient(leati_gradient_call *call, leat_error *err) 
     return LEAT_OK;
 }
 
-leat_value leat_op_reverse(leat_value tensor, const int64_t *axes, int num_axes) {
-    struct reverse_args args = {.axis = {.values = (int64_t *)(uintptr_t)axes, .count = num_axes}};
-    return leati_graph_build1(&leati_tensor_op_reverse, &args, tensor);
-}
-
 const leati_tensor_op leati_tensor_op_reverse = {
     .name = "reverse",
     .version = 1,

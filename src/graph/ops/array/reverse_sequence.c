@@ -108,12 +108,6 @@ static leat_status reverse_sequence_gradient(leati_gradient_call *call, leat_err
     return LEAT_OK;
 }
 
-leat_value leat_op_reverse_sequence(leat_value input, leat_value seq_lengths, int64_t seq_axis,
-                                    int64_t batch_axis) {
-    struct reverse_sequence_args args = {.seq_axis = seq_axis, .batch_axis = batch_axis};
-    return leati_graph_build2(&leati_tensor_op_reverse_sequence, &args, input, seq_lengths);
-}
-
 const leati_tensor_op leati_tensor_op_reverse_sequence = {
     .name = "reverse_sequence",
     .version = 1,

@@ -86,15 +86,9 @@ static leat_status roll_gradient(leati_gradient_call *call, leat_error *err) {
                           LEAT_MAX_RANK);
     for (int32_t i = 0; i < args->shift.count; i++)
         back[i] = -args->shift.values[i];
-    call->input_gradients[0] =
-        leat_op_roll(call->output_gradients[0], back, args->axis.values, args->shift.count);
+    call->input_gradients[0] = leat_op_roll(call->output_gradients[0], back, args->shift.count,
+                                            args->axis.values, args->shift.count);
     return LEAT_OK;
-}
-
-leat_value leat_op_roll(leat_value input, const int64_t *shift, const int64_t *axes, int count) {
-    struct roll_args args = {.shift = {.values = (int64_t *)(uintptr_t)shift, .count = count},
-                             .axis = {.values = (int64_t *)(uintptr_t)axes, .count = count}};
-    return leati_graph_build1(&leati_tensor_op_roll, &args, input);
 }
 
 const leati_tensor_op leati_tensor_op_roll = {

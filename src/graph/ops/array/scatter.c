@@ -147,12 +147,6 @@ static leat_status scatter_nd_gradient(leati_gradient_call *call, leat_error *er
     return LEAT_OK;
 }
 
-leat_value leat_op_scatter_nd(leat_value indices, leat_value updates, const int64_t *shape,
-                              int rank) {
-    struct scatter_nd_args args = {.shape = {.values = (int64_t *)(uintptr_t)shape, .count = rank}};
-    return leati_graph_build2(&leati_tensor_op_scatter_nd, &args, indices, updates);
-}
-
 const leati_tensor_op leati_tensor_op_scatter_nd = {
     .name = "scatter_nd",
     .version = 1,
@@ -253,9 +247,6 @@ static leat_status update_gradient(leati_gradient_call *call, leat_error *err) {
     }                                                                                              \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return run(call, KIND, err);                                                               \
-    }                                                                                              \
-    leat_value leat_op_##OP(leat_value tensor, leat_value indices, leat_value updates) {           \
-        return leati_graph_build3(&leati_tensor_op_##OP, NULL, tensor, indices, updates);          \
     }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \

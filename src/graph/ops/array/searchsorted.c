@@ -119,13 +119,6 @@ static leat_status searchsorted_kernel(leati_kernel_call *call, leat_error *err)
     return LEAT_OK;
 }
 
-leat_value leat_op_searchsorted(leat_value sorted_sequence, leat_value values, bool right,
-                                leat_dtype out_type) {
-    char before[] = "left", behind[] = "right";
-    struct searchsorted_args args = {.side = right ? behind : before, .out_type = out_type};
-    return leati_graph_build2(&leati_tensor_op_searchsorted, &args, sorted_sequence, values);
-}
-
 const leati_tensor_op leati_tensor_op_searchsorted = {
     .name = "searchsorted",
     .version = 1,

@@ -76,10 +76,6 @@ static leat_status select_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_select(leat_value condition, leat_value x, leat_value y) {
-    return leati_graph_build3(&leati_tensor_op_select, NULL, condition, x, y);
-}
-
 const leati_tensor_op leati_tensor_op_select = {
     .name = "select",
     .version = 1,

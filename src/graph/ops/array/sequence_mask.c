@@ -91,11 +91,6 @@ static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_value leat_op_sequence_mask(leat_value lengths, int64_t maxlen, leat_dtype dtype) {
-    struct sequence_mask_args args = {.maxlen = maxlen < 0 ? INT64_MIN : maxlen, .dtype = dtype};
-    return leati_graph_build1(&leati_tensor_op_sequence_mask, &args, lengths);
-}
-
 const leati_tensor_op leati_tensor_op_sequence_mask = {
     .name = "sequence_mask",
     .version = 1,

@@ -78,10 +78,6 @@ static bool shape_known(const leati_known_call *call, leati_known *out) {
 }
 
 #define COUNTS(OP, ...)                                                                            \
-    leat_value leat_op_##OP(leat_value x, leat_dtype dtype) {                                      \
-        struct counts_args args = {.out_type = dtype};                                             \
-        return leati_graph_build1(&leati_tensor_op_##OP, &args, x);                                \
-    }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
         .version = 1,                                                                              \
@@ -116,10 +112,6 @@ static leat_status rank_kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n; row++)
         *(int32_t *)(void *)leati_support_row_of(&call->outputs[0], row) = call->inputs[0].rank;
     return LEAT_OK;
-}
-
-leat_value leat_op_rank(leat_value x) {
-    return leati_graph_build1(&leati_tensor_op_rank, NULL, x);
 }
 
 const leati_tensor_op leati_tensor_op_rank = {

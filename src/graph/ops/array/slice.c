@@ -129,12 +129,6 @@ static leat_status slice_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_slice(leat_value x, const int64_t *begin, const int64_t *size, int rank) {
-    struct leati_slice_args args = {.begin = {.values = (int64_t *)(uintptr_t)begin, .count = rank},
-                                    .size = {.values = (int64_t *)(uintptr_t)size, .count = rank}};
-    return leati_graph_build1(&leati_tensor_op_slice, &args, x);
-}
-
 static bool slice_known(const leati_known_call *call, leati_known *out) {
     const struct leati_slice_args *args = call->args;
     leat_shape whole = LEAT_SHAPE(call->inputs[0].count), part = {0};

@@ -219,23 +219,6 @@ static leat_status strided_slice_gradient(leati_gradient_call *call, leat_error 
     return LEAT_OK;
 }
 
-leat_value leat_op_strided_slice(leat_value input, const int64_t *begin, const int64_t *end,
-                                 const int64_t *strides, int count,
-                                 const leat_op_strided_slice_options *masks) {
-    struct leati_strided_slice_args args = {
-        .begin = {.values = (int64_t *)(uintptr_t)begin, .count = count},
-        .end = {.values = (int64_t *)(uintptr_t)end, .count = count},
-        .strides = {.values = (int64_t *)(uintptr_t)strides, .count = strides != NULL ? count : 0}};
-    if (masks != NULL) {
-        args.begin_mask = masks->begin_mask;
-        args.end_mask = masks->end_mask;
-        args.ellipsis_mask = masks->ellipsis_mask;
-        args.new_axis_mask = masks->new_axis_mask;
-        args.shrink_axis_mask = masks->shrink_axis_mask;
-    }
-    return leati_graph_build1(&leati_tensor_op_strided_slice, &args, input);
-}
-
 static bool strided_slice_known(const leati_known_call *call, leati_known *out) {
     leat_shape whole = LEAT_SHAPE(call->inputs[0].count);
     leati_strided_part part;

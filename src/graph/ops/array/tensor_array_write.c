@@ -80,7 +80,7 @@ static leat_status write_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0], index = call->inputs[1], value = call->inputs[2];
     struct tensor_array_write_args args = *(const struct tensor_array_write_args *)call->args;
     (void)err;
-    call->input_gradients[2] = leat_op_gather(g, index, 0);
+    call->input_gradients[2] = leat_op_gather(g, index, 0, 0);
     call->input_gradients[0] = leati_graph_build3(&leati_tensor_op_tensor_array_write, &args, g,
                                                   index, leat_op_zeros_like(value));
     return LEAT_OK;

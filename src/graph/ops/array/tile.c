@@ -105,12 +105,6 @@ static leat_status tile_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_tile(leat_value input, const int64_t *multiples, int rank) {
-    struct tile_args args = {
-        .multiples = {.values = (int64_t *)(uintptr_t)multiples, .count = rank}};
-    return leati_graph_build1(&leati_tensor_op_tile, &args, input);
-}
-
 const leati_tensor_op leati_tensor_op_tile = {
     .name = "tile",
     .version = 1,

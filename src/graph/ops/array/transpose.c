@@ -91,12 +91,6 @@ static leat_status transpose_gradient(leati_gradient_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_value leat_op_transpose(leat_value x, const int64_t *perm, int num_perm) {
-    struct transpose_args args = {
-        .perm = {.values = (int64_t *)(uintptr_t)perm, .count = perm == NULL ? 0 : num_perm}};
-    return leati_graph_build1(&leati_tensor_op_transpose, &args, x);
-}
-
 const leati_tensor_op leati_tensor_op_transpose = {
     .name = "transpose",
     .version = 1,

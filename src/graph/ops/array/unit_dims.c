@@ -115,16 +115,6 @@ static leat_status gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_expand_dims(leat_value x, int64_t axis) {
-    struct expand_dims_args args = {.axis = axis};
-    return leati_graph_build1(&leati_tensor_op_expand_dims, &args, x);
-}
-
-leat_value leat_op_squeeze(leat_value x, const int64_t *axes, int num_axes) {
-    struct squeeze_args args = {.axis = {.values = (int64_t *)(uintptr_t)axes, .count = num_axes}};
-    return leati_graph_build1(&leati_tensor_op_squeeze, &args, x);
-}
-
 #define UNIT_DIMS(OP, ...)                                                                         \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \

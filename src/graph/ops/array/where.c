@@ -40,10 +40,6 @@ static leat_status where_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_where(leat_value condition) {
-    return leati_graph_build1(&leati_tensor_op_where, NULL, condition);
-}
-
 const leati_tensor_op leati_tensor_op_where = {
     .name = "where",
     .version = 1,

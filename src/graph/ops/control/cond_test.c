@@ -295,7 +295,9 @@ static void test_effects(void **state) {
 
 static int noisy(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    leat_value noise = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT64, NULL);
+    leat_value noise = leat_op_random_uniform(
+        graph, LEAT_SHAPE(2),
+        &(leat_op_random_uniform_options){LEAT_OP_RANDOM_UNIFORM_DEFAULTS, .dtype = LEAT_FLOAT64});
     outputs[0] = leat_op_multiply(leat_graph_argument(graph, 0), noise);
     return 1;
 }

@@ -64,7 +64,9 @@ static int divide_by_rest(void *context, leat_graph *graph, leat_value *outputs,
 
 static int noisy(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    leat_value noise = leat_op_random_uniform(graph, LEAT_SHAPE(2), LEAT_FLOAT64, NULL);
+    leat_value noise = leat_op_random_uniform(
+        graph, LEAT_SHAPE(2),
+        &(leat_op_random_uniform_options){LEAT_OP_RANDOM_UNIFORM_DEFAULTS, .dtype = LEAT_FLOAT64});
     outputs[0] = leat_op_add(leat_graph_argument(graph, 0), int64(graph, 1));
     outputs[1] = leat_op_multiply(leat_op_add(leat_graph_argument(graph, 1), noise),
                                   leat_graph_argument(graph, 3));
@@ -306,7 +308,7 @@ static void test_rows(void **state) {
 static int append_letter(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     leat_value x = leat_graph_argument(graph, 0);
     if (context != NULL) {
-        leat_value length = leat_op_string_length(x);
+        leat_value length = leat_op_string_length(x, NULL);
         outputs[0] = leat_op_less(length, leat_op_cast(int64(graph, 3), leat_value_dtype(length)));
         return 1;
     }

@@ -34,7 +34,9 @@ static leat_status cholesky_gradient(leati_gradient_call *call, leat_error *err)
     (void)err;
     leat_value inverse = leat_op_matrix_inverse(l, false);
     leat_value middle = leat_op_matmul(l, call->output_gradients[0], true, false);
-    middle = leat_op_set_diag(middle, leati_support_times(leat_op_diag_part(middle, 0), 0.5), 0);
+    middle = leat_op_set_diag(
+        middle, leati_support_times(leat_op_diag_part(middle, &(int64_t){0}, 1, 0, NULL), 0.5),
+        &(int64_t){0}, 1, NULL);
     middle = leat_op_matmul(inverse, leat_op_band_part(middle, -1, 0), true, false);
     leat_value whole = leat_op_matmul(middle, inverse, false, false);
     call->input_gradients[0] =

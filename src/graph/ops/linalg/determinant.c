@@ -74,10 +74,6 @@ static leat_status matrix_determinant_gradient(leati_gradient_call *call, leat_e
     return LEAT_OK;
 }
 
-leat_value leat_op_matrix_determinant(leat_value input) {
-    return leati_graph_build1(&leati_tensor_op_matrix_determinant, NULL, input);
-}
-
 /* ---- log_matrix_determinant ---- */
 static void finish_logarithm(const double *a, int64_t n, double sign, double *out) {
     double size = sign == 0 ? -INFINITY : 0;

@@ -571,11 +571,6 @@ static leat_status einsum_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_einsum(const char *equation, const leat_value *inputs, int num_inputs) {
-    struct einsum_args args = {.equation = (char *)(uintptr_t)equation};
-    return leati_graph_build_many(&leati_tensor_op_einsum, &args, inputs, num_inputs);
-}
-
 const leati_tensor_op leati_tensor_op_einsum = {
     .name = "einsum",
     .version = 1,

@@ -67,19 +67,22 @@ static leat_status lu_gradient(leati_gradient_call *call, leat_error *err) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the gradient needs the sizes of the matrices; set them with "
                           "ensure_shape");
-    leat_value none = leat_op_zeros_like(leat_op_diag_part(both, 0)),
+    leat_value none = leat_op_zeros_like(leat_op_diag_part(both, &(int64_t){0}, 1, 0, NULL)),
                one = leat_op_add(none, leati_support_number(both.graph, leat_value_dtype(both), 1));
-    leat_value lower = leat_op_set_diag(leat_op_band_part(both, -1, 0), one, 0);
+    leat_value lower =
+        leat_op_set_diag(leat_op_band_part(both, -1, 0), one, &(int64_t){0}, 1, NULL);
     leat_value upper = leat_op_band_part(both, 0, -1);
-    leat_value below = leat_op_set_diag(leat_op_band_part(g, -1, 0), none, 0);
+    leat_value below = leat_op_set_diag(leat_op_band_part(g, -1, 0), none, &(int64_t){0}, 1, NULL);
     below = leat_op_set_diag(leat_op_band_part(leat_op_matmul(lower, below, true, false), -1, 0),
-                             none, 0);
+                             none, &(int64_t){0}, 1, NULL);
     leat_value above = leat_op_matmul(leat_op_band_part(g, 0, -1), upper, false, true);
     leat_value middle = leat_op_add(below, leat_op_band_part(above, 0, -1));
     middle = leat_op_matrix_triangular_solve(lower, middle, true, true);
     middle = leati_matrices_transposed(
         leat_op_matrix_triangular_solve(upper, leati_matrices_transposed(middle), false, false));
-    leat_value rows = leat_op_one_hot(call->outputs[1], n, leat_value_dtype(both));
+    leat_value rows = leat_op_one_hot(
+        call->outputs[1], n,
+        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = leat_value_dtype(both)});
     call->input_gradients[0] = leat_op_matmul(rows, middle, true, false);
     return LEAT_OK;
 }

@@ -110,11 +110,6 @@ static leat_status matmul_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_matmul(leat_value a, leat_value b, bool transpose_a, bool transpose_b) {
-    struct matmul_args args = {.transpose_a = transpose_a, .transpose_b = transpose_b};
-    return leati_graph_build2(&leati_tensor_op_matmul, &args, a, b);
-}
-
 const leati_tensor_op leati_tensor_op_matmul = {
     .name = "matmul",
     .version = 1,

@@ -42,7 +42,9 @@ static leat_status self_adjoint_eig_gradient(leati_gradient_call *call, leat_err
     leat_value e = call->outputs[0], v = call->outputs[1];
     leat_value de = call->output_gradients[0], dv = call->output_gradients[1];
     (void)err;
-    leat_value middle = leat_op_diag(de.id < 0 ? leat_op_zeros_like(e) : de, 0);
+    leat_value middle = leat_op_diag(
+        de.id < 0 ? leat_op_zeros_like(e) : de,
+        &(leat_op_diag_options){LEAT_OP_DIAG_DEFAULTS, .k = &(int64_t){0}, .num_k = 1});
     if (dv.id >= 0)
         middle = leat_op_add(
             middle, leat_op_multiply(leati_matrices_gaps(e), leat_op_matmul(v, dv, true, false)));

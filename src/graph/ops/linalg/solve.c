@@ -70,11 +70,6 @@ static leat_status matrix_inverse_gradient(leati_gradient_call *call, leat_error
     return LEAT_OK;
 }
 
-leat_value leat_op_matrix_inverse(leat_value input, bool adjoint) {
-    struct solve_args args = {.adjoint = adjoint};
-    return leati_graph_build1(&leati_tensor_op_matrix_inverse, &args, input);
-}
-
 /* ---- matrix_solve ---- */
 /* The shape of X, which is that of B with what A says of it. */
 static leat_status solution(const leat_shape *a, const leat_shape *b, leat_shape *out,
@@ -141,11 +136,6 @@ static leat_status matrix_solve_gradient(leati_gradient_call *call, leat_error *
                                                             : leat_op_matmul(g, x, false, true));
     call->input_gradients[1] = g;
     return LEAT_OK;
-}
-
-leat_value leat_op_matrix_solve(leat_value matrix, leat_value rhs, bool adjoint) {
-    struct solve_args args = {.adjoint = adjoint};
-    return leati_graph_build2(&leati_tensor_op_matrix_solve, &args, matrix, rhs);
 }
 
 /* ---- matrix_triangular_solve ---- */
@@ -232,12 +222,6 @@ static leat_status matrix_triangular_solve_gradient(leati_gradient_call *call, l
     call->input_gradients[0] = leati_op_gradient_unbroadcast(product, call->inputs[0]);
     call->input_gradients[1] = leati_op_gradient_unbroadcast(g, call->inputs[1]);
     return LEAT_OK;
-}
-
-leat_value leat_op_matrix_triangular_solve(leat_value matrix, leat_value rhs, bool lower,
-                                           bool adjoint) {
-    struct solve_args args = {.lower = lower, .adjoint = adjoint};
-    return leati_graph_build2(&leati_tensor_op_matrix_triangular_solve, &args, matrix, rhs);
 }
 
 /* ---- descriptors ---- */

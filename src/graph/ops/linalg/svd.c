@@ -98,7 +98,10 @@ static leat_value wide_gradient(leat_value s, leat_value u, leat_value v, leat_v
     fu = leat_op_multiply(leat_op_add(fu, leati_matrices_transposed(fu)), line);
     fv = leat_op_multiply(leat_op_expand_dims(s, -1),
                           leat_op_add(fv, leati_matrices_transposed(fv)));
-    leat_value middle = leat_op_add(leat_op_diag(ds, 0), leat_op_add(fu, fv));
+    leat_value middle =
+        leat_op_add(leat_op_diag(ds, &(leat_op_diag_options){LEAT_OP_DIAG_DEFAULTS,
+                                                             .k = &(int64_t){0}, .num_k = 1}),
+                    leat_op_add(fu, fv));
     leat_value whole = leat_op_matmul(u, leat_op_matmul(middle, v, false, true), false, false);
     if (square)
         return whole;

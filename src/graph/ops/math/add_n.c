@@ -65,10 +65,6 @@ static leat_status add_n_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_add_n(const leat_value *values, int num_values) {
-    return leati_graph_build_many(&leati_tensor_op_add_n, NULL, values, num_values);
-}
-
 const leati_tensor_op leati_tensor_op_add_n = {
     .name = "add_n",
     .version = 1,

@@ -126,10 +126,6 @@ static leat_status arg_kernel(leati_kernel_call *call, bool smallest, leat_error
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return arg_kernel(call, SMALLEST, err);                                                    \
     }                                                                                              \
-    leat_value leat_op_##OP(leat_value x, int64_t axis, leat_dtype dtype) {                        \
-        struct arg_args args = {.axis = axis, .output_type = dtype};                               \
-        return leati_graph_build1(&leati_tensor_op_##OP, &args, x);                                \
-    }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
         .version = 1,                                                                              \

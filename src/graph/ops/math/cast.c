@@ -171,13 +171,6 @@ static leat_status cast_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_cast(leat_value x, leat_dtype dtype) {
-    if (!leati_support_value_failed(x) && leat_value_dtype(x) == dtype)
-        return x;
-    struct cast_args args = {.dtype = dtype};
-    return leati_graph_build1(&leati_tensor_op_cast, &args, x);
-}
-
 const leati_tensor_op leati_tensor_op_cast = {
     .name = "cast",
     .version = 1,

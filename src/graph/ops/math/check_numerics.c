@@ -75,12 +75,6 @@ static leat_status check_numerics_gradient(leati_gradient_call *call, leat_error
     return LEAT_OK;
 }
 
-leat_value leat_op_check_numerics(leat_value tensor, const char *message) {
-    struct check_numerics_args args = {.message =
-                                           (char *)(uintptr_t)(message != NULL ? message : "")};
-    return leati_graph_build1(&leati_tensor_op_check_numerics, &args, tensor);
-}
-
 const leati_tensor_op leati_tensor_op_check_numerics = {
     .name = "check_numerics",
     .version = 1,

@@ -50,12 +50,6 @@ static leat_status clip_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_clip_by_value(leat_value t, leat_value clip_value_min,
-                                 leat_value clip_value_max) {
-    return leati_graph_build3(&leati_tensor_op_clip_by_value, NULL, t, clip_value_min,
-                              clip_value_max);
-}
-
 const leati_tensor_op leati_tensor_op_clip_by_value = {
     .name = "clip_by_value",
     .version = 1,

@@ -105,15 +105,6 @@ static leat_status count_nonzero_kernel(leati_kernel_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_value leat_op_count_nonzero(leat_value x, const int64_t *axes, int num_axes, bool keepdims,
-                                 leat_dtype dtype) {
-    struct count_nonzero_args args = {.reduce = {.axis = {.values = (int64_t *)(uintptr_t)axes,
-                                                          .count = axes == NULL ? 0 : num_axes},
-                                                 .keepdims = keepdims},
-                                      .dtype = dtype};
-    return leati_graph_build1(&leati_tensor_op_count_nonzero, &args, x);
-}
-
 const leati_tensor_op leati_tensor_op_count_nonzero = {
     .name = "count_nonzero",
     .version = 1,

@@ -103,12 +103,6 @@ static leat_status cumulate_kernel(leati_kernel_call *call, bool product, leat_e
     return LEAT_OK;
 }
 
-static leat_value cumulate_build(const leati_tensor_op *op, leat_value x, int64_t axis,
-                                 bool exclusive, bool reverse) {
-    struct cumulate_args args = {.axis = axis, .exclusive = exclusive, .reverse = reverse};
-    return leati_graph_build1(op, &args, x);
-}
-
 static leat_status cumsum_kernel(leati_kernel_call *call, leat_error *err) {
     return cumulate_kernel(call, false, err);
 }
@@ -214,9 +208,6 @@ static leat_status logsumexp_gradient(leati_gradient_call *call, leat_error *err
 
 /* ---- builder and descriptor of each ---- */
 #define CUMULATIVE(OP, ...)                                                                        \
-    leat_value leat_op_##OP(leat_value x, int64_t axis, bool exclusive, bool reverse) {            \
-        return cumulate_build(&leati_tensor_op_##OP, x, axis, exclusive, reverse);                 \
-    }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
         .version = 1,                                                                              \

@@ -105,12 +105,6 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_histogram_fixed_width(leat_value values, leat_value value_range, int64_t nbins,
-                                         leat_dtype dtype) {
-    struct histogram_args args = {.nbins = nbins, .dtype = dtype};
-    return leati_graph_build2(&leati_tensor_op_histogram_fixed_width, &args, values, value_range);
-}
-
 const leati_tensor_op leati_tensor_op_histogram_fixed_width = {
     .name = "histogram_fixed_width",
     .version = 1,

@@ -122,10 +122,6 @@ static leat_status index_shuffle_kernel(leati_kernel_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_value leat_op_index_shuffle(leat_value index, leat_value seed, leat_value max_index) {
-    return leati_graph_build3(&leati_tensor_op_index_shuffle, NULL, index, seed, max_index);
-}
-
 const leati_tensor_op leati_tensor_op_index_shuffle = {
     .name = "index_shuffle",
     .version = 1,

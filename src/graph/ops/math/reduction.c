@@ -43,14 +43,6 @@ static leat_status reduce_kernel(leati_kernel_call *call, leati_reduce_kind kind
     return leati_reduce(call, mask, kind, err);
 }
 
-static leat_value reduce_build(const leati_tensor_op *op, leat_value x, const int64_t *axes,
-                               int num_axes, bool keepdims) {
-    struct leati_reduce_args args = {
-        .axis = {.values = (int64_t *)(uintptr_t)axes, .count = axes == NULL ? 0 : num_axes},
-        .keepdims = keepdims};
-    return leati_graph_build1(op, &args, x);
-}
-
 /* ---- gradients ---- */
 /* `value`, a result of the node, with its reduced dimensions back as 1. */
 static leat_status reduce_expand(const leati_gradient_call *call, leat_value value, leat_value *out,
@@ -144,9 +136,6 @@ static leat_status reduce_sum_gradient(leati_gradient_call *call, leat_error *er
 #define REDUCTION(OP, KIND, ...)                                                                   \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return reduce_kernel(call, KIND, err);                                                     \
-    }                                                                                              \
-    leat_value leat_op_##OP(leat_value x, const int64_t *axes, int num_axes, bool keepdims) {      \
-        return reduce_build(&leati_tensor_op_##OP, x, axes, num_axes, keepdims);                   \
     }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \

@@ -164,11 +164,6 @@ static leat_status saturate_gradient(leati_gradient_call *call, leat_error *err)
     return LEAT_OK;
 }
 
-leat_value leat_op_saturate_cast(leat_value value, leat_dtype dtype) {
-    struct saturate_args args = {.dtype = dtype};
-    return leati_graph_build1(&leati_tensor_op_saturate_cast, &args, value);
-}
-
 const leati_tensor_op leati_tensor_op_saturate_cast = {
     .name = "saturate_cast",
     .version = 1,

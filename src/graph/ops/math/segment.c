@@ -275,17 +275,10 @@ static leat_status unsorted_product_gradient(leati_gradient_call *call, leat_err
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return sorted_kernel(call, KIND, MEAN, err);                                               \
     }                                                                                              \
-    leat_value leat_op_##OP(leat_value data, leat_value segment_ids) {                             \
-        return leati_graph_build2(&leati_tensor_op_##OP, NULL, data, segment_ids);                 \
-    }                                                                                              \
     SEGMENT(OP, .rows = leati_no_rows, .infer = sorted_infer, __VA_ARGS__)
 #define UNSORTED(OP, KIND, ...)                                                                    \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return unsorted_kernel(call, KIND, err);                                                   \
-    }                                                                                              \
-    leat_value leat_op_##OP(leat_value data, leat_value segment_ids, int64_t num_segments) {       \
-        struct leati_segment_args args = {.num_segments = num_segments};                           \
-        return leati_graph_build2(&leati_tensor_op_##OP, &args, data, segment_ids);                \
     }                                                                                              \
     SEGMENT(OP, .rows = segment_rows, .args_size = sizeof(struct leati_segment_args),              \
             .infer = unsorted_infer, __VA_ARGS__)
@@ -497,13 +490,6 @@ static leat_status unsorted_segment_join_kernel(leati_kernel_call *call, leat_er
         LEATI_TRY(join_row(call, row, values, to, err));
     }
     return LEAT_OK;
-}
-
-leat_value leat_op_unsorted_segment_join(leat_value inputs, leat_value segment_ids,
-                                         int64_t num_segments, const char *separator) {
-    struct join_args args = {.num_segments = num_segments,
-                             .separator = (char *)(uintptr_t)(separator != NULL ? separator : "")};
-    return leati_graph_build2(&leati_tensor_op_unsorted_segment_join, &args, inputs, segment_ids);
 }
 
 const leati_tensor_op leati_tensor_op_unsorted_segment_join = {

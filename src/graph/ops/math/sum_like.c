@@ -35,14 +35,11 @@ static leat_status sum_like_gradient(leati_gradient_call *call, leat_error *err)
     return LEAT_OK;
 }
 
-leat_value leat_op_sum_like(leat_value x, leat_value like) {
-    return leati_graph_build2(&leati_tensor_op_sum_like, NULL, x, like);
-}
-
 const leati_tensor_op leati_tensor_op_sum_like = {
     .name = "sum_like",
     .version = 1,
     .doc = "The first input summed down to the second's shape (for gradients).",
+    .inputs = "x like",
     .types = "T U",
     .outputs = "output",
     .halves = LEATI_HALVES_OWN,

@@ -45,15 +45,8 @@ LEATI_GRADIENT1(sigmoid, leat_op_multiply(g, leat_op_subtract(y, leat_op_square(
 LEATI_GRADIENT1(softplus, leat_op_multiply(g, leat_op_sigmoid(x)))
 LEATI_GRADIENT1(relu_grad, leat_op_relu_grad(g, call->inputs[1]))
 
-leat_value leat_op_relu_grad(leat_value x, leat_value y) {
-    return leati_graph_build2(&leati_tensor_op_relu_grad, NULL, x, y);
-}
-
 /* The builder and the descriptor of an operation on features. */
 #define ACTIVATION_OP(OP, ...)                                                                     \
-    leat_value leat_op_##OP(leat_value features) {                                                 \
-        return leati_graph_build1(&leati_tensor_op_##OP, NULL, features);                          \
-    }                                                                                              \
     LEATI_ELEMENTWISE_OP(OP, 1, .inputs = "features", .outputs = "output", .types = "T",           \
                          .halves = LEATI_HALVES_OWN, .gradient = OP##_gradient, __VA_ARGS__)
 ACTIVATION_OP(relu, .doc = "x where it is positive, else 0; a NaN stays (tf.nn.relu).",
@@ -69,6 +62,7 @@ const leati_tensor_op leati_tensor_op_relu_grad = {
     .name = "relu_grad",
     .version = 1,
     .doc = "Gradient x where feature y is positive, else 0 (tf.raw_ops.ReluGrad).",
+    .inputs = "gradients features",
     .types = "T T",
     .outputs = "output",
     .halves = LEATI_HALVES_OWN,

@@ -47,10 +47,6 @@ static leat_status bias_add_gradient(leati_gradient_call *call, leat_error *err)
     return LEAT_OK;
 }
 
-leat_value leat_op_bias_add(leat_value x, leat_value bias) {
-    return leati_graph_build2(&leati_tensor_op_bias_add, NULL, x, bias);
-}
-
 const leati_tensor_op leati_tensor_op_bias_add = {
     .name = "bias_add",
     .version = 1,

@@ -29,23 +29,6 @@ static const leati_row conv_rows[] = {
     {0},
 };
 
-/* A builder with the options as attributes. */
-static leat_value build(const leati_tensor_op *op, const leat_op_conv2d_options *options,
-                        const leat_value *inputs, int num_inputs) {
-    leat_op_conv2d_options o = {0};
-    if (options != NULL)
-        o = *options;
-    for (int i = 0; i < 2; i++) {
-        o.strides[i] = o.strides[i] == 0 ? 1 : o.strides[i];
-        o.dilations[i] = o.dilations[i] == 0 ? 1 : o.dilations[i];
-    }
-    char valid[] = "VALID", same[] = "SAME";
-    struct leati_conv_args args = {.strides = {.values = o.strides, .count = 2},
-                                   .dilations = {.values = o.dilations, .count = 2},
-                                   .padding = o.padding == LEAT_SAME ? same : valid};
-    return leati_graph_build_many(op, &args, inputs, num_inputs);
-}
-
 static leat_status conv2d_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, filter, shape;
@@ -109,11 +92,6 @@ static leat_status conv2d_gradient(leati_gradient_call *call, leat_error *err) {
     call->input_gradients[1] =
         leati_graph_build3(&leati_tensor_op_conv2d_backprop_filter, call->args, input, filter, g);
     return LEAT_OK;
-}
-
-leat_value leat_op_conv2d(leat_value input, leat_value filter,
-                          const leat_op_conv2d_options *options) {
-    return build(&leati_tensor_op_conv2d, options, (leat_value[]){input, filter}, 2);
 }
 
 static leat_status conv2d_backprop_input_infer(leati_infer_call *call, leat_error *err) {
@@ -195,12 +173,6 @@ static leat_status conv2d_backprop_input_gradient(leati_gradient_call *call, lea
     return LEAT_OK;
 }
 
-leat_value leat_op_conv2d_backprop_input(leat_value input, leat_value filter, leat_value gradient,
-                                         const leat_op_conv2d_options *options) {
-    return build(&leati_tensor_op_conv2d_backprop_input, options,
-                 (leat_value[]){input, filter, gradient}, 3);
-}
-
 static leat_status conv2d_backprop_filter_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, filter, gradient, shape;
@@ -274,18 +246,13 @@ static leat_status conv2d_backprop_filter_gradient(leati_gradient_call *call, le
     return LEAT_OK;
 }
 
-leat_value leat_op_conv2d_backprop_filter(leat_value input, leat_value filter, leat_value gradient,
-                                          const leat_op_conv2d_options *options) {
-    return build(&leati_tensor_op_conv2d_backprop_filter, options,
-                 (leat_value[]){input, filter, gradient}, 3);
-}
-
 /* The descriptor of a gradient. */
 #define CONV_GRAD_OP(NAME, DOC)                                                                    \
     const leati_tensor_op leati_tensor_op_##NAME = {                                               \
         .name = #NAME,                                                                             \
         .version = 1,                                                                              \
         .doc = DOC,                                                                                \
+        .inputs = "input filter gradient",                                                         \
         .types = "T T T",                                                                          \
         .outputs = "output",                                                                       \
         .halves = LEATI_HALVES_NONE,                                                               \

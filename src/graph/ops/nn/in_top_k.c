@@ -70,11 +70,6 @@ static leat_status in_top_k_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_in_top_k(leat_value targets, leat_value predictions, int64_t k) {
-    struct in_top_k_args args = {.k = k};
-    return leati_graph_build2(&leati_tensor_op_in_top_k, &args, targets, predictions);
-}
-
 const leati_tensor_op leati_tensor_op_in_top_k = {
     .name = "in_top_k",
     .version = 1,

@@ -30,21 +30,6 @@ static const leati_row pool_rows[] = {
     {0},
 };
 
-/* A builder with the options as attributes. */
-static leat_value build(const leati_tensor_op *op, const leat_op_pool2d_options *options,
-                        const leat_value *inputs, int num_inputs) {
-    leat_op_pool2d_options o = {0};
-    if (options != NULL)
-        o = *options;
-    for (int i = 0; i < 2; i++)
-        o.strides[i] = o.strides[i] == 0 ? o.ksize[i] : o.strides[i];
-    char valid[] = "VALID", same[] = "SAME";
-    struct leati_pool_args args = {.ksize = {.values = o.ksize, .count = 2},
-                                   .strides = {.values = o.strides, .count = 2},
-                                   .padding = o.padding == LEAT_SAME ? same : valid};
-    return leati_graph_build_many(op, &args, inputs, num_inputs);
-}
-
 static leat_status pool2d_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, shape;
@@ -112,10 +97,6 @@ static leat_status max_pool2d_gradient(leati_gradient_call *call, leat_error *er
     return LEAT_OK;
 }
 
-leat_value leat_op_max_pool2d(leat_value input, const leat_op_pool2d_options *options) {
-    return build(&leati_tensor_op_max_pool2d, options, &input, 1);
-}
-
 #define MEAN_TYPE(TYPE)                                                                            \
     static void mean_##TYPE(const leati_conv_plan *plan, const TYPE *picture, int64_t y,           \
                             int64_t x, TYPE *out) {                                                \
@@ -169,10 +150,6 @@ static leat_status avg_pool2d_gradient(leati_gradient_call *call, leat_error *er
     call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_avg_pool2d_grad, call->args,
                                                   call->inputs[0], call->output_gradients[0]);
     return LEAT_OK;
-}
-
-leat_value leat_op_avg_pool2d(leat_value input, const leat_op_pool2d_options *options) {
-    return build(&leati_tensor_op_avg_pool2d, options, &input, 1);
 }
 
 static leat_status max_pool2d_grad_infer(leati_infer_call *call, leat_error *err) {
@@ -270,12 +247,6 @@ static leat_status max_pool2d_grad_gradient(leati_gradient_call *call, leat_erro
         leati_graph_build3(&leati_tensor_op_max_pool2d_grad_grad, call->args, call->inputs[0],
                            call->inputs[1], call->output_gradients[0]);
     return LEAT_OK;
-}
-
-leat_value leat_op_max_pool2d_grad(leat_value input, leat_value output, leat_value gradient,
-                                   const leat_op_pool2d_options *options) {
-    return build(&leati_tensor_op_max_pool2d_grad, options, (leat_value[]){input, output, gradient},
-                 3);
 }
 
 static leat_status max_pool2d_grad_grad_infer(leati_infer_call *call, leat_error *err) {
@@ -411,7 +382,7 @@ POOL_OP(avg_pool2d, "The mean of each window of pictures NHWC", .infer = pool2d_
 POOL_GRAD_OP(
     max_pool2d_grad,
     "The gradient of max_pool2d, to a window's first largest value (tf.raw_ops.MaxPoolGrad).",
-    .types = "T T T", .min_inputs = 3, .max_inputs = 3)
+    .inputs = "input output gradient", .types = "T T T", .min_inputs = 3, .max_inputs = 3)
 POOL_GRAD_OP(max_pool2d_grad_grad,
              "The values where max_pool2d found its maxima (tf.raw_ops.MaxPoolGradGrad).",
              .types = "T T T", .min_inputs = 3, .max_inputs = 3)

@@ -84,10 +84,6 @@ static leat_status softmax_gradient(leati_gradient_call *call, leat_error *err) 
     return LEAT_OK;
 }
 
-leat_value leat_op_softmax(leat_value x) {
-    return leati_graph_build1(&leati_tensor_op_softmax, NULL, x);
-}
-
 static void log_softmax_line(leat_dtype dtype, const char *in, char *out, int64_t n) {
     if (dtype == LEAT_FLOAT32) {
         float *to = (float *)out, log_sum = shift_logits_float((const float *)in, to, n);
@@ -110,10 +106,6 @@ static leat_status log_softmax_gradient(leati_gradient_call *call, leat_error *e
     leat_value sum = leat_op_reduce_sum(g, (int64_t[]){-1}, 1, true);
     call->input_gradients[0] = leat_op_subtract(g, leat_op_multiply(sum, leat_op_exp(y)));
     return LEAT_OK;
-}
-
-leat_value leat_op_log_softmax(leat_value x) {
-    return leati_graph_build1(&leati_tensor_op_log_softmax, NULL, x);
 }
 
 /* The shape of the labels that fit the logits; unknown where those are. */
@@ -205,11 +197,6 @@ static leat_status sparse_gradient(leati_gradient_call *call, leat_error *err) {
         call->input_gradients[1] =
             leat_op_multiply(leat_op_expand_dims(call->output_gradients[0], -1), call->outputs[1]);
     return LEAT_OK;
-}
-
-leat_value leat_op_sparse_softmax_cross_entropy_with_logits(leat_value labels, leat_value logits) {
-    return leati_graph_build2(&leati_tensor_op_sparse_softmax_cross_entropy_with_logits, NULL,
-                              labels, logits);
 }
 
 /* The descriptor of one operation. */

@@ -86,11 +86,6 @@ static leat_status decode_compressed_kernel(leati_kernel_call *call, leat_error 
     return status;
 }
 
-leat_value leat_op_decode_compressed(leat_value bytes, const char *compression_type) {
-    struct decode_compressed_args args = {.compression_type = (char *)(uintptr_t)compression_type};
-    return leati_graph_build1(&leati_tensor_op_decode_compressed, &args, bytes);
-}
-
 const leati_tensor_op leati_tensor_op_decode_compressed = {
     .name = "decode_compressed",
     .version = 1,

@@ -252,10 +252,6 @@ static leat_status decode_json_example_kernel(leati_kernel_call *call, leat_erro
     return leati_text_collect(call, convert, NULL, err);
 }
 
-leat_value leat_op_decode_json_example(leat_value json_examples) {
-    return leati_graph_build1(&leati_tensor_op_decode_json_example, NULL, json_examples);
-}
-
 const leati_tensor_op leati_tensor_op_decode_json_example = {
     .name = "decode_json_example",
     .version = 1,

@@ -151,17 +151,6 @@ static leat_status decode_wav_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_decode_wav(leat_value contents, int64_t channels, int64_t samples,
-                              leat_value *sample_rate) {
-    struct decode_wav_args args = {.desired_channels = channels, .desired_samples = samples};
-    leat_value audio = leati_graph_build1(&leati_tensor_op_decode_wav, &args, contents);
-    if (sample_rate != NULL)
-        *sample_rate = leati_support_value_failed(audio)
-                           ? audio
-                           : (leat_value){.graph = audio.graph, .id = audio.id + 1};
-    return audio;
-}
-
 const leati_tensor_op leati_tensor_op_decode_wav = {
     .name = "decode_wav",
     .version = 1,

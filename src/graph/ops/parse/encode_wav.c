@@ -88,10 +88,6 @@ static leat_status encode_wav_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_encode_wav(leat_value audio, leat_value sample_rate) {
-    return leati_graph_build2(&leati_tensor_op_encode_wav, NULL, audio, sample_rate);
-}
-
 const leati_tensor_op leati_tensor_op_encode_wav = {
     .name = "encode_wav",
     .version = 1,

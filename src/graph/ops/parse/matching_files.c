@@ -58,10 +58,6 @@ static leat_status matching_files_kernel(leati_kernel_call *call, leat_error *er
     return status;
 }
 
-leat_value leat_op_matching_files(leat_value pattern) {
-    return leati_graph_build1(&leati_tensor_op_matching_files, NULL, pattern);
-}
-
 const leati_tensor_op leati_tensor_op_matching_files = {
     .name = "matching_files",
     .version = 1,

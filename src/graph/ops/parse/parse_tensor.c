@@ -57,11 +57,6 @@ static leat_status parse_tensor_kernel(leati_kernel_call *call, leat_error *err)
     return leati_support_hold_strings(call, 0, err);
 }
 
-leat_value leat_op_parse_tensor(leat_value serialized, leat_dtype out_type) {
-    struct parse_tensor_args args = {.out_type = out_type};
-    return leati_graph_build1(&leati_tensor_op_parse_tensor, &args, serialized);
-}
-
 const leati_tensor_op leati_tensor_op_parse_tensor = {
     .name = "parse_tensor",
     .version = 1,

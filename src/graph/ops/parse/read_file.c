@@ -66,10 +66,6 @@ static leat_status read_file_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_read_file(leat_value filename) {
-    return leati_graph_build1(&leati_tensor_op_read_file, NULL, filename);
-}
-
 const leati_tensor_op leati_tensor_op_read_file = {
     .name = "read_file",
     .version = 1,

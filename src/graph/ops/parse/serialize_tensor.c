@@ -58,10 +58,6 @@ static leat_status serialize_tensor_kernel(leati_kernel_call *call, leat_error *
     return status;
 }
 
-leat_value leat_op_serialize_tensor(leat_value tensor) {
-    return leati_graph_build1(&leati_tensor_op_serialize_tensor, NULL, tensor);
-}
-
 const leati_tensor_op leati_tensor_op_serialize_tensor = {
     .name = "serialize_tensor",
     .version = 1,

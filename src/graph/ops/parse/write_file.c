@@ -50,14 +50,11 @@ static leat_status write_file_kernel(leati_kernel_call *call, leat_error *err) {
     return call->n > 0 ? leati_op_kernel_hold(call, 0, 0, err) : LEAT_OK;
 }
 
-leat_value leat_op_write_file(leat_value filename, leat_value contents) {
-    return leati_graph_build2(&leati_tensor_op_write_file, NULL, filename, contents);
-}
-
 const leati_tensor_op leati_tensor_op_write_file = {
     .name = "write_file",
     .version = 1,
     .doc = "Writes a string into a file and makes its folders (tf.io.write_file).",
+    .inputs = "filename contents",
     .types = "string string",
     .outputs = "filename",
     .halves = LEATI_HALVES_NONE,

@@ -56,11 +56,6 @@ static leat_status adjust_brightness_gradient(leati_gradient_call *call, leat_er
     return LEAT_OK;
 }
 
-leat_value leat_op_adjust_brightness(leat_value images, double delta) {
-    struct leati_adjust_args args = {delta};
-    return leati_graph_build1(&leati_tensor_op_adjust_brightness, &args, images);
-}
-
 static const leati_row adjust_contrast_rows[] = ADJUST_ROWS("contrast_factor", "The factor.");
 
 /* Adds up the pixels of a picture, in `sums`, which has room for half of them and one. The second
@@ -104,11 +99,6 @@ static const leati_colour adjust_contrast_colour = {
     .function = adjust_contrast, .rank = 3, .dtype = LEAT_BOOL, .saturate = true};
 
 SLOTS(adjust_contrast)
-
-leat_value leat_op_adjust_contrast(leat_value images, double contrast_factor) {
-    struct leati_adjust_args args = {contrast_factor};
-    return leati_graph_build1(&leati_tensor_op_adjust_contrast, &args, images);
-}
 
 struct adjust_gamma_args {
     double gamma, gain;
@@ -168,11 +158,6 @@ static leat_status adjust_gamma_gradient(leati_gradient_call *call, leat_error *
         leat_op_multiply(leati_support_times(leat_op_pow(x, power), args->gain * args->gamma),
                          call->output_gradients[0]);
     return LEAT_OK;
-}
-
-leat_value leat_op_adjust_gamma(leat_value images, double gamma, double gain) {
-    struct adjust_gamma_args args = {gamma, gain};
-    return leati_graph_build1(&leati_tensor_op_adjust_gamma, &args, images);
 }
 
 static const leati_row adjust_hue_rows[] =
@@ -240,11 +225,6 @@ static leat_status adjust_hue_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_colour_kernel(call, &adjust_hue_colour, call->args, err);
 }
 
-leat_value leat_op_adjust_hue(leat_value images, double delta) {
-    struct leati_adjust_args args = {delta};
-    return leati_graph_build1(&leati_tensor_op_adjust_hue, &args, images);
-}
-
 static const leati_row adjust_saturation_rows[] = ADJUST_ROWS("saturation_factor", "The factor.");
 
 static float most(float a, float b, float c) {
@@ -302,11 +282,6 @@ static const leati_colour adjust_saturation_colour = {
     .function = adjust_saturation, .rank = 3, .in_channels = 3, .dtype = LEAT_BOOL};
 
 SLOTS(adjust_saturation)
-
-leat_value leat_op_adjust_saturation(leat_value images, double saturation_factor) {
-    struct leati_adjust_args args = {saturation_factor};
-    return leati_graph_build1(&leati_tensor_op_adjust_saturation, &args, images);
-}
 
 /* The descriptor of one operation. */
 #define ADJUST_OP(NAME, DOC, ...)                                                                  \

@@ -112,11 +112,6 @@ static leat_status quality_kernel(leati_kernel_call *call, leat_error *err) {
     return convert(call, &pixels, &call->outputs[0], err);
 }
 
-leat_value leat_op_adjust_jpeg_quality(leat_value image, int64_t jpeg_quality) {
-    struct leati_quality_args args = {.jpeg_quality = jpeg_quality};
-    return leati_graph_build1(&leati_tensor_op_adjust_jpeg_quality, &args, image);
-}
-
 const leati_tensor_op leati_tensor_op_adjust_jpeg_quality = {
     .name = "adjust_jpeg_quality",
     .version = 1,

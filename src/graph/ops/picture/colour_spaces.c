@@ -50,10 +50,6 @@ static leat_status rgb_to_grayscale_gradient(leati_gradient_call *call, leat_err
     return LEAT_OK;
 }
 
-leat_value leat_op_rgb_to_grayscale(leat_value images) {
-    return leati_graph_build1(&leati_tensor_op_rgb_to_grayscale, NULL, images);
-}
-
 static leat_status check(const leat_shape *shape, leat_error *err) {
     char text[128];
     if (shape->rank < 0 || (shape->rank > 0 && (shape->dims[shape->rank - 1] == 1 ||
@@ -108,10 +104,6 @@ static leat_status grayscale_to_rgb_gradient(leati_gradient_call *call, leat_err
     return LEAT_OK;
 }
 
-leat_value leat_op_grayscale_to_rgb(leat_value images) {
-    return leati_graph_build1(&leati_tensor_op_grayscale_to_rgb, NULL, images);
-}
-
 static void rgb_to_hsv(const float *in, float *out, const leati_frames *frames,
                        const void *context) {
     int64_t pixels = frames->count * frames->height * frames->width;
@@ -147,10 +139,6 @@ static leat_status rgb_to_hsv_gradient(leati_gradient_call *call, leat_error *er
     call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_rgb_to_hsv_grad, NULL,
                                                   call->inputs[0], call->output_gradients[0]);
     return LEAT_OK;
-}
-
-leat_value leat_op_rgb_to_hsv(leat_value images) {
-    return leati_graph_build1(&leati_tensor_op_rgb_to_hsv, NULL, images);
 }
 
 static leat_status rgb_to_hsv_grad_infer(leati_infer_call *call, leat_error *err) {
@@ -235,10 +223,6 @@ static const leati_colour hsv_to_rgb_colour = {.function = hsv_to_rgb,
 
 SLOTS(hsv_to_rgb)
 
-leat_value leat_op_hsv_to_rgb(leat_value images) {
-    return leati_graph_build1(&leati_tensor_op_hsv_to_rgb, NULL, images);
-}
-
 /* ---- colour spaces by a matrix: out[k] = sum over i of in[i] * matrix[i][k] ---- */
 
 static void mix(const float *in, float *out, const leati_frames *frames, const void *context) {
@@ -319,9 +303,6 @@ const leati_tensor_op leati_tensor_op_rgb_to_hsv_grad = {
     }                                                                                              \
     static leat_status NAME##_gradient(leati_gradient_call *call, leat_error *err) {               \
         return mix_gradient(call, NAME##_matrix, err);                                             \
-    }                                                                                              \
-    leat_value leat_op_##NAME(leat_value images) {                                                 \
-        return leati_graph_build1(&leati_tensor_op_##NAME, NULL, images);                          \
     }                                                                                              \
     COLOUR_OP(NAME, FROM " pixels as " TO ", the last dimension 3", .gradient = NAME##_gradient)
 MATRIX(rgb_to_yiq, "RGB", "YIQ",

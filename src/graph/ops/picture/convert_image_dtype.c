@@ -110,11 +110,6 @@ static leat_status convert_gradient(leati_gradient_call *call, leat_error *err) 
     return LEAT_OK;
 }
 
-leat_value leat_op_convert_image_dtype(leat_value images, leat_dtype dtype, bool saturate) {
-    struct leati_convert_args args = {.dtype = dtype, .saturate = saturate};
-    return leati_graph_build1(&leati_tensor_op_convert_image_dtype, &args, images);
-}
-
 const leati_tensor_op leati_tensor_op_convert_image_dtype = {
     .name = "convert_image_dtype",
     .version = 1,

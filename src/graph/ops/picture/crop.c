@@ -39,12 +39,6 @@ static leat_status box_check(const struct leati_box_args *args, leat_error *err)
                         (long long)args->offset_height, (long long)args->offset_width);
 }
 
-static leat_value box_build(const leati_tensor_op *op, leat_value images, int64_t offset_height,
-                            int64_t offset_width, int64_t target_height, int64_t target_width) {
-    struct leati_box_args args = {offset_height, offset_width, target_height, target_width};
-    return leati_graph_build1(op, &args, images);
-}
-
 /* Height and width of the pictures of input 0, where a gradient needs to know them. */
 static leat_status known_size(const leati_gradient_call *call, const char *name, int64_t *height,
                               int64_t *width, leat_error *err) {
@@ -131,11 +125,6 @@ static leat_status central_crop_gradient(leati_gradient_call *call, leat_error *
     return LEAT_OK;
 }
 
-leat_value leat_op_central_crop(leat_value images, double central_fraction) {
-    struct central_crop_args args = {central_fraction};
-    return leati_graph_build1(&leati_tensor_op_central_crop, &args, images);
-}
-
 static leat_status crop_check(const struct leati_box_args *args, int64_t height, int64_t width,
                               leat_error *err) {
     LEATI_TRY(box_check(args, err));
@@ -192,13 +181,6 @@ static leat_status crop_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_crop_to_bounding_box(leat_value images, int64_t offset_height,
-                                        int64_t offset_width, int64_t target_height,
-                                        int64_t target_width) {
-    return box_build(&leati_tensor_op_crop_to_bounding_box, images, offset_height, offset_width,
-                     target_height, target_width);
-}
-
 static leat_status pad_check(const struct leati_box_args *args, int64_t height, int64_t width,
                              leat_error *err) {
     LEATI_TRY(box_check(args, err));
@@ -245,13 +227,6 @@ static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {
     call->input_gradients[0] = leat_op_crop_to_bounding_box(
         call->output_gradients[0], args->offset_height, args->offset_width, height, width);
     return LEAT_OK;
-}
-
-leat_value leat_op_pad_to_bounding_box(leat_value images, int64_t offset_height,
-                                       int64_t offset_width, int64_t target_height,
-                                       int64_t target_width) {
-    return box_build(&leati_tensor_op_pad_to_bounding_box, images, offset_height, offset_width,
-                     target_height, target_width);
 }
 
 /* Height and width that the result shall have. */
@@ -306,12 +281,6 @@ static leat_status crop_or_pad_gradient(leati_gradient_call *call, leat_error *e
     call->input_gradients[0] =
         leat_op_resize_with_crop_or_pad(call->output_gradients[0], height, width);
     return LEAT_OK;
-}
-
-leat_value leat_op_resize_with_crop_or_pad(leat_value images, int64_t target_height,
-                                           int64_t target_width) {
-    struct target_args args = {target_height, target_width};
-    return leati_graph_build1(&leati_tensor_op_resize_with_crop_or_pad, &args, images);
 }
 
 /* The descriptor of one operation. */

@@ -203,16 +203,6 @@ static leat_status crop_and_resize_gradient(leati_gradient_call *call, leat_erro
     return LEAT_OK;
 }
 
-leat_value leat_op_crop_and_resize(leat_value images, leat_value boxes, leat_value box_indices,
-                                   int64_t crop_height, int64_t crop_width, const char *method,
-                                   double extrapolation_value) {
-    int64_t size[2] = {crop_height, crop_width};
-    struct crop_args args = {.crop_size = {.values = size, .count = 2},
-                             .method = (char *)(uintptr_t)(method != NULL ? method : "bilinear"),
-                             .extrapolation_value = extrapolation_value};
-    return leati_graph_build3(&leati_tensor_op_crop_and_resize, &args, images, boxes, box_indices);
-}
-
 /* ---- gradients: inputs are the result's gradient, the pictures, boxes and indices ---- */
 enum { GRADIENT, BACK_IMAGES, BACK_BOXES, BACK_INDICES };
 

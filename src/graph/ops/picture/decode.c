@@ -55,12 +55,6 @@ static leat_status decode_image_kernel(leati_kernel_call *call, leat_error *err)
                                 &options, args->dtype, err);
 }
 
-leat_value leat_op_decode_image(leat_value contents, int channels) {
-    struct leati_decode_image_args args = {
-        .channels = channels, .dtype = LEAT_UINT8, .expand_animations = false};
-    return leati_graph_build1(&leati_tensor_op_decode_image, &args, contents);
-}
-
 const leati_row leati_decode_jpeg_rows[] = {
     {.name = "channels",
      .type = LEATI_ROW_INT,
@@ -121,12 +115,6 @@ static leat_status decode_jpeg_kernel(leati_kernel_call *call, leat_error *err) 
     return leati_picture_decode(call, LEATI_PICTURE_ANY, &options, LEAT_UINT8, err);
 }
 
-leat_value leat_op_decode_jpeg(leat_value contents, int channels) {
-    struct leati_decode_jpeg_args args = {
-        .channels = channels, .ratio = 1, .fancy_upscaling = true, .acceptable_fraction = 1};
-    return leati_graph_build1(&leati_tensor_op_decode_jpeg, &args, contents);
-}
-
 static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_decode_jpeg_args *args = call->args;
     const leat_tensor *window = leati_op_infer_constant(call, 1);
@@ -169,12 +157,6 @@ static leat_status crop_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_picture_decode(call, LEATI_PICTURE_CROP, &options, LEAT_UINT8, err);
 }
 
-leat_value leat_op_decode_and_crop_jpeg(leat_value contents, leat_value crop_window, int channels) {
-    struct leati_decode_jpeg_args args = {
-        .channels = channels, .ratio = 1, .fancy_upscaling = true, .acceptable_fraction = 1};
-    return leati_graph_build2(&leati_tensor_op_decode_and_crop_jpeg, &args, contents, crop_window);
-}
-
 static const leati_row decode_png_rows[] = {
     {.name = "channels",
      .type = LEATI_ROW_INT,
@@ -203,11 +185,6 @@ static leat_status decode_png_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_picture_decode(call, LEATI_PICTURE_ANY, &options, args->dtype, err);
 }
 
-leat_value leat_op_decode_png(leat_value contents, int channels) {
-    struct leati_decode_png_args args = {.channels = channels, .dtype = LEAT_UINT8};
-    return leati_graph_build1(&leati_tensor_op_decode_png, &args, contents);
-}
-
 struct decode_bmp_args {
     int64_t channels;
 };
@@ -232,11 +209,6 @@ static leat_status decode_bmp_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_picture_decode(call, LEATI_PICTURE_BMP, &options, LEAT_UINT8, err);
 }
 
-leat_value leat_op_decode_bmp(leat_value contents, int channels) {
-    struct decode_bmp_args args = {.channels = channels};
-    return leati_graph_build1(&leati_tensor_op_decode_bmp, &args, contents);
-}
-
 static leat_status decode_gif_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, 3);
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the contents", err));
@@ -248,10 +220,6 @@ static leat_status decode_gif_kernel(leati_kernel_call *call, leat_error *err) {
     leati_decode_options options = leati_decode_defaults;
     options.channels = 3;
     return leati_picture_decode(call, LEATI_PICTURE_GIF, &options, LEAT_UINT8, err);
-}
-
-leat_value leat_op_decode_gif(leat_value contents) {
-    return leati_graph_build1(&leati_tensor_op_decode_gif, NULL, contents);
 }
 
 struct decode_webp_args {
@@ -291,11 +259,6 @@ static leat_status decode_webp_kernel(leati_kernel_call *call, leat_error *err) 
     leati_decode_options options = leati_decode_defaults;
     options.channels = (int32_t)args->channels;
     return leati_picture_decode(call, LEATI_PICTURE_WEBP, &options, LEAT_UINT8, err);
-}
-
-leat_value leat_op_decode_webp(leat_value contents, int channels) {
-    struct decode_webp_args args = {.channels = channels, .dtype = LEAT_UINT8};
-    return leati_graph_build1(&leati_tensor_op_decode_webp, &args, contents);
 }
 
 /* The descriptor of one operation. */

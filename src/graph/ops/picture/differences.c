@@ -15,11 +15,12 @@
 static leat_value part_along(leat_value x, int32_t axis, int64_t first, int64_t last) {
     int64_t begin[LEAT_MAX_RANK] = {0}, end[LEAT_MAX_RANK] = {0};
     const int64_t all = (INT64_C(1) << LEAT_MAX_RANK) - 1, own = INT64_C(1) << axis;
-    const leat_op_strided_slice_options masks = {.begin_mask = all & ~own,
+    const leat_op_strided_slice_options masks = {LEAT_OP_STRIDED_SLICE_DEFAULTS,
+                                                 .begin_mask = all & ~own,
                                                  .end_mask = last > 0 ? all & ~own : all};
     begin[axis] = first;
     end[axis] = -last;
-    return leat_op_strided_slice(x, begin, end, NULL, axis + 1, &masks);
+    return leat_op_strided_slice(x, begin, axis + 1, end, axis + 1, &masks);
 }
 
 /* x[1:] - x[:-1] along that dimension. */
@@ -99,12 +100,6 @@ static leat_status image_gradients_gradient(leati_gradient_call *call, leat_erro
         results[k] = leat_op_pad(steps_along(x, k + 1), paddings, 4);
     }
     return leati_support_gradient_through(call, &x, results, err);
-}
-
-int leat_op_image_gradients(leat_value image, leat_value *outputs) {
-    outputs[0] = leati_graph_build1(&leati_tensor_op_image_gradients, NULL, image);
-    outputs[1] = (leat_value){.graph = outputs[0].graph, .id = outputs[0].id + 1};
-    return leati_support_value_failed(outputs[0]) ? -1 : 2;
 }
 
 static leat_status total_variation_infer(leati_infer_call *call, leat_error *err) {
@@ -209,10 +204,6 @@ static leat_status total_variation_gradient(leati_gradient_call *call, leat_erro
         sum[i] = leat_op_reduce_sum(leat_op_abs(steps_along(x, rank - 3 + i)), axes, 3, false);
     leat_value result = leat_op_add(sum[0], sum[1]);
     return leati_support_gradient_through(call, &x, &result, err);
-}
-
-leat_value leat_op_total_variation(leat_value images) {
-    return leati_graph_build1(&leati_tensor_op_total_variation, NULL, images);
 }
 
 static leat_status check_size(const leat_shape *shape, leat_error *err) {
@@ -326,10 +317,6 @@ static leat_status sobel_edges_gradient(leati_gradient_call *call, leat_error *e
                                  step_along(smooth_along(padded, 1), 2)};
     leat_value result = leat_op_stack(edges, 2, -1);
     return leati_support_gradient_through(call, &x, &result, err);
-}
-
-leat_value leat_op_sobel_edges(leat_value image) {
-    return leati_graph_build1(&leati_tensor_op_sobel_edges, NULL, image);
 }
 
 /* The descriptor of one operation. */

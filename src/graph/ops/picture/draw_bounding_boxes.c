@@ -139,13 +139,6 @@ static leat_status draw_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_draw_bounding_boxes(leat_value images, leat_value boxes,
-                                       const leat_value *colors) {
-    leat_value inputs[3] = {images, boxes, colors == NULL ? images : *colors};
-    return leati_graph_build_many(&leati_tensor_op_draw_bounding_boxes, NULL, inputs,
-                                  colors == NULL ? 2 : 3);
-}
-
 const leati_tensor_op leati_tensor_op_draw_bounding_boxes = {
     .name = "draw_bounding_boxes",
     .version = 1,

@@ -148,15 +148,6 @@ static leat_status encode_jpeg_kernel(leati_kernel_call *call, leat_error *err) 
     return LEAT_OK;
 }
 
-leat_value leat_op_encode_jpeg(leat_value image, int64_t quality) {
-    struct encode_jpeg_args args = {.quality = quality,
-                                    .chroma_downsampling = true,
-                                    .density_unit = (char *)(uintptr_t) "in",
-                                    .x_density = 300,
-                                    .y_density = 300};
-    return leati_graph_build1(&leati_tensor_op_encode_jpeg, &args, image);
-}
-
 struct encode_png_args {
     int64_t compression;
 };
@@ -233,11 +224,6 @@ static leat_status encode_png_kernel(leati_kernel_call *call, leat_error *err) {
     }
     call->failed_row = 0;
     return LEAT_OK;
-}
-
-leat_value leat_op_encode_png(leat_value image, int64_t compression) {
-    struct encode_png_args args = {.compression = compression};
-    return leati_graph_build1(&leati_tensor_op_encode_png, &args, image);
 }
 
 /* The descriptor of one operation. */

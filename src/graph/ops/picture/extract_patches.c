@@ -131,19 +131,6 @@ static leat_status extract_patches_gradient(leati_gradient_call *call, leat_erro
     return LEAT_OK;
 }
 
-leat_value leat_op_extract_patches(leat_value images, const int64_t *sizes, const int64_t *strides,
-                                   const int64_t *rates, const char *padding) {
-    int64_t fours[3][4] = {
-        {1, sizes[0], sizes[1], 1}, {1, strides[0], strides[1], 1}, {1, 1, 1, 1}};
-    for (int i = 0; i < 2 && rates != NULL; i++)
-        fours[2][i + 1] = rates[i];
-    struct patches_args args = {.sizes = {.values = fours[0], .count = 4},
-                                .strides = {.values = fours[1], .count = 4},
-                                .rates = {.values = fours[2], .count = 4},
-                                .padding = (char *)(uintptr_t)padding};
-    return leati_graph_build1(&leati_tensor_op_extract_patches, &args, images);
-}
-
 static leat_status extract_patches_grad_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape gradient, images, shape;

@@ -4,7 +4,7 @@
  * float64 in double; bytes by a table of each channel. The gradient is dy / std. Fails on numbers
  * that are not one for each channel, and on a deviation of 0. No state, no locks. */
 #include "graph/support/support.h"
-#include <leat/image.h>
+#include <leat/ops.h>
 
 struct normalize_args {
     leati_floats mean, std;
@@ -173,15 +173,6 @@ static leat_status normalize_gradient(leati_gradient_call *call, leat_error *err
         call->input_gradients[0] =
             leati_graph_build1(&leati_tensor_op_image_normalize, &args, call->output_gradients[0]);
     return LEAT_OK;
-}
-
-leat_value leat_op_image_normalize(leat_value images, const double *mean, const double *std,
-                                   int count) {
-    struct normalize_args args = {
-        .mean = {.values = (double *)(uintptr_t)mean, .count = count},
-        .std = {.values = (double *)(uintptr_t)std, .count = count},
-    };
-    return leati_graph_build1(&leati_tensor_op_image_normalize, &args, images);
 }
 
 const leati_tensor_op leati_tensor_op_image_normalize = {

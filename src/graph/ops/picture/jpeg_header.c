@@ -26,10 +26,6 @@ static leat_status is_jpeg_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_is_jpeg(leat_value contents) {
-    return leati_graph_build1(&leati_tensor_op_is_jpeg, NULL, contents);
-}
-
 struct extract_args {
     leat_dtype output_type;
 };
@@ -90,11 +86,6 @@ static leat_status extract_kernel(leati_kernel_call *call, leat_error *err) {
     }
     call->failed_row = 0;
     return LEAT_OK;
-}
-
-leat_value leat_op_extract_jpeg_shape(leat_value contents, leat_dtype output_type) {
-    struct extract_args args = {.output_type = output_type};
-    return leati_graph_build1(&leati_tensor_op_extract_jpeg_shape, &args, contents);
 }
 
 const leati_tensor_op leati_tensor_op_is_jpeg = {

@@ -25,34 +25,6 @@ static const leati_row stateless_mixup_rows[] = {ALPHA_ROW, {0}};
 static const leati_row cutmix_rows[] = {FACTOR_ROW, LEATI_SEED_ROWS};
 static const leati_row stateless_cutmix_rows[] = {FACTOR_ROW, {0}};
 
-int leat_op_mixup(leat_value images, leat_value labels, double alpha, const int64_t *seed,
-                  leat_value *outputs) {
-    struct leati_mix_args args = {.alpha = alpha != 0 ? alpha : 0.2};
-    return leati_mix_build(&leati_tensor_op_mixup, &args, images, labels, NULL, seed, outputs);
-}
-
-int leat_op_stateless_mixup(leat_value images, leat_value labels, leat_value seed, double alpha,
-                            leat_value *outputs) {
-    struct leati_mix_args args = {.alpha = alpha != 0 ? alpha : 0.2};
-    return leati_mix_build(&leati_tensor_op_stateless_mixup, &args, images, labels, &seed, NULL,
-                           outputs);
-}
-
-int leat_op_cutmix(leat_value images, leat_value labels, const double *factor, const int64_t *seed,
-                   leat_value *outputs) {
-    double range[2] = {factor != NULL ? factor[0] : 0, factor != NULL ? factor[1] : 1};
-    struct leati_mix_args args = {.factor = {.values = range, .count = 2}};
-    return leati_mix_build(&leati_tensor_op_cutmix, &args, images, labels, NULL, seed, outputs);
-}
-
-int leat_op_stateless_cutmix(leat_value images, leat_value labels, leat_value seed,
-                             const double *factor, leat_value *outputs) {
-    double range[2] = {factor != NULL ? factor[0] : 0, factor != NULL ? factor[1] : 1};
-    struct leati_mix_args args = {.factor = {.values = range, .count = 2}};
-    return leati_mix_build(&leati_tensor_op_stateless_cutmix, &args, images, labels, &seed, NULL,
-                           outputs);
-}
-
 /* The descriptors of a form with a seed and of one with a stream; NAME##_rows are its rows. */
 #define STATELESS_MIX_OP(NAME, MIX, DOC, SIGNATURE)                                                \
     MIX_OP_OF(NAME, MIX, NULL, 3, DOC, "images labels seed", "T U Tseed", SIGNATURE, NULL, 0)

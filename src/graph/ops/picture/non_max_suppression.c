@@ -234,14 +234,6 @@ static leat_status non_max_suppression_kernel(leati_kernel_call *call, leat_erro
     return suppress_kernel(call, 4, box_overlap, err);
 }
 
-leat_value leat_op_non_max_suppression(leat_value boxes, leat_value scores, int64_t max_output_size,
-                                       double iou_threshold, double score_threshold) {
-    struct suppress_args args = {.max_output_size = max_output_size,
-                                 .iou_threshold = iou_threshold,
-                                 .score_threshold = score_threshold};
-    return leati_graph_build2(&leati_tensor_op_non_max_suppression, &args, boxes, scores);
-}
-
 static const leati_row non_max_suppression_overlaps_rows[] = {
     SUPPRESS_ROWS("overlap_threshold", "Boxes that overlap a better one by more are left out."),
     {0},
@@ -257,16 +249,6 @@ static leat_status non_max_suppression_overlaps_infer(leati_infer_call *call, le
 
 static leat_status non_max_suppression_overlaps_kernel(leati_kernel_call *call, leat_error *err) {
     return suppress_kernel(call, -1, overlap_of, err);
-}
-
-leat_value leat_op_non_max_suppression_overlaps(leat_value overlaps, leat_value scores,
-                                                int64_t max_output_size, double overlap_threshold,
-                                                double score_threshold) {
-    struct suppress_args args = {.max_output_size = max_output_size,
-                                 .iou_threshold = overlap_threshold,
-                                 .score_threshold = score_threshold};
-    return leati_graph_build2(&leati_tensor_op_non_max_suppression_overlaps, &args, overlaps,
-                              scores);
 }
 
 static const leati_row non_max_suppression_with_scores_rows[] = {
@@ -286,23 +268,6 @@ static leat_status non_max_suppression_with_scores_infer(leati_infer_call *call,
 static leat_status non_max_suppression_with_scores_kernel(leati_kernel_call *call,
                                                           leat_error *err) {
     return suppress_kernel(call, 4, box_overlap, err);
-}
-
-int leat_op_non_max_suppression_with_scores(leat_value boxes, leat_value scores,
-                                            int64_t max_output_size, double iou_threshold,
-                                            double score_threshold, double soft_nms_sigma,
-                                            leat_value *outputs) {
-    struct suppress_args args = {.max_output_size = max_output_size,
-                                 .iou_threshold = iou_threshold,
-                                 .score_threshold = score_threshold,
-                                 .soft_nms_sigma = soft_nms_sigma};
-    leat_value first =
-        leati_graph_build2(&leati_tensor_op_non_max_suppression_with_scores, &args, boxes, scores);
-    if (leati_support_value_failed(first))
-        return -1;
-    outputs[0] = first;
-    outputs[1] = (leat_value){.graph = first.graph, .id = first.id + 1};
-    return 2;
 }
 
 /* The descriptor of one operation. */

@@ -64,10 +64,6 @@ static leat_status per_image_standardization_gradient(leati_gradient_call *call,
     return LEAT_OK;
 }
 
-leat_value leat_op_per_image_standardization(leat_value images) {
-    return leati_graph_build1(&leati_tensor_op_per_image_standardization, NULL, images);
-}
-
 const leati_tensor_op leati_tensor_op_per_image_standardization = {
     .name = "per_image_standardization",
     .version = 1,

@@ -8,7 +8,7 @@
  * Failures: other ranks, another number of projections. No state, no locks. */
 #include "base/minmax.h"
 #include "graph/support/support.h"
-#include <leat/image.h>
+#include <leat/ops.h>
 #include <math.h>
 #include <string.h>
 
@@ -226,13 +226,13 @@ static leat_status projective_transform_kernel(leati_kernel_call *call, leat_err
 
 /* The projections of [n, 8] the other way round. */
 static leat_value inverse(leat_value transforms) {
-    leat_value first = leat_op_slice(transforms, (int64_t[]){0, 0}, (int64_t[]){-1, 1}, 2);
+    leat_value first = leat_op_slice(transforms, (int64_t[]){0, 0}, 2, (int64_t[]){-1, 1}, 2);
     leat_value whole = leat_op_concat((leat_value[]){transforms, leat_op_ones_like(first)}, 2, 1);
     leat_value turned =
         leat_op_matrix_inverse(leat_op_reshape(whole, (int64_t[]){-1, 3, 3}, 3), false);
     turned = leat_op_reshape(turned, (int64_t[]){-1, 9}, 2);
-    leat_value last = leat_op_slice(turned, (int64_t[]){0, 8}, (int64_t[]){-1, 1}, 2);
-    return leat_op_divide(leat_op_slice(turned, (int64_t[]){0, 0}, (int64_t[]){-1, 8}, 2), last);
+    leat_value last = leat_op_slice(turned, (int64_t[]){0, 8}, 2, (int64_t[]){-1, 1}, 2);
+    return leat_op_divide(leat_op_slice(turned, (int64_t[]){0, 0}, 2, (int64_t[]){-1, 8}, 2), last);
 }
 
 static leat_status projective_transform_gradient(leati_gradient_call *call, leat_error *err) {
@@ -245,20 +245,11 @@ static leat_status projective_transform_gradient(leati_gradient_call *call, leat
     return LEAT_OK;
 }
 
-leat_value leat_op_projective_transform(leat_value images, leat_value transforms,
-                                        const char *interpolation, const char *fill_mode,
-                                        double fill_value) {
-    struct projective_transform_args args = {
-        .interpolation = (char *)(uintptr_t)(interpolation != NULL ? interpolation : "bilinear"),
-        .fill_mode = (char *)(uintptr_t)(fill_mode != NULL ? fill_mode : "constant"),
-        .fill_value = fill_value};
-    return leati_graph_build2(&leati_tensor_op_projective_transform, &args, images, transforms);
-}
-
 const leati_tensor_op leati_tensor_op_projective_transform = {
     .name = "projective_transform",
     .version = 1,
     .doc = "Pictures looked at through projections (tf.raw_ops.ImageProjectiveTransformV3).",
+    .inputs = "images transforms",
     .types = "float32 float32",
     .outputs = "output",
     .halves = LEATI_HALVES_NONE,

@@ -11,21 +11,10 @@ static leat_status kernel(leati_kernel_call *call, leat_error *err) {
     return leati_policy_kernel(call, &leati_tensor_op_rand_augment, err);
 }
 
-leat_value leat_op_rand_augment(leat_value images, const leat_op_rand_augment_options *options,
-                                const int64_t *seed) {
-    return leati_policy_build(&leati_tensor_op_rand_augment, images, options, NULL, seed);
-}
-
 static const leati_row stateless_rows[] = {LEATI_POLICY_ROWS, {0}};
 
 static leat_status stateless_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_policy_kernel(call, NULL, err);
-}
-
-leat_value leat_op_stateless_rand_augment(leat_value images, leat_value seed,
-                                          const leat_op_rand_augment_options *options) {
-    return leati_policy_build(&leati_tensor_op_stateless_rand_augment, images, options, &seed,
-                              NULL);
 }
 
 const leati_tensor_op leati_tensor_op_rand_augment = {

@@ -102,14 +102,6 @@ static leat_status resize_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_resize(leat_value images, int64_t height, int64_t width, const char *method) {
-    int64_t size[2] = {height, width};
-    struct leati_resize_args args = {.size = {.values = size, .count = 2},
-                                     .method =
-                                         (char *)(uintptr_t)(method != NULL ? method : "bilinear")};
-    return leati_graph_build1(&leati_tensor_op_resize, &args, images);
-}
-
 struct resize_with_pad_args {
     int64_t target_height, target_width;
     char *method;
@@ -198,14 +190,6 @@ static leat_status resize_with_pad_gradient(leati_gradient_call *call, leat_erro
             leati_graph_build2(&leati_tensor_op_resize_with_pad_grad, call->args,
                                call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;
-}
-
-leat_value leat_op_resize_with_pad(leat_value images, int64_t target_height, int64_t target_width,
-                                   const char *method, bool antialias) {
-    struct resize_with_pad_args args = {target_height, target_width,
-                                        (char *)(uintptr_t)(method != NULL ? method : "bilinear"),
-                                        antialias};
-    return leati_graph_build1(&leati_tensor_op_resize_with_pad, &args, images);
 }
 
 static leat_status scale_back_infer(leati_infer_call *call, leat_error *err) {

@@ -7,7 +7,7 @@
 
 static int twice(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
-    outputs[0] = leat_op_resize(leat_graph_argument(graph, 0), 1, 4, NULL);
+    outputs[0] = leat_op_resize(leat_graph_argument(graph, 0), (int64_t[]){1, 4}, 2, NULL);
     return 1;
 }
 

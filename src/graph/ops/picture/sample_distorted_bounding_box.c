@@ -13,7 +13,7 @@
 #include "graph/support/random/random.h"
 #include "graph/support/random/stateless.h"
 #include <inttypes.h>
-#include <leat/image.h>
+#include <leat/ops.h>
 #include <math.h>
 
 struct box_args {
@@ -303,39 +303,6 @@ static leat_status draw_row(leati_kernel_call *call, int64_t row, leati_philox p
 
 /* ---- builders ---- */
 
-/* A node of either form: fills `outputs` and returns 3, or -1. `seed` and `options` may be NULL. */
-static int build(const leati_tensor_op *op, const leat_value *inputs, int num_inputs,
-                 const int64_t *seed, const leat_op_sample_distorted_bounding_box_options *options,
-                 leat_value *outputs) {
-    const leat_op_sample_distorted_bounding_box_options standard = {
-        LEAT_OP_SAMPLE_DISTORTED_BOUNDING_BOX_DEFAULTS};
-    leat_op_sample_distorted_bounding_box_options o = standard;
-    leat_error err = {0};
-    if (inputs[0].graph == NULL || leati_support_value_failed(inputs[0]) ||
-        !LEATI_GRAPH_OPTIONS(leat_op_sample_distorted_bounding_box_options, &o, options,
-                             inputs[0].graph))
-        return -1;
-    struct box_args args = {
-        .min_object_covered = o.min_object_covered,
-        .aspect_ratio_range = leati_support_pair(o.aspect_ratio_range, standard.aspect_ratio_range),
-        .area_range = leati_support_pair(o.area_range, standard.area_range),
-        .max_attempts = o.max_attempts,
-        .use_image_if_no_bounding_boxes = o.use_image_if_no_bounding_boxes};
-    if (seed != NULL)
-        args.random.seed = (leati_seed_argument){.given = true, .value = *seed};
-
-    if (op->complete != NULL && op->complete(inputs[0].graph, &args, &err) != LEAT_OK) {
-        (void)leati_graph_error(inputs[0].graph, &err);
-        return -1;
-    }
-    leat_value first = leati_graph_node(inputs[0].graph, op, &args, inputs, num_inputs);
-    if (leati_support_value_failed(first))
-        return -1;
-    for (int i = 0; i < 3; i++)
-        outputs[i] = (leat_value){.graph = first.graph, .id = first.id + i};
-    return 3;
-}
-
 static const leati_row box_rows[] = {BOX_ROWS, LEATI_SEED_ROWS};
 
 static leat_status box_complete(leat_graph *graph, void *node_args, leat_error *err) {
@@ -363,13 +330,6 @@ static leat_status box_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-int leat_op_sample_distorted_bounding_box(
-    leat_value image_size, leat_value bounding_boxes, const int64_t *seed,
-    const leat_op_sample_distorted_bounding_box_options *options, leat_value *outputs) {
-    const leat_value inputs[2] = {image_size, bounding_boxes};
-    return build(&leati_tensor_op_sample_distorted_bounding_box, inputs, 2, seed, options, outputs);
-}
-
 static const leati_row stateless_rows[] = {BOX_ROWS, {0}};
 
 static leat_status stateless_infer(leati_infer_call *call, leat_error *err) {
@@ -387,14 +347,6 @@ static leat_status stateless_kernel(leati_kernel_call *call, leat_error *err) {
     }
     call->failed_row = 0;
     return LEAT_OK;
-}
-
-int leat_op_stateless_sample_distorted_bounding_box(
-    leat_value image_size, leat_value bounding_boxes, leat_value seed,
-    const leat_op_sample_distorted_bounding_box_options *options, leat_value *outputs) {
-    const leat_value inputs[3] = {image_size, bounding_boxes, seed};
-    return build(&leati_tensor_op_stateless_sample_distorted_bounding_box, inputs, 3, NULL, options,
-                 outputs);
 }
 
 const leati_tensor_op leati_tensor_op_sample_distorted_bounding_box = {

@@ -102,11 +102,6 @@ static leat_status psnr_gradient(leati_gradient_call *call, leat_error *err) {
     return leati_support_gradient_through(call, sources, &result, err);
 }
 
-leat_value leat_op_psnr(leat_value a, leat_value b, double max_val) {
-    struct psnr_args args = {.max_val = max_val};
-    return leati_graph_build2(&leati_tensor_op_psnr, &args, a, b);
-}
-
 static const leati_row ssim_rows[] = {
     MAX_VAL_ROW(leati_ssim_args),
     SSIM_ROWS,
@@ -178,12 +173,6 @@ static leat_status ssim_gradient(leati_gradient_call *call, leat_error *err) {
                                                : leat_op_reduce_mean(likeness, all, 3, false);
     result = leat_op_reshape_like(result, call->outputs[0]);
     return leati_support_gradient_through(call, sources, &result, err);
-}
-
-leat_value leat_op_ssim(leat_value img1, leat_value img2, double max_val) {
-    struct leati_ssim_args args = {
-        .max_val = max_val, .filter_size = 11, .filter_sigma = 1.5, .k1 = 0.01, .k2 = 0.03};
-    return leati_graph_build2(&leati_tensor_op_ssim, &args, img1, img2);
 }
 
 static const leati_row ssim_multiscale_rows[] = {
@@ -305,12 +294,11 @@ static leat_value make_even(leat_value x, int32_t axis) {
         return x;
     int64_t begin[4] = {0}, size[4] = {-1, -1, -1, -1};
     begin[axis] = shape.dims[axis] - 1;
-    return leat_op_concat((leat_value[]){x, leat_op_slice(x, begin, size, 4)}, 2, axis);
+    return leat_op_concat((leat_value[]){x, leat_op_slice(x, begin, 4, size, 4)}, 2, axis);
 }
 
 static leat_value half_of(leat_value x) {
-    const leat_op_pool2d_options options = {.ksize = {2, 2}, .strides = {2, 2}};
-    return leat_op_avg_pool2d(make_even(make_even(x, 1), 2), &options);
+    return leat_op_avg_pool2d(make_even(make_even(x, 1), 2), (int64_t[]){2, 2}, 2, NULL, 0, NULL);
 }
 
 static leat_value powered(leat_value mean, double factor) {
@@ -349,12 +337,6 @@ static leat_status ssim_multiscale_gradient(leati_gradient_call *call, leat_erro
     result = leat_op_reduce_mean(result, channel, 1, false);
     result = leat_op_reshape_like(result, call->outputs[0]);
     return leati_support_gradient_through(call, sources, &result, err);
-}
-
-leat_value leat_op_ssim_multiscale(leat_value img1, leat_value img2, double max_val) {
-    struct leati_ssim_args args = {
-        .max_val = max_val, .filter_size = 11, .filter_sigma = 1.5, .k1 = 0.01, .k2 = 0.03};
-    return leati_graph_build2(&leati_tensor_op_ssim_multiscale, &args, img1, img2);
 }
 
 /* The descriptor of one operation. */

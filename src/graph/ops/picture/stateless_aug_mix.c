@@ -133,25 +133,6 @@ int leati_policy_aug_mix_draws(const struct leati_aug_mix_args *args) {
     return FIRST_DRAWS + (int)(args->num_chains * args->chain_depth) * DRAWS_OF_A_PLACE;
 }
 
-leat_value leat_op_stateless_aug_mix(leat_value images, leat_value seed,
-                                     const leat_op_aug_mix_options *options) {
-    const leat_op_aug_mix_options standard = {LEAT_OP_AUG_MIX_DEFAULTS};
-    leat_op_aug_mix_options o = standard;
-    if (!LEATI_GRAPH_OPTIONS(leat_op_aug_mix_options, &o, options, images.graph))
-        return (leat_value){.graph = images.graph, .id = -1};
-    double factor[2] = {0, o.factor};
-    struct leati_aug_mix_args args = {
-        .policy = {.interpolation = (char *)(uintptr_t)(o.nearest ? "nearest" : "bilinear"),
-                   .value_range = leati_support_pair(o.value_range, standard.value_range)},
-        .num_chains = o.num_chains,
-        .chain_depth = o.chain_depth,
-        .alpha = o.alpha,
-        .all_ops = o.all_ops};
-    if (o.factor != standard.factor)
-        args.policy.factor = (leati_floats){.values = factor, .count = 2};
-    return leati_graph_build2(&leati_tensor_op_stateless_aug_mix, &args, images, seed);
-}
-
 const leati_tensor_op leati_tensor_op_stateless_aug_mix = {
     .name = "stateless_aug_mix",
     .version = 1,

@@ -43,10 +43,6 @@ static leat_status flip_left_right_gradient(leati_gradient_call *call, leat_erro
     return LEAT_OK;
 }
 
-leat_value leat_op_flip_left_right(leat_value images) {
-    return leati_graph_build1(&leati_tensor_op_flip_left_right, NULL, images);
-}
-
 static leat_status flip_up_down_infer(leati_infer_call *call, leat_error *err) {
     return leati_frames_infer(call, LEATI_KEEP, LEATI_KEEP, call->inputs[0].dtype, err);
 }
@@ -71,10 +67,6 @@ static leat_status flip_up_down_gradient(leati_gradient_call *call, leat_error *
     return LEAT_OK;
 }
 
-leat_value leat_op_flip_up_down(leat_value images) {
-    return leati_graph_build1(&leati_tensor_op_flip_up_down, NULL, images);
-}
-
 static leat_status image_transpose_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *shape = &call->inputs[0].shape;
     bool known = shape->rank == 3 || shape->rank == 4;
@@ -94,10 +86,6 @@ static leat_status image_transpose_gradient(leati_gradient_call *call, leat_erro
     (void)err;
     call->input_gradients[0] = leat_op_image_transpose(call->output_gradients[0]);
     return LEAT_OK;
-}
-
-leat_value leat_op_image_transpose(leat_value images) {
-    return leati_graph_build1(&leati_tensor_op_image_transpose, NULL, images);
 }
 
 struct rot90_args {
@@ -146,11 +134,6 @@ static leat_status rot90_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     call->input_gradients[0] = leat_op_rot90(call->output_gradients[0], -turns_of(call->args));
     return LEAT_OK;
-}
-
-leat_value leat_op_rot90(leat_value images, int64_t k) {
-    struct rot90_args args = {k};
-    return leati_graph_build1(&leati_tensor_op_rot90, &args, images);
 }
 
 /* The descriptor of one operation. */

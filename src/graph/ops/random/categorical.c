@@ -126,12 +126,6 @@ static leat_status random_categorical_kernel(leati_kernel_call *call, leat_error
     return LEAT_OK;
 }
 
-leat_value leat_op_random_categorical(leat_value logits, int64_t num_samples, leat_dtype dtype,
-                                      const leat_op_random_options *options) {
-    struct leati_random_args args = {.num_samples = num_samples, .dtype = dtype};
-    return leati_random_build_of(logits, &leati_tensor_op_random_categorical, &args, options);
-}
-
 const leati_tensor_op leati_tensor_op_random_categorical = {
     .name = "random_categorical",
     .version = 1,
@@ -170,12 +164,6 @@ static leat_status stateless_categorical_kernel(leati_kernel_call *call, leat_er
         LEATI_TRY(categorical_row(call, row, stream, err));
     }
     return LEAT_OK;
-}
-
-leat_value leat_op_stateless_categorical(leat_value logits, leat_value seed, int64_t num_samples,
-                                         leat_dtype dtype) {
-    struct leati_random_args args = {.num_samples = num_samples, .dtype = dtype};
-    return leati_graph_build2(&leati_tensor_op_stateless_categorical, &args, logits, seed);
 }
 
 const leati_tensor_op leati_tensor_op_stateless_categorical = {

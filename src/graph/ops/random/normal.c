@@ -13,23 +13,6 @@ static const leati_row stateless_rows[] = {
     LEATI_ALG_ROW,
     {0}};
 
-static leat_value build_random(leat_graph *graph, const leati_tensor_op *op, leat_shape shape,
-                               leat_dtype dtype, const leat_op_random_options *options) {
-    struct leati_random_args args = {.shape = shape, .dtype = dtype, .high = 1};
-    if (options != NULL) {
-        args.low = options->mean;
-        args.high = options->stddev == 0 ? 1 : options->stddev;
-    }
-    return leati_random_build(graph, op, &args, options);
-}
-
-static leat_value build_stateless(leat_value seed, const leati_tensor_op *op, leat_shape shape,
-                                  leat_dtype dtype, const leat_op_random_options *options) {
-    double mean = options != NULL ? options->mean : 0;
-    double stddev = options != NULL && options->stddev != 0 ? options->stddev : 1;
-    return leati_stateless_build(seed, op, shape, dtype, mean, stddev);
-}
-
 #define NORMAL(OP, ...)                                                                            \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
@@ -45,20 +28,12 @@ static leat_value build_stateless(leat_value seed, const leati_tensor_op *op, le
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return leati_random_floats(call, &leati_tensor_op_##OP, DISTRIBUTION, err);                \
     }                                                                                              \
-    leat_value leat_op_##OP(leat_graph *graph, leat_shape shape, leat_dtype dtype,                 \
-                            const leat_op_random_options *options) {                               \
-        return build_random(graph, &leati_tensor_op_##OP, shape, dtype, options);                  \
-    }                                                                                              \
     NORMAL(OP, .types = "", .rows = random_rows, .flags = LEATI_RANDOM,                            \
            .infer = leati_random_infer, .complete = leati_random_complete,                         \
            .gradient = leati_op_gradient_none, __VA_ARGS__)
 #define STATELESS(OP, DISTRIBUTION, ...)                                                           \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return leati_stateless_floats(call, DISTRIBUTION, err);                                    \
-    }                                                                                              \
-    leat_value leat_op_##OP(leat_value seed, leat_shape shape, leat_dtype dtype,                   \
-                            const leat_op_random_options *options) {                               \
-        return build_stateless(seed, &leati_tensor_op_##OP, shape, dtype, options);                \
     }                                                                                              \
     NORMAL(OP, .inputs = "seed", .signature = "shape seed mean stddev dtype alg",                  \
            .types = "Tseed", .rows = stateless_rows, .min_inputs = 1, .max_inputs = 1,             \

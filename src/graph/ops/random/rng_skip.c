@@ -37,10 +37,6 @@ static leat_status rng_skip_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_rng_skip(leat_value state, leat_value delta) {
-    return leati_graph_build2(&leati_tensor_op_rng_skip, NULL, state, delta);
-}
-
 const leati_tensor_op leati_tensor_op_rng_skip = {
     .name = "rng_skip",
     .version = 1,

@@ -37,11 +37,6 @@ static leat_status seed_fold_in_kernel(leati_kernel_call *call, leat_error *err)
     return LEAT_OK;
 }
 
-leat_value leat_op_seed_fold_in(leat_value seed, leat_value data) {
-    struct leati_random_args args = {.dtype = LEAT_INT32};
-    return leati_graph_build2(&leati_tensor_op_seed_fold_in, &args, seed, data);
-}
-
 const leati_tensor_op leati_tensor_op_seed_fold_in = {
     .name = "seed_fold_in",
     .version = 1,
@@ -92,11 +87,6 @@ static leat_status seed_split_kernel(leati_kernel_call *call, leat_error *err) {
         leati_draw_integers(out->dtype, stream, 0, 0, out->count, leati_support_row_of(out, row));
     }
     return LEAT_OK;
-}
-
-leat_value leat_op_seed_split(leat_value seed, int64_t num) {
-    struct leati_random_args args = {.num_samples = num, .dtype = LEAT_INT32};
-    return leati_graph_build1(&leati_tensor_op_seed_split, &args, seed);
 }
 
 const leati_tensor_op leati_tensor_op_seed_split = {

@@ -63,11 +63,6 @@ static leat_status random_shuffle_kernel(leati_kernel_call *call, leat_error *er
     return LEAT_OK;
 }
 
-leat_value leat_op_random_shuffle(leat_value x, const leat_op_random_options *options) {
-    struct leati_random_args args = {.dtype = leat_value_dtype(x)};
-    return leati_random_build_of(x, &leati_tensor_op_random_shuffle, &args, options);
-}
-
 const leati_tensor_op leati_tensor_op_random_shuffle = {
     .name = "random_shuffle",
     .version = 1,
@@ -106,11 +101,6 @@ static leat_status stateless_shuffle_kernel(leati_kernel_call *call, leat_error 
         LEATI_TRY(permute_row(call, row, stream, err));
     }
     return LEAT_OK;
-}
-
-leat_value leat_op_stateless_shuffle(leat_value x, leat_value seed) {
-    struct leati_random_args args = {.dtype = leat_value_dtype(x)};
-    return leati_graph_build2(&leati_tensor_op_stateless_shuffle, &args, x, seed);
 }
 
 const leati_tensor_op leati_tensor_op_stateless_shuffle = {

@@ -64,16 +64,6 @@ static leat_status random_uniform_kernel(leati_kernel_call *call, leat_error *er
     return LEAT_OK;
 }
 
-leat_value leat_op_random_uniform(leat_graph *graph, leat_shape shape, leat_dtype dtype,
-                                  const leat_op_random_options *options) {
-    struct leati_random_args args = {.shape = shape, .dtype = dtype, .high = 1};
-    if (options != NULL && (options->minval != 0 || options->maxval != 0)) {
-        args.low = options->minval;
-        args.high = options->maxval;
-    }
-    return leati_random_build(graph, &leati_tensor_op_random_uniform, &args, options);
-}
-
 const leati_tensor_op leati_tensor_op_random_uniform = {
     .name = "random_uniform",
     .version = 1,
@@ -126,13 +116,6 @@ static leat_status stateless_uniform_kernel(leati_kernel_call *call, leat_error 
                             leati_support_row_of(out, row));
     }
     return LEAT_OK;
-}
-
-leat_value leat_op_stateless_uniform(leat_value seed, leat_shape shape, leat_dtype dtype,
-                                     const leat_op_random_options *options) {
-    bool given = options != NULL && (options->minval != 0 || options->maxval != 0);
-    return leati_stateless_build(seed, &leati_tensor_op_stateless_uniform, shape, dtype,
-                                 given ? options->minval : 0, given ? options->maxval : 1);
 }
 
 const leati_tensor_op leati_tensor_op_stateless_uniform = {
@@ -191,10 +174,6 @@ static leat_status stateless_integers_kernel(leati_kernel_call *call, leat_error
         leati_draw_integers(args->dtype, stream, 0, 0, out->count, leati_support_row_of(out, row));
     }
     return LEAT_OK;
-}
-
-leat_value leat_op_stateless_integers(leat_value seed, leat_shape shape, leat_dtype dtype) {
-    return leati_stateless_build(seed, &leati_tensor_op_stateless_integers, shape, dtype, 0, 0);
 }
 
 const leati_tensor_op leati_tensor_op_stateless_integers = {

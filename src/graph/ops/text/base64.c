@@ -55,11 +55,6 @@ static leat_status encode_base64_kernel(leati_kernel_call *call, leat_error *err
     return leati_text_write(call, encoded, err);
 }
 
-leat_value leat_op_encode_base64(leat_value input, bool pad) {
-    struct encode_base64_args args = {.pad = pad};
-    return leati_graph_build1(&leati_tensor_op_encode_base64, &args, input);
-}
-
 /* ---- decode_base64 ---- */
 /* The six bits of a letter; -1: none. */
 static int bits_of(char c) {
@@ -119,10 +114,6 @@ static leat_status decode_base64_kernel(leati_kernel_call *call, leat_error *err
     }
     call->failed_row = 0;
     return leati_text_write(call, decoded, err);
-}
-
-leat_value leat_op_decode_base64(leat_value input) {
-    return leati_graph_build1(&leati_tensor_op_decode_base64, NULL, input);
 }
 
 #define BASE64(OP, ...)                                                                            \

@@ -230,25 +230,6 @@ static leat_status strong_infer(leati_infer_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_string_to_hash_bucket(leat_value input, int64_t num_buckets) {
-    struct hash_bucket_args args = {.num_buckets = num_buckets};
-    return leati_graph_build1(&leati_tensor_op_string_to_hash_bucket, &args, input);
-}
-
-leat_value leat_op_string_to_hash_bucket_fast(leat_value input, int64_t num_buckets) {
-    struct hash_bucket_args args = {.num_buckets = num_buckets};
-    return leati_graph_build1(&leati_tensor_op_string_to_hash_bucket_fast, &args, input);
-}
-
-leat_value leat_op_string_to_hash_bucket_strong(leat_value input, int64_t num_buckets,
-                                                const int64_t key[2]) {
-    struct hash_bucket_args args = {
-        .num_buckets = num_buckets,
-        .key = {.values = (int64_t *)(uintptr_t)key, .count = 2},
-    };
-    return leati_graph_build1(&leati_tensor_op_string_to_hash_bucket_strong, &args, input);
-}
-
 #define HASH_BUCKET(OP, HASH, ...)                                                                 \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return run(call, HASH, err);                                                               \

@@ -99,11 +99,6 @@ static leat_status regex_full_match_kernel(leati_kernel_call *call, leat_error *
     return with_regex(call, match_all, err);
 }
 
-leat_value leat_op_regex_full_match(leat_value input, const char *pattern) {
-    struct regex_args args = {.pattern = (char *)(uintptr_t)pattern};
-    return leati_graph_build1(&leati_tensor_op_regex_full_match, &args, input);
-}
-
 /* ---- regex_replace ---- */
 static leat_status regex_replace_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(want_pattern(call, err));
@@ -195,14 +190,6 @@ static leat_status replace_all(leati_kernel_call *call, leati_regex *regex, leat
 
 static leat_status regex_replace_kernel(leati_kernel_call *call, leat_error *err) {
     return with_regex(call, replace_all, err);
-}
-
-leat_value leat_op_regex_replace(leat_value input, const char *pattern, const char *rewrite,
-                                 bool replace_global) {
-    struct regex_args args = {.pattern = (char *)(uintptr_t)pattern,
-                              .rewrite = (char *)(uintptr_t)rewrite,
-                              .replace_global = replace_global};
-    return leati_graph_build1(&leati_tensor_op_regex_replace, &args, input);
 }
 
 #define REGEX(OP, ...)                                                                             \

@@ -81,12 +81,6 @@ static leat_status string_join_kernel(leati_kernel_call *call, leat_error *err) 
     return leati_text_write(call, joined, err);
 }
 
-leat_value leat_op_string_join(const leat_value *values, int num_values, const char *separator) {
-    struct string_join_args args = {.separator =
-                                        (char *)(uintptr_t)(separator != NULL ? separator : "")};
-    return leati_graph_build_many(&leati_tensor_op_string_join, &args, values, num_values);
-}
-
 const leati_tensor_op leati_tensor_op_string_join = {
     .name = "string_join",
     .version = 1,

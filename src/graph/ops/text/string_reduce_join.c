@@ -106,16 +106,6 @@ static leat_status string_reduce_join_kernel(leati_kernel_call *call, leat_error
     return leati_text_write(call, joined_text, err);
 }
 
-leat_value leat_op_string_reduce_join(leat_value inputs, const int64_t *axes, int num_axes,
-                                      bool keepdims, const char *separator) {
-    struct string_reduce_join_args args = {
-        .reduce = {.axis = {.values = (int64_t *)(uintptr_t)axes,
-                            .count = axes == NULL ? 0 : num_axes},
-                   .keepdims = keepdims},
-        .separator = (char *)(uintptr_t)(separator != NULL ? separator : "")};
-    return leati_graph_build1(&leati_tensor_op_string_reduce_join, &args, inputs);
-}
-
 const leati_tensor_op leati_tensor_op_string_reduce_join = {
     .name = "string_reduce_join",
     .version = 1,

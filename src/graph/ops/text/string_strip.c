@@ -30,10 +30,6 @@ static leat_status string_strip_kernel(leati_kernel_call *call, leat_error *err)
     return leati_support_hold_strings(call, 0, err);
 }
 
-leat_value leat_op_string_strip(leat_value x) {
-    return leati_graph_build1(&leati_tensor_op_string_strip, NULL, x);
-}
-
 const leati_tensor_op leati_tensor_op_string_strip = {
     .name = "string_strip",
     .version = 1,

@@ -51,11 +51,6 @@ static leat_status string_to_number_kernel(leati_kernel_call *call, leat_error *
     return LEAT_OK;
 }
 
-leat_value leat_op_string_to_number(leat_value x, leat_dtype dtype) {
-    struct string_to_number_args args = {.out_type = dtype};
-    return leati_graph_build1(&leati_tensor_op_string_to_number, &args, x);
-}
-
 const leati_tensor_op leati_tensor_op_string_to_number = {
     .name = "string_to_number",
     .version = 1,

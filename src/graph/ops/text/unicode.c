@@ -259,10 +259,6 @@ static leat_status unicode_script_kernel(leati_kernel_call *call, leat_error *er
     return LEAT_OK;
 }
 
-leat_value leat_op_unicode_script(leat_value input) {
-    return leati_graph_build1(&leati_tensor_op_unicode_script, NULL, input);
-}
-
 /* ---- descriptors ---- */
 #define UNICODE(OP, INPUTS, ...)                                                                   \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \

@@ -10,7 +10,8 @@ static leat_value flat(leat_value x) {
 leat_value leati_positions(leat_value x) {
     leat_value zero = leati_support_number(x.graph, LEAT_INT64, 0),
                one = leati_support_number(x.graph, LEAT_INT64, 1);
-    return leat_op_reshape_like(leat_op_range(zero, leat_op_size(x, LEAT_INT64), one), x);
+    return leat_op_reshape_like(leat_op_range(zero, leat_op_size(x, LEAT_INT64), one, LEAT_INVALID),
+                                x);
 }
 
 leat_value leati_positions_add_at(leat_value gradient, leat_value positions, leat_value x) {

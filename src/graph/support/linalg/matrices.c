@@ -103,7 +103,7 @@ leat_status leati_matrices_refuse(leati_kernel_call *call, int64_t row, int64_t 
 /* ---- for gradients ---- */
 
 leat_value leati_matrices_transposed(leat_value x) {
-    return leat_op_einsum("...ij->...ji", &x, 1);
+    return leat_op_einsum(&x, 1, "...ij->...ji");
 }
 
 leat_value leati_matrices_safe_reciprocal(leat_value x) {
@@ -114,10 +114,13 @@ leat_value leati_matrices_safe_reciprocal(leat_value x) {
 
 leat_value leati_matrices_gaps(leat_value v) {
     leat_value gaps = leat_op_subtract(leat_op_expand_dims(v, -2), leat_op_expand_dims(v, -1));
-    return leat_op_set_diag(leati_matrices_safe_reciprocal(gaps), leat_op_zeros_like(v), 0);
+    return leat_op_set_diag(leati_matrices_safe_reciprocal(gaps), leat_op_zeros_like(v),
+                            &(int64_t){0}, 1, NULL);
 }
 
 leat_value leati_matrices_lower_half(leat_value x) {
     leat_value both = leat_op_band_part(leat_op_add(x, leati_matrices_transposed(x)), -1, 0);
-    return leat_op_set_diag(both, leati_support_times(leat_op_diag_part(both, 0), 0.5), 0);
+    return leat_op_set_diag(
+        both, leati_support_times(leat_op_diag_part(both, &(int64_t){0}, 1, 0, NULL), 0.5),
+        &(int64_t){0}, 1, NULL);
 }

@@ -269,13 +269,14 @@ leat_status leati_compare_ssim_compose(const struct leati_ssim_args *args, doubl
                           "the gradient needs to know the number of channels; set it with "
                           "ensure_shape");
     LEATI_TRY(window_filter(a.graph, args, shape.dims[3], &filter, err));
-    leat_value mean_a = leat_op_conv2d(a, filter, NULL), mean_b = leat_op_conv2d(b, filter, NULL);
+    leat_value mean_a = leat_op_conv2d(a, filter, NULL, 0, NULL, NULL, 0),
+               mean_b = leat_op_conv2d(b, filter, NULL, 0, NULL, NULL, 0);
     leat_value product = leati_support_times(leat_op_multiply(mean_a, mean_b), 2);
     leat_value squares = leat_op_add(leat_op_square(mean_a), leat_op_square(mean_b));
-    leat_value products =
-        leati_support_times(leat_op_conv2d(leat_op_multiply(a, b), filter, NULL), 2);
-    leat_value sums =
-        leat_op_conv2d(leat_op_add(leat_op_square(a), leat_op_square(b)), filter, NULL);
+    leat_value products = leati_support_times(
+        leat_op_conv2d(leat_op_multiply(a, b), filter, NULL, 0, NULL, NULL, 0), 2);
+    leat_value sums = leat_op_conv2d(leat_op_add(leat_op_square(a), leat_op_square(b)), filter,
+                                     NULL, 0, NULL, NULL, 0);
     leat_value c1 = leati_support_number(a.graph, LEAT_FLOAT32, pow(args->k1 * range, 2));
     leat_value c2 = leati_support_number(a.graph, LEAT_FLOAT32, pow(args->k2 * range, 2));
     *contrast = leat_op_divide(leat_op_add(leat_op_subtract(products, product), c2),

@@ -233,15 +233,8 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
 
 /* The builder and the descriptor of an operation of one operand, or of two; other fields follow. */
 #define LEATI_ELEMENTWISE_OP1(OP, ...)                                                             \
-    leat_value leat_op_##OP(leat_value x) {                                                        \
-        return leati_graph_build1(&leati_tensor_op_##OP, NULL, x);                                 \
-    }                                                                                              \
     LEATI_ELEMENTWISE_OP(OP, 1, .inputs = "x", .outputs = "y", __VA_ARGS__)
-#define LEATI_ELEMENTWISE_OP2(OP, ...)                                                             \
-    leat_value leat_op_##OP(leat_value x, leat_value y) {                                          \
-        return leati_graph_build2(&leati_tensor_op_##OP, NULL, x, y);                              \
-    }                                                                                              \
-    LEATI_ELEMENTWISE_OP(OP, 2, __VA_ARGS__)
+#define LEATI_ELEMENTWISE_OP2(OP, ...) LEATI_ELEMENTWISE_OP(OP, 2, __VA_ARGS__)
 #define LEATI_ELEMENTWISE_OP(OP, INPUTS, ...)                                                      \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \

@@ -397,15 +397,3 @@ leat_status leati_augment_image_window(const leati_kernel_call *call, const leat
     LEATI_TRY(random_stream(call, augment, 0, &philox, err));
     return augment->window(call, philox, out, err);
 }
-
-leat_value leati_augment_build(const leati_tensor_op *op, struct leati_augment_args *args,
-                               leat_value image, const int64_t *seed) {
-    leat_error err = {0};
-    if (leati_support_value_failed(image))
-        return image;
-    if (seed != NULL)
-        args->random.seed = (leati_seed_argument){.given = true, .value = *seed};
-    if (leati_random_complete(image.graph, args, &err) != LEAT_OK)
-        return leati_graph_error(image.graph, &err);
-    return leati_graph_build1(op, args, image);
-}

@@ -4,7 +4,7 @@
 #define LEATI_GRAPH_SUPPORT_PICTURE_AUGMENT_H
 
 #include "graph/support/random/random.h"
-#include <leat/image.h>
+#include <leat/ops.h>
 
 /* The arguments of all of them; each operation has rows for some. */
 struct leati_augment_args {
@@ -67,15 +67,7 @@ LEAT_WARN_UNUSED leat_status leati_augment_image_infer(leati_infer_call *call,
 LEAT_WARN_UNUSED leat_status leati_augment_image_kernel(leati_kernel_call *call,
                                                         const leati_augment *augment,
                                                         leat_error *err);
-leat_value leati_augment_build(const leati_tensor_op *op, struct leati_augment_args *args,
-                               leat_value image, const int64_t *seed);
 
 /* ---- resized crops ---- */
-
-/* A node of either form: with a seed of values, or an own one that may be NULL. */
-leat_value leati_augment_resized_crop_build(const leati_tensor_op *op, leat_value images,
-                                            int64_t height, int64_t width, const leat_value *seeds,
-                                            const int64_t *seed,
-                                            const leat_op_random_resized_crop_options *options);
 
 #endif

@@ -7,7 +7,7 @@
 #define LEATI_GRAPH_SUPPORT_PICTURE_MIX_H
 
 #include "graph/support/random/stateless.h"
-#include <leat/image.h>
+#include <leat/ops.h>
 
 struct leati_mix_args {
     struct leati_random_args random; /* the stateful forms' seeds */

@@ -196,29 +196,3 @@ leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *
     call->failed_row = 0;
     return LEAT_OK;
 }
-
-leat_value leati_policy_build(const leati_tensor_op *op, leat_value images,
-                              const leat_op_rand_augment_options *options, const leat_value *seed,
-                              const int64_t *number) {
-    const leat_op_rand_augment_options standard = {LEAT_OP_RAND_AUGMENT_DEFAULTS};
-    leat_op_rand_augment_options o = standard;
-    leat_error err = {0};
-    if (leati_support_value_failed(images))
-        return images;
-    if (!LEATI_GRAPH_OPTIONS(leat_op_rand_augment_options, &o, options, images.graph))
-        return (leat_value){.graph = images.graph, .id = -1};
-    double factor[2] = {0, o.factor};
-    struct leati_policy_args args = {
-        .num_ops = o.num_ops,
-        .interpolation = (char *)(uintptr_t)(o.nearest ? "nearest" : "bilinear"),
-        .value_range = leati_support_pair(o.value_range, standard.value_range)};
-    if (o.factor != standard.factor)
-        args.factor = (leati_floats){.values = factor, .count = 2};
-    if (number != NULL)
-        args.random.seed = (leati_seed_argument){.given = true, .value = *number};
-    if (seed != NULL)
-        return leati_graph_build2(op, &args, images, *seed);
-    if (leati_random_complete(images.graph, &args, &err) != LEAT_OK)
-        return leati_graph_error(images.graph, &err);
-    return leati_graph_build1(op, &args, images);
-}

@@ -66,9 +66,6 @@ LEAT_WARN_UNUSED leat_status leati_policy_infer(leati_infer_call *call, leat_err
 /* `op` as for leati_mix_kernel. */
 LEAT_WARN_UNUSED leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *op,
                                                  leat_error *err);
-leat_value leati_policy_build(const leati_tensor_op *op, leat_value images,
-                              const leat_op_rand_augment_options *options, const leat_value *seed,
-                              const int64_t *number);
 
 /* ---- between policy.c, distortions.c and stateless_aug_mix.c ---- */
 

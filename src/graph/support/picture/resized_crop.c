@@ -145,22 +145,3 @@ const leati_augment leati_augment_resized_crop = {.check = check,
                                                   .apply = apply,
                                                   .window = window,
                                                   .numbers = leati_augment_pictures};
-
-leat_value leati_augment_resized_crop_build(const leati_tensor_op *op, leat_value images,
-                                            int64_t height, int64_t width, const leat_value *seeds,
-                                            const int64_t *seed,
-                                            const leat_op_random_resized_crop_options *options) {
-    const leat_op_random_resized_crop_options standard = {LEAT_OP_RANDOM_RESIZED_CROP_DEFAULTS};
-    leat_op_random_resized_crop_options o = standard;
-    if (!LEATI_GRAPH_OPTIONS(leat_op_random_resized_crop_options, &o, options, images.graph))
-        return (leat_value){.graph = images.graph, .id = -1};
-    int64_t size[2] = {height, width};
-    struct leati_augment_args args = {.size = {.values = size, .count = 2},
-                                      .method =
-                                          (char *)(uintptr_t)(o.method != NULL ? o.method : ""),
-                                      .antialias = o.antialias,
-                                      .scale = leati_support_pair(o.scale, standard.scale),
-                                      .ratio = leati_support_pair(o.ratio, standard.ratio)};
-    return seeds != NULL ? leati_graph_build2(op, &args, images, *seeds)
-                         : leati_augment_build(op, &args, images, seed);
-}

@@ -107,26 +107,3 @@ leat_status leati_random_complete(leat_graph *graph, void *node_args, leat_error
         resolve_seeds(graph, args);
     return LEAT_OK;
 }
-
-static leat_value build(leat_graph *graph, const leati_tensor_op *op,
-                        struct leati_random_args *args, const leat_op_random_options *options,
-                        const leat_value *inputs, int num_inputs) {
-    if (graph == NULL)
-        return (leat_value){.graph = NULL, .id = -1};
-    if (options != NULL)
-        args->seed = (leati_seed_argument){.given = options->has_seed, .value = options->seed};
-    resolve_seeds(graph, args);
-    return leati_graph_node(graph, op, args, inputs, num_inputs);
-}
-
-leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
-                              struct leati_random_args *args,
-                              const leat_op_random_options *options) {
-    return build(graph, op, args, options, NULL, 0);
-}
-
-leat_value leati_random_build_of(leat_value input, const leati_tensor_op *op,
-                                 struct leati_random_args *args,
-                                 const leat_op_random_options *options) {
-    return build(input.graph, op, args, options, &input, 1);
-}

@@ -92,12 +92,5 @@ LEAT_WARN_UNUSED leat_status leati_random_floats(leati_kernel_call *call, const 
 /* What values of the distribution are multiplied by. */
 double leati_random_scale(leati_distribution distribution, leat_dtype dtype, double low,
                           double high);
-/* A node without inputs, and one of an input. */
-leat_value leati_random_build(leat_graph *graph, const leati_tensor_op *op,
-                              struct leati_random_args *args,
-                              const leat_op_random_options *options);
-leat_value leati_random_build_of(leat_value input, const leati_tensor_op *op,
-                                 struct leati_random_args *args,
-                                 const leat_op_random_options *options);
 
 #endif

@@ -1,6 +1,5 @@
 /* The mirrored strategy on logical CPU devices: contexts, variables and sums as TensorFlow 2.21
- * gave them (the values stand in tests/golden/data/distribute/strategy.json), failures of one
- * replica, scopes. */
+ * gave them (tests/golden/data/distribute/strategy.json), failures of one replica, scopes. */
 #include "support/cmocka.h"
 
 #include "base/error.h"
@@ -18,10 +17,9 @@
 enum { DEVICES = 4 };
 
 static leat_strategy *mirrored(const char *const *devices, int count, leat_error *err) {
-    return leat_strategy_mirrored(&(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS,
-                                                                    .devices = devices,
-                                                                    .num_devices = count},
-                                  err);
+    leat_strategy_mirrored_options options = {LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = devices,
+                                              .num_devices = count};
+    return leat_strategy_mirrored(&options, err);
 }
 
 static leat_strategy *open_strategy(int replicas) {

@@ -142,7 +142,7 @@ static inline int bench_pictures(int argc, char **argv, const char *name, leat_t
 /* The map of the record cases; the context is the spec of the features. */
 static inline int bench_parse_record(void *context, leat_graph *graph, leat_value *outputs,
                                      int capacity) {
-    return leat_op_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
+    return leat_op_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs, capacity);
 }
 
 /* The features of a small record, or of a large one, which has the first and the third. */

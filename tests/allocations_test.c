@@ -84,7 +84,7 @@ static void check_steady(leat_dataset *dataset, int threads, int64_t batch) {
 /* ---- records ---- */
 
 static int trace_parse(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
-    return leat_op_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs);
+    return leat_op_parse_example(leat_graph_argument(graph, 0), context, NULL, outputs, capacity);
 }
 
 static int trace_arithmetic(void *context, leat_graph *graph, leat_value *outputs, int capacity) {

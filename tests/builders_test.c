@@ -35,7 +35,7 @@ static leat_spec *spec_of_one(const char *name, leat_dtype dtype, leat_shape sha
 
 static int parse_example(leat_value serialized, leat_value *out) {
     leat_spec *features = spec_of_one("a", LEAT_INT64, LEAT_SCALAR);
-    int count = leat_op_parse_example(serialized, features, NULL, out);
+    int count = leat_op_parse_example(serialized, features, NULL, out, LEAT_MAX_OUTPUTS);
     leat_spec_unref(features);
     return count;
 }
@@ -43,7 +43,8 @@ static int parse_example(leat_value serialized, leat_value *out) {
 static int parse_sequence_example(leat_value serialized, leat_value *out) {
     leat_spec *context = spec_of_one("a", LEAT_INT64, LEAT_SCALAR);
     leat_spec *sequence = spec_of_one("b", LEAT_FLOAT32, LEAT_SHAPE(-1));
-    int count = leat_op_parse_sequence_example(serialized, context, sequence, NULL, out);
+    int count =
+        leat_op_parse_sequence_example(serialized, context, sequence, NULL, out, LEAT_MAX_OUTPUTS);
     leat_spec_unref(context);
     leat_spec_unref(sequence);
     return count;

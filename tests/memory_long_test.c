@@ -72,8 +72,8 @@ static int trace_decode(void *context, leat_graph *graph, leat_value *outputs, i
     leat_spec *features =
         leat_spec_dict((const char *const[]){"image/encoded", "label"}, parts, 2, &err);
     leat_value parsed[2];
-    assert_int_equal(leat_op_parse_example(leat_graph_argument(graph, 0), features, NULL, parsed),
-                     2);
+    assert_int_equal(
+        leat_op_parse_example(leat_graph_argument(graph, 0), features, NULL, parsed, 2), 2);
     leat_spec_unref(features);
     outputs[0] = leat_op_cast(leat_op_decode_png(parsed[0], 1, LEAT_UINT8), LEAT_FLOAT32);
     outputs[1] = parsed[1];

@@ -61,8 +61,9 @@ LEAT_API leat_value leat_op_string_format(const char *template_text, const leat_
 
 /* The fields of records of comma-separated text as one output per column: of each default's dtype
  * (float32, float64, int32, int64 or string), which stands for an empty field; a vector of no
- * values is a field that must be there. Fills `outputs` and returns their number, or -1; a record
- * that has other fields fails the run with INVALID_ARGUMENT (tf.io.decode_csv). */
+ * values is a field that must be there. Fills `outputs` (one for each default) and returns their
+ * number, or -1; a record that has other fields fails the run with INVALID_ARGUMENT
+ * (tf.io.decode_csv). */
 LEAT_API int leat_op_decode_csv(leat_value records, const leat_value *defaults, int num_defaults,
                                 leat_value *outputs);
 
@@ -70,21 +71,21 @@ LEAT_API int leat_op_decode_csv(leat_value records, const leat_value *defaults, 
  * dict of specs: a tensor of a static shape is a FixedLenFeature, one whose first dimension is -1
  * takes any number of values and fills up a batch (FixedLenSequenceFeature with allow_missing), a
  * sparse vector is a VarLenFeature and a ragged one a RaggedFeature. `defaults` (may be NULL) is a
- * dict of values for keys that an Example may lack, or that fill up. Fills `outputs`, room for
- * LEAT_MAX_OUTPUTS, with the components in the order of sorted keys and returns their number, or -1
+ * dict of values for keys that an Example may lack, or that fill up. Fills `outputs` with up
+ * to `capacity` components in the order of sorted keys and returns how many there are, or -1
  * (tf.io.parse_example, tf.io.parse_single_example). */
 LEAT_API int leat_op_parse_example(leat_value serialized, const leat_spec *features,
-                                   const leat_element *defaults, leat_value *outputs);
+                                   const leat_element *defaults, leat_value *outputs, int capacity);
 
 /* Parses serialised tf.train.SequenceExamples, a scalar or a vector of strings. `context`
  * (borrowed) and `defaults` are as leat_op_parse_example has them; `sequence` (borrowed) says what
  * the feature lists are: a tensor [-1, ...] gives steps and the number of steps, filled up with 0
  * in a batch; a sparse [-1, -1] indices, values and dense shape; a ragged one values, row splits of
- * steps and of records. Fills `outputs` and returns their number, or -1
- * (tf.io.parse_sequence_example, tf.io.parse_single_sequence_example). */
+ * steps and of records. Fills `outputs` with up to `capacity` of them and returns how many there
+ * are, or -1 (tf.io.parse_sequence_example, tf.io.parse_single_sequence_example). */
 LEAT_API int leat_op_parse_sequence_example(leat_value serialized, const leat_spec *context,
                                             const leat_spec *sequence, const leat_element *defaults,
-                                            leat_value *outputs);
+                                            leat_value *outputs, int capacity);
 
 /* `value` where all of `condition` (bool) holds; elsewhere the run fails with `code` and `message`
  * (tf.debugging.Assert). A value that nothing uses is not checked. */

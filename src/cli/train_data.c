@@ -33,10 +33,9 @@ struct reading {
 /* ---- functions of the maps ---- */
 
 static int trace_parse(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
-    (void)capacity;
     const struct reading *reading = context;
-    int count =
-        leat_op_parse_example(leat_graph_argument(graph, 0), reading->features, NULL, outputs);
+    int count = leat_op_parse_example(leat_graph_argument(graph, 0), reading->features, NULL,
+                                      outputs, capacity);
     if (count == 2 && strcmp(reading->options->image_key, reading->options->label_key) > 0) {
         leat_value label = outputs[0]; /* features come by sorted keys */
         outputs[0] = outputs[1];

@@ -157,7 +157,7 @@ static int parse_portion(const struct parse_args *args, leat_value records, int 
     leat_spec *spec = leat_spec_dict(keys, children, end - first, err);
     if (spec == NULL)
         return -1;
-    int count = leat_op_parse_example(records, spec, &args->defaults, outputs);
+    int count = leat_op_parse_example(records, spec, &args->defaults, outputs, LEAT_MAX_OUTPUTS);
     leat_spec_unref(spec);
     return count;
 }

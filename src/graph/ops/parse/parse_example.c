@@ -152,7 +152,7 @@ static leat_status parse_example_kernel(leati_kernel_call *call, leat_error *err
 }
 
 int leat_op_parse_example(leat_value serialized, const leat_spec *features,
-                          const leat_element *defaults, leat_value *outputs) {
+                          const leat_element *defaults, leat_value *outputs, int capacity) {
     struct parse_example_args args = {.features = (leat_spec *)(uintptr_t)features};
     if (defaults != NULL)
         args.defaults = *defaults;
@@ -160,7 +160,7 @@ int leat_op_parse_example(leat_value serialized, const leat_spec *features,
     if (leati_support_value_failed(first))
         return -1;
     int count = leati_features_outputs(features);
-    for (int i = 0; i < count && i < LEAT_MAX_OUTPUTS; i++)
+    for (int i = 0; i < count && i < capacity; i++)
         outputs[i] = (leat_value){.graph = first.graph, .id = first.id + i};
     return count;
 }

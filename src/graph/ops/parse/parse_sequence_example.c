@@ -477,7 +477,7 @@ static leat_status parse_sequence_example_kernel(leati_kernel_call *call, leat_e
 
 int leat_op_parse_sequence_example(leat_value serialized, const leat_spec *context,
                                    const leat_spec *sequence, const leat_element *defaults,
-                                   leat_value *outputs) {
+                                   leat_value *outputs, int capacity) {
     struct parse_sequence_example_args args = {.context = (leat_spec *)(uintptr_t)context,
                                                .sequence = (leat_spec *)(uintptr_t)sequence};
     if (defaults != NULL)
@@ -489,7 +489,7 @@ int leat_op_parse_sequence_example(leat_value serialized, const leat_spec *conte
     int count = leati_features_outputs(context);
     for (int i = 0; i < leat_spec_num_children(sequence); i++)
         count += leat_spec_get_kind(leat_spec_child(sequence, i)) == LEAT_SPEC_TENSOR ? 2 : 3;
-    for (int i = 0; i < count && i < LEAT_MAX_OUTPUTS; i++)
+    for (int i = 0; i < count && i < capacity; i++)
         outputs[i] = (leat_value){.graph = first.graph, .id = first.id + i};
     return count;
 }

@@ -54,6 +54,7 @@ static void expect_second_step(leat_distributed_iterator *iterator) {
     leat_per_replica_fini(&step);
     assert_int_equal(leat_distributed_iterator_next(iterator, &step, &err), LEAT_OUT_OF_RANGE);
     assert_int_equal(err.reason, LEAT_REASON_END);
+    leat_per_replica_fini(&step);
 }
 
 static void read_state(leat_strategy *strategy, const char *version) {

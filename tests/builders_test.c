@@ -220,6 +220,39 @@ static const struct {
 #undef COMPUTED
 };
 
+/* What a builder says of lists, options and inputs that cannot be. */
+static void test_misuse(void **state) {
+    (void)state;
+    static const int64_t ones[2] = {1, 1};
+    leat_op_strided_slice_options none = {0}, steps = {LEAT_OP_STRIDED_SLICE_DEFAULTS};
+    for (int misuse = 0; misuse < 6; misuse++) {
+        leat_error err = {0};
+        leat_graph *graph = leat_graph_new_eager(&err);
+        const float values[4] = {1, 2, 3, 4};
+        leat_tensor tensor =
+            leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2, 2), (void *)(uintptr_t)values);
+        leat_value x = leat_graph_tensor(graph, &tensor);
+        leat_value failed = {.graph = NULL, .id = -1};
+        static const char *const keywords[] = {
+            "shape", "begin", "shape", "begin", "leat_op_strided_slice_options.size", "input"};
+        switch (misuse) {
+        case 0: (void)leat_op_reshape(x, ones, -2); break;
+        case 1: (void)leat_op_strided_slice(x, ones, -1, ones, 2, NULL); break;
+        case 2: (void)leat_op_reshape(x, NULL, 2); break;
+        /* Options that are well do not make well what stands before them. */
+        case 3: (void)leat_op_strided_slice(x, NULL, 2, ones, 2, &steps); break;
+        case 4: (void)leat_op_strided_slice(x, ones, 2, ones, 2, &none); break;
+        default: (void)leat_op_draw_bounding_boxes(x, x, failed); break; /* not one left out */
+        }
+        assert_int_equal(leat_graph_take_error(graph, &err), LEAT_INVALID_ARGUMENT);
+        if (misuse < 5)
+            assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, keywords[misuse]);
+        else
+            assert_refused(&err, LEAT_INVALID_ARGUMENT, err.reason, keywords[misuse]);
+        leat_graph_free(graph);
+    }
+}
+
 static void test_refusals(void **state) {
     (void)state;
     leat_spec *spec = spec_of_values();
@@ -314,8 +347,8 @@ static void test_refused_plans(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builders), cmocka_unit_test(test_failed_values),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_refused_values),
-        cmocka_unit_test(test_refused_plans)};
+        cmocka_unit_test(test_builders),       cmocka_unit_test(test_failed_values),
+        cmocka_unit_test(test_misuse),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refused_values), cmocka_unit_test(test_refused_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

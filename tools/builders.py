@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the builders of all tensor operations that have a name of TensorFlow's, from the tables.
 
-    builders.py TOOL [ROOT]            write include/leat/ops/*.h and src/graph/builders.c
+    builders.py TOOL [ROOT]            write include/leat/ops/*.h and src/graph/builders_*.c
     builders.py --check TOOL [ROOT]    say whether they are what the tables say
 
 TOOL is the built `leat`, whose `ops --json` lists the tables. After a change of a descriptor: build, run this, build
@@ -26,28 +26,9 @@ POSITIONAL = 3  # attributes that stand between the parentheses; of more, those 
 WORDS = {"template", "default", "double", "float", "int", "char", "new", "delete", "this", "class", "register"}
 MADE = "/* Made by tools/builders.py from the tables of src/graph/ops: make builders. */\n"
 ABOUT = {
-    "array": "shapes, slices and places of values", "control": "checks and control", "linalg": "linear algebra",
+    "augment": "pictures changed at random", "array": "shapes, slices and places of values", "control": "checks and control", "linalg": "linear algebra",
     "math": "arithmetic, comparisons, reductions, segments", "nn": "neural networks", "parse": "records and files",
     "picture": "pictures", "random": "random numbers", "replica": "replicas", "text": "strings"}
-
-
-BODIES = MADE + """#include "graph/build.h"
-#include <leat/ops.h>
-
-#define INPUTS_1(NAME)                                                                             \\
-    leat_value leat_op_##NAME(leat_value a) {                                                      \\
-        return leati_graph_build1(&leati_tensor_op_##NAME, NULL, a);                               \\
-    }
-#define INPUTS_2(NAME)                                                                             \\
-    leat_value leat_op_##NAME(leat_value a, leat_value b) {                                        \\
-        return leati_graph_build2(&leati_tensor_op_##NAME, NULL, a, b);                            \\
-    }
-#define INPUTS_3(NAME)                                                                             \\
-    leat_value leat_op_##NAME(leat_value a, leat_value b, leat_value c) {                          \\
-        return leati_graph_build3(&leati_tensor_op_##NAME, NULL, a, b, c);                         \\
-    }
-
-"""
 
 
 class Parameter:
@@ -128,7 +109,10 @@ class Builder:
         self.list = op["max_inputs"] == -1
         self.listed = op["result"] == "list" or op["outputs"][0].startswith("*")
         self.inputs = [i["name"] for i in op["inputs"]]
-        self.optional = self.inputs[op["min_inputs"]:] if not self.list else []
+        # Where the number of inputs decides what the first one is, all are given.
+        fixed = self.list or "counts from zero" in op["flags"]
+        self.optional = [] if fixed else self.inputs[op["min_inputs"]:]
+        assert len(self.optional) <= 1, f"{self.name}: of several inputs, those that follow would move up"
 
     def parameters(self):
         if self.op["max_inputs"] == 0:
@@ -160,7 +144,7 @@ class Builder:
         parts = [self.op["doc"]]
         parts += [f"`{p.word}`: {p.doc()}." for p in self.given if isinstance(p, Parameter)]
         if self.optional:
-            parts.append(f"{' and '.join(f'`{n}`' for n in self.optional)} may be a value of no graph, {{0}}: none.")
+            parts.append(f"{' and '.join(f'`{n}`' for n in self.optional)} may be {{0}}: none.")
         if self.options:
             parts.append("`options`: NULL for the defaults.")
         if self.listed:
@@ -204,7 +188,7 @@ class Builder:
         if self.options:
             name = f"leat_op_{self.name}_options"
             text += f"    {name} own = {{LEAT_OP_{self.name.upper()}_DEFAULTS}};\n"
-            text += f"    leati_build_note(&build, LEATI_OPTIONS({name}, &own, options, &build.error));\n"
+            text += f'    leati_build_options(&build, &own, sizeof own, options, "{name}");\n'
             text += "".join(p.set("own.") for p in self.options)
         if self.listed:
             return text + "    return leati_build_list(&build, outputs, capacity);\n}\n"
@@ -240,6 +224,19 @@ def header(family, builders):
     return text + made + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n"
 
 
+def bodies(part, builders):
+    plain = "".join(f"LEATI_BUILDER_{len(b.inputs)}({b.name})\n" for b in builders if b.plain())
+    text = MADE + f'#include "graph/build.h"\n#include <leat/ops/{part}.h>\n\n'
+    text = formatted("builders.c", text + "\n".join(b.body() for b in builders if not b.plain()))
+    return text + f"\n/* clang-format off */\n{plain}/* clang-format on */\n" if plain else text
+
+
+def part_of(op):
+    """The header that has the builder: its family's, or `augment` for pictures that draw numbers."""
+    draws = "random" in op["flags"] or any(i["name"] == "seed" for i in op["inputs"])
+    return "augment" if op["family"] == "picture" and draws else op["family"]
+
+
 def formatted(name, text):
     done = subprocess.run(["clang-format", "--assume-filename=" + os.path.join(ROOT, name)], input=text, text=True,
                           capture_output=True, check=True, cwd=ROOT)
@@ -262,15 +259,13 @@ def files(tool):
     for op in listed["tensor_operations"]:
         said = op["names"] or op["inputs"]
         if said and op["name"] not in own and all(r["type"] in Parameter.KINDS for r in op["arguments"]):
-            rooms.setdefault(op["family"], []).append(Builder(op))
+            rooms.setdefault(part_of(op), []).append(Builder(op))
     for builders in rooms.values():
         builders.sort(key=lambda b: b.name)
     made = {f"include/leat/ops/{family}.h": header(family, builders) for family, builders in rooms.items()}
     made = {name: formatted(name, text) for name, text in made.items()}
-    every = [b for f in sorted(rooms) for b in rooms[f]]
-    text = formatted("builders.c", BODIES + "\n".join(b.body() for b in every if not b.plain()))
-    plain = "".join(f"INPUTS_{len(b.inputs)}({b.name})\n" for b in every if b.plain())
-    made["src/graph/builders.c"] = text + f"\n/* clang-format off */\n{plain}/* clang-format on */\n"
+    for part, builders in rooms.items():
+        made[f"src/graph/builders_{part}.c"] = bodies(part, builders)
     return made
 
 

@@ -24,7 +24,8 @@
  *     leat/ops/array.h    shapes, slices and places of values
  *     leat/ops/linalg.h   matrices
  *     leat/ops/nn.h       neural networks; pictures are NHWC, filters HWIO
- *     leat/ops/picture.h  pictures: files, size, colour, distortions
+ *     leat/ops/picture.h  pictures: files, size, colour, boxes
+ *     leat/ops/augment.h  pictures changed at random
  *     leat/ops/random.h   random numbers
  *     leat/ops/text.h     strings
  *     leat/ops/parse.h    records and files
@@ -36,6 +37,7 @@
 
 #include <leat/graph.h>
 #include <leat/ops/array.h>
+#include <leat/ops/augment.h>
 #include <leat/ops/linalg.h>
 #include <leat/ops/math.h>
 #include <leat/ops/nn.h>

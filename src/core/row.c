@@ -15,6 +15,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+const leati_row leati_no_rows[] = {{0}};
+
 static void *member(const leati_row *row, void *args) {
     return (char *)args + row->offset;
 }

@@ -71,6 +71,9 @@ typedef struct leati_row {
     const char *doc;          /* one sentence, with the unit */
 } leati_row;
 
+/* The rows of what has no arguments. */
+extern const leati_row leati_no_rows[];
+
 typedef struct leati_ints {
     int64_t *values;
     int32_t count;

@@ -2,18 +2,13 @@
 #include "graph/build.h"
 
 #include "base/minmax.h"
+#include "base/options.h"
 #include "base/random.h"
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/node_args.h"
 #include <assert.h>
 #include <string.h>
-
-static const leati_row no_rows[] = {{0}};
-
-static const leati_row *rows_of(const leati_build *build) {
-    return build->op->rows != NULL ? build->op->rows : no_rows;
-}
 
 void leati_build_begin(leati_build *build, const leati_tensor_op *op, leat_graph *graph) {
     assert(op->args_size <= LEATI_BUILD_ARGS);
@@ -23,7 +18,7 @@ void leati_build_begin(leati_build *build, const leati_tensor_op *op, leat_graph
     build->num_inputs = 0;
     build->error.code = LEAT_OK;
     memset(build->args, 0, op->args_size);
-    leati_rows_borrow_defaults(rows_of(build), build->args);
+    leati_rows_borrow_defaults(op->rows, build->args);
 }
 
 void leati_build_input(leati_build *build, leat_value value) {
@@ -32,7 +27,7 @@ void leati_build_input(leati_build *build, leat_value value) {
 }
 
 void leati_build_input_if(leati_build *build, leat_value value) {
-    if (value.graph != NULL)
+    if (value.graph != NULL || value.id != 0) /* one that failed is given */
         leati_build_input(build, value);
 }
 
@@ -41,12 +36,15 @@ void leati_build_inputs(leati_build *build, const leat_value *values, int num_va
     build->num_inputs = values != NULL ? num_values : 0;
 }
 
+static const leati_row *row_of(const leati_build *build, const char *name, leati_row_type type) {
+    const leati_row *row = leati_rows_find(build->op->rows, name);
+    assert(row != NULL && row->type == type);
+    return row;
+}
+
 /* Where the argument lies. */
 static void *member_of(leati_build *build, const char *name, leati_row_type type) {
-    const leati_row *row = leati_rows_find(rows_of(build), name);
-    assert(row != NULL && row->type == type);
-    (void)type;
-    return build->args + row->offset;
+    return build->args + row_of(build, name, type)->offset;
 }
 
 void leati_build_bool(leati_build *build, const char *name, bool value) {
@@ -88,29 +86,41 @@ void leati_build_element(leati_build *build, const char *name, const leat_elemen
         *at = *value;
 }
 
-void leati_build_note(leati_build *build, leat_status status) {
-    build->error.code = status;
+void leati_build_options(leati_build *build, void *own, size_t size, const void *options,
+                         const char *type) {
+    if (build->error.code == LEAT_OK)
+        build->error.code = leati_options_read(own, size, size, options, type, &build->error);
 }
 
-/* What a list of the caller's is: NULL is none, which is an empty one where there must be one. */
-static const void *list_of(leati_build *build, const char *name, const void *values, int count) {
+/* What the caller's list becomes: NULL is none, which is an empty one where there must be one. The
+ * number of its values. */
+static int32_t list_of(leati_build *build, const leati_row *row, const void **values, int count) {
     static const int64_t nothing;
-    const leati_row *row = leati_rows_find(rows_of(build), name);
-    if (count < 0 && build->error.code == LEAT_OK)
-        leati_refuse(&build->error, VALUE, "%s has %d values; expected 0 or more", name, count);
-    return values == NULL && row->flags & LEATI_REQUIRED ? &nothing : values;
+    bool required = row->flags & LEATI_REQUIRED;
+    if (build->error.code == LEAT_OK && (count < 0 || (*values == NULL && count > 0 && required)))
+        leati_refuse(&build->error, VALUE,
+                     "%s is %s of %d values; expected 0 or more, that are there", row->name,
+                     *values == NULL ? "NULL, a list" : "a list", count);
+    if (*values != NULL)
+        return LEATI_MAX(count, 0);
+    *values = required ? &nothing : NULL;
+    return 0;
 }
 
 void leati_build_ints(leati_build *build, const char *name, const int64_t *values, int count) {
-    leati_ints *at = member_of(build, name, LEATI_ROW_INTS);
-    at->values = (int64_t *)(uintptr_t)list_of(build, name, values, count);
-    at->count = values != NULL ? LEATI_MAX(count, 0) : 0;
+    const leati_row *row = row_of(build, name, LEATI_ROW_INTS);
+    leati_ints *at = (void *)(build->args + row->offset);
+    const void *list = values;
+    at->count = list_of(build, row, &list, count);
+    at->values = (int64_t *)(uintptr_t)list;
 }
 
 void leati_build_floats(leati_build *build, const char *name, const double *values, int count) {
-    leati_floats *at = member_of(build, name, LEATI_ROW_FLOATS);
-    at->values = (double *)(uintptr_t)list_of(build, name, values, count);
-    at->count = values != NULL ? LEATI_MAX(count, 0) : 0;
+    const leati_row *row = row_of(build, name, LEATI_ROW_FLOATS);
+    leati_floats *at = (void *)(build->args + row->offset);
+    const void *list = values;
+    at->count = list_of(build, row, &list, count);
+    at->values = (double *)(uintptr_t)list;
 }
 
 leat_value leati_build_end(leati_build *build) {
@@ -123,7 +133,7 @@ leat_value leati_build_end(leati_build *build) {
         return (leat_value){.graph = graph, .id = -1};
     leat_status status = build->error.code;
     if (status == LEAT_OK)
-        status = leati_rows_check(rows_of(build), build->args, build->op->name, &build->error);
+        status = leati_rows_check(build->op->rows, build->args, build->op->name, &build->error);
     if (status == LEAT_OK && build->op->complete != NULL)
         status = build->op->complete(graph, build->args, &build->error);
     if (status != LEAT_OK) {

@@ -1,11 +1,10 @@
-/* What the builders of <leat/ops.h> are made of (src/graph/builders.c): the arguments of a node are
- * its rows' defaults, then what the caller gives by name, and leati_build_end adds the node.
+/* What the builders of <leat/ops.h> are made of (src/graph/builders_*.c): the arguments of a node
+ * are its rows' defaults, then what the caller gives by name, and leati_build_end adds the node.
  *
  * Failures stand in the graph. Everything given is borrowed for the call. No state, no locks. */
 #ifndef LEATI_GRAPH_BUILD_H
 #define LEATI_GRAPH_BUILD_H
 
-#include "base/options.h"
 #include "graph/op.h"
 #include <stdalign.h>
 #include <stddef.h>
@@ -19,6 +18,20 @@ leat_value leati_graph_build3(const leati_tensor_op *op, const void *args, leat_
                               leat_value b, leat_value c);
 leat_value leati_graph_build_many(const leati_tensor_op *op, const void *args,
                                   const leat_value *inputs, int num_inputs);
+
+/* A builder of inputs alone. */
+#define LEATI_BUILDER_1(NAME)                                                                      \
+    leat_value leat_op_##NAME(leat_value a) {                                                      \
+        return leati_graph_build1(&leati_tensor_op_##NAME, NULL, a);                               \
+    }
+#define LEATI_BUILDER_2(NAME)                                                                      \
+    leat_value leat_op_##NAME(leat_value a, leat_value b) {                                        \
+        return leati_graph_build2(&leati_tensor_op_##NAME, NULL, a, b);                            \
+    }
+#define LEATI_BUILDER_3(NAME)                                                                      \
+    leat_value leat_op_##NAME(leat_value a, leat_value b, leat_value c) {                          \
+        return leati_graph_build3(&leati_tensor_op_##NAME, NULL, a, b, c);                         \
+    }
 
 /* ---- from the rows ---- */
 enum {
@@ -41,7 +54,7 @@ typedef struct leati_build {
 void leati_build_begin(leati_build *build, const leati_tensor_op *op, leat_graph *graph);
 
 void leati_build_input(leati_build *build, leat_value value);
-/* The same for one that may be left out: a value of no graph. */
+/* The same for one that may be left out: {0}. */
 void leati_build_input_if(leati_build *build, leat_value value);
 void leati_build_inputs(leati_build *build, const leat_value *values, int num_values);
 
@@ -58,8 +71,10 @@ void leati_build_element(leati_build *build, const char *name, const leat_elemen
 void leati_build_ints(leati_build *build, const char *name, const int64_t *values, int count);
 void leati_build_floats(leati_build *build, const char *name, const double *values, int count);
 
-/* Whether the options could be read. */
-void leati_build_note(leati_build *build, leat_status status);
+/* The caller's options (may be NULL) over `own`, `size` bytes with the defaults of the struct
+ * `type`. */
+void leati_build_options(leati_build *build, void *own, size_t size, const void *options,
+                         const char *type);
 
 /* Adds the node: its first output, or a failed value. */
 leat_value leati_build_end(leati_build *build);

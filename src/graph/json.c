@@ -18,8 +18,6 @@
 #include "graph/variable.h"
 #include <string.h>
 
-static const leati_row no_rows[] = {{0}};
-
 static json_t *write_function(void *context, const leat_object *object, leat_error *err);
 static leat_object *read_function(void *context, const leati_row *row, const json_t *json,
                                   leat_error *err);
@@ -77,7 +75,7 @@ static leat_status check_object(const leati_node *node, const leati_row *row,
 
 /* The attributes without the objects that stay in this process, which have been checked. */
 static json_t *write_attributes(const leati_node *node, int depth, leat_error *err) {
-    const leati_row *rows = node->op->rows != NULL ? node->op->rows : no_rows;
+    const leati_row *rows = node->op->rows != NULL ? node->op->rows : leati_no_rows;
     leati_json_functions functions = functions_at(node->op, &depth);
     char *args = leati_alloc_zero(1, node->op->args_size ? node->op->args_size : 1);
     if (args == NULL) {
@@ -170,7 +168,7 @@ char *leat_function_to_json(const leat_function *function, leat_error *err) {
 
 leat_status leati_node_args_read(leat_graph *graph, const leati_tensor_op *op, const json_t *json,
                                  int depth, void **out, leat_error *err) {
-    const leati_row *rows = op->rows != NULL ? op->rows : no_rows;
+    const leati_row *rows = op->rows != NULL ? op->rows : leati_no_rows;
     leati_json_functions functions = functions_at(op, &depth);
     json_t *empty = json != NULL ? NULL : json_object();
     void *args = leati_alloc_zero(1, op->args_size ? op->args_size : 1);

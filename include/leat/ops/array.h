@@ -154,8 +154,7 @@ LEAT_API leat_value leat_op_ones(leat_graph *graph, leat_shape shape, leat_dtype
 LEAT_API leat_value leat_op_ones_like(leat_value input);
 
 /* The numbers start, start + delta, ... before the limit (tf.range).
- * `dtype`: the dtype of the numbers; LEAT_INVALID: that of the bounds.
- * `limit` and `delta` may be a value of no graph, {0}: none. */
+ * `dtype`: the dtype of the numbers; LEAT_INVALID: that of the bounds. */
 LEAT_API leat_value leat_op_range(leat_value start, leat_value limit, leat_value delta,
                                   leat_dtype dtype);
 

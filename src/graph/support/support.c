@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-const leati_row leati_no_rows[] = {{0}};
-
 bool leati_support_value_failed(leat_value value) {
     return value.graph == NULL || value.id < 0;
 }

@@ -9,9 +9,6 @@
 #include "graph/op.h"
 #include <leat/ops.h>
 
-/* The rows of an operation without attributes. */
-extern const leati_row leati_no_rows[];
-
 /* ---- builders ---- */
 /* A value without a graph, or one that failed. */
 bool leati_support_value_failed(leat_value value);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    TASK_NS = 200 * 1000,
-    MOST_TASK_ROWS = 65536,
+    TASK_NS = 200 * 1000,         /* so long that handing a task over is little beside it */
+    MOST_TASK_ROWS = 65536,       /* rows that cost nothing still leave work for other threads */
     MOST_BLOCKED_BYTES = 32 << 20 /* in the ring, behind a piece that takes long */
 };
 
@@ -27,6 +27,7 @@ leati_ring_piece *leati_ring_choose(const leati_ring *ring) {
     leati_ring_piece *piece = ring->queue.pieces;
     if (piece == NULL || piece->done || !ring->options.any_order)
         return piece != NULL && piece->done ? piece : NULL;
+    /* Rows may overtake each other; the end of the input must not overtake rows. */
     for (piece = piece->next; piece != NULL; piece = piece->next) {
         bool only_end = piece->rows == 0 && piece->last && piece->stage->tail == LEATI_END;
         if (piece->done && !only_end)
@@ -64,12 +65,13 @@ static void compute(leati_ring_piece *piece, int worker) {
 static void run_task(leati_task *task, int worker) {
     leati_ring_piece *piece = (leati_ring_piece *)task;
     leati_ring *ring = piece->ring;
-    int64_t before = piece->bytes;
+    int64_t before = piece->bytes; /* not 0 if the piece failed once and goes on */
     leati_queue_gate_lock(ring->gate);
     bool stopped = ring->signals.stop;
     leati_queue_gate_unlock(ring->gate);
     int64_t start = leati_now_ns();
     leati_span span = leati_trace_begin();
+    /* While tasks run, their time is tasks * now - tasks_ns: a reader needs no lock for it. */
     leati_counter_add(&ring->node->counters.tasks_ns, start);
     leati_counter_add(&ring->node->counters.tasks, 1);
     if (!stopped)
@@ -81,6 +83,7 @@ static void run_task(leati_task *task, int worker) {
     int64_t spent = leati_now_ns() - start;
     leati_counter_add(&ring->node->counters.busy_ns, spent);
     leati_queue_gate_lock(ring->gate);
+    /* 1 is added to what is blended in, because a rate of 0 stands for "not measured". */
     if (!stopped) {
         ring->rates.row_ns =
             leati_ring_blend(ring->rates.row_ns, (double)spent / (double)piece->rows + 1);
@@ -95,6 +98,7 @@ static void run_task(leati_task *task, int worker) {
     piece->done = true;
     leati_ring_cut(ring);
     leati_ring_account(ring);
+    /* A wake-up costs as much as a cheap task: only one who can go on is woken. */
     if (ring->signals.stop || ring->signals.park ||
         (ring->signals.consumer_waits && leati_ring_choose(ring) != NULL))
         leati_queue_gate_wake(ring->gate);
@@ -107,6 +111,7 @@ void leati_ring_submit(leati_ring *ring, leati_ring_piece *piece) {
     LEATI_ASSERT(!piece->done && piece->rows > 0);
     piece->task.run = run_task;
     ring->queue.running++;
+    /* The oldest piece is what the consumer waits for: it goes before other operators' tasks. */
     leati_pool_submit(ring->node->iteration->pool, &piece->task, piece == ring->queue.pieces);
 }
 
@@ -117,6 +122,7 @@ static int64_t task_rows(const leati_ring *ring) {
     if (ring->rates.row_ns == 0)
         return 1;
     double rows = TASK_NS / ring->rates.row_ns;
+    /* The first rows may be cheap by chance (a cache hit): the size grows in steps. */
     double most = 8.0 * (double)(ring->rates.last_rows > 0 ? ring->rates.last_rows : 1);
     rows = LEATI_MIN(rows, most);
     return rows < 1 ? 1 : rows > MOST_TASK_ROWS ? MOST_TASK_ROWS : (int64_t)rows;
@@ -133,6 +139,7 @@ static bool is_wanted(const leati_ring *ring, int64_t number) {
 /* After a restore: passes outcomes of the stage that were delivered before. Returns how many rows
  * may be cut in one piece: in a ring that keeps the order, all that follow. */
 static int64_t pass_unwanted(leati_ring *ring, leati_ring_stage *stage) {
+    /* The tail's error is an outcome with a number of its own, the one after the rows. */
     if (stage->cut == 0 && stage->tail == LEATI_ERROR &&
         !is_wanted(ring, stage->index + stage->rows.n)) {
         stage->tail = LEATI_MORE;
@@ -148,6 +155,7 @@ static int64_t pass_unwanted(leati_ring *ring, leati_ring_stage *stage) {
         bool more = ring->wanted.at < ring->wanted.count;
         const leati_ring_range *next = more ? &ring->wanted.ranges[ring->wanted.at] : NULL;
         if (more && next->begin <= at) {
+            /* The last range and what lies beyond the frontier are wanted without a gap. */
             bool to_frontier = next->end == ring->wanted.frontier;
             return to_frontier || next->end - at > left ? left : next->end - at;
         }
@@ -176,6 +184,8 @@ static int64_t most_pieces(const leati_ring *ring, int64_t parallel) {
 
 /* May another piece of so many rows be added? */
 static bool has_room(const leati_ring *ring, int64_t rows) {
+    /* An empty ring takes any piece, however large: otherwise a row above the budget would never
+     * be computed. */
     int64_t parallel = leati_ring_parallelism(ring);
     double bytes = (double)rows * ring->rates.out_bytes;
     return ring->queue.num_pieces == 0 ||
@@ -194,7 +204,7 @@ static void add_piece(leati_ring *ring, leati_ring_stage *stage, leati_ring_piec
     piece->last = stage->cut + rows == stage->rows.n && stage->tail != LEATI_MORE;
     piece->at = piece->good = piece->bytes = 0;
     piece->failed = false;
-    piece->done = true;
+    piece->done = true; /* nothing to compute, unless a program follows below */
     *ring->queue.pieces_end = piece;
     ring->queue.pieces_end = &piece->next;
     ring->queue.num_pieces++;
@@ -222,6 +232,7 @@ void leati_ring_cut(leati_ring *ring) {
         int64_t most = pass_unwanted(ring, stage);
         leati_ring_piece *piece = &stage->whole;
         int64_t rows = most;
+        /* A stage with a tail needs a piece even without rows: the tail is delivered by it. */
         if (rows == 0 && stage->tail == LEATI_MORE) {
             close_stage(ring, stage);
             continue;
@@ -229,6 +240,7 @@ void leati_ring_cut(leati_ring *ring) {
         if (ring->options.program != NULL) {
             int64_t wish = task_rows(ring);
             rows = LEATI_MIN(wish, most);
+            /* A piece that ends at a batch's border can be written where the batch will lie. */
             rows = leati_ring_rows_to_border(ring, stage->index + stage->cut, rows);
             piece = ring->spare.pieces;
             if (piece == NULL || !has_room(ring, rows))

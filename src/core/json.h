@@ -96,6 +96,10 @@ LEAT_WARN_UNUSED leat_status leati_json_to_rows(const json_t *json, const leati_
 bool leati_json_row_has_default(const leati_row *row);
 bool leati_json_row_is_none(const leati_row *row);
 
+/* Some value that the row's reader takes, for an argument whose value is not known yet. Owned; NULL
+ * without memory. */
+json_t *leati_json_row_placeholder(const leati_row *row);
+
 /* [{"name", "type", "required", "default", "minimum", "maximum", "autotune", "none", "node",
  * "tensor", "doc"}], without rows that constructors fill. "default" (null: None) stands where the
  * row is not required, the flags where they are true. Owned; NULL without memory. */

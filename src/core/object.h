@@ -10,7 +10,7 @@ typedef struct leati_object_type {
     const char *name; /* "dataset", "function", "variable" */
     void (*free)(leat_object *object);
     /* The same in every process for objects that say the same; NULL: does not count. */
-    uint64_t (*fingerprint)(const leat_object *object);
+    uint64_t (*hash)(const leat_object *object, uint64_t seed);
 } leati_object_type;
 
 struct leat_object {

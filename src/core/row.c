@@ -1,21 +1,30 @@
 /* Argument rows: defaults, deep copies, release, range checks and binding of computed values. Each
- * function walks the rows of an operator and treats the member at each row's offset by its type.
+ * function walks the rows of an operator and treats the member at each row's offset as its type
+ * (core/row_types.c) says; a list value by value.
  *
  * Failures: INVALID_ARGUMENT (ranges, missing arguments, values that do not fit),
  * RESOURCE_EXHAUSTED. A failed copy leaves its target zeroed. No locks: an argument struct has one
  * owner until its dataset is built, and is immutable afterwards. */
-#include "core/row.h"
+#include "core/row_type.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/random.h"
-#include "core/element.h"
-#include "core/object.h"
+#include "base/hash.h"
+#include "core/spec.h"
 #include "core/tensor.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
 const leati_row leati_no_rows[] = {{0}};
+
+static_assert(sizeof(leat_shape) <= LEATI_ROW_MOST_BYTES &&
+                  sizeof(leat_element) <= LEATI_ROW_MOST_BYTES,
+              "a member needs more memory");
+
+static const leati_row_class *class_of(const leati_row *row) {
+    return &leati_row_types[row->type];
+}
 
 static void *member(const leati_row *row, void *args) {
     return (char *)args + row->offset;
@@ -31,146 +40,144 @@ int64_t leati_row_default_int(const leati_row *row) {
     return row->default_number < -0x1p63 ? INT64_MIN : (int64_t)row->default_number;
 }
 
-void leati_rows_borrow_defaults(const leati_row *rows, void *args) {
-    for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
-        void *at = member(row, args);
-        switch (row->type) {
-        case LEATI_ROW_BOOL: *(bool *)at = row->default_number != 0; break;
-        case LEATI_ROW_BOOL_OR_NONE: *(int8_t *)at = (int8_t)row->default_number; break;
-        case LEATI_ROW_INT: *(int64_t *)at = leati_row_default_int(row); break;
-        case LEATI_ROW_FLOAT: *(double *)at = row->default_number; break;
-        case LEATI_ROW_DTYPE: *(leat_dtype *)at = (leat_dtype)(int)row->default_number; break;
-        case LEATI_ROW_SHAPE: ((leat_shape *)at)->rank = LEAT_UNKNOWN_RANK; break;
-        case LEATI_ROW_STRING: *(char **)at = (char *)(uintptr_t)row->default_text; break;
-        default: break; /* zero: no seed, no list, no spec, no element, no object */
-        }
-    }
+/* ---- lists ---- */
+
+leati_row_list leati_row_list_of(const void *at) {
+    leati_row_list list;
+    memcpy(&list, at, sizeof list);
+    return list;
 }
 
-leat_status leati_rows_defaults(const leati_row *rows, void *args, leat_error *err) {
-    leati_rows_borrow_defaults(rows, args);
-    for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
-        char **at = member(row, args);
-        if (row->type != LEATI_ROW_STRING || row->default_text == NULL)
-            continue;
-        *at = leati_strdup(row->default_text);
-        if (*at != NULL)
-            continue;
-        for (const leati_row *later = row + 1; later->type != LEATI_ROW_END; later++)
-            if (later->type == LEATI_ROW_STRING)
-                *(char **)member(later, args) = NULL;
-        leati_rows_fini(rows, args);
-        return leati_no_memory(err);
-    }
-    return LEAT_OK;
+void leati_row_list_set(void *at, leati_row_list list) {
+    memcpy(at, &list, sizeof list);
 }
 
-static leat_status copy_array(const void *values, int32_t count, size_t size, void **out,
-                              leat_error *err) {
-    if (values == NULL) /* absent; an empty list that was given has memory */
+void leati_row_list_fini(const leati_row_class *item, leati_row_list *list) {
+    for (int32_t i = 0; item->fini != NULL && i < list->count; i++)
+        item->fini((char *)list->values + (size_t)i * item->size);
+    leati_free(list->values);
+    *list = (leati_row_list){0};
+}
+
+static leat_status copy_list(const leati_row_call *call, const leati_row_class *item,
+                             const void *from, void *to) {
+    leati_row_list list = leati_row_list_of(from), copy = {0};
+    if (list.values == NULL)
         return LEAT_OK;
-    void *copy = leati_alloc((size_t)count, size);
-    if (copy == NULL)
-        return leati_no_memory(err);
-    if (count > 0)
-        memcpy(copy, values, (size_t)count * size);
-    *out = copy;
+    copy.values = leati_alloc_zero((size_t)list.count, item->size);
+    if (copy.values == NULL)
+        return leati_no_memory(call->err);
+    if (item->copy == NULL && list.count > 0)
+        memcpy(copy.values, list.values, (size_t)list.count * item->size);
+    if (item->copy == NULL)
+        copy.count = list.count;
+    while (copy.count < list.count) {
+        size_t at = (size_t)copy.count * item->size;
+        leat_status status =
+            item->copy(call, (const char *)list.values + at, (char *)copy.values + at);
+        if (status != LEAT_OK) {
+            leati_row_list_fini(item, &copy);
+            return status;
+        }
+        copy.count++;
+    }
+    leati_row_list_set(to, copy);
     return LEAT_OK;
 }
 
 leat_status leati_strings_copy(const leat_string *values, int64_t count, leati_strings *out,
                                leat_error *err) {
+    static const leat_string nothing;
     if (count > INT32_MAX)
         return leati_refuse(err, VALUE, "an argument takes at most %d strings, found %" PRId64,
                             INT32_MAX, count);
-    leati_strings copy = {0};
-    copy.values = leati_alloc_zero((size_t)count, sizeof *copy.values);
-    if (copy.values == NULL)
-        return leati_no_memory(err);
-    for (int64_t i = 0; i < count; i++) {
-        char *text = leati_strndup(values[i].size > 0 ? values[i].data : "", values[i].size);
-        if (text == NULL) {
-            leati_strings_fini(&copy);
-            return leati_no_memory(err);
-        }
-        copy.values[i] = (leat_string){.data = text, .size = values[i].size};
-        copy.count++;
-    }
-    *out = copy;
-    return LEAT_OK;
+    leati_row_list list = {.values = (void *)(uintptr_t)(count > 0 ? values : &nothing),
+                           .count = (int32_t)count};
+    leati_row_call call = {.err = err};
+    return copy_list(&call, leati_row_types[LEATI_ROW_STRINGS].item, &list, out);
 }
 
 void leati_strings_fini(leati_strings *strings) {
-    for (int32_t i = 0; i < strings->count; i++)
-        leati_free((void *)(uintptr_t)strings->values[i].data);
-    leati_free(strings->values);
+    leati_row_list list = leati_row_list_of(strings);
+    leati_row_list_fini(leati_row_types[LEATI_ROW_STRINGS].item, &list);
     *strings = (leati_strings){0};
 }
 
-/* Copies one member; `at` is zeroed. */
-/* Tensors over the caller's memory become copies. */
-static leat_status own_tensors(leat_element *element, leat_error *err) {
-    for (int i = 0; i < element->num_tensors; i++) {
-        leat_tensor copy = {0};
-        if (element->tensors[i].owner != NULL)
-            continue;
-        LEATI_TRY(leati_tensor_clone(&element->tensors[i], &copy, err));
-        element->tensors[i] = copy;
-    }
-    return LEAT_OK;
+/* ---- one member ---- */
+
+bool leati_row_is_absent(const leati_row *row, const void *at) {
+    const leati_row_class *type = class_of(row);
+    if (type->item != NULL)
+        return leati_row_list_of(at).values == NULL;
+    return type->is_absent != NULL && type->is_absent(at);
 }
 
-static leat_status copy_member(const leati_row *row, const void *value, void *at, leat_error *err) {
-    void *array = NULL;
+bool leati_row_is_default(const leati_row *row, const void *at) {
+    const leati_row_class *type = class_of(row);
+    if (type->is_default != NULL)
+        return type->is_default(row, at);
+    leati_row_memory like = {0};
+    if (type->set != NULL)
+        type->set(row, &like);
+    if (leati_row_is_absent(row, &like))
+        return leati_row_is_absent(row, at);
+    return memcmp(&like, at, type->size) == 0;
+}
+
+void leati_row_fini(const leati_row *row, void *at) {
+    const leati_row_class *type = class_of(row);
+    leati_row_list list;
+    if (type->item != NULL) {
+        list = leati_row_list_of(at);
+        leati_row_list_fini(type->item, &list);
+    } else if (type->fini != NULL) {
+        type->fini(at);
+    }
+    memset(at, 0, type->size);
+}
+
+/* `to` is zeroed, and is after a failure. */
+static leat_status copy_member(const leati_row *row, const void *from, void *to, leat_error *err) {
+    const leati_row_class *type = class_of(row);
+    leati_row_call call = {.row = row, .err = err};
     leat_status status = LEAT_OK;
-    switch (row->type) {
-    case LEATI_ROW_BOOL: *(bool *)at = *(const bool *)value; break;
-    case LEATI_ROW_BOOL_OR_NONE: *(int8_t *)at = *(const int8_t *)value; break;
-    case LEATI_ROW_INT: *(int64_t *)at = *(const int64_t *)value; break;
-    case LEATI_ROW_FLOAT: *(double *)at = *(const double *)value; break;
-    case LEATI_ROW_DTYPE: *(leat_dtype *)at = *(const leat_dtype *)value; break;
-    case LEATI_ROW_SHAPE: *(leat_shape *)at = *(const leat_shape *)value; break;
-    case LEATI_ROW_SEED: *(leati_seed_argument *)at = *(const leati_seed_argument *)value; break;
-    case LEATI_ROW_SPEC: *(leat_spec **)at = leat_spec_ref(*(leat_spec *const *)value); break;
-    case LEATI_ROW_STRING: {
-        const char *text = *(char *const *)value;
-        *(char **)at = leati_strdup(text);
-        if (text != NULL && *(char **)at == NULL)
-            status = leati_no_memory(err);
-        break;
-    }
-    case LEATI_ROW_INTS: {
-        const leati_ints *ints = value;
-        status = copy_array(ints->values, ints->count, sizeof(int64_t), &array, err);
-        if (status == LEAT_OK)
-            *(leati_ints *)at = (leati_ints){.values = array, .count = ints->count};
-        break;
-    }
-    case LEATI_ROW_FLOATS: {
-        const leati_floats *floats = value;
-        status = copy_array(floats->values, floats->count, sizeof(double), &array, err);
-        if (status == LEAT_OK)
-            *(leati_floats *)at = (leati_floats){.values = array, .count = floats->count};
-        break;
-    }
-    case LEATI_ROW_STRINGS: {
-        const leati_strings *strings = value;
-        if (strings->values != NULL)
-            status = leati_strings_copy(strings->values, strings->count, at, err);
-        break;
-    }
-    case LEATI_ROW_ELEMENT:
-        status = leati_element_copy(value, at, err);
-        if (status == LEAT_OK && !(row->flags & LEATI_REFERENCED))
-            status = own_tensors(at, err);
-        break;
-    case LEATI_ROW_FUNCTION:
-    case LEATI_ROW_OBJECT:
-        *(leat_object **)at = leati_object_ref(*(leat_object *const *)value);
-        break;
-    default: break;
-    }
+    if (type->item != NULL)
+        status = copy_list(&call, type->item, from, to);
+    else if (type->copy != NULL)
+        status = type->copy(&call, from, to);
+    else
+        memcpy(to, from, type->size);
+    if (status != LEAT_OK)
+        leati_row_fini(row, to);
     return status;
+}
+
+/* ---- all of them ---- */
+
+void leati_rows_borrow_defaults(const leati_row *rows, void *args) {
+    for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++)
+        if (class_of(row)->set != NULL)
+            class_of(row)->set(row, member(row, args));
+}
+
+leat_status leati_rows_defaults(const leati_row *rows, void *args, leat_error *err) {
+    leati_rows_borrow_defaults(rows, args);
+    for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
+        const leati_row_class *type = class_of(row);
+        leati_row_memory own = {0};
+        if (type->set == NULL || type->copy == NULL)
+            continue;
+        leat_status status = copy_member(row, member(row, args), &own, err);
+        memcpy(member(row, args), &own, type->size);
+        if (status == LEAT_OK)
+            continue;
+        /* What follows is still borrowed: only what was copied is released. */
+        for (const leati_row *later = row + 1; later->type != LEATI_ROW_END; later++)
+            memset(member(later, args), 0, class_of(later)->size);
+        leati_rows_fini(rows, args);
+        return status;
+    }
+    return LEAT_OK;
 }
 
 leat_status leati_rows_copy(const leati_row *rows, const void *from, void *to, leat_error *err) {
@@ -184,60 +191,23 @@ leat_status leati_rows_copy(const leati_row *rows, const void *from, void *to, l
     return LEAT_OK;
 }
 
-/* Releases one member and zeroes it. */
-static void fini_member(const leati_row *row, void *at) {
-    switch (row->type) {
-    case LEATI_ROW_BOOL: *(bool *)at = false; break;
-    case LEATI_ROW_BOOL_OR_NONE: *(int8_t *)at = 0; break;
-    case LEATI_ROW_INT: *(int64_t *)at = 0; break;
-    case LEATI_ROW_FLOAT: *(double *)at = 0; break;
-    case LEATI_ROW_DTYPE: *(leat_dtype *)at = LEAT_INVALID; break;
-    case LEATI_ROW_SHAPE: *(leat_shape *)at = (leat_shape){0}; break;
-    case LEATI_ROW_SEED: *(leati_seed_argument *)at = (leati_seed_argument){0}; break;
-    case LEATI_ROW_SPEC:
-        leat_spec_unref(*(leat_spec **)at);
-        *(leat_spec **)at = NULL;
-        break;
-    case LEATI_ROW_STRING:
-        leati_free(*(char **)at);
-        *(char **)at = NULL;
-        break;
-    case LEATI_ROW_INTS:
-        leati_free(((leati_ints *)at)->values);
-        *(leati_ints *)at = (leati_ints){0};
-        break;
-    case LEATI_ROW_FLOATS:
-        leati_free(((leati_floats *)at)->values);
-        *(leati_floats *)at = (leati_floats){0};
-        break;
-    case LEATI_ROW_STRINGS: leati_strings_fini(at); break;
-    case LEATI_ROW_ELEMENT: leat_element_fini(at); break;
-    case LEATI_ROW_FUNCTION:
-    case LEATI_ROW_OBJECT:
-        leati_object_unref(*(leat_object **)at);
-        *(leat_object **)at = NULL;
-        break;
-    default: break;
-    }
-}
-
 void leati_rows_fini(const leati_row *rows, void *args) {
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++)
-        fini_member(row, member(row, args));
+        leati_row_fini(row, member(row, args));
 }
 
-/* Is a required argument absent? Numbers always have a value. */
-static bool is_missing(const leati_row *row, const void *at) {
-    switch (row->type) {
-    case LEATI_ROW_STRING: return *(char *const *)at == NULL;
-    case LEATI_ROW_SPEC: return *(leat_spec *const *)at == NULL;
-    case LEATI_ROW_ELEMENT: return ((const leat_element *)at)->spec == NULL;
-    case LEATI_ROW_DTYPE: return *(const leat_dtype *)at == LEAT_INVALID;
-    case LEATI_ROW_FUNCTION:
-    case LEATI_ROW_OBJECT: return *(leat_object *const *)at == NULL;
-    default: return false;
-    }
+uint64_t leati_row_hash(const leati_row *row, const void *at, uint64_t seed) {
+    return class_of(row)->hash(at, seed);
 }
+
+uint64_t leati_rows_hash(const leati_row *rows, const void *args, uint64_t seed) {
+    for (const leati_row *row = rows; row != NULL && row->type != LEATI_ROW_END; row++)
+        seed = leati_row_hash(row, const_member(row, args),
+                              leati_hash(row->name, strlen(row->name), seed));
+    return seed;
+}
+
+/* ---- checks ---- */
 
 static bool in_range(const leati_row *row, int64_t value) {
     if (row->minimum == 0 && row->maximum == 0)
@@ -264,7 +234,7 @@ leat_status leati_rows_check(const leati_row *rows, const void *args, const char
                              leat_error *err) {
     for (const leati_row *row = rows; row->type != LEATI_ROW_END; row++) {
         const void *at = const_member(row, args);
-        if ((row->flags & LEATI_REQUIRED) && is_missing(row, at))
+        if ((row->flags & LEATI_REQUIRED) && class_of(row)->needed && leati_row_is_absent(row, at))
             return leati_refuse(err, VALUE, "%s: argument %s is missing", what, row->name);
         if (row->type == LEATI_ROW_INT && !in_range(row, *(const int64_t *)at))
             return fail_range(row, what, *(const int64_t *)at, err);
@@ -283,24 +253,64 @@ const leati_row *leati_rows_find(const leati_row *rows, const char *name) {
     return NULL;
 }
 
-const char *leati_row_type_name(leati_row_type type) {
-    static const char *const names[] = {
-        [LEATI_ROW_END] = "nothing",
-        [LEATI_ROW_BOOL] = "bool",
-        [LEATI_ROW_BOOL_OR_NONE] = "bool or None",
-        [LEATI_ROW_INT] = "integer",
-        [LEATI_ROW_FLOAT] = "number",
-        [LEATI_ROW_STRING] = "string",
-        [LEATI_ROW_DTYPE] = "dtype",
-        [LEATI_ROW_SHAPE] = "shape",
-        [LEATI_ROW_SPEC] = "spec",
-        [LEATI_ROW_SEED] = "integer seed",
-        [LEATI_ROW_INTS] = "list of integers",
-        [LEATI_ROW_FLOATS] = "list of numbers",
-        [LEATI_ROW_STRINGS] = "list of strings",
-        [LEATI_ROW_ELEMENT] = "structure of tensors",
-        [LEATI_ROW_FUNCTION] = "function",
-        [LEATI_ROW_OBJECT] = "object",
-    };
-    return names[type];
+/* ---- computed values ---- */
+
+leat_status leati_row_fail_bind(const leati_row *row, const leat_tensor *value, leat_error *err) {
+    leat_shape shape = leat_tensor_shape(value);
+    char text[128];
+    return leati_refuse(err, SHAPE, "argument %s: expected %s, found %s%s", row->name,
+                        leati_row_type_name(row->type), leat_dtype_name(value->dtype),
+                        leati_shape_text(&shape, text));
+}
+
+bool leati_row_takes(const leati_row *row, leat_dtype dtype, int rank) {
+    const leati_row_class *type = class_of(row);
+    const leati_row_class *value = type->item != NULL ? type->item : type;
+    return value->takes != NULL && value->takes(dtype) &&
+           rank <= (type->item != NULL ? 1 : type->most_rank);
+}
+
+static leat_status bind_list(const leati_row_call *call, const leat_tensor *value, void *at) {
+    const leati_row_class *item = class_of(call->row)->item;
+    int64_t count = leat_tensor_count(value);
+    if (count > INT32_MAX)
+        return leati_row_fail_bind(call->row, value, call->err);
+    leati_row_list list = {.values = leati_alloc_zero((size_t)count, item->size)};
+    if (list.values == NULL)
+        return leati_no_memory(call->err);
+    for (; list.count < count; list.count++) {
+        leat_status status = item->bind(call, value, list.count,
+                                        (char *)list.values + (size_t)list.count * item->size);
+        if (status != LEAT_OK) {
+            leati_row_list_fini(item, &list);
+            return status;
+        }
+    }
+    leati_row_list_set(at, list);
+    return LEAT_OK;
+}
+
+leat_status leati_rows_bind(const leati_row *rows, void *args, const char *name,
+                            const leat_tensor *value, leat_error *err) {
+    const leati_row *row = leati_rows_find(rows, name);
+    if (row == NULL)
+        return leati_refuse(err, VALUE, "there is no argument %s", name);
+    if (leat_dtype_size(value->dtype) == 0)
+        return leati_refuse(err, VALUE,
+                            "argument %s: the tensor is empty (dtype "
+                            "invalid); the call that made it failed",
+                            name);
+    if (!leati_row_takes(row, value->dtype, value->rank))
+        return leati_row_fail_bind(row, value, err);
+    const leati_row_class *type = class_of(row);
+    leati_row_call call = {.row = row, .err = err};
+    leati_row_memory own = {0};
+    leat_status status =
+        type->item != NULL ? bind_list(&call, value, &own) : type->bind(&call, value, 0, &own);
+    if (status != LEAT_OK)
+        return status;
+    /* The old value goes only now that there is a new one. */
+    leati_row_fini(row, member(row, args));
+    memcpy(member(row, args), &own, type->size);
+    return LEAT_OK;
 }

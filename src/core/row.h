@@ -120,8 +120,17 @@ LEAT_WARN_UNUSED leat_status leati_rows_check(const leati_row *rows, const void 
 /* The row of that name, or NULL. */
 const leati_row *leati_rows_find(const leati_row *rows, const char *name);
 
-/* Replaces argument `name` by the value of a tensor (an expression bound at open); types must fit.
- */
+/* Hash of one argument and of all with their names: the same in every process for values that say
+ * the same (functions count by their own fingerprint, variables by name). */
+uint64_t leati_row_hash(const leati_row *row, const void *at, uint64_t seed);
+uint64_t leati_rows_hash(const leati_row *rows, const void *args, uint64_t seed);
+
+/* Whether a tensor of that dtype and rank (LEAT_UNKNOWN_RANK: any) can be bound to the row. */
+bool leati_row_takes(const leati_row *row, leat_dtype dtype, int rank);
+
+/* Replaces argument `name` by the value of a tensor (an expression bound at open:
+ * `lambda x: from_tensors(x).repeat(x)` knows its count only then); types must fit. The old value
+ * goes only when the new one is ready. */
 LEAT_WARN_UNUSED leat_status leati_rows_bind(const leati_row *rows, void *args, const char *name,
                                              const leat_tensor *value, leat_error *err);
 

@@ -2,7 +2,7 @@
  * offer it as a keyword. Rows that constructors fill are left out.
  *
  * Failures: memory alone (NULL). No state, no locks. */
-#include "core/json.h"
+#include "core/row_type.h"
 
 #include <string.h>
 
@@ -10,31 +10,36 @@ bool leati_json_row_is_none(const leati_row *row) {
     return row->type == LEATI_ROW_INT && leati_row_default_int(row) == INT64_MIN;
 }
 
+/* The row's default in memory for one member. */
+static const void *default_of(const leati_row *row, leati_row_memory *memory) {
+    memset(memory, 0, sizeof *memory);
+    if (leati_row_types[row->type].set != NULL)
+        leati_row_types[row->type].set(row, memory);
+    return memory;
+}
+
 bool leati_json_row_has_default(const leati_row *row) {
-    if (row->flags & LEATI_REQUIRED)
-        return false;
-    switch (row->type) {
-    case LEATI_ROW_BOOL:
-    case LEATI_ROW_INT:
-    case LEATI_ROW_FLOAT: return true;
-    case LEATI_ROW_BOOL_OR_NONE: return row->default_number >= 0;
-    case LEATI_ROW_DTYPE: return row->default_number > 0;
-    case LEATI_ROW_STRING: return row->default_text != NULL;
-    default: return false;
-    }
+    leati_row_memory memory;
+    return !(row->flags & LEATI_REQUIRED) && leati_row_types[row->type].set != NULL &&
+           !leati_row_is_absent(row, default_of(row, &memory));
 }
 
 static json_t *describe_default(const leati_row *row) {
+    leati_row_memory memory;
+    leat_error err = {0};
+    leati_row_call call = {.row = row, .err = &err};
     if (!leati_json_row_has_default(row) || leati_json_row_is_none(row))
         return json_null();
-    switch (row->type) {
-    case LEATI_ROW_STRING: return json_string(row->default_text);
-    case LEATI_ROW_BOOL:
-    case LEATI_ROW_BOOL_OR_NONE: return json_boolean(row->default_number != 0);
-    case LEATI_ROW_DTYPE: return json_string(leat_dtype_name((leat_dtype)(int)row->default_number));
-    case LEATI_ROW_INT: return json_integer(leati_row_default_int(row));
-    default: return leati_json_of_double(row->default_number);
-    }
+    if (row->type == LEATI_ROW_INT) /* a listing has the number, "autotune" its name */
+        return json_integer(leati_row_default_int(row));
+    return leati_row_types[row->type].write(&call, default_of(row, &memory));
+}
+
+json_t *leati_json_row_placeholder(const leati_row *row) {
+    const char *blank = leati_row_types[row->type].blank;
+    if (row->type == LEATI_ROW_INT && row->minimum > 0)
+        return json_integer(row->minimum);
+    return json_loads(blank != NULL ? blank : "[]", JSON_DECODE_ANY, NULL);
 }
 
 bool leati_json_put(json_t *object, const char *key, json_t *value) {

@@ -244,6 +244,9 @@ static void binding_table(void **state) {
     assert_int_equal(bind(&args, "count", LEAT_UINT64, LEAT_SCALAR, &large, &err),
                      LEAT_INVALID_ARGUMENT);
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "9223372036854775808");
+    assert_int_equal(bind(&args, "sizes", LEAT_UINT64, LEAT_SHAPE(1), &large, &err),
+                     LEAT_INVALID_ARGUMENT);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "9223372036854775808");
     assert_int_equal(bind(&args, "flag", LEAT_BOOL, LEAT_SCALAR, &no, &err), LEAT_OK);
     assert_int_equal(bind(&args, "tri", LEAT_BOOL, LEAT_SCALAR, &no, &err), LEAT_OK);
     assert_false(args.flag);

@@ -148,9 +148,7 @@ static bool fold(leati_simple *simple, const leati_simple_node *node) {
 /* Lets an earlier equal node stand for this one; else later ones may be equal to it. */
 static bool merge(struct simplify *pass, const leati_simple_node *node) {
     const leati_node *source = node->source;
-    uint64_t print = source->op->rows != NULL
-                         ? leati_graph_rows_fingerprint(source->op->rows, source->args, 1)
-                         : 0;
+    uint64_t print = leati_rows_hash(source->op->rows, source->args, 1);
     const leati_simple_node *equal = find_equal(pass, node, print);
     if (equal == NULL) {
         pass->prints[pass->num_seen] = print;

@@ -63,18 +63,6 @@ static bool known_value(const leat_graph *graph, int32_t id, leat_tensor *out) {
     return constant != NULL;
 }
 
-/* What stands for a value that is not known yet; something of the right type. */
-static json_t *placeholder(const leati_row *row) {
-    switch (row->type) {
-    case LEATI_ROW_INT: return json_integer(LEATI_MAX(row->minimum, 0));
-    case LEATI_ROW_FLOAT: return json_real(0);
-    case LEATI_ROW_BOOL:
-    case LEATI_ROW_BOOL_OR_NONE: return json_false();
-    case LEATI_ROW_STRING: return json_string("");
-    default: return json_array();
-    }
-}
-
 static leat_status bind_attribute(call *c, const char *name, int64_t number, leat_error *err) {
     const leati_row *row = c->op->rows != NULL ? leati_rows_find(c->op->rows, name) : NULL;
     leat_tensor tensor;
@@ -99,7 +87,7 @@ static leat_status bind_attribute(call *c, const char *name, int64_t number, lea
     } else {
         c->at->bound[c->num_bound] = (leat_string){.data = row->name, .size = strlen(row->name)};
         c->at->values[c->num_bound++] = c->inputs[number];
-        value = placeholder(row);
+        value = leati_json_row_placeholder(row);
     }
     return json_object_set_new(c->attributes, name, value) == 0 ? LEAT_OK : leati_no_memory(err);
 }

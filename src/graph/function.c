@@ -20,7 +20,13 @@ static void function_free(leat_object *object) {
     leati_free(function);
 }
 
-static const leati_object_type function_type = {.name = "function", .free = function_free};
+static uint64_t function_hash(const leat_object *object, uint64_t seed) {
+    const uint64_t *fingerprint = &((const leat_function *)(const void *)object)->fingerprint;
+    return leati_hash(fingerprint, sizeof *fingerprint, seed);
+}
+
+static const leati_object_type function_type = {
+    .name = "function", .free = function_free, .hash = function_hash};
 
 leat_function *leati_function_new(leat_error *err) {
     leat_function *function = leati_alloc_zero(1, sizeof *function);
@@ -79,7 +85,7 @@ static uint64_t fingerprint(const leat_function *function) {
         hash = leati_hash(node->op->name, strlen(node->op->name), hash);
         hash = leati_hash(numbers, sizeof numbers, hash);
         hash = leati_hash(node->inputs, (size_t)node->num_inputs * sizeof *node->inputs, hash);
-        hash = leati_graph_rows_fingerprint(node->op->rows, node->args, hash);
+        hash = leati_rows_hash(node->op->rows, node->args, hash);
     }
     return leati_hash(function->outputs, (size_t)function->num_outputs * sizeof(int32_t), hash);
 }

@@ -127,10 +127,6 @@ leat_function *leati_graph_function_bind(const leat_function *function,
 /* True if nodes of the function (or of its attribute graphs) have any of `flags`. */
 bool leati_graph_function_has(const leat_function *function, uint32_t flags);
 
-/* Hash of attributes, for fingerprints of graphs and of dataset plans, the same in every process:
- * functions count by theirs, variables by name, other objects by their type's rule. */
-uint64_t leati_graph_rows_fingerprint(const leati_row *rows, const void *args, uint64_t seed);
-
 /* The names of output i's operation etc. for errors: "map_func: op add (node 3)". */
 void leati_graph_function_describe_node(const leat_function *function, int32_t node, char *text,
                                         size_t size);

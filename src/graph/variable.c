@@ -7,6 +7,7 @@
 #include "graph/variable.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/options.h"
 #include "core/buffer.h"
 #include "core/spec.h"
@@ -33,7 +34,13 @@ static void variable_free(leat_object *object) {
     leati_free(variable);
 }
 
-static const leati_object_type variable_type = {.name = "variable", .free = variable_free};
+static uint64_t variable_hash(const leat_object *object, uint64_t seed) {
+    const char *name = ((const leat_variable *)(const void *)object)->name;
+    return leati_hash(name, strlen(name), seed);
+}
+
+static const leati_object_type variable_type = {
+    .name = "variable", .free = variable_free, .hash = variable_hash};
 
 bool leati_variable_is_object(const leat_object *object) {
     return object != NULL && object->type == &variable_type;

@@ -44,20 +44,6 @@ void leati_dataset_templates_trim(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* What stands for a bound argument until its value is known; the reader wants something of the
- * right type. */
-static json_t *placeholder(const leati_row *row) {
-    switch (row->type) {
-    case LEATI_ROW_INT: return json_integer(LEATI_MAX(row->minimum, 0));
-    case LEATI_ROW_FLOAT: return json_real(0);
-    case LEATI_ROW_BOOL: return json_false();
-    case LEATI_ROW_STRING: return json_string("");
-    case LEATI_ROW_ELEMENT:
-        return json_pack("{s:s, s:[i], s:[i]}", "dtype", "int64", "shape", 1, "data", 0);
-    default: return json_array();
-    }
-}
-
 /* The row of a name that need not be terminated, or NULL. */
 static const leati_row *find_row(const leati_dataset_op *op, const leat_string *text) {
     char name[64] = "";
@@ -100,7 +86,7 @@ static leat_status add_placeholders(const struct leati_dataset_args *args,
         const leati_row *row = leati_template_bound_row(args, op, i);
         if (row == NULL)
             return fail_name(op, &args->bound.values[i], "argument", err);
-        if (json_object_set_new(json, row->name, placeholder(row)) != 0)
+        if (json_object_set_new(json, row->name, leati_json_row_placeholder(row)) != 0)
             return leati_no_memory(err);
     }
     for (int i = 0; i < args->functions.count; i++) {

@@ -116,15 +116,6 @@ static const struct range {
      4096},
 };
 
-static bool is_set(const leati_row *row, const void *args) {
-    const void *at = (const char *)args + row->offset;
-    switch (row->type) {
-    case LEATI_ROW_INT: return *(const int64_t *)at != LEATI_OPTION_NOT_SET;
-    case LEATI_ROW_STRING: return *(char *const *)at != NULL;
-    default: return *(const int8_t *)at >= 0;
-    }
-}
-
 static leat_status check_ranges(const void *args, leat_error *err) {
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         const struct range *r = &ranges[i];
@@ -143,7 +134,7 @@ static leat_status options_check(leat_dataset *dataset, leat_error *err) {
     for (size_t i = 0; options_rows[i].type != LEATI_ROW_END; i++) {
         const leati_row *row = &options_rows[i];
         if (row->offset >= offsetof(struct options_args, without_effect) &&
-            is_set(row, dataset->args))
+            leati_options_field_is_set(row, (const char *)dataset->args + row->offset))
             leati_log_once(&logged[i], LEAT_LOG_INFO, "with_options: %s has no effect", row->name);
     }
     const char *quality = ((const struct options_args *)dataset->args)->picture_quality;

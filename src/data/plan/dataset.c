@@ -30,12 +30,13 @@ static void dataset_free(leat_object *object) {
     leati_free(dataset);
 }
 
-static uint64_t dataset_fingerprint(const leat_object *object) {
-    return leat_dataset_fingerprint((const leat_dataset *)object);
+static uint64_t dataset_hash(const leat_object *object, uint64_t seed) {
+    uint64_t fingerprint = leat_dataset_fingerprint((const leat_dataset *)object);
+    return leati_hash(&fingerprint, sizeof fingerprint, seed);
 }
 
 static const leati_object_type dataset_type = {
-    .name = "dataset", .free = dataset_free, .fingerprint = dataset_fingerprint};
+    .name = "dataset", .free = dataset_free, .hash = dataset_hash};
 
 bool leati_dataset_of_object_check(const leat_object *object) {
     return object != NULL && object->type == &dataset_type;
@@ -322,22 +323,14 @@ static uint64_t hash_element(const leat_element *element, uint64_t hash) {
     return hash;
 }
 
+/* States that were saved carry this number, so types keep the form that it was first made of; what
+ * is not named here counts as it does in functions. */
 static uint64_t hash_row(const leati_row *row, const void *args, uint64_t hash) {
     const char *field = (const char *)args + row->offset;
     hash = mix(hash, row->name, strlen(row->name));
     switch (row->type) {
-    case LEATI_ROW_BOOL: return mix(hash, field, sizeof(bool));
+    case LEATI_ROW_BOOL:
     case LEATI_ROW_BOOL_OR_NONE: return mix(hash, field, 1);
-    case LEATI_ROW_INT: return mix(hash, field, sizeof(int64_t));
-    case LEATI_ROW_FLOAT: return mix(hash, field, sizeof(double));
-    case LEATI_ROW_STRING: {
-        const char *text = *(char *const *)field;
-        return text == NULL ? mix(hash, "", 1) : mix(hash, text, strlen(text));
-    }
-    case LEATI_ROW_DTYPE: {
-        const char *name = leat_dtype_name(*(const leat_dtype *)field);
-        return mix(hash, name, strlen(name));
-    }
     case LEATI_ROW_SHAPE: {
         const leat_shape *shape = (const leat_shape *)field;
         hash = mix(hash, &shape->rank, sizeof(shape->rank));
@@ -366,18 +359,14 @@ static uint64_t hash_row(const leati_row *row, const void *args, uint64_t hash) 
         return mix(hash, &strings->count, sizeof(strings->count));
     }
     case LEATI_ROW_ELEMENT: return hash_element((const leat_element *)field, hash);
-    case LEATI_ROW_FUNCTION: {
-        const leat_function *function = *(leat_function *const *)field;
-        return function == NULL ? hash
-                                : mix(hash, &function->fingerprint, sizeof(function->fingerprint));
-    }
+    case LEATI_ROW_FUNCTION:
+        return *(leat_object *const *)field == NULL ? hash : leati_row_hash(row, field, hash);
     /* Seeds that were not given resolve differently in each process; a given one is part of the
      * resolved pair's rows. */
     case LEATI_ROW_SEED:
-    case LEATI_ROW_OBJECT:
-    case LEATI_ROW_END: return hash;
+    case LEATI_ROW_OBJECT: return hash;
+    default: return leati_row_hash(row, field, hash);
     }
-    return hash;
 }
 
 uint64_t leat_dataset_fingerprint(const leat_dataset *dataset) {

@@ -4,7 +4,7 @@
 
 enum { MOST_DEPTH = 1000 };
 
-static bool is_set(const leati_row *row, const void *field) {
+bool leati_options_field_is_set(const leati_row *row, const void *field) {
     switch (row->type) {
     case LEATI_ROW_INT: return *(const int64_t *)field != LEATI_OPTION_NOT_SET;
     case LEATI_ROW_STRING: return *(char *const *)field != NULL;
@@ -17,7 +17,7 @@ static const void *find(const leat_dataset *node, const char *name, int depth) {
     if (node->op == &leati_op_with_options) {
         const leati_row *row = leati_rows_find(node->op->rows, name);
         const void *field = row == NULL ? NULL : (const char *)node->args + row->offset;
-        if (field != NULL && is_set(row, field))
+        if (field != NULL && leati_options_field_is_set(row, field))
             return field;
     }
     const void *found = NULL;

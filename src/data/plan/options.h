@@ -16,6 +16,9 @@ typedef enum leati_state_policy {
     LEATI_STATE_FAIL
 } leati_state_policy;
 
+/* Whether a field of with_options, of that row, was given. */
+bool leati_options_field_is_set(const leati_row *row, const void *field);
+
 /* A flag: 1, 0, or -1 where no node sets it. */
 int leati_plan_option(const leat_dataset *plan, const char *name);
 /* A number; LEATI_OPTION_NOT_SET where no node sets it. */

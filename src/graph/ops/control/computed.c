@@ -156,29 +156,6 @@ static leat_status prepare_placeholder(const leati_row *row, void *args, const l
     return LEAT_OK;
 }
 
-static bool is_number(leat_dtype dtype) {
-    return dtype > LEAT_BOOL && dtype <= LEAT_FLOAT64;
-}
-
-/* May a value of this type ever be bound to the row? */
-static bool could_fit(const leati_row *row, const leati_type *value) {
-    bool list = row->type == LEATI_ROW_INTS || row->type == LEATI_ROW_FLOATS ||
-                row->type == LEATI_ROW_STRINGS || row->type == LEATI_ROW_SHAPE;
-    if (row->type == LEATI_ROW_ELEMENT)
-        return true;
-    if (value->shape.rank > (list ? 1 : 0))
-        return false;
-    switch (row->type) {
-    case LEATI_ROW_BOOL:
-    case LEATI_ROW_BOOL_OR_NONE: return value->dtype == LEAT_BOOL;
-    case LEATI_ROW_STRING:
-    case LEATI_ROW_STRINGS: return value->dtype == LEAT_STRING;
-    case LEATI_ROW_FLOAT:
-    case LEATI_ROW_FLOATS: return is_number(value->dtype);
-    default: return value->dtype >= LEAT_INT8 && value->dtype <= LEAT_UINT64;
-    }
-}
-
 static leat_status infer_with(leati_infer_call *call, const target *t, void *args, int own,
                               leat_error *err) {
     const struct leati_computed_args *computed = call->args;
@@ -186,7 +163,7 @@ static leat_status infer_with(leati_infer_call *call, const target *t, void *arg
     for (int i = 0; i < computed->bound.count; i++) {
         const leati_row *row = row_named(t->op, &computed->bound.values[i]);
         const leati_type *value = &call->inputs[own + i];
-        if (!could_fit(row, value))
+        if (!leati_row_takes(row, value->dtype, value->shape.rank))
             return leati_refuse(err, DTYPE, "argument %s: expected %s, found %s", row->name,
                                 leati_row_type_name(row->type), leat_dtype_name(value->dtype));
         leati_known known = {0};

@@ -236,6 +236,13 @@ static void binding_table(void **state) {
             }
         }
     }
+    torture_end();
+}
+
+/* Values at the limits of what an argument holds. */
+static void binding_limits(void **state) {
+    (void)state;
+    torture_begin();
     struct arguments args = defaults();
     leat_error err = {0};
     const uint64_t large = (uint64_t)INT64_MAX + 1;
@@ -335,7 +342,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_values), cmocka_unit_test(checks),
         cmocka_unit_test(binding),        cmocka_unit_test(binding_refuses),
-        cmocka_unit_test(binding_table),  cmocka_unit_test(torture),
+        cmocka_unit_test(binding_table),  cmocka_unit_test(binding_limits),
+        cmocka_unit_test(torture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,6 @@ void leati_row_list_set(void *at, leati_row_list list);
 void leati_row_list_fini(const leati_row_class *item, leati_row_list *list);
 
 /* ---- refusals: INVALID_ARGUMENT ---- */
-leat_status leati_row_fail_type(const leati_row_call *call, const json_t *json);
 leat_status leati_row_fail_bind(const leati_row *row, const leat_tensor *value, leat_error *err);
 
 #endif

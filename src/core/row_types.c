@@ -21,7 +21,7 @@ static json_t *made(const leati_row_call *call, json_t *json) {
     return json != NULL ? json : leati_json_no_memory(call->err);
 }
 
-leat_status leati_row_fail_type(const leati_row_call *call, const json_t *json) {
+static leat_status fail_type(const leati_row_call *call, const json_t *json) {
     return leati_refuse(
         call->err, DTYPE, "expected %s%s, found %s", leati_row_type_name(call->row->type),
         call->row->flags & LEATI_AUTOTUNE ? " or \"AUTOTUNE\"" : "", leati_json_type(json));
@@ -71,7 +71,7 @@ static json_t *write_choice(const leati_row_call *call, const void *at) {
 
 static leat_status read_choice(const leati_row_call *call, const json_t *json, void *at) {
     if (!json_is_boolean(json))
-        return leati_row_fail_type(call, json);
+        return fail_type(call, json);
     *(int8_t *)at = json_is_true(json);
     return LEAT_OK;
 }
@@ -104,7 +104,7 @@ static leat_status read_int(const leati_row_call *call, const json_t *json, void
     bool autotune =
         (call->row->flags & LEATI_AUTOTUNE) && text != NULL && strcmp(text, "AUTOTUNE") == 0;
     if (!autotune && !json_is_integer(json))
-        return leati_row_fail_type(call, json);
+        return fail_type(call, json);
     *(int64_t *)at = autotune ? -1 : json_integer_value(json);
     return LEAT_OK;
 }

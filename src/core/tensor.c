@@ -19,7 +19,7 @@ leat_status leati_tensor_missing(leat_error *err, const char *what) {
                                      : leati_refuse(err, VALUE, "%s is not a tensor", what);
 }
 
-bool leati_tensor_values_bytes(leat_dtype dtype, int64_t count, size_t *out) {
+static bool values_bytes(leat_dtype dtype, int64_t count, size_t *out) {
     return count >= 0 && leati_mul_size((size_t)count, leat_dtype_size(dtype), out) &&
            *out <= PTRDIFF_MAX;
 }
@@ -36,7 +36,7 @@ static leat_status check_new(leat_dtype dtype, const leat_shape *shape, int64_t 
                             leati_shape_is_valid(shape) ? leati_shape_text(shape, text)
                                                         : "an invalid shape");
     *count = leati_shape_count(shape);
-    if (!leati_tensor_values_bytes(dtype, *count, bytes))
+    if (!values_bytes(dtype, *count, bytes))
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                           "a tensor of dtype %s and shape %s is larger than the address space",
                           leat_dtype_name(dtype), leati_shape_text(shape, text));

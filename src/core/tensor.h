@@ -4,9 +4,6 @@
 
 #include <leat/core.h>
 
-/* Bytes of `count` values of the dtype; false on overflow. */
-bool leati_tensor_values_bytes(leat_dtype dtype, int64_t count, size_t *out);
-
 /* The failure of what got a tensor without a dtype, or none: INVALID_ARGUMENT, or
  * RESOURCE_EXHAUSTED where this thread lacked memory before, because then it is a leat_scalar_*
  * that failed. */

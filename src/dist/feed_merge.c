@@ -150,7 +150,7 @@ void leati_feed_merge_consume(leati_merge *merge) {
     merge->at = (merge->at + 1) % merge->count;
 }
 
-void leati_feed_remainder_fini(leati_remainder *remainder) {
+static void remainder_fini(leati_remainder *remainder) {
     leati_feed_free(remainder->feed);
     leati_free(remainder->cuts);
 }
@@ -159,7 +159,7 @@ void leati_feed_source_close(leati_source *source) {
     leat_iterator_free(source->iterator);
     if (source->merge != NULL) {
         for (int i = 0; i < source->merge->count; i++)
-            leati_feed_remainder_fini(&source->merge->remainders[i]);
+            remainder_fini(&source->merge->remainders[i]);
         leati_block_fini(&source->merge->block);
         leati_free(source->merge->remainders);
         leati_free(source->merge);

@@ -99,7 +99,6 @@ LEAT_WARN_UNUSED leat_status leati_feed_peek(leati_feed *feed, const leati_block
 /* Goes on to the next element. */
 void leati_feed_consume(leati_feed *feed);
 
-void leati_feed_remainder_fini(leati_remainder *remainder);
 void leati_feed_source_close(leati_source *source);
 void leati_feed_source_cancel(leati_source *source);
 

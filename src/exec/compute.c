@@ -18,14 +18,14 @@ struct compute {
     leat_buffer *text;                     /* the last text of a kernel; holds the earlier ones */
 };
 
-leati_operand leati_compute_operand_of_tensor(const leat_tensor *tensor) {
+static leati_operand operand_of_tensor(const leat_tensor *tensor) {
     leati_operand operand = {.data = tensor->data, .dtype = tensor->dtype, .owner = tensor->owner};
     leati_kernel_operand_set_shape(&operand, tensor->rank, tensor->dims);
     operand.row_stride = (int64_t)leati_kernel_operand_row_bytes(&operand);
     return operand;
 }
 
-leat_tensor leati_compute_tensor_of_operand(const leati_operand *operand) {
+static leat_tensor tensor_of_operand(const leati_operand *operand) {
     leat_tensor tensor = {.dtype = operand->dtype,
                           .rank = operand->rank,
                           .data = operand->data,
@@ -143,7 +143,7 @@ static leat_status settle(struct compute *compute, const leati_kernel_call *call
     }
     for (int i = 0; status == LEAT_OK && i < call->num_outputs; i++) {
         call->outputs[i].owner = compute->owners[i];
-        outputs[i] = leati_compute_tensor_of_operand(&call->outputs[i]);
+        outputs[i] = tensor_of_operand(&call->outputs[i]);
         compute->owners[i] = NULL;
     }
     return status;
@@ -153,7 +153,7 @@ static leat_status settle(struct compute *compute, const leati_kernel_call *call
 static leat_status prepare(struct compute *compute, const leati_node *node,
                            const leat_tensor *inputs, leati_operand *operands, leat_error *err) {
     for (int i = 0; i < node->num_inputs; i++)
-        operands[i] = leati_compute_operand_of_tensor(&inputs[i]);
+        operands[i] = operand_of_tensor(&inputs[i]);
     leat_status status = LEAT_OK;
     for (int i = 0; status == LEAT_OK && i < node->num_outputs; i++) {
         const leati_type *type = &compute->types[i].type;

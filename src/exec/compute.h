@@ -11,8 +11,4 @@ LEAT_WARN_UNUSED leat_status leati_compute(const leati_node *node, const leati_v
                                            const leati_call_context *context, leat_tensor *outputs,
                                            leat_error *err);
 
-/* Operand and tensor say the same; neither takes a reference. */
-leati_operand leati_compute_operand_of_tensor(const leat_tensor *tensor);
-leat_tensor leati_compute_tensor_of_operand(const leati_operand *operand);
-
 #endif

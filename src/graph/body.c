@@ -160,7 +160,7 @@ named:
     return status;
 }
 
-void leati_body_pop_node(leati_body *body) {
+static void pop_node(leati_body *body) {
     leati_node *node = &body->nodes[--body->num_nodes];
     while (body->num_values > (size_t)node->first_output) {
         const leat_spec *element = body->values[--body->num_values].type.element;
@@ -172,7 +172,7 @@ void leati_body_pop_node(leati_body *body) {
 
 void leati_body_fini(leati_body *body) {
     while (body->num_nodes)
-        leati_body_pop_node(body);
+        pop_node(body);
     while (body->num_values) {
         const leat_spec *element = body->values[--body->num_values].type.element;
         leat_spec_unref((leat_spec *)element);

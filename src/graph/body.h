@@ -15,8 +15,6 @@ LEAT_WARN_UNUSED leat_status leati_body_add_arguments(leati_body *body, const le
 LEAT_WARN_UNUSED leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op,
                                                  const void *args, const int32_t *inputs,
                                                  int num_inputs, int64_t number, leat_error *err);
-/* Takes the last node and its values away again. */
-void leati_body_pop_node(leati_body *body);
 void leati_body_fini(leati_body *body);
 
 /* Flags of one node: the operation's own and those of its attribute graphs. */

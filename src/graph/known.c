@@ -79,13 +79,13 @@ static bool find(const leati_body *body, int32_t value, int depth, int *nodes, l
     return unknown_scalar(type, out) || unknown_vector(type, out);
 }
 
-bool leati_known_of(const leati_body *body, int32_t value, leati_known *out) {
+static bool known_of(const leati_body *body, int32_t value, leati_known *out) {
     int nodes = 0;
     return find(body, value, 0, &nodes, out);
 }
 
 bool leati_op_infer_known(const leati_infer_call *call, int index, leati_known *out) {
-    return call->body != NULL && leati_known_of(call->body, call->ids[index], out);
+    return call->body != NULL && known_of(call->body, call->ids[index], out);
 }
 
 /* ---- for slots ---- */

@@ -23,9 +23,6 @@ struct leati_known_call {
     int num_inputs;
 };
 
-/* What is known of a value; false: it is no short list of integers, or nothing of it is. */
-bool leati_known_of(const leati_body *body, int32_t value, leati_known *out);
-
 /* For slots: output 0 is input 0; a dimension more or less of one that is a single number. */
 bool leati_known_same(const leati_known_call *call, leati_known *out);
 /* For slots: combines the numbers of two inputs, scalars with each element of a vector. `combine`

@@ -159,6 +159,17 @@ static leat_status fail_unknown(const uint8_t *data, size_t size, leat_error *er
                         titles, size, bytes);
 }
 
+/* Channels are 0, 1, 3 or 4, and bits 8 or 16. */
+static leat_status check_decode_options(const leati_decode_options *options, leat_error *err) {
+    int32_t channels = options->channels, bits = options->bits;
+    if (channels != 0 && channels != 1 && channels != 3 && channels != 4)
+        return leati_refuse(err, VALUE,
+                            "channels is %" PRId32 "; expected 0 (as stored), 1, 3 or 4", channels);
+    if (bits != 8 && bits != 16)
+        return leati_refuse(err, VALUE, "bits per sample is %" PRId32 "; expected 8 or 16", bits);
+    return LEAT_OK;
+}
+
 leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data, size_t size,
                               const leati_decode_options *options, leati_image_info *out_info,
                               leat_error *err) {
@@ -167,7 +178,7 @@ leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
                             "decoding a picture: expected a decoder, data, options and a place for "
                             "the answer, found NULL; pass all four");
     decoder->current = CODECS;
-    leat_status status = leati_image_check_decode_options(options, err);
+    leat_status status = check_decode_options(options, err);
     if (status != LEAT_OK)
         return status;
     size_t index = find_index(data, size);
@@ -264,16 +275,6 @@ leat_status leati_image_check_pixels(const char *title, uint64_t height, uint64_
                         ", expected at most %" PRIu64
                         " pixels; shrink the picture, or " LEATI_RAISE_LIMITS,
                         title, height, width, max_pixels);
-}
-
-leat_status leati_image_check_decode_options(const leati_decode_options *options, leat_error *err) {
-    int32_t channels = options->channels, bits = options->bits;
-    if (channels != 0 && channels != 1 && channels != 3 && channels != 4)
-        return leati_refuse(err, VALUE,
-                            "channels is %" PRId32 "; expected 0 (as stored), 1, 3 or 4", channels);
-    if (bits != 8 && bits != 16)
-        return leati_refuse(err, VALUE, "bits per sample is %" PRId32 "; expected 8 or 16", bits);
-    return LEAT_OK;
 }
 
 leat_status leati_image_check_pixel_memory(const leati_image_info *info, const void *pixels,

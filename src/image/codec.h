@@ -143,10 +143,6 @@ LEAT_WARN_UNUSED leat_status leati_image_check_pixels(const char *title, uint64_
                                                       uint64_t width, uint64_t max_pixels,
                                                       leat_error *err);
 
-/* INVALID_ARGUMENT unless channels is 0, 1, 3 or 4 and bits 8 or 16. */
-LEAT_WARN_UNUSED leat_status leati_image_check_decode_options(const leati_decode_options *options,
-                                                              leat_error *err);
-
 /* INVALID_ARGUMENT if `pixels` is NULL or `stride` too small for a row of `info`. */
 LEAT_WARN_UNUSED leat_status leati_image_check_pixel_memory(const leati_image_info *info,
                                                             const void *pixels, size_t stride,

@@ -39,7 +39,7 @@ static bool fits(const leati_ring *ring, double bytes) {
 }
 
 /* How many elements the buffer of a prefetch may hold. */
-int64_t leati_ring_most_elements(const leati_ring *ring) {
+static int64_t most_elements(const leati_ring *ring) {
     int64_t limit = leati_autotune_knob_get(&ring->knob);
     if (ring->options.limit == LEAT_AUTOTUNE && ring->rates.fetch_ns > 0) {
         double quick = QUICK_NS / ring->rates.fetch_ns;
@@ -53,7 +53,7 @@ int64_t leati_ring_most_elements(const leati_ring *ring) {
 /* How many elements a prefetch may ask for; 0: it is full. It waits until half of the buffer is
  * free where blocks are large, because small ones cost more, but not for long. */
 static int64_t room_for_elements(const leati_ring *ring, bool waited_long) {
-    int64_t limit = leati_ring_most_elements(ring), wish = rows_in(ring, BLOCK_NS);
+    int64_t limit = most_elements(ring), wish = rows_in(ring, BLOCK_NS);
     int64_t free = limit - ring->queue.undelivered;
     int64_t half = LEATI_MAX(limit / 2, 1);
     if (free < 1 || (free < LEATI_MIN(wish, half) && !waited_long))
@@ -168,7 +168,7 @@ static bool fetch(leati_ring *ring, leati_ring_stage *stage, int64_t want, leat_
 /* Wakes a consumer for whom there is something. One who naps is left alone while there is little:
  * being woken for each of them costs more than reading elements that come quickly. */
 static void wake_consumer(leati_ring *ring, bool even_for_little) {
-    bool much = 2 * ring->queue.undelivered >= leati_ring_most_elements(ring) ||
+    bool much = 2 * ring->queue.undelivered >= most_elements(ring) ||
                 (double)ring->queue.undelivered * ring->rates.fetch_ns >= LEATI_RING_NAP_NS;
     if (ring->signals.consumer_waits && (!ring->signals.consumer_naps || even_for_little || much) &&
         leati_ring_choose(ring) != NULL)

@@ -169,8 +169,6 @@ enum { LEATI_RING_NAP_NS = 400 * 1000 }; /* of elements for which a waiting cons
 
 /* How many tasks may run at a time. */
 int64_t leati_ring_parallelism(const leati_ring *ring);
-/* How many elements the buffer of a prefetch may hold. */
-int64_t leati_ring_most_elements(const leati_ring *ring);
 /* Cuts pieces while there is room for them, and submits them. */
 void leati_ring_cut(leati_ring *ring);
 /* Submits a piece for the rows that it still lacks. */

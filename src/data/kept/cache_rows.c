@@ -22,7 +22,7 @@ leati_cache_rows *leati_cache_rows_new(leat_error *err) {
     return rows;
 }
 
-leati_cache_rows *leati_cache_rows_ref(leati_cache_rows *rows) {
+static leati_cache_rows *rows_ref(leati_cache_rows *rows) {
     atomic_fetch_add_explicit(&rows->refs, 1, memory_order_relaxed);
     return rows;
 }
@@ -141,7 +141,7 @@ void leati_cache_store_free(leati_cache_store *store) {
 
 leati_cache_rows *leati_cache_store_get(leati_cache_store *store) {
     pthread_mutex_lock(&store->lock);
-    leati_cache_rows *rows = store->rows == NULL ? NULL : leati_cache_rows_ref(store->rows);
+    leati_cache_rows *rows = store->rows == NULL ? NULL : rows_ref(store->rows);
     pthread_mutex_unlock(&store->lock);
     return rows;
 }
@@ -149,6 +149,6 @@ leati_cache_rows *leati_cache_store_get(leati_cache_store *store) {
 void leati_cache_store_publish(leati_cache_store *store, leati_cache_rows *rows) {
     pthread_mutex_lock(&store->lock);
     if (store->rows == NULL)
-        store->rows = leati_cache_rows_ref(rows);
+        store->rows = rows_ref(rows);
     pthread_mutex_unlock(&store->lock);
 }

@@ -21,7 +21,6 @@ typedef struct leati_cache_rows {
 
 /* Owned. */
 leati_cache_rows *leati_cache_rows_new(leat_error *err);
-leati_cache_rows *leati_cache_rows_ref(leati_cache_rows *rows);
 void leati_cache_rows_unref(leati_cache_rows *rows);
 
 /* Appends rows [begin, begin + n) of `block`, copied where they pin more memory than their own. On

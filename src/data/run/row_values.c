@@ -117,18 +117,18 @@ leat_dataset *leati_row_values_dataset(const leati_block *block, const leat_spec
     return dataset;
 }
 
-const leati_block *leati_row_values_of(const leat_object *object) {
+static const leati_block *rows_of(const leat_object *object) {
     const leat_dataset *dataset = (const leat_dataset *)object;
     return leati_dataset_of_object_check(object) && dataset->op == &rows_op ? block_of(dataset)
                                                                             : NULL;
 }
 
 static bool is_rows(const leat_object *object) {
-    return leati_row_values_of(object) != NULL;
+    return rows_of(object) != NULL;
 }
 
 static leat_status put_rows(leati_writer *out, const leat_object *object, leat_error *err) {
-    const leati_block *rows = leati_row_values_of(object);
+    const leati_block *rows = rows_of(object);
     return leati_values_put_block(out, rows, 0, rows->n, err);
 }
 

@@ -10,9 +10,6 @@
 leat_dataset *leati_row_values_dataset(const leati_block *block, const leat_spec *spec,
                                        leat_error *err);
 
-/* The rows of such a dataset (borrowed); NULL for other objects. */
-const leati_block *leati_row_values_of(const leat_object *object);
-
 /* `spec` with a dataset in place of each leaf: what windows of its elements are. Owned. */
 leat_spec *leati_row_values_windows_spec(const leat_spec *spec, leat_error *err);
 

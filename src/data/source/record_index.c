@@ -56,8 +56,13 @@ const leati_record_index *leati_record_index_of(const leat_dataset *dataset, con
     return index != NULL && index->starts != NULL ? index : NULL;
 }
 
+/* Records in all files. */
+static int64_t total_of(const leati_record_index *index) {
+    return index->starts[index->paths->count];
+}
+
 int64_t leati_record_index_cardinality(const leati_record_index *index) {
-    return index != NULL ? leati_record_index_total(index) : LEAT_UNKNOWN_CARDINALITY;
+    return index != NULL ? total_of(index) : LEAT_UNKNOWN_CARDINALITY;
 }
 
 /* ---- numbers ---- */
@@ -143,10 +148,6 @@ void leati_record_index_free(leati_record_index *index) {
     }
 }
 
-int64_t leati_record_index_total(const leati_record_index *index) {
-    return index->starts[index->paths->count];
-}
-
 int64_t leati_record_index_file(const leati_record_index *index, int64_t number) {
     int64_t low = 0, high = index->paths->count;
     while (high - low > 1) {
@@ -195,7 +196,7 @@ static leat_status records_before(const leati_record_index *index, int64_t file,
 leati_tail leati_record_index_skip(const leati_record_index *index, leati_files *files, int64_t n,
                                    int64_t *skipped, leat_error *err) {
     int64_t file, position, behind, begin = 0;
-    int64_t total = leati_record_index_total(index);
+    int64_t total = total_of(index);
     if (!leati_files_where(files, &file, &position, &behind))
         return leati_files_advance(files->node, files, n, skipped, err);
     int64_t at = index->starts[file];

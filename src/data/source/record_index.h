@@ -41,8 +41,6 @@ int64_t leati_record_index_cardinality(const leati_record_index *index);
 leati_record_index *leati_record_index_new(const char *kind, const leati_strings *paths,
                                            const char *use, leat_error *err);
 void leati_record_index_free(leati_record_index *index); /* NULL is allowed */
-/* Records in all files. */
-int64_t leati_record_index_total(const leati_record_index *index);
 
 /* Moves a reader of the same files, one after the other, over n records without looking at them;
  * *skipped is how many there were. Slot skip's contract. */

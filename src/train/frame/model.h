@@ -41,7 +41,5 @@ LEAT_WARN_UNUSED leat_status leati_model_collect(leat_model *model, leat_error *
 /* Adds the operations of a network's calls. */
 void leati_model_network_run(const leat_network *network, const leat_value *inputs, bool training,
                              leat_value *outputs);
-/* How many inputs a network has. */
-int leati_model_network_inputs(const leat_network *network);
 
 #endif

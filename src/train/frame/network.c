@@ -115,7 +115,7 @@ leat_symbol leat_network_call(leat_layer *layer, const leat_symbol *inputs, int 
 
 /* ---- computing ---- */
 
-int leati_model_network_inputs(const leat_network *network) {
+static int num_inputs_of(const leat_network *network) {
     int count = 0;
     for (int i = 0; i < network->num_nodes; i++)
         count += network->nodes[i].layer == NULL;
@@ -158,8 +158,7 @@ void leat_model_call_all(leat_model *model, const leat_value *inputs, int num_in
             return;
     if (graph == NULL || graph->error.code != LEAT_OK)
         return;
-    if (model == NULL || model->network == NULL ||
-        num_inputs != leati_model_network_inputs(model->network) ||
+    if (model == NULL || model->network == NULL || num_inputs != num_inputs_of(model->network) ||
         num_outputs != model->network->num_outputs) {
         leati_support_build_error(
             graph, LEAT_REASON_STRUCTURE,
@@ -197,7 +196,7 @@ static leat_status build(const leat_network *network, leat_error *err) {
 
 static leat_status set_outputs(leat_network *network, const leat_symbol *outputs, int num_outputs,
                                leat_error *err) {
-    int inputs = leati_model_network_inputs(network);
+    int inputs = num_inputs_of(network);
     if (network->error.code != LEAT_OK)
         return leati_error_pass(err, &network->error);
     if (inputs < 1 || inputs > LEATI_MOST_INPUTS || num_outputs < 1 ||

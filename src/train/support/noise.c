@@ -50,12 +50,12 @@ leat_value leati_noise_seeds(const leati_pass *pass, int weight, int draw, int c
         leat_op_floormod(seed, leati_support_number(graph, LEAT_INT64, INT32_MAX - 1)), LEAT_INT32);
 }
 
-leat_value leati_noise_nth_seed(const leati_pass *pass, int weight, int draw) {
+static leat_value nth_seed(const leati_pass *pass, int weight, int draw) {
     return leati_noise_seeds(pass, weight, draw, 1);
 }
 
 leat_value leati_noise_seed(const leati_pass *pass, int weight) {
-    return leati_noise_nth_seed(pass, weight, 0);
+    return nth_seed(pass, weight, 0);
 }
 
 /* The shape of the draws as values: that of x, where `shape` does not say another. */

@@ -13,8 +13,6 @@ void leati_noise_state(bool draws, leati_weights *out);
 /* The seed [2] of this call's draws, as Keras' SeedGenerator gives it, and the state after it as
  * update number `weight`. Replicas after the first have seeds of their own. */
 leat_value leati_noise_seed(const leati_pass *pass, int weight);
-/* The same for draw number `draw` of this call, from 0 on. */
-leat_value leati_noise_nth_seed(const leati_pass *pass, int weight, int draw);
 /* The same for `count` draws in a row, which an operation tells apart itself. */
 leat_value leati_noise_seeds(const leati_pass *pass, int weight, int draw, int count);
 

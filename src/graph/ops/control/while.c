@@ -48,7 +48,8 @@ static const leati_row while_rows[] = {
 
 extern const leati_tensor_op leati_tensor_op_while;
 
-leat_status leati_while_count(int64_t num_variables, int num_inputs, int *out, leat_error *err) {
+static leat_status count_variables(int64_t num_variables, int num_inputs, int *out,
+                                   leat_error *err) {
     int64_t count = num_variables < 0 ? num_inputs : num_variables;
     if (count < 1 || count > num_inputs || count > LEAT_MAX_OUTPUTS)
         return leati_refuse(err, VALUE,
@@ -203,7 +204,7 @@ static leat_status while_infer(leati_infer_call *call, leat_error *err) {
     leat_error failure = {0};
     int count = 0;
     leati_type *types = NULL;
-    if (leati_while_count(args->num_variables, call->num_inputs, &count, &failure) == LEAT_OK) {
+    if (count_variables(args->num_variables, call->num_inputs, &count, &failure) == LEAT_OK) {
         types = leati_alloc((size_t)call->num_inputs, sizeof *types);
         if (types == NULL)
             leati_no_memory(&failure);

@@ -10,10 +10,6 @@ struct leati_while_args {
     leat_spec *shape_invariants;
 };
 
-/* How many of `num_inputs` inputs are loop variables; INVALID_ARGUMENT where that is impossible. */
-LEAT_WARN_UNUSED leat_status leati_while_count(int64_t num_variables, int num_inputs, int *out,
-                                               leat_error *err);
-
 /* The types of a loop, while they are inferred. */
 typedef struct leati_loop_types {
     const leat_object *body;

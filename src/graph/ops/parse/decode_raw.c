@@ -115,13 +115,6 @@ static leat_status decode_raw_kernel(leati_kernel_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_value leat_op_decode_padded_raw(leat_value x, leat_dtype dtype, int64_t fixed_length,
-                                     bool little_endian) {
-    struct decode_raw_args args = {
-        .out_type = dtype, .little_endian = little_endian, .fixed_length = fixed_length};
-    return leati_graph_build1(&leati_tensor_op_decode_raw, &args, x);
-}
-
 const leati_tensor_op leati_tensor_op_decode_raw = {
     .name = "decode_raw",
     .version = 1,

@@ -230,15 +230,6 @@ static leat_status as_string_kernel(leati_kernel_call *call, leat_error *err) {
     return status;
 }
 
-leat_value leat_op_as_string_formatted(leat_value x, const leat_op_as_string_options *options) {
-    struct as_string_args args = {.precision = options->precision,
-                                  .scientific = options->scientific,
-                                  .shortest = options->shortest,
-                                  .width = options->width,
-                                  .fill = (char *)(uintptr_t)options->fill};
-    return leati_graph_build1(&leati_tensor_op_as_string, &args, x);
-}
-
 const leati_tensor_op leati_tensor_op_as_string = {
     .name = "as_string",
     .version = 1,

@@ -62,11 +62,6 @@ static leat_status case_kernel(leati_kernel_call *call, bool to_upper, leat_erro
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return case_kernel(call, TO_UPPER, err);                                                   \
     }                                                                                              \
-    leat_value leat_op_##OP##_utf8(leat_value x) {                                                 \
-        char encoding[] = "utf-8";                                                                 \
-        struct case_args args = {.encoding = encoding};                                            \
-        return leati_graph_build1(&leati_tensor_op_##OP, &args, x);                                \
-    }                                                                                              \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
         .version = 1,                                                                              \

@@ -73,11 +73,6 @@ static leat_status string_length_kernel(leati_kernel_call *call, leat_error *err
     return LEAT_OK;
 }
 
-leat_value leat_op_string_length_utf8(leat_value x) {
-    struct unit_args args = {.unit = character_unit};
-    return leati_graph_build1(&leati_tensor_op_string_length, &args, x);
-}
-
 const leati_tensor_op leati_tensor_op_string_length = {
     .name = "string_length",
     .version = 1,
@@ -194,11 +189,6 @@ static leat_status substr_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_elementwise(call, lane,
                                 "pos is out of range for a string; expected a place in it", err));
     return leati_support_hold_strings(call, 0, err);
-}
-
-leat_value leat_op_substr_utf8(leat_value input, leat_value pos, leat_value len) {
-    struct unit_args args = {.unit = character_unit};
-    return leati_graph_build3(&leati_tensor_op_substr, &args, input, pos, len);
 }
 
 const leati_tensor_op leati_tensor_op_substr = {

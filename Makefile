@@ -32,8 +32,8 @@ demo: ## build, then train on the shipped digits; SEED=n DATA=folder
 test: ## everything that CI runs; about 18 minutes on two cores
 	@python3 -B tools/test.py
 
-check: all ## the quick tests, incremental, one compiler; about 3 minutes
-	@ctest --test-dir $(BUILD) -j4 --output-on-failure -LE long
+check: all ## the quick tests, incremental, one compiler; about 2 minutes
+	@ctest --test-dir $(BUILD) -j4 --output-on-failure -LE 'long|full'
 
 test-long: all ## the sweeps; those of the Python package want .venv
 	@sh tools/venv.sh || echo "test-long: without .venv what needs it is skipped or fails"

@@ -24,8 +24,6 @@ set(LEAT_DRAWERS_data plan values rewrites run access ahead source kept function
 set(LEAT_DRAWERS_train frame support initializers layers losses metrics schedules optimizers)
 
 # Defines the object library leati_<room> and appends its objects to LEAT_OBJECTS_<room>.
-set(LEAT_COLD_ROOMS train dist cli)
-
 function(leat_add_room room)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
     list(FILTER sources EXCLUDE REGEX "_test\\.c$")
@@ -47,9 +45,10 @@ function(leat_add_room room)
     endif()
     add_library(leati_${room} OBJECT ${sources})
     target_link_libraries(leati_${room} PRIVATE leati_build)
-    if(room IN_LIST LEAT_COLD_ROOMS)
-        target_compile_options(leati_${room} PRIVATE $<$<CONFIG:Release>:-O2>)
-    endif()
+    # What runs once per program, model or plan is compiled for size.
+    set(cold ${sources})
+    list(FILTER cold INCLUDE REGEX "/src/(train|cli|data/plan|data/rewrites)/|/core/(json|row|spec|[a-z]*_print)|/graph/builders_")
+    set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
     set(LEAT_OBJECTS_${room} $<TARGET_OBJECTS:leati_${room}> PARENT_SCOPE)
 endfunction()
 

@@ -30,6 +30,11 @@ set(LEAT_LONGEST tests/killed "conform/(data|states|ops_)" "dist/(distributed_pr
     "python/(examples|process|workers|package|distribute)" "cli/(examples|train|accuracy)" "coll/(store|faults|processes)"
     "train/.*multi_worker" tools/check image/decode golden)
 
+# What `make check` leaves to `make test`: sweeps over failing memory, every example as a program, packages, long conversations of
+# processes.
+set(LEAT_FULL "conform/data_memory" "multi_worker_memory" golden/modes "(python|cli)/(.*_)?examples" python/package python/workers
+    dist/distributed_processes tools/check)
+
 # Registers one test: leat_test(NAME n COMMAND c [LABELS l...] [TIMEOUT seconds]).
 function(leat_test)
     cmake_parse_arguments(T "" "NAME;TIMEOUT" "COMMAND;LABELS" ${ARGN})
@@ -40,6 +45,11 @@ function(leat_test)
     if(T_NAME MATCHES "_long_test$")
         list(APPEND T_LABELS long)
     endif()
+    foreach(full IN LISTS LEAT_FULL)
+        if(T_NAME MATCHES "${full}")
+            list(APPEND T_LABELS full)
+        endif()
+    endforeach()
     if(NOT T_TIMEOUT)
         set(T_TIMEOUT 300)
     endif()
